@@ -52,9 +52,7 @@ def test_a_legacy_template_is_rendered_and_told_of() -> None:
 
     assert result.exit_code == 0
     assert result.stdout == "Test a=b {{MORE}}.\n!`echo a=b ran`\n"
-    assert (
-        "deprecated since satchel 0.1, and not read any more from 0.3" in result.stderr
-    )
+    assert "deprecated since satchel 0.1, and no longer read from 0.3" in result.stderr
     assert (
         "fix: make a pack of it: satchel convert templates/roles/qa\n" in result.stderr
     )

@@ -248,7 +248,7 @@ def test_a_variable_that_says_nothing_stops_the_commands_that_load() -> None:
     listed = run_process("list", "--skills", "skills", env=env)
 
     assert (shown.returncode, listed.returncode) == (2, 0)
-    assert b"is no place for events; want off, log:, sqlite:" in shown.stderr
+    assert b"cannot store events; expected off, log:, sqlite:" in shown.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a folder that cannot be made")
@@ -259,7 +259,7 @@ def test_a_skill_is_shown_where_nothing_can_be_kept(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stdout) == (0, b"Do.\n")
     assert done.stderr.decode() == (
-        "usage events are not kept now (NotADirectoryError: Not a directory); "
+        "usage events cannot be stored now (NotADirectoryError: Not a directory); "
         "loads go on\n"
     )
 
@@ -307,7 +307,7 @@ def test_a_changed_chain_is_status_1(tmp_path: Path) -> None:
     assert good.stdout.startswith("4 lines, none changed; the last is ")
     assert good.stderr == ""
     assert alone.exit_code == 1
-    assert "missing at the end cannot be told" in alone.stderr
+    assert "missing at the end cannot be noticed" in alone.stderr
     assert (bad.exit_code, as_json.exit_code) == (1, 1)
     assert bad.stderr.startswith("error broken-chain: usage.chain:3: ")
     verdict = json.loads(as_json.stdout)

@@ -132,7 +132,7 @@ EXAMPLES: list[tuple[SkillError, str]] = [
         errors.StateError("no mapping"),
         "this is not the state of a session: no mapping",
     ),
-    (errors.TemplateError("roles/a", "it is no text"), "roles/a: it is no text"),
+    (errors.TemplateError("roles/a", "it is not text"), "roles/a: it is not text"),
     (errors.TemplateNotFoundError("roles/a"), "roles/a: no such template"),
     (errors.ToolError("t", "bad"), "t: bad"),
     (

@@ -1,4 +1,4 @@
-"""The prompt of a role: its pack, else its legacy template, else one sentence."""
+"""The APIs and role prompts of four earlier systems, for code that uses them."""
 
 from typing import TYPE_CHECKING, Final
 

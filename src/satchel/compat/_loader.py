@@ -50,11 +50,11 @@ class SkillArtifact:
 
 
 class LocalDirSkillSource(LocalSource):
-    """The packs in the folders right below one folder; none where it is not there.
+    """The packs in the folders directly below one folder; none if it does not exist.
 
-    Beside the protocol it has what the earlier system's users call: ``name``,
-    `iter_skills`, and readers and lists for each bucket. ``skill`` is the name of the
-    pack's folder there, which profile ``strict`` wants to be the skill's name.
+    Besides the protocol it has the members that users of the earlier system call:
+    ``name``, `iter_skills`, and readers and lists for each bucket. There, ``skill`` is
+    the name of the pack's folder, which in profile ``strict`` is the skill's name.
     """
 
     def __init__(
@@ -83,13 +83,13 @@ class LocalDirSkillSource(LocalSource):
         """Return every skill, read now, by folder.
 
         Raises:
-            SkillManifestError: A pack is not what profile ``strict`` wants.
+            SkillManifestError: A pack breaks a rule of profile ``strict``.
         """
         packs = [pack for pack in self.scan() if isinstance(pack, Found)]
         return [self._artifact(pack) for pack in packs]
 
     def _artifact(self, pack: Found) -> SkillArtifact:
-        # A registry parses what a source holds; only here the source does it itself.
+        # Usually a registry parses the packs; only here the source does.
         from satchel.skill_md import body_of, parse
 
         data = self.manifest(pack.key)
@@ -104,7 +104,7 @@ class LocalDirSkillSource(LocalSource):
         return SkillArtifact(parsed.manifest, body_of(text).strip(), path)
 
     def manifest_for(self, skill: str) -> Manifest | None:
-        """Return the manifest of a pack; None where there is none that can be used."""
+        """Return the manifest of a pack; None if there is no usable one."""
         from satchel.skill_md import parse
 
         try:
@@ -114,22 +114,22 @@ class LocalDirSkillSource(LocalSource):
         return parse(data, directory=skill, limits=self._limits).manifest
 
     def read_reference(self, skill: str, file: str) -> str:
-        """Return the text of ``references/file``, which a manifest has to list.
+        """Return the text of ``references/file``, which the manifest has to list.
 
-        One that lists no file at all allows each.
+        A manifest that lists no file at all allows every file.
 
         Raises:
             ReferenceNotAllowedError: It is not listed.
-            SkillError: Else, as for `read`.
+            SkillError: As for `read`.
         """
         return self._text(skill, "references", file)
 
     def read_script(self, skill: str, file: str) -> str:
-        """Return the text of ``scripts/file``; nothing is run. As `read_reference`."""
+        """Return the text of ``scripts/file``, like `read_reference`; never run it."""
         return self._text(skill, "scripts", file)
 
     def read_asset(self, skill: str, file: str) -> str:
-        """Return the text of ``assets/file``. As `read_reference`."""
+        """Return the text of ``assets/file``, like `read_reference`."""
         return self._text(skill, "assets", file)
 
     def list_references(self, skill: str) -> list[str]:
@@ -163,7 +163,7 @@ class LocalDirSkillSource(LocalSource):
 
 @dataclass(frozen=True, slots=True)
 class LoadedSkill:
-    """One skill as a whole, its body included."""
+    """One whole skill, with its body."""
 
     name: str
     description: str
@@ -177,20 +177,19 @@ class LoadedSkill:
 
 
 class SkillLoader:
-    """All skills of some sources, read at once; loud where anything is wrong.
+    """All skills of some sources, read at once; any problem is an error.
 
-    Unlike `satchel.Satchel` it refuses to exist over a broken pack of a first-party
-    source or a name that two packs claim. Packs of installed plug-ins are included
-    unless ``include_plugins`` is false; a broken one of these is left out, and stands
-    in ``findings``. A source may be of the older protocol: with a ``name``,
-    ``iter_skills()``, and as far as its skills have files ``read_reference``,
-    ``read_script`` and ``read_asset``.
+    Unlike `satchel.Satchel` it raises if a pack of a first-party source is broken, or
+    if two packs claim one name. Packs of installed plug-ins are included unless
+    ``include_plugins`` is false; a broken pack of a plug-in is left out, and is in
+    ``findings``. A source may follow the older protocol: ``name``, ``iter_skills()``,
+    and for skills with files ``read_reference``, ``read_script`` and ``read_asset``.
 
     Raises:
-        TypeError: Something is no source.
-        SkillManifestError: Packs cannot be used; names each of them.
-        DuplicateSkillError: Two packs claim one name; names both, and a plug-in with
-            the switch that leaves it out.
+        TypeError: Something is not a source.
+        SkillManifestError: Packs cannot be used; the message names each of them.
+        DuplicateSkillError: Two packs claim one name; the message names both, and for a
+            plug-in the switch that leaves it out.
     """
 
     def __init__(
@@ -220,20 +219,20 @@ class SkillLoader:
 
     @property
     def catalog(self) -> Catalog:
-        """The catalog of all that was read."""
+        """The catalog of all skills."""
         return self._registry.catalog
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What did not answer, was repaired, left out, or is worth knowing."""
+        """What did not answer, was repaired or was left out, and other findings."""
         latest = self._registry.latest
         return (*unavailable_sources(latest), *latest.findings)
 
     def get(self, name: str) -> LoadedSkill:
-        """Return one skill, its body read anew.
+        """Return one skill; its body is read again.
 
         Raises:
-            SkillNotFoundError: No skill of exactly this name.
+            SkillNotFoundError: There is no skill of exactly this name.
         """
         loaded = self.load(Request(name))
         parsed = parse(loaded.data, profile=self._profile, limits=self._limits)
@@ -252,7 +251,7 @@ class SkillLoader:
         )
 
     def has(self, name: str) -> bool:
-        """Tell whether exactly this skill is there."""
+        """Return whether there is a skill of exactly this name."""
         return name in self.catalog
 
     def list_all(self) -> list[LoadedSkill]:
@@ -268,10 +267,10 @@ class SkillLoader:
         return len(self.catalog)
 
     def find_source_for(self, name: str) -> SkillSource | LegacySource:
-        """Return the source that a skill came from, as it was given.
+        """Return the source of a skill, as the caller passed it.
 
         Raises:
-            SkillNotFoundError: No skill of exactly this name.
+            SkillNotFoundError: There is no skill of exactly this name.
         """
         entry = self.catalog.get(name)
         if entry is None:
@@ -280,7 +279,7 @@ class SkillLoader:
         return source.older if isinstance(source, LegacySourceAdapter) else source
 
     def load(self, request: Request) -> Loaded:
-        """Load what is asked for, by the one read path.
+        """Load a skill or a file of it.
 
         Raises:
             SkillError: As for `satchel.Satchel.load`.
@@ -317,7 +316,7 @@ class SkillLoader:
 def _unusable_packs(
     paths: Sequence[str], findings: Iterable[Finding]
 ) -> SkillManifestError:
-    """Return one error of all packs that cannot be used; it says each path once."""
+    """Return one error for all packs that cannot be used; each path is in it once."""
     wrong: dict[str, list[Finding]] = {path: [] for path in paths}
     for finding in findings:
         if finding.severity == "error" and finding.path in wrong:
@@ -340,13 +339,13 @@ def _messages(findings: Iterable[Finding]) -> str:
 def duplicate_with_switch(
     conflict: Conflict, ours: Collection[str]
 ) -> DuplicateSkillError:
-    """Return the error for a conflict, with a way out that a loader has.
+    """Return the error for a conflict, with a fix that a loader has.
 
-    That is a plug-in's switch (X24), where one of the owners is a plug-in.
+    If one of the owners is a plug-in, that is the switch that leaves it out.
 
     Args:
-        conflict: The id, and who claims it.
-        ours: Labels of the sources that are no plug-ins.
+        conflict: The id, and the packs that claim it.
+        ours: Labels of the sources that are not plug-ins.
     """
     error = duplicate_error(conflict)
     plugins = [o.source for o in conflict.owners if o.source not in ours]

@@ -1,4 +1,4 @@
-"""One file inside a Python package that can be imported, by its path from outside."""
+"""Files inside importable Python packages, by paths that begin with the package."""
 
 import os
 import stat
@@ -13,11 +13,11 @@ from satchel.errors import LimitExceededError, ReferenceNotFoundError
 from satchel.files import digest_bytes, mark_of, read_confined
 from satchel.model import FileStat
 
-_OF_PYTHON: Final = frozenset({"__init__.py", "__pycache__"})
+_PYTHON_FILES: Final = frozenset({"__init__.py", "__pycache__"})
 
 
 def stat_file(path: str) -> FileStat | None:
-    """Return what can be told of a regular file; None where there is none."""
+    """Return size and digest of a regular file; None if there is none."""
     place = _find_package(path)
     if isinstance(place, Path):
         try:
@@ -34,7 +34,7 @@ def stat_file(path: str) -> FileStat | None:
 
 
 def is_folder(path: str) -> bool:
-    """Tell whether a path is a package that can be imported, or a folder in one."""
+    """Return whether a path is an importable package, or a folder in one."""
     place = _find_package(f"{path}/.")
     if isinstance(place, Path):
         return place.joinpath(path.partition("/")[2]).is_dir()
@@ -47,13 +47,14 @@ def _is_folder_in_zip(path: str) -> bool:
 
 
 def files_below(folder: str) -> tuple[str, ...]:
-    """Return the regular files below a folder of a package, as paths like its own.
+    """Return the regular files below a folder of a package, sorted.
 
-    Sorted; empty where there is no such folder. No link is followed, and what Python
-    itself puts there is left out.
+    Empty if there is no such folder. No link is followed, and files of Python itself
+    are left out.
     """
-    found = _find_package(folder)
-    place = found / folder.partition("/")[2] if isinstance(found, Path) else found
+    place = _find_package(folder)
+    if isinstance(place, Path):
+        place /= folder.partition("/")[2]
     return () if place is None else tuple(sorted(_below(place, folder)))
 
 
@@ -65,7 +66,7 @@ def _below(place: Path | Traversable, path: str) -> Iterator[str]:
     elif place.is_dir():
         for child in place.iterdir():
             name = child.name
-            if name not in _OF_PYTHON and not name.startswith("."):
+            if name not in _PYTHON_FILES and not name.startswith("."):
                 yield from _below(child, f"{path}/{name}")
 
 
@@ -73,7 +74,7 @@ def read_file(path: str, limit_bytes: int, owner: str) -> bytes:
     """Return the bytes of a file.
 
     Args:
-        path: Plain and relative; whoever calls has seen to that.
+        path: Plain and relative; the caller has checked it.
         limit_bytes: At most this many bytes are accepted.
         owner: The skill to name in errors.
 
@@ -95,23 +96,23 @@ def read_file(path: str, limit_bytes: int, owner: str) -> bytes:
 
 
 def _find_package(path: str) -> Path | Traversable | None:
-    """Return the folder of the package that has the file, else the file itself.
+    """Return the folder of the package, or the file itself if it is in an archive.
 
-    None where no such package can be imported.
+    None if no such package can be imported.
     """
     package, _, inside = path.partition("/")
     if not inside:
         return None
     try:
         spec = find_spec(package) if package.isidentifier() else None
-        # A module that is no package would stand for the folder that it lies in.
+        # A module that is no package would mean the folder that it is in.
         if spec is None or spec.submodule_search_locations is None:
             return None
         places = map(Path, spec.submodule_search_locations)
         folders = [place for place in places if place.is_dir()]
         if not folders:
             return files(package).joinpath(inside)
-    except Exception:  # noqa: BLE001 - a package's own loader or code: a plug-in (R33)
+    except Exception:  # noqa: BLE001 - a package's own loader or code may raise anything
         return None
-    having = (folder for folder in folders if os.path.lexists(folder / inside))
-    return next(having, folders[0])
+    with_file = (folder for folder in folders if os.path.lexists(folder / inside))
+    return next(with_file, folders[0])

@@ -36,16 +36,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SkillDescriptor:
-    """What a `satchel.SkillRegistry` knows of a skill; hashable, and never changes.
+    """A skill in a `satchel.SkillRegistry`; hashable and immutable.
 
-    ``references`` are relative to where packages are installed, so that the first
-    segment is a package that can be imported:
-    ``my_skills/agentic_rag/references/azure_search_config.md``. They are all that can
-    be read. ``import_path`` says where the skill is written, for people; nothing
-    imports it. ``tools`` names the tools that belong to the skill.
+    ``references`` begin with an importable package:
+    ``my_skills/agentic_rag/references/azure_search_config.md``. No other file can be
+    read. ``import_path`` tells people where the skill is written; nothing imports it.
+    ``tools`` names the tools of the skill.
 
     Raises:
-        TypeError: ``tools`` or ``references`` is no tuple of texts.
+        TypeError: ``tools`` or ``references`` is not a tuple of texts.
         ValueError: There is no such category.
     """
 
@@ -58,33 +57,33 @@ class SkillDescriptor:
     references: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what would make the value change or fail to hash."""
+        """Refuse values that could change or cannot be hashed."""
         for label, items in (("tools", self.tools), ("references", self.references)):
             if not _are_texts(items):
                 raise TypeError(
-                    f"skill {self.name!r}: {label} is to be a tuple of texts, "
+                    f"skill {self.name!r}: {label}: expected a tuple of texts; "
                     f"got {items!r}"
                 )
         if self.category not in get_args(Category):
             raise ValueError(
-                f"skill {self.name!r}: category is to be standard or raw, "
+                f"skill {self.name!r}: category: expected standard or raw; "
                 f"got {self.category!r}"
             )
 
 
 def _are_texts(items: object) -> bool:
-    # What the annotation says; a caller need not have a type checker.
+    # The annotation says so too, but callers may have no type checker.
     if not isinstance(items, tuple):
         return False
     return all(isinstance(item, str) for item in cast("tuple[object, ...]", items))
 
 
 class SkillRegistry:
-    """Skills by name, filled by explicit calls; a source as well.
+    """Skills by name, registered by explicit calls; it is a source as well.
 
-    It holds what it was given and nothing else: no global state, no file, no look
-    around. Handed to `satchel.Satchel` its skills are listed like any others, and
-    every byte of theirs goes through the one ``load``. Safe across threads.
+    It has no global state, reads no file and discovers nothing. If you pass it to
+    `satchel.Satchel`, its skills are listed and loaded like any others. Safe across
+    threads.
     """
 
     def __init__(
@@ -97,32 +96,32 @@ class SkillRegistry:
         """Register ``descriptors``; errors are those of `bootstrap`.
 
         Args:
-            descriptors: What to begin with.
-            label: What to call it as a source.
+            descriptors: The first skills.
+            label: Its label as a source.
             limits: Bounds on what is accepted.
         """
         self.label: Final = label
         self._limits = limits
         self._lock = Lock()
-        self._held: Mapping[str, SkillDescriptor] = MappingProxyType({})
+        self._skills: Mapping[str, SkillDescriptor] = MappingProxyType({})
         self.bootstrap(descriptors)
 
     def __repr__(self) -> str:
         """Return what a debugger shows."""
         kind = type(self).__name__
-        return f"{kind}({len(self._held)} skills, label={self.label!r})"
+        return f"{kind}({len(self._skills)} skills, label={self.label!r})"
 
     def register(self, descriptor: SkillDescriptor, *, replace: bool = False) -> None:
-        """Hold one skill more; ``replace`` puts it in the place of one of its name.
+        """Add one skill; with ``replace`` it may take the place of one of its name.
 
         Raises:
-            DuplicateSkillError: The name is taken; names both owners.
-            SkillManifestError: It has no name, or no description to list it by.
+            DuplicateSkillError: The name is taken; the message names both owners.
+            SkillManifestError: It has no name or no description.
         """
         self._put((descriptor,), replace=replace)
 
     def bootstrap(self, descriptors: Iterable[SkillDescriptor]) -> None:
-        """Register all of them; where one cannot be, none is.
+        """Register all of them, or none if one is refused.
 
         Raises:
             DuplicateSkillError, SkillManifestError: As for `register`.
@@ -136,32 +135,32 @@ class SkillRegistry:
             SkillNotFoundError: There is none.
         """
         try:
-            return self._held[name]
+            return self._skills[name]
         except KeyError:
             raise SkillNotFoundError(name) from None
 
     def find(self, query: str) -> tuple[SkillDescriptor, ...]:
-        """Return the skills whose name, description or references hold ``query``.
+        """Return the skills whose name, description or references contain ``query``.
 
-        By name; upper and lower case are the same, and no query fits every skill.
+        Sorted by name. Upper and lower case are equal; an empty query matches all.
         """
         text = query.casefold()
         return tuple(
             skill
-            for skill in self._held.values()
+            for skill in self._skills.values()
             if text
             in "\n".join((skill.name, skill.description, *skill.references)).casefold()
         )
 
     def all_descriptors(self) -> Mapping[str, SkillDescriptor]:
-        """Return what is held now, by name and sorted by it; it never changes."""
-        return self._held
+        """Return all skills, by name and sorted; the mapping never changes."""
+        return self._skills
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the skills, sorted by name, then what is wrong with some."""
+        """Return the skills, sorted by name, then findings."""
         packs: list[Found] = []
         findings: list[Finding] = []
-        for name, descriptor in self._held.items():
+        for name, descriptor in self._skills.items():
             where = f"{self.label}/{name}"
             try:
                 files = self._list(descriptor)
@@ -201,11 +200,11 @@ class SkillRegistry:
         return data
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is open."""
 
     def _put(self, more: Iterable[SkillDescriptor], *, replace: bool) -> None:
         with self._lock:
-            skills = dict(self._held)
+            skills = dict(self._skills)
             for descriptor in more:
                 _check_descriptor(descriptor)
                 if descriptor.name in skills and not replace:
@@ -217,7 +216,7 @@ class SkillRegistry:
                         "rename one, or register it with replace=True",
                     )
                 skills[descriptor.name] = descriptor
-            self._held = MappingProxyType(dict(sorted(skills.items())))
+            self._skills = MappingProxyType(dict(sorted(skills.items())))
 
     def _owner(self, descriptor: SkillDescriptor) -> str:
         return descriptor.import_path or f"{self.label}/{descriptor.name}"
@@ -236,11 +235,11 @@ def _check_descriptor(descriptor: SkillDescriptor) -> None:
     for member in ("name", "description"):
         if not getattr(descriptor, member).strip():
             what = f"SkillDescriptor({descriptor.name!r})"
-            raise SkillManifestError(what, f"it needs a {member} to be listed by")
+            raise SkillManifestError(what, f"it needs a {member}")
 
 
 def _write_skill_md(descriptor: SkillDescriptor) -> bytes:
-    """Return the SKILL.md that says the same, instructions unaltered."""
+    """Return a SKILL.md with the same content; the instructions are not changed."""
     metadata: dict[str, Json] = {}
     if descriptor.tools:
         metadata["tools"] = encode_items(descriptor.tools)
@@ -259,7 +258,7 @@ def _write_skill_md(descriptor: SkillDescriptor) -> bytes:
     if metadata:
         fields["metadata"] = metadata
     text = render_frontmatter(to_spec(fields)) + descriptor.instructions
-    # A lone surrogate is for the parser to report, not for us to fail on.
+    # The parser reports a lone surrogate.
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -267,9 +266,9 @@ _lock = threading.Lock()
 
 
 def default_registry() -> "Satchel":
-    """Return the process's own Satchel, made and synced at the first call.
+    """Return the one Satchel of this process, made and synced at the first call.
 
-    It reads satchel.toml where there is one, else the usual folders of clients
+    It reads satchel.toml if there is one, else the usual folders of clients
     (`satchel.sources.usual`). Call its ``sync()`` to look again.
     """
     with _lock:

@@ -1,4 +1,4 @@
-"""Check skills that are registered in code: that each is complete and sound."""
+"""Check skills that are registered in code."""
 
 import os
 import sys
@@ -31,11 +31,11 @@ _REFERENCE_RULES: Final = frozenset(
         *("python_syntax", "shell_syntax", "json_syntax"),
     }
 )
-"""The rules that look into references; the others are about a SKILL.md on disk."""
+"""The rules about references; the others are about a SKILL.md on disk."""
 
 
 def is_in_code(what: str) -> bool:
-    """Tell whether a text names something in a module, as ``MODULE:NAME``."""
+    """Return whether a text names something in a module, as ``MODULE:NAME``."""
     module, colon, name = what.partition(":")
     parts = (*module.split("."), *name.split("."))
     plain = all(part.isidentifier() for part in parts)
@@ -43,13 +43,13 @@ def is_in_code(what: str) -> bool:
 
 
 def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
-    """Return the descriptors that ``MODULE:NAME`` holds; see `descriptors_of`.
+    """Return the descriptors of ``MODULE:NAME``; see `descriptors_of`.
 
-    The module is imported, which runs it; the working folder is looked in, too.
+    The module is imported, which runs it; it may be in the working folder.
 
     Raises:
         ConfigError: There is no such module or name, importing or calling it fails, or
-            it holds no descriptor.
+            it has no descriptor.
     """
     module, _, name = what.partition(":")
     here = os.getcwd()  # noqa: PTH109 - as text, for the path of imports
@@ -63,15 +63,15 @@ def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
     except SkillError:
         raise
     except (Exception, SystemExit) as error:
-        detail = f"it cannot be had: {type(error).__name__}: {error}"
+        detail = f"it cannot be imported: {type(error).__name__}: {error}"
         raise ConfigError(what, detail) from error
     if not descriptors:
-        raise ConfigError(what, "no skill is registered there; bootstrap it first")
+        raise ConfigError(what, "no skill is registered there; call bootstrap first")
     return descriptors
 
 
 def _instance(what: object) -> object:
-    """Return the skill that a class is for, and anything else as it is."""
+    """Return an instance of a skill class, and anything else as it is."""
     made = what
     if isinstance(what, type) and issubclass(what, BaseSkill):
         made = what()
@@ -79,12 +79,12 @@ def _instance(what: object) -> object:
 
 
 def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
-    """Return the descriptors that something holds or makes, in order.
+    """Return the descriptors of something, in order.
 
     Args:
         what: A `satchel.SkillDescriptor`, a `satchel.SkillRegistry`, a skill, several
-            of these, or a function that returns them or fills the registry that it
-            is given. Of a skill alone only its own text is known.
+            of these, or a function that returns them or fills a registry. A skill alone
+            has only its own text.
 
     Raises:
         TypeError: It is none of these.
@@ -95,7 +95,7 @@ def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
         return tuple(what.all_descriptors().values())
     what = _instance(what)
     if isinstance(what, (Skill, BaseSkill)):
-        # An agent can have a skill that no catalog lists: it needs no description.
+        # A skill that only an agent has needs no description.
         description = what.description or what.name
         return (SkillDescriptor(what.name, description, what.instructions),)
     if callable(what):
@@ -104,18 +104,18 @@ def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
         several = cast("Iterable[object]", what)
         return tuple(one for item in several for one in descriptors_of(item))
     kind = type(what).__name__
-    raise TypeError(f"want a registry, a descriptor or several, got a {kind}")
+    raise TypeError(f"expected a registry, or descriptors; got a {kind}")
 
 
 def check_registered(
     descriptors: Iterable[SkillDescriptor], settings: LintSettings | None = None
 ) -> CheckReport:
-    """Return what is wrong with skills that are registered in code.
+    """Check skills that are registered in code.
 
-    Every listed reference is there, every file in the folder ``references`` beside a
-    skill's module is listed, short instructions name each reference, and what is in
-    the references is sound. Findings are about a path that begins with the package, or
-    about the skill by its ``import_path``, else its name. Nothing of a reference runs.
+    Every listed reference must exist, every file in the folder ``references`` next to a
+    skill's module must be listed, the instructions must be short and name each
+    reference, and the references must pass the rules for files. The path of a finding
+    begins with the package, or is the skill's ``import_path`` or name. Nothing is run.
     """
     settings = settings or settings_of(profile="strict")
     descriptors = tuple(descriptors)
@@ -147,7 +147,7 @@ def _made_by(make: Callable[..., object]) -> tuple[SkillDescriptor, ...]:
 
 
 def _registration_errors(descriptors: Iterable[SkillDescriptor]) -> Iterator[Finding]:
-    """Yield what a registry would refuse: a name twice, nothing to be listed by."""
+    """Yield what a registry would refuse: a name twice, no name, no description."""
     registry = SkillRegistry()
     for descriptor in descriptors:
         try:
@@ -161,8 +161,8 @@ def _check(
     every: Iterable[SkillDescriptor],
     settings: LintSettings,
 ) -> Iterator[Finding]:
-    yield from _of_text(descriptor, settings.thresholds.description_chars)
-    yield from _missing(descriptor)
+    yield from _check_text(descriptor, settings.thresholds.description_chars)
+    yield from _missing_references(descriptor)
     home = _home(descriptor)
     listed = {path for skill in every for path in skill.references}
     for path in files_below(home) if home else ():
@@ -174,10 +174,10 @@ def _check(
                 sentence="registered",
                 path=path,
             )
-    yield from _of_files(descriptor, home, settings)
+    yield from _check_references(descriptor, home, settings)
 
 
-def _of_text(descriptor: SkillDescriptor, most: int) -> Iterator[Finding]:
+def _check_text(descriptor: SkillDescriptor, most: int) -> Iterator[Finding]:
     text = descriptor.instructions
     if 0 < most < len(" ".join(text.split())):
         yield Finding.of(
@@ -195,7 +195,7 @@ def _of_text(descriptor: SkillDescriptor, most: int) -> Iterator[Finding]:
             )
 
 
-def _missing(descriptor: SkillDescriptor) -> Iterator[Finding]:
+def _missing_references(descriptor: SkillDescriptor) -> Iterator[Finding]:
     for path in descriptor.references:
         if stat_file(path) is None:
             yield Finding.of(
@@ -206,10 +206,10 @@ def _missing(descriptor: SkillDescriptor) -> Iterator[Finding]:
             )
 
 
-def _of_files(
+def _check_references(
     descriptor: SkillDescriptor, home: str, settings: LintSettings
 ) -> Iterator[Finding]:
-    """Yield what lint says of the references that are there."""
+    """Yield the findings of lint about the references that exist."""
     there = tuple(path for path in descriptor.references if stat_file(path) is not None)
     around = {*there, *(files_below(home) if home else ())}
     registry = SkillRegistry([_listable(descriptor)])
@@ -225,7 +225,7 @@ def _of_files(
         manifest=Manifest(
             name=name, description=descriptor.description, references=there
         ),
-        text="",  # the instructions have no file, and so no lines
+        text="",  # instructions in code have no lines
         read=read,
         profile="strict",
         limits=settings.limits,
@@ -236,18 +236,18 @@ def _of_files(
     ]
     for finding in lint_pack(pack, rules):
         if finding.code == "file-relative-link":
-            continue  # a package has no root that a link could count from
+            continue  # a package has no root for links
         whole = finding.path == SKILL_FILE
         yield replace(finding, path=_place(descriptor)) if whole else finding
 
 
 def _listable(descriptor: SkillDescriptor) -> SkillDescriptor:
-    """Return a descriptor that a registry takes, whatever is wrong with its name."""
+    """Return a descriptor that a registry accepts, even if its name is wrong."""
     return replace(descriptor, name=descriptor.name.strip() or "skill", description="d")
 
 
 def _home(descriptor: SkillDescriptor) -> str:
-    """Return the folder ``references`` beside the skill's module; empty for none."""
+    """Return the folder ``references`` next to the skill's module; empty for none."""
     module = descriptor.import_path.partition(":")[0].removesuffix(".py")
     parts = module.replace(".", "/").split("/")
     for count in range(len(parts), 0, -1):
@@ -258,7 +258,7 @@ def _home(descriptor: SkillDescriptor) -> str:
 
 
 def _common(descriptor: SkillDescriptor) -> str:
-    """Return the one folder ``references`` that its own paths lead to."""
+    """Return the one folder ``references`` of its own paths."""
     homes = {
         path.partition(f"/{_REFERENCES}/")[0]
         for path in descriptor.references

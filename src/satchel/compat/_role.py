@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def check_role(role: str) -> None:
-    """Let the name of a role pass: a-z, 0-9 and hyphens, a letter first.
+    """Check the name of a role: a-z, 0-9 and hyphens, a letter first.
 
-    Those are the rules of a pack's name (C08), for a role is the name of its pack's
-    folder. So no role leads out of a folder, and none is a device on Windows.
+    A role is the name of its pack's folder, so the rules are those for the name of a
+    pack. No role leads out of a folder, and none is a device on Windows.
 
     Raises:
-        InvalidRoleError: It is no such name.
+        InvalidRoleError: It is not a valid name.
     """
     problem = _problem(role)
     if problem:
@@ -32,7 +32,7 @@ def check_role(role: str) -> None:
 
 
 def is_role(name: str) -> bool:
-    """Tell whether `check_role` lets this name pass."""
+    """Return whether `check_role` accepts this name."""
     return not _problem(name)
 
 
@@ -42,33 +42,32 @@ def _problem(role: str) -> str:
     if len(role) > MAX_NAME_CHARS:
         return f"it has {len(role):,} characters, more than {MAX_NAME_CHARS}"
     if not STRICT_NAME.fullmatch(role):
-        return "want a-z, 0-9 and hyphens, and a letter first"
+        return "expected a-z, 0-9 and hyphens, and a letter first"
     return path_problem(role)
 
 
 Primary = Literal["hint", "body"]
-"""What stands beside the index: a line that names the role's skill, or its body."""
+"""What goes with the index: a line that names the role's skill, or its body."""
 
 RoleSource = Literal["skill", "legacy", "fallback"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResolvedRolePrompt(str):  # noqa: SLOT000 - the dataclass has them
-    """The prompt of a role: a text, plain and for any agent, that knows more of itself.
+    """The prompt of a role: a plain text for any agent, with facts about it.
 
-    It is the same text as ``body``, and equal to any text of the same characters.
+    It is the same text as ``body``, and equals any text of the same characters.
 
     ``source`` says where the text came from: ``skill`` is the role's pack, ``legacy``
-    its template, ``fallback`` one fixed sentence. ``skill_name`` is the pack's id, and
-    ``section`` the catalog section inside the text with what a budget did to it, both
-    only for a pack.
+    its template, ``fallback`` one fixed sentence. For a pack, ``skill_name`` is its id
+    and ``section`` is the catalog section inside the text.
 
-    ``tokens`` is what the text costs, counted by ``counted_by``. ``legacy_tokens`` is
-    what the role's legacy template would cost, where it has one beside its pack.
+    ``tokens`` is the count of the text, by ``counted_by``. ``legacy_tokens`` is the
+    count of the role's legacy template, if it has one besides its pack.
 
-    ``findings`` tell what was passed over and why: a pack that cannot be used, a
-    template that was refused, a renderer that failed. Their paths are as the caller
-    wrote the folder.
+    ``findings`` say what could not be used and why: a pack in error, a template that
+    was refused, a renderer that failed. Their paths begin with the folder as the caller
+    wrote it.
     """
 
     body: str = field(repr=False)
@@ -82,21 +81,21 @@ class ResolvedRolePrompt(str):  # noqa: SLOT000 - the dataclass has them
 
     def __new__(cls, body: str, *_: Any, **__: Any) -> Self:  # noqa: ANN401 - fields
         """Make the text; the other values are its fields."""
-        return str.__new__(cls, body)  # not super(): the slots make another class
+        return str.__new__(cls, body)  # not super(): slots=True makes another class
 
     @property
     def saved_tokens(self) -> int | None:
-        """What the pack costs less than the legacy template; negative if more."""
+        """How many tokens the pack saves compared to the template; may be negative."""
         return None if self.legacy_tokens is None else self.legacy_tokens - self.tokens
 
 
 DEFAULT_BUDGET_TOKENS: Final = 4000
-"""Tokens of an index at most: as of every catalog section."""
+"""The budget of an index: that of every catalog section."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleRequest:
-    """A role whose name was checked, and the options; see `resolve_role_prompt`."""
+    """A role with a valid name, and the options; see `resolve_role_prompt`."""
 
     role: str
     primary: Primary
@@ -108,31 +107,31 @@ class RoleRequest:
     shell: bool
 
     def counted(self, resolved: ResolvedRolePrompt) -> ResolvedRolePrompt:
-        """Return the prompt with what it costs."""
+        """Return the prompt with its count of tokens."""
         tokens = self.counter.count(resolved.body)
         return replace(resolved, tokens=tokens, counted_by=self.counter.name)
 
 
 DEPRECATED_IN: Final = (0, 1)
-"""The version from which on a legacy template is a deprecated one."""
+"""The first version in which legacy templates are deprecated."""
 REMOVED_IN: Final = (0, 3)
-"""The version without them: two minor versions later (C55)."""
+"""The version without legacy templates: two minor versions later."""
 
 _ROOM: Final = "satchel.compat"
 
 
 MAX_KEPT: Final = 1000
-"""Keys that are remembered; a message may hold what is new in every call."""
+"""Keys that are remembered; a message may be different in every call."""
 
 
 class OncePerKey:
-    """Does a thing once for each of the latest keys; of two threads one does it."""
+    """Calls a function once for each recent key, also if two threads ask."""
 
     def __init__(self) -> None:
         self._done: dict[object, object] = {}
 
     def do(self, key: object, act: Callable[[], None]) -> None:
-        """Call ``act`` unless that was done; one that raises was not done."""
+        """Call ``act`` unless that was done; a call that raises does not count."""
         mine = object()
         if self._done.setdefault(key, mine) is not mine:
             return
@@ -146,19 +145,19 @@ class OncePerKey:
 
 
 def advice(path: str) -> tuple[str, str]:
-    """Return what to say of a legacy template, and the command that moves it."""
+    """Return the message about a legacy template, and the fix."""
     since, until = (
         ".".join(map(str, version)) for version in (DEPRECATED_IN, REMOVED_IN)
     )
     message = (
         f"a legacy template is used: deprecated since satchel {since}, "
-        f"and not read any more from {until} on"
+        f"and no longer read from {until} on"
     )
     return message, f"make a pack of it: satchel convert {quote(path)}"
 
 
 def warn_legacy(role: str, path: str) -> None:
-    """Give a `DeprecationWarning` whose place is the line that asked for the role."""
+    """Give a `DeprecationWarning` for the line that asked for the role."""
     message, fix = advice(path)
     warnings.warn(
         f"role {role!r}: {message}; {fix}", DeprecationWarning, stacklevel=_caller()
@@ -166,15 +165,15 @@ def warn_legacy(role: str, path: str) -> None:
 
 
 def _caller() -> int:
-    """Return the stack level, for `warn_legacy`, of whoever called into this room."""
+    """Return the stack level of the caller of this room, for `warn_legacy`."""
     frame: FrameType | None = inspect.currentframe()
-    level = 0  # where this function stands, as `warn_legacy` counts
-    while frame is not None and _is_ours(frame):
+    level = 0  # `warn_legacy` counts this function as 0
+    while frame is not None and _is_in_this_room(frame):
         frame = frame.f_back
         level += 1
     return level
 
 
-def _is_ours(frame: FrameType) -> bool:
+def _is_in_this_room(frame: FrameType) -> bool:
     name: str = frame.f_globals.get("__name__", "")
     return name == _ROOM or name.startswith(f"{_ROOM}.")

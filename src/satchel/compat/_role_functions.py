@@ -1,7 +1,4 @@
-"""`resolve_role_prompt` and `load_skill`: one call each.
-
-With what they share kept for each folder.
-"""
+"""`resolve_role_prompt` and `load_skill`, which share a resolver for each folder."""
 
 import logging
 import os
@@ -28,7 +25,7 @@ from satchel.skill_md import Profile
 from satchel.text import printable
 
 MAX_KEPT: Final = 16
-"""Folders, each with its options, that are kept; most programs have one."""
+"""Resolvers that are remembered; most programs need one."""
 
 _resolvers: Final[dict[tuple[object, ...], RoleResolver]] = {}
 _lock: Final = threading.Lock()
@@ -50,9 +47,9 @@ def resolve_role_prompt(  # noqa: PLR0913 - one call, its options all by name
     profile: Profile = "auto",
     limits: Limits = DEFAULT_LIMITS,
 ) -> ResolvedRolePrompt:
-    """Return what stands in the prompt of an agent in this role, when it is spawned.
+    """Return the prompt for an agent in this role.
 
-    The first of these that there is:
+    It is the first of these that exists:
 
     1. The pack ``skills/<role>/SKILL.md``, or a plug-in's of that name: with ``hint``
        a line that names the role and its `load_skill` call, above the index of all
@@ -61,21 +58,21 @@ def resolve_role_prompt(  # noqa: PLR0913 - one call, its options all by name
        deprecated: a `DeprecationWarning` says so, once for each role.
     3. ``You are a <role> specialist.``
 
-    What an index names, `satchel.load_skill` finds, without being told the folder.
+    `satchel.load_skill` finds every skill of an index without the folder.
 
-    What is there and cannot be used is passed over, and is a finding of the result and
-    a line of the log: a pack in error, a template behind a link, a renderer that
-    failed. No part of an index depends on the body of any pack.
+    A pack in error, a template behind a link or a renderer that failed is not used; it
+    is a finding of the result and a line of the log. No part of an index depends on the
+    body of any pack.
 
     Args:
         role: Its name: a-z, 0-9 and hyphens.
         templates_dir: The folder that holds ``skills`` and ``roles``.
-        primary: What stands beside the index.
+        primary: What goes with the index.
         context: Values for placeholders and conditions of a legacy template.
         budget_tokens: Tokens of the index at most, in the stages of every catalog
             section; None is no limit. The role's line and a body are never cut.
         counter: Counts tokens; None is an estimate that says so.
-        find_tool: The tool that an index cut short points at; None for none.
+        find_tool: The tool that a shortened index names; None for none.
         legacy_renderer: Renders in place of `satchel.compat.render_role_prompt`.
         shell: Whether the commands in a legacy template are run.
         include_plugins: Whether packs of installed plug-ins count.
@@ -116,7 +113,7 @@ def build_index_only(
     include_plugins: bool = True,
     deny: Collection[str] = (),
 ) -> Rendered:
-    """Return the index that stands in a role's prompt, without the role."""
+    """Return the index of a role's prompt, without the role."""
     resolver = _resolver(templates_dir, include_plugins=include_plugins, deny=deny)
     return resolver.build_index_only(budget_tokens=budget_tokens)
 
@@ -131,7 +128,7 @@ def invalidate_cache() -> None:
 
 
 def skills_in(templates_dir: str | os.PathLike[str]) -> Satchel:
-    """Return the packs of a folder as prompts of it name them, for loads."""
+    """Return the packs of a folder, as its prompts name them."""
     place: str = os.path.abspath(os.fspath(templates_dir))  # noqa: PTH100 - as below
     with _lock:
         resolvers = [kept for key, kept in _resolvers.items() if key[0] == place]
@@ -144,7 +141,7 @@ def skills_in(templates_dir: str | os.PathLike[str]) -> Satchel:
 
 
 def skills_named(name: str) -> Satchel | None:
-    """Return where prompts of this process named a pack by this name; None if nowhere.
+    """Return the packs of which a prompt of this process named one so; None if none.
 
     Raises:
         DuplicateSkillError: Prompts of several folders did, and the packs differ.
@@ -173,7 +170,7 @@ def skills_named(name: str) -> Satchel | None:
 
 
 def _pack(skills: Satchel, name: str) -> str:
-    """Return what tells a pack from another one; of one that is withheld, nothing."""
+    """Return the digest of a pack; empty if it is excluded."""
     return skills.digest(name) if name in skills.catalog else ""
 
 
@@ -191,10 +188,10 @@ def _resolver(
     profile: Profile = "auto",
     limits: Limits = DEFAULT_LIMITS,
 ) -> RoleResolver:
-    """Return the resolver of a folder and these options, the same one every time."""
+    """Return the resolver of a folder and these options, always the same one."""
     written = os.fspath(templates_dir)
     options = (include_plugins, tuple(sorted(deny)), profile, limits)
-    # As written too: that is how its paths are told.
+    # Also as written: messages show its paths so.
     key = (os.path.abspath(written), written, *options)  # noqa: PTH100
     with _lock:
         resolver = _resolvers.pop(key, None) or RoleResolver(
@@ -204,7 +201,7 @@ def _resolver(
             profile=profile,
             limits=limits,
         )
-        _resolvers[key] = resolver  # the last one again
+        _resolvers[key] = resolver  # move it to the end
         gone = (
             _resolvers.pop(next(iter(_resolvers)))
             if len(_resolvers) > MAX_KEPT
@@ -232,20 +229,19 @@ async def load_skill(
 
     The result always has the keys ``name``, ``body``, ``available_references``,
     ``available_scripts``, ``reference_content``, ``script_content`` and ``error``; the
-    body is empty where a file was asked for. A script is read, never run.
+    body is empty if a file was asked for. A script is read, never run.
 
-    Without ``skills`` and ``templates_dir``, the skill is looked for where
-    `satchel.resolve_role_prompt` named it in this process, else in what
-    `satchel.default_registry` gives. Where prompts of several folders named different
-    packs by this name, the result is an error, and a line of the log says more.
+    Without ``skills`` and ``templates_dir``, it looks where
+    `satchel.resolve_role_prompt` named the skill in this process, else in
+    `satchel.default_registry`. If prompts of several folders named different packs so,
+    the result is an error, and a line of the log says more.
 
     Args:
         name: The id, exactly as it is listed.
         reference: A listed reference, by its short name or path.
         script: A listed script, likewise.
         skills: Where to look: a `satchel.Satchel` or a `satchel.SkillLoader`.
-        templates_dir: Where to look: the folder that `satchel.resolve_role_prompt`
-            was given.
+        templates_dir: Where to look: the folder for `satchel.resolve_role_prompt`.
     """
     import asyncio
 
@@ -264,7 +260,7 @@ def _load(
     try:
         collection = _skills_for(name, templates_dir) if skills is None else skills
     except DuplicateSkillError as error:
-        # Whoever reads the result is a model, and cannot do what would help.
+        # A model reads the result, and cannot do what would help.
         _log.warning("load_skill: %s", printable(str(error), keep=""))
         return packs_result(PlainBackend(_Raises(error)), name, reference, script)
 
@@ -284,7 +280,7 @@ def _skills_for(name: str, templates_dir: str | os.PathLike[str] | None) -> "Sat
 
 
 class _Raises:
-    """A load that ends in an error that was met before it."""
+    """A load that raises an error from before it."""
 
     def __init__(self, error: DuplicateSkillError) -> None:
         self._error = error

@@ -1,4 +1,4 @@
-"""The packs that roles are looked up in: those of one folder, and of plug-ins."""
+"""The packs of roles: those of one folder, and of plug-ins."""
 
 import os
 import threading
@@ -29,34 +29,34 @@ if TYPE_CHECKING:
 
 
 GRANULARITY_NS: Final = 2_000_000_000
-"""Nanoseconds in which a second edit may bear the time of the first: FAT's two
-seconds, the coarsest of the common file systems."""
+"""Nanoseconds in which two edits may get the same time: FAT's two seconds, the
+coarsest of the common file systems."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ReadPack:
     """One pack as it was at the last look.
 
-    ``marks`` are path, size, time of change and inode of every file. ``edition`` counts
-    the edits that the marks do not show. ``settled`` says that an edit after that look
-    cannot fail to show in them.
+    ``marks`` are path, size, time of change and inode of each file. ``revision`` counts
+    the edits that the marks do not show. If ``settled`` is true, the marks show every
+    later edit.
     """
 
     marks: Hashable
-    edition: int
+    revision: int
     settled: bool
 
 
 class RolePacks(SourceWrapper):
     """The packs of one folder, as of the last `look`.
 
-    A pack is taken for unchanged where each of its files has the path, size,
-    modification time and inode that it had. SKILL.md's time of status change counts,
-    too, so that an edit shows whose modification time was put back. Where SKILL.md was
-    changed so lately that another edit of equal size could bear the same time, its
-    bytes decide: it is hashed again, until enough time has passed.
+    A pack counts as unchanged if each of its files has the same path, size,
+    modification time and inode. The status-change time of SKILL.md counts too: it shows
+    an edit that reset the modification time. If SKILL.md was changed so recently that
+    another edit of equal size could get the same time, its bytes decide: it is hashed
+    again, until enough time has passed.
 
-    Not safe across threads: whoever has it takes care of that.
+    Not safe across threads; the owner has to lock.
     """
 
     def __init__(
@@ -64,20 +64,20 @@ class RolePacks(SourceWrapper):
         source: LocalDirSkillSource,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
-        """Look at nothing yet; ``clock_ns`` tells nanoseconds since the epoch."""
+        """Look at nothing yet; ``clock_ns`` returns nanoseconds since the epoch."""
         super().__init__(source)
         self.parses = 0
         self.root: Final = source.root
         self._clock_ns = clock_ns
         self._found: tuple[Found | Finding, ...] = ()
         self._failure: SourceUnavailableError | None = None
-        self._known: dict[str, _ReadPack] = {}
+        self._states: dict[str, _ReadPack] = {}
         self._digests: dict[str, str] = {}
 
     def look(self) -> Hashable:
-        """Look at the folder; return what differs whenever some pack may have changed.
+        """Look at the folder; return a value that changes if a pack may have changed.
 
-        Nothing is parsed. A folder that cannot be listed is a state like any other.
+        It parses nothing. A folder that cannot be listed gives a value too.
         """
         now = self._clock_ns()
         states: dict[str, _ReadPack] = {}
@@ -86,26 +86,26 @@ class RolePacks(SourceWrapper):
             for item in self._source.scan():
                 if isinstance(item, Found):
                     state = states[item.key] = self._state(item, now)
-                    stamp = (state.marks, state.edition)
+                    stamp = (state.marks, state.revision)
                     results.append(replace(item, stamp=stamp, settled=True))
                 else:
                     results.append(item)
         except SourceUnavailableError as error:
             self._failure = error
             return str(error)
-        for key in self._known.keys() - states.keys():
+        for key in self._states.keys() - states.keys():
             self._digests.pop(key, None)
-        self._failure, self._found, self._known = None, tuple(results), states
+        self._failure, self._found, self._states = None, tuple(results), states
         return self._found
 
     def scan(self) -> Iterable[Found | Finding]:
-        """Return what the last look saw."""
+        """Return the packs as of the last look."""
         if self._failure is not None:
             raise self._failure
         return self._found
 
     def manifest(self, key: str) -> bytes | Manifest:
-        """Return the raw SKILL.md to whoever parses it, and count that."""
+        """Return the raw SKILL.md, and count that it is parsed."""
         self.parses += 1
         self._digests.pop(key, None)
         data = super().manifest(key)
@@ -118,12 +118,12 @@ class RolePacks(SourceWrapper):
         marks = (pack.stamp, changed_ns)
         times = (changed_ns, *(n for n in _numbers(skill.mark)))
         settled = max(times) < now_ns - GRANULARITY_NS
-        last = self._known.get(pack.key)
+        last = self._states.get(pack.key)
         if last is None or last.marks != marks:
             return _ReadPack(marks, 0, settled)
         if last.settled or self._reread(pack.key) == self._digests.get(pack.key, ""):
-            return _ReadPack(marks, last.edition, last.settled or settled)
-        return _ReadPack(marks, last.edition + 1, settled)
+            return _ReadPack(marks, last.revision, last.settled or settled)
+        return _ReadPack(marks, last.revision + 1, settled)
 
     def _changed_ns(self, key: str) -> int:
         path = os.path.join(self.root, key, SKILL_FILE)  # noqa: PTH118 - for each pack
@@ -149,12 +149,12 @@ def _numbers(mark: Hashable) -> Iterable[int]:
 
 
 DEADLINE_S = 10.0
-"""Seconds that plug-ins have for an answer; a spawn waits for them once."""
+"""Seconds in which plug-ins must answer; only the first prompt waits for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleLibraryOptions:
-    """What decides which packs there are, beside the folder."""
+    """The options that decide which packs there are, besides the folder."""
 
     include_plugins: bool
     deny: tuple[str, ...]
@@ -163,53 +163,53 @@ class RoleLibraryOptions:
 
 
 class RoleLibrary:
-    """One catalog, kept current: parsed again only where a pack changed.
+    """One current catalog; only packs that changed are parsed again.
 
-    Plug-ins are asked when the folder is first looked at, and again when it changed.
-    Safe across threads.
+    Plug-ins are asked at the first look at the folder, and again when it changed. Safe
+    across threads.
     """
 
     def __init__(self, skills: str, options: RoleLibraryOptions) -> None:
-        """Take the folder of packs, which need not be there; look at nothing."""
+        """Take the folder of packs, which need not exist; read nothing."""
         self.skills = skills
         self._options = options
         self._lock = threading.Lock()
-        self._tree = RolePacks(LocalDirSkillSource(skills, limits=options.limits))
+        self._packs = RolePacks(LocalDirSkillSource(skills, limits=options.limits))
         self._registry: Registry | None = None
         self._seen: Hashable = None
         self._plugins: tuple[SkillSource, ...] = ()
         self._skills: Satchel | None = None
-        self._of: Catalog | None = None
+        self._loaded_catalog: Catalog | None = None
 
     @property
     def parses(self) -> int:
         """How many SKILL.md files of the folder were parsed so far."""
-        return self._tree.parses
+        return self._packs.parses
 
     @property
     def root(self) -> str:
-        """Where the folder is, wherever the working folder is now."""
-        return self._tree.root
+        """The absolute path of the folder, from when this was made."""
+        return self._packs.root
 
     @property
     def source(self) -> str:
         """The label of the folder's source."""
-        return self._tree.label
+        return self._packs.label
 
     def current(self) -> tuple[Catalog, Catalog]:
-        """Return the catalog in use, and the newest with all that is wrong in it."""
+        """Return the catalog in use, and the newest one with all its findings."""
         with self._lock:
             registry = self._registry or self._open()
-            seen = self._tree.look()
+            seen = self._packs.look()
             if self._registry is None or seen != self._seen:
                 registry.sync()
                 self._registry, self._seen = registry, seen
             return registry.catalog, registry.latest
 
     def skills_now(self) -> Satchel:
-        """Return the same packs for loads, synced where they changed since the last.
+        """Return a Satchel of the same packs, synced if they changed.
 
-        Made when it is first asked for: a program that only makes prompts needs none.
+        It is made at the first call: a program that only makes prompts needs none.
         """
         _, latest = self.current()
         with self._lock:
@@ -221,13 +221,13 @@ class RoleLibrary:
                     profile=options.profile,
                     options=Options(limits=options.limits, deadline_s=DEADLINE_S),
                 )
-            elif latest is not self._of:
+            elif latest is not self._loaded_catalog:
                 self._skills.sync()
-            self._of = latest
+            self._loaded_catalog = latest
             return self._skills
 
     def duplicate(self, conflict: Conflict) -> DuplicateSkillError:
-        """Return the error of a conflict, with a way out that there is for roles."""
+        """Return the error of a conflict, with a fix that works for roles."""
         error = duplicate_with_switch(conflict, {self.source})
         if any(owner.source != self.source for owner in conflict.owners):
             return error
@@ -237,7 +237,7 @@ class RoleLibrary:
         )
 
     def invalidate(self) -> None:
-        """Forget all that was read; plug-ins are enumerated again at the next look."""
+        """Forget everything that was read; the next look asks the plug-ins again."""
         with self._lock:
             registry, self._registry = self._registry, None
             skills, self._skills = self._skills, None
@@ -247,10 +247,11 @@ class RoleLibrary:
 
     def _open(self) -> Registry:
         options = self._options
-        wanted = options.include_plugins
-        self._plugins = tuple(load_plugin_sources(deny=options.deny) if wanted else ())
+        use_plugins = options.include_plugins
+        plugins = load_plugin_sources(deny=options.deny) if use_plugins else ()
+        self._plugins = tuple(plugins)
         return Registry(
-            (self._tree, *self._plugins),
+            (self._packs, *self._plugins),
             accept=ParseOptions(profile=options.profile, limits=options.limits),
             rules=CatalogRules(),
             clock=SystemClock(),

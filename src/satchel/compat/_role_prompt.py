@@ -46,38 +46,40 @@ from satchel.runtime import unavailable_sources
 from satchel.text import hidden_text_findings
 
 _ABOVE: Final = re.compile(r"\A(?:[^\S\n]*\n)+")
-"""Blank lines above a body; what its first line is indented by is part of it."""
+"""Empty lines above a body; the indentation of its first line is part of it."""
 MAX_LOOKS: Final = 10
-"""Times that a pack is looked at for one prompt while somebody edits it; a spawn that
-gave up sooner would lose its role to a script that writes."""
+"""Tries to read a pack that is being edited, for one prompt; with fewer, a script that
+writes could cost an agent its role."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackPrompt:
-    """The first place where a role's prompt is looked for."""
+    """Makes the prompt of a role from its pack: the first choice."""
 
-    stock: RoleLibrary
+    library: RoleLibrary
     limits: Limits
 
     def resolve(
         self, request: RoleRequest, findings: list[Finding]
     ) -> ResolvedRolePrompt | None:
-        """Return the prompt, or None; add to ``found`` what there is to tell.
+        """Return the prompt, or None; add to ``findings``.
 
         Raises:
-            DuplicateSkillError: Two packs claim the name of the role; names a plug-in
-                with the switch that leaves it out.
+            DuplicateSkillError: Two packs claim the name of the role; for a plug-in,
+                the message names the switch that leaves it out.
         """
         folder = self.folder(request)
-        catalog, latest = self.stock.current()
+        catalog, latest = self.library.current()
         conflict = catalog.conflict_of(request.role)
         if conflict is not None and request.role not in catalog:
-            raise self.stock.duplicate(conflict)
-        findings.extend(_of_role(latest, folder, self.stock))
+            raise self.library.duplicate(conflict)
+        findings.extend(_of_role(latest, folder, self.library))
         if request.role not in catalog:
-            findings.extend(_not_used(latest, request.role, self.stock.source, folder))
+            findings.extend(
+                _not_used(latest, request.role, self.library.source, folder)
+            )
             return None
-        findings.extend(_elsewhere(catalog, request.role, self.stock.source, folder))
+        findings.extend(_elsewhere(catalog, request.role, self.library.source, folder))
         if request.primary == "hint":
             index = _render(catalog, request, role=request.role)
             text = _with_role_line(index.text, request.role)
@@ -89,29 +91,29 @@ class PackPrompt:
             return None
 
     def folder(self, request: RoleRequest) -> str:
-        """Return where the role's own pack is, or would be, as the user wrote it."""
-        return f"{self.stock.skills}/{request.role}"
+        """Return the folder of the role's own pack, as the user wrote it."""
+        return f"{self.library.skills}/{request.role}"
 
     def _with_body(self, catalog: Catalog, request: RoleRequest) -> ResolvedRolePrompt:
-        """Return index and body; the body is whole, whatever the budget is."""
+        """Return index and body; no budget cuts the body."""
         catalog, loaded = self._loaded(catalog, Request(request.role))
         index = _render(catalog, request, highlight=request.role)
         body = _ABOVE.sub("", loaded.body.rstrip())
         text = f"{index.text}\n{body}\n" if body else index.text
         where = loaded.descriptor.origin.location
-        doubts = (
+        warnings = (
             replace(finding, path=f"{where}/{finding.path}")
             for finding in loaded.findings
         )
-        return _prompt(text, request, index, *doubts)
+        return _prompt(text, request, index, *warnings)
 
     def _loaded(self, catalog: Catalog, request: Request) -> tuple[Catalog, Loaded]:
-        """Load; look again after an edit between the look and the load."""
+        """Load; look again if the pack was edited between look and load."""
         for _ in range(MAX_LOOKS - 1):
             try:
                 return catalog, load(catalog, request, limits=self.limits)
             except ChangedSinceSyncError:
-                catalog, _latest = self.stock.current()
+                catalog, _latest = self.library.current()
         return catalog, load(catalog, request, limits=self.limits)
 
 
@@ -147,18 +149,18 @@ def _render(
 
 
 def _with_role_line(text: str, role: str) -> str:
-    """Return the index below the role's line, which no budget takes away.
+    """Return the index below the line of the role, which no budget removes.
 
-    Where not even the frame of the index fits, its renderer leaves one line of all.
+    If not even the frame of the index fits, the renderer returns one line.
     """
     line = f'Role: {role}. load_skill(name="{role}").\n'
     return text if text.startswith(line) else line + text
 
 
 def _of_role(latest: Catalog, folder: str, library: RoleLibrary) -> Iterator[Finding]:
-    """Yield what was found in the role's own folder, and each error elsewhere.
+    """Yield the findings of the role's own folder, and each error elsewhere.
 
-    A pack in error is missing from the index of every role, and so are those of a
+    A pack in error is missing from the index of every role; so are the packs of a
     source that does not answer.
     """
     for finding in latest.findings:
@@ -174,7 +176,7 @@ def _of_role(latest: Catalog, folder: str, library: RoleLibrary) -> Iterator[Fin
 def _not_used(
     latest: Catalog, role: str, source: str, folder: str
 ) -> Iterator[Finding]:
-    """Yield why the role has no pack, where something lies in its place."""
+    """Yield why the role has no pack, if there is something in its place."""
     excluded = latest.exclusion_of(role)
     if excluded is not None:
         refused = excluded.reason == "refused"
@@ -186,7 +188,7 @@ def _not_used(
         if entry.origin.source == source and entry.origin.key == role:
             yield _unused(
                 folder,
-                f"its manifest names it {entry.id!r}, and a role's pack bears the "
+                f"its manifest names it {entry.id!r}, but a role's pack must have the "
                 "name of the role",
                 f"write name: {role} in its SKILL.md, or rename the folder",
             )
@@ -195,7 +197,7 @@ def _not_used(
 def _elsewhere(
     catalog: Catalog, role: str, source: str, folder: str
 ) -> Iterator[Finding]:
-    """Yield that the role's pack is in a folder of another name, where it is."""
+    """Yield a finding if the role's pack is in a folder of another name."""
     entry = catalog.get(role)
     if entry is None or entry.origin.source != source or entry.origin.key == role:
         return
@@ -225,16 +227,15 @@ def _unused(folder: str, reason: str, fix: str = "", *, error: bool = True) -> F
 # ruff: noqa: PTH113, PTH118 - asked for each folder, as text
 
 
-MAX_SAID: Final = 500
-"""Characters of a renderer's error that are told; one may quote a whole template."""
+MAX_ERROR_CHARS: Final = 500
+"""Characters of a renderer's error to show; one may quote a whole template."""
 
 
 @dataclass(frozen=True, slots=True)
 class TemplatePrompt:
-    """The second place where a role's prompt is looked for.
+    """Makes the prompt of a role from its legacy template: the second choice.
 
-    ``roles`` is the folder as the user wrote it, ``root`` where that was at the time,
-    wherever the working folder is now.
+    ``roles`` is the folder as the user wrote it, ``root`` its absolute path.
     """
 
     roles: str
@@ -245,9 +246,9 @@ class TemplatePrompt:
     def resolve(
         self, request: RoleRequest, findings: list[Finding]
     ) -> ResolvedRolePrompt | None:
-        """Return the prompt, or None; add to ``found`` what was passed over.
+        """Return the prompt, or None; add to ``findings``.
 
-        Gives the `DeprecationWarning` of this role the first time.
+        The first time, it gives the `DeprecationWarning` of this role.
         """
         if request.renderer is None:
             rendered = self._render(request, findings)
@@ -266,11 +267,11 @@ class TemplatePrompt:
         )
 
     def tokens(self, request: RoleRequest) -> int | None:
-        """Return what the template would cost, no command run; None without one."""
+        """Return the tokens of the template, None if there is none; run no command."""
         try:
             template = self._read(request.role)
         except TemplateError:
-            return None  # it is not used, so that nothing is wrong with the prompt
+            return None  # it is not used, so nothing is wrong with the prompt
         text = render_legacy(template, request.context, shell=False).text
         return request.counter.count(text)
 
@@ -336,7 +337,8 @@ def _describe_error(error: Exception) -> str:
         text = str(error)
     except Exception:  # noqa: BLE001 - as above
         return kind
-    return f"{kind}: {text if len(text) <= MAX_SAID else text[:MAX_SAID] + '...'}"
+    more = "..." if len(text) > MAX_ERROR_CHARS else ""
+    return f"{kind}: {text[:MAX_ERROR_CHARS]}{more}"
 
 
 def _template_unusable(role: str, what: str) -> Finding:

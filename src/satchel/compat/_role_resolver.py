@@ -39,12 +39,12 @@ class RoleResolver:
 
     ``named_packs`` tells whether some prompt so far was that of a pack.
 
-    A folder called ``roles`` with neither of the two in it stands for the folder that
-    it lies in, as users of the earlier system gave it.
+    A folder called ``roles`` that has neither of the two means its parent folder, as
+    users of the earlier system wrote it.
 
     Args:
-        templates_dir: The folder; one that is not there has no roles.
-        include_plugins: Whether packs of installed plug-ins are skills and roles, too.
+        templates_dir: The folder; one that does not exist has no roles.
+        include_plugins: Whether packs of installed plug-ins are skills and roles too.
         deny: Plug-ins to leave out, as for `satchel.SkillLoader`.
         profile: What is accepted as a pack.
         limits: Bounds on packs and templates.
@@ -59,7 +59,7 @@ class RoleResolver:
         profile: Profile = "auto",
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        """Take the folder, relative to the working folder of now; read nothing."""
+        """Take the folder, relative to the current working folder; read nothing."""
         self.templates_dir: Final = _home(os.fspath(templates_dir))
         options = RoleLibraryOptions(
             include_plugins=include_plugins,
@@ -67,30 +67,30 @@ class RoleResolver:
             profile=profile,
             limits=limits,
         )
-        self._stock: Final = RoleLibrary(
+        self._library: Final = RoleLibrary(
             os.path.join(self.templates_dir, "skills"), options
         )
-        self._packs: Final = PackPrompt(self._stock, limits)
+        self._packs: Final = PackPrompt(self._library, limits)
         roles = os.path.join(self.templates_dir, "roles")
-        self._templates: Final = TemplatePrompt(roles, _fixed(roles), limits)
+        self._templates: Final = TemplatePrompt(roles, _absolute(roles), limits)
         self._logged: Final = OncePerKey()
         self.named_packs = False
 
     @property
     def skills(self) -> Satchel:
-        """The packs that prompts of this folder name, as they are now, for loads.
+        """The packs that prompts of this folder name, as they are now.
 
-        `satchel.load_skill` asks it; one can be handed to an agent as well.
+        `satchel.load_skill` loads from it; an agent can use it as well.
         """
-        return self._stock.skills_now()
+        return self._library.skills_now()
 
     @property
     def parses(self) -> int:
         """How many SKILL.md files of the folder were parsed so far.
 
-        A call that finds the tree as it was adds none.
+        A call that finds the folder unchanged adds none.
         """
-        return self._stock.parses
+        return self._library.parses
 
     def resolve(  # noqa: PLR0913 - one call, its options all by name
         self,
@@ -114,7 +114,7 @@ class RoleResolver:
         check_role(role)
         if primary not in get_args(Primary):
             choices = " or ".join(map(repr, get_args(Primary)))
-            raise ValueError(f"primary={primary!r}: want {choices}")
+            raise ValueError(f"primary={primary!r}: expected {choices}")
         request = RoleRequest(
             role=role,
             primary=primary,
@@ -147,7 +147,7 @@ class RoleResolver:
         find_tool: str | None = "find_skills",
     ) -> Rendered:
         """Return the index alone, no skill marked in it; empty where there is none."""
-        catalog, _ = self._stock.current()
+        catalog, _ = self._library.current()
         return render(
             catalog,
             format="markdown",
@@ -158,18 +158,18 @@ class RoleResolver:
 
     def roles(self) -> tuple[str, ...]:
         """Return every role that has a pack or a template, sorted."""
-        catalog, _ = self._stock.current()
+        catalog, _ = self._library.current()
         packed = {entry.id for entry in catalog if is_role(entry.id)}
         return tuple(sorted(packed | self._templates.names()))
 
     def invalidate_cache(self) -> None:
-        """Forget what was read: the next call parses every pack, and asks plug-ins."""
-        self._stock.invalidate()
+        """Forget what was read: the next call parses every pack and asks plug-ins."""
+        self._library.invalidate()
 
     def _compared(
         self, resolved: ResolvedRolePrompt, request: RoleRequest, notes: list[Finding]
     ) -> ResolvedRolePrompt:
-        """Say what the legacy template would have cost, where there is one."""
+        """Add the tokens of the legacy template, if there is one."""
         legacy = self._templates.tokens(request)
         findings = (*notes, *resolved.findings)
         if legacy is not None and legacy < resolved.tokens:
@@ -180,10 +180,10 @@ class RoleResolver:
     def _stub(
         self, request: RoleRequest, findings: list[Finding]
     ) -> ResolvedRolePrompt:
-        folders = (self._stock.root, self._templates.root)
+        folders = (self._library.root, self._templates.root)
         if not any(map(os.path.isdir, folders)):
             message = "there is neither a folder skills nor a folder roles here"
-            fix = "give the folder that holds them"
+            fix = "pass the folder that contains them"
             findings.append(
                 Finding("no-templates", "warning", message, self.templates_dir, fix=fix)
             )
@@ -191,7 +191,7 @@ class RoleResolver:
         return request.counted(ResolvedRolePrompt(text, "fallback"))
 
     def _log(self, role: str, finding: Finding) -> None:
-        """Say, once, why a role's prompt is not the one that was written for it."""
+        """Log once why a role does not get the prompt that was written for it."""
         self._logged.do(
             (role, finding),
             lambda: _log.warning("role %r: %s", role, printable(str(finding), keep="")),
@@ -202,8 +202,8 @@ def _costs_more(tokens: int, legacy: int, folder: str) -> Finding:
     return Finding.of("role-costs-more", folder, tokens=tokens, legacy=legacy)
 
 
-def _fixed(path: str) -> str:
-    """Return the path from the root on, and as it is: ``..`` may follow a link."""
+def _absolute(path: str) -> str:
+    """Return the absolute path without normalising it: ``..`` may follow a link."""
     return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH117
 
 
@@ -217,6 +217,6 @@ def _home(templates_dir: str) -> str:
 
 
 def _holds_packs(folder: str) -> bool:
-    """Tell a folder ``skills`` or ``roles`` from a template of a role so called."""
+    """Return whether it is such a folder, and not a template of a role of that name."""
     template = os.path.join(folder, SYSTEM_PROMPT)
     return os.path.isdir(folder) and not os.path.exists(template)

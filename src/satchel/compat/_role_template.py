@@ -39,20 +39,20 @@ def render_template(
     *,
     run: Callable[[str], str] | None = None,
 ) -> str:
-    """Return the text of a template, in time that grows with its length only.
+    """Return the rendered template, in linear time.
 
-    1. ``{{#IF VAR}}...{{/IF}}`` stays where ``VAR`` has a value that is not empty, and
-       ``{{#IF_NOT VAR}}...{{/IF}}`` where it has not; the first end closes a block, for
-       blocks do not nest. ``{{/IF_NOT}}`` ends the latter, too.
-    2. Each command, written as an exclamation mark and text in backticks, becomes what
-       ``run`` makes of it; with None it stays as it is.
-    3. ``{{VAR}}`` becomes its value; a name without one stays as it is.
+    1. ``{{#IF VAR}}...{{/IF}}`` stays if ``VAR`` has a value that is not empty, and
+       ``{{#IF_NOT VAR}}...{{/IF}}`` if it has none. Blocks do not nest: the first end
+       closes a block. ``{{/IF_NOT}}`` ends the second kind too.
+    2. Each command, an exclamation mark and text in backticks, becomes the result of
+       ``run``; without ``run`` it stays.
+    3. ``{{VAR}}`` becomes its value; a name without a value stays.
 
     Args:
         template: The text.
-        values: By name; None is an empty value, other values than text are written
-            by ``str``. To a condition False is empty, too, so that switches work.
-        run: Given each command of the template, in order; never anything of a value.
+        values: By name; None is an empty value, and other values are converted by
+            ``str``. In a condition False is empty too.
+        run: Called with each command of the template, in order; never with a value.
     """
     text = resolve_conditions(template, values)
     if run is not None:
@@ -87,7 +87,7 @@ def _choose_branches(
     ends: re.Pattern[str],
     keeps: Callable[[str], bool],
 ) -> str:
-    """Keep or drop each block; one without an end, and all behind it, stays."""
+    """Keep or remove each block; one without an end, and all text after it, stays."""
     pieces: list[str] = []
     at = 0
     while (begin := begins.search(text, at)) and (
@@ -101,7 +101,7 @@ def _choose_branches(
 
 
 def to_text(value: object) -> str:
-    """Return a value as it stands in the text; None is an empty one."""
+    """Return a value as text; None is empty."""
     return "" if value is None else str(value)
 
 
@@ -113,20 +113,18 @@ def _is_true(values: Mapping[str, object], name: str) -> bool:
 TIMEOUT_S: Final = 10.0
 """Seconds that a command may take, as in the earlier system."""
 MAX_OUTPUT_BYTES: Final = 1024 * 1024
-"""A command that prints more has failed: as much as a SKILL.md may have."""
+"""A command that prints more has failed; a SKILL.md may not be larger either."""
 
 
 def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:
-    """Return what a command prints, without white space around it; never raises.
+    """Return the output of a command, without white space around it; never raises.
 
-    Lines end in a line feed, as those of the template do.
-
-    The text is split as a shell would, and no shell is started: pipes, variables and
-    wildcards are plain words. It runs in the working folder, reads nothing, and is
-    ended with all that it started when it takes too long. What goes wrong becomes the
-    text: ``[shell command failed: ...]`` for a status other than 0 or too much output,
-    ``[shell command timed out: ...]``, and ``[shell command error: ...]`` where it does
-    not start.
+    The text is split like in a shell, but no shell is started: pipes, variables and
+    wildcards are plain words. The command runs in the working folder with no input. If
+    it takes too long, it is killed with everything that it started. An error becomes
+    the text: ``[shell command failed: ...]`` for a status other than 0 or too much
+    output, ``[shell command timed out: ...]``, and ``[shell command error: ...]`` if it
+    does not start. Lines end in a line feed, like those of the template.
     """
     try:
         words = shlex.split(command)
@@ -149,9 +147,7 @@ def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:
                 process.wait(max(end - time.monotonic(), 0))
         late = process.returncode is None and not reader.over
     finally:
-        _end_process(
-            process
-        )  # an interrupt does not reach it: it has a session of its own
+        _end_process(process)  # an interrupt does not reach it in its own session
     if late:
         return f"[shell command timed out: {command}]"
     if process.returncode or reader.over:
@@ -161,7 +157,7 @@ def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:
 
 
 class _OutputReader(threading.Thread):
-    """Reads a pipe, in a thread: a grandchild may hold it open for ever."""
+    """Reads a pipe, in a thread: a grandchild may keep it open for ever."""
 
     def __init__(self, pipe: IO[bytes] | None) -> None:
         super().__init__(name="satchel template command", daemon=True)
@@ -170,20 +166,20 @@ class _OutputReader(threading.Thread):
 
     @property
     def over(self) -> bool:
-        """Whether there was more than is accepted."""
+        """Whether there was too much output."""
         return len(self.data) > MAX_OUTPUT_BYTES
 
     def run(self) -> None:
-        """Read to the end, or to where it is too much."""
+        """Read to the end or to the limit."""
         if self._pipe is not None:
             with self._pipe as pipe:
                 self.data = pipe.read(MAX_OUTPUT_BYTES + 1)
 
 
 def _end_process(process: subprocess.Popen[bytes]) -> None:
-    """End the command, and all that it started, unless it has ended and was waited for.
+    """Kill the command and everything that it started, unless it has ended.
 
-    Until then its number stands for it and its group, and for nobody else's.
+    Before `wait` nobody else can have its process id.
     """
     if process.returncode is None:
         with suppress(OSError):
@@ -198,10 +194,10 @@ SYSTEM_PROMPT: Final = "system_prompt.md"
 
 
 class LegacyRenderer(Protocol):
-    """What may stand in for `render_role_prompt`; that of the earlier system may.
+    """A replacement for `render_role_prompt`, such as that of the earlier system.
 
-    ``templates_dir`` is the absolute path of the folder ``roles``. Anything but text
-    that it returns, and anything that it raises, is told as a finding.
+    ``templates_dir`` is the absolute path of the folder ``roles``. If it raises, or
+    returns anything but a text, that is a finding.
     """
 
     def __call__(
@@ -213,7 +209,7 @@ class LegacyRenderer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The text of one template, and what was repaired to read it."""
+    """The text of one template, and the repairs."""
 
     path: str
     text: str
@@ -222,7 +218,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class LegacyText:
-    """A rendered template, and what there is to tell of it."""
+    """A rendered template, and findings."""
 
     text: str
     findings: tuple[Finding, ...] = ()
@@ -233,18 +229,18 @@ def read_template(
 ) -> Template:
     """Read the template of a role, following no link below ``roles``.
 
-    A byte order mark is dropped, and every line ends in a line feed. The name of the
-    role is taken to be checked.
+    A byte order mark is removed, and every line ends in a line feed. The caller has
+    checked the name of the role.
 
     Args:
         roles: The folder with a folder for each role; a link to it is followed.
         role: Its name.
-        shown: What stands in front of paths that are told; empty is ``roles``.
-        limits: ``skill_md_bytes`` is how much is read at most.
+        shown: The start of paths in messages; empty is ``roles``.
+        limits: ``skill_md_bytes`` is the most that is read.
 
     Raises:
         TemplateNotFoundError: There is none.
-        TemplateError: It is too large, no text, or no plain file.
+        TemplateError: It is too large, not text, or not a regular file.
     """
     name = f"{role}/{SYSTEM_PROMPT}"
     path = f"{shown or roles}/{name}"
@@ -259,7 +255,7 @@ def read_template(
     except PackFileError as error:
         raise TemplateError(path, error.detail) from error
     if not is_text(data):
-        raise TemplateError(path, "it is no text")
+        raise TemplateError(path, "it is not text")
     decoded = decode(data)
     text = decoded.text.removeprefix("\ufeff")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -271,7 +267,7 @@ def read_template(
 def render_legacy(
     template: Template, context: Mapping[str, object], *, shell: bool
 ) -> LegacyText:
-    """Render a template; commands that are not asked for stay, and are told."""
+    """Render a template; without ``shell`` its commands stay, which is a finding."""
     run: Callable[[str], str] | None = run_command if shell else None
     text = render_template(template.text, context, run=run)
     findings = template.findings
@@ -291,8 +287,8 @@ def _unresolved(template: Template, commands: tuple[str, ...]) -> tuple[Finding,
         return ()
     first, *others = commands
     more = f" and {len(others)} more" if others else ""
-    message = f"a command of the template is left as text: {first!r}{more}"
-    fix = "shell=True (--shell) runs them; or write down what they would print"
+    message = f"a command of the template stays as text: {first!r}{more}"
+    fix = "run it with shell=True (--shell), or write down what it would print"
     return (Finding("template-command", "warning", message, template.path, fix=fix),)
 
 
@@ -309,7 +305,7 @@ def render_role_prompt(
         role: Its name.
         context: Values of placeholders, see `satchel.compat.render_template`.
         templates_dir: The folder ``roles``.
-        shell: Whether commands in the template are run; by default they stay as text.
+        shell: Whether to run commands in the template; by default they stay as text.
 
     Raises:
         InvalidRoleError: ``role`` is not the name of a role.

@@ -9,7 +9,7 @@ RELEASE_FILE: Final = "release.json"
 
 
 def release_path(skill_id: str, path: str = "") -> str:
-    """Return where a skill, or a file of it, lies in the folder of a release."""
+    """Return the path of a skill, or of a file of it, in the folder of a release."""
     return f"skills/{skill_id}/{path}" if path else f"skills/{skill_id}"
 
 
@@ -17,8 +17,8 @@ def release_path(skill_id: str, path: str = "") -> str:
 class ReleasedSkill:
     """One skill of a release.
 
-    ``descriptor`` has no origin, and knows the digest of each file. ``resources`` are
-    the same files, SKILL.md included, sorted by path; ``digest`` is that of the pack,
+    ``descriptor`` has no origin, but the digest of each file. ``resources`` are the
+    same files with SKILL.md, sorted by path; ``digest`` is that of the pack,
     ``sha256-tree-v1:`` and 64 hex digits.
     """
 
@@ -36,8 +36,8 @@ class ReleasedSkill:
 class Release:
     """Skills by id, and the other files of the release, by path.
 
-    ``id`` is the digest of the whole folder: of every file there is, release.json
-    included, so that it names just these bytes. ``document`` is release.json itself.
+    ``id`` is the digest of the whole folder, with release.json, so that it names
+    exactly these bytes. ``document`` is release.json itself.
     """
 
     id: str
@@ -47,7 +47,7 @@ class Release:
 
     @property
     def hex(self) -> str:
-        """The digits of the id: what the release is called in a path."""
+        """The digits of the id: the name of the release in a path."""
         return self.id.rpartition(":")[2]
 
     @property

@@ -8,19 +8,18 @@ from satchel.model._pack import Descriptor
 
 @dataclass(frozen=True, slots=True)
 class UsageEvent:
-    """What one load did.
+    """One load.
 
-    The first six fields are a contract with the readers of event logs, in this
-    order; further fields come only behind them. ``name`` is the id that was asked
-    for (``<invalid>`` where it breaks the name rule), ``source`` the label of the
-    source, empty where nothing was found; ``duration_s`` is monotonic seconds;
-    ``error`` a message, None on success. ``code`` is the error's kebab-case code.
+    Readers of event logs rely on the first six fields, in this order; new fields come
+    after them. ``name`` is the id that was asked for (``<invalid>`` if it breaks the
+    name rule), ``source`` the label of the source, empty if nothing was found;
+    ``duration_s`` is in seconds; ``error`` is a message, None on success, and ``code``
+    its kebab-case code.
 
-    ``file`` is the path that was handed out, or asked for; ``<invalid>`` where it is no
-    plain path. ``digest`` is that of the bytes handed out, ``tokens`` what they cost by
-    the Satchel's counter. ``release`` is the release they come from, ``owner`` who
-    answers for the skill, ``agent`` and ``client`` who asked: each empty where nobody
-    said. ``at`` is when it was done, in seconds since the epoch.
+    ``file`` is the path that was loaded or asked for; ``<invalid>`` if it is no plain
+    path. ``digest`` and ``tokens`` are of the loaded bytes, ``tokens`` by the Satchel's
+    counter. ``release`` is the release of the skill, ``owner`` its owner, ``agent`` and
+    ``client`` the caller; each is empty if unknown. ``at`` is seconds since the epoch.
     """
 
     name: str
@@ -50,10 +49,10 @@ class UsageEvent:
 
 @dataclass(frozen=True, slots=True)
 class SkillSynced:
-    """That a file, or a whole pack, was fetched to be kept elsewhere.
+    """A file or a whole pack was fetched to be stored elsewhere.
 
-    No model and no user loaded it, so it is no use of the skill. ``name``, ``file``,
-    ``source``, ``via``, ``code``, ``client`` and ``at`` are as in `UsageEvent`; of a
+    No model and no user loaded it, so it does not count as use. ``name``, ``file``,
+    ``source``, ``via``, ``code``, ``client`` and ``at`` are as in `UsageEvent`; for a
     whole pack ``file`` is its SKILL.md.
     """
 
@@ -74,11 +73,10 @@ class SkillSynced:
 
 @dataclass(frozen=True, slots=True)
 class CatalogSynced:
-    """That these skills were on offer at this time, loaded or not.
+    """These skills were on offer at this time, loaded or not.
 
-    ``added`` are the ids that were not listed before; ``owners`` tells by id who
-    answers for a skill, where that is known. Without this event a skill that nobody
-    ever loads would leave no trace.
+    ``added`` are the ids that were not listed before; ``owners`` are the known owners,
+    by id. Without this event, a skill that is never loaded would leave no trace.
     """
 
     at: float

@@ -1,7 +1,4 @@
-"""Objects of the older source protocol, wrapped as sources: name, iter_skills.
-
-Read_*.
-"""
+"""Sources of the older protocol (name, iter_skills, read_*), wrapped."""
 
 import json
 import os
@@ -32,15 +29,15 @@ _LISTS: Final = ("trigger_keywords", *_READERS)
 
 @runtime_checkable
 class LegacySource(Protocol):
-    """A source as the earlier system knows it; its readers are optional."""
+    """A source of the earlier system; its readers are optional."""
 
     @property
     def name(self) -> str:
-        """What the source is called."""
+        """The name of the source."""
         ...
 
     def iter_skills(self) -> Iterable[object]:
-        """Return whole skills: with ``body``, and fields on them or on ``manifest``."""
+        """Return whole skills: ``body``, and fields, also on ``manifest``."""
         ...
 
 
@@ -52,7 +49,7 @@ def as_source(source: object, *, limits: Limits = DEFAULT_LIMITS) -> SkillSource
     """
     if isinstance(source, type):
         name = source.__name__
-        raise TypeError(f"want a source, got the class {name}; write {name}(...)")
+        raise TypeError(f"expected a source; got the class {name}: write {name}(...)")
     if isinstance(source, SkillSource):
         return source
     if isinstance(source, LegacySource):
@@ -60,15 +57,15 @@ def as_source(source: object, *, limits: Limits = DEFAULT_LIMITS) -> SkillSource
     kind = type(source).__name__
     hint = ""
     if isinstance(source, (str, os.PathLike)):
-        hint = f"; write LocalDirSkillSource({os.fspath(source)!r})"
-    raise TypeError(f"want a source, got a {kind}{hint}")
+        hint = f": write LocalDirSkillSource({os.fspath(source)!r})"
+    raise TypeError(f"expected a source; got a {kind}{hint}")
 
 
 class LegacySourceAdapter:
-    """Makes an `OlderSource` a source; keys are the skills' names.
+    """Makes a `LegacySource` a source; keys are the names of the skills.
 
-    Each skill's SKILL.md is written anew from its fields, so that it is parsed like
-    any other. Files are those that it declares.
+    The SKILL.md of a skill is written from its fields, so that it is parsed like any
+    other. Its files are those that it declares.
     """
 
     def __init__(
@@ -92,11 +89,11 @@ class LegacySourceAdapter:
         return tuple(packs)
 
     def manifest(self, key: str) -> bytes:
-        """Return the SKILL.md that says what the skill says."""
+        """Return a SKILL.md with the fields of the skill."""
         return self.read(key, SKILL_FILE, self._limits.skill_md_bytes)
 
     def files(self, key: str) -> tuple[FileStat, ...]:
-        """Return SKILL.md and what is declared and can be read, sorted by path."""
+        """Return SKILL.md and the declared files that can be read, sorted by path."""
         skill = self._skill(key)
         listing = Listing(self._limits)
         for path in (SKILL_FILE, *_declared(skill)):
@@ -104,7 +101,7 @@ class LegacySourceAdapter:
                 try:
                     data = self._data(skill, key, path)
                 except SkillError:
-                    continue  # declared and not there: the catalog says so
+                    continue  # the catalog reports a declared file that is missing
                 listing.add(FileStat(path, len(data), digest_bytes(data)))
         return listing.files()
 
@@ -118,7 +115,7 @@ class LegacySourceAdapter:
         return data
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is open."""
 
     def _skills(self) -> dict[str, object]:
         try:
@@ -151,7 +148,7 @@ def _call(
         content = reader(key, name)
     except (FileNotFoundError, KeyError) as error:
         raise ReferenceNotFoundError(key, path) from error
-    except ValueError as error:  # how the earlier system refuses a path
+    except ValueError as error:  # the earlier system refuses a path so
         raise ReferenceEscapesError(
             key, path, detail="the source refuses it"
         ) from error
@@ -162,7 +159,7 @@ def _call(
         return content
     if isinstance(content, str):
         return content.encode("utf-8", "surrogatepass")
-    detail = f"the source gave {type(content).__name__}, want text or bytes"
+    detail = f"the source returned {type(content).__name__}, not text or bytes"
     raise ReferenceUnreadableError(key, path, detail=detail)
 
 
@@ -185,7 +182,7 @@ def _declared(skill: object) -> list[str]:
 
 
 def _skill_md(skill: object) -> bytes:
-    """Return the SKILL.md that says what the skill's fields say."""
+    """Return a SKILL.md with the fields of the skill."""
     lines = [
         f"{name}: {json.dumps(str(value), ensure_ascii=False)}"
         for name in _TEXTS

@@ -1,4 +1,4 @@
-"""A framework's own tool object, seen through the few names that all of them share."""
+"""A framework's own tool object, as a `Tool`."""
 
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -16,7 +16,7 @@ OpenAI Agents SDK, Haystack and Agno, Claude's SDKs, MCP, LangChain and CrewAI."
 
 
 def foreign_name(tool: object) -> str:
-    """Return the name by which a framework knows its tool; empty where there is none.
+    """Return the name of a framework's tool; empty if there is none.
 
     It is ``name``, else ``tool_name`` (Strands), else ``metadata.name`` (LlamaIndex).
     """
@@ -32,10 +32,10 @@ def foreign_name(tool: object) -> str:
 
 
 def foreign_tool(tool: object, name: str) -> Tool:
-    """Return a tool that stands for ``tool`` and keeps it in ``native``.
+    """Return a tool that represents ``tool``, which is in ``native``.
 
-    Its adapter hands the object on as it is, so description and parameters are here
-    for whoever asks, as far as they are easy to read.
+    Its adapter passes the object on as it is. Description and parameters are read as
+    far as that is easy.
     """
 
     def handler(**_: object) -> object:
@@ -66,7 +66,7 @@ def _schema(value: object) -> dict[str, Json] | None:
     if isinstance(value, type) and callable(write):
         try:
             value = write()
-        except Exception:  # noqa: BLE001 - a framework's own model (R33)
+        except Exception:  # noqa: BLE001 - a framework's own model may raise anything
             return None
     if not isinstance(value, Mapping):
         return None
@@ -75,8 +75,8 @@ def _schema(value: object) -> dict[str, Json] | None:
 
 
 def _attribute(owner: object, name: str) -> Any:  # noqa: ANN401 - anything may be there
-    """Return an attribute, None where there is none: reading it may run code."""
+    """Return an attribute, None if there is none; reading it may run code."""
     try:
         return getattr(owner, name, None)
-    except Exception:  # noqa: BLE001 - a framework's own object (R33)
+    except Exception:  # noqa: BLE001 - a framework's own object may raise anything
         return None

@@ -26,31 +26,31 @@ if TYPE_CHECKING:
 
 
 BOUND: Final = 10_000
-"""Events that wait at most, those being written included: what kill -9 can cost."""
+"""The most events that wait, including those being written: what kill -9 can lose."""
 BATCH: Final = 1_000
 INTERVAL_S: Final = 0.2
 """How long a writer waits for more before it writes."""
 QUIET_ROUNDS: Final = 10
-"""How often a writer waits in vain for so long before it sleeps until it is woken."""
+"""Intervals without an event before a writer sleeps until the next one."""
 PATIENCE_S: Final = 5.0
-"""How long a caller waits where the queue is full, before its event is dropped."""
+"""How long a caller waits if the queue is full, before its event is dropped."""
 RETRY_S: Final = 1.0
 CLOSE_S: Final = 10.0
 LAST_TRIES: Final = 3
-"""How often a store that fails is tried while the writer closes."""
+"""How often a failing store is tried while the writer closes."""
 
 _inherited: Final[list[EventStore]] = []
-"""Stores of the process that this one was forked off. They are not ours to close."""
+"""Stores of the parent process of a fork; only the parent may close them."""
 
 
 class Background(EventSink):
     """A sink that writes to a store in a thread of its own.
 
-    The caller's thread notes the event and goes on. At most ``bound`` events wait;
-    where there are more a caller waits ``patience_s`` once, and from then on events are
-    dropped, and counted, until there is room. What a store raises is tried again. The
-    thread is a daemon; what waits is written at `close` and when the process ends. A
-    process that is forked off gets a writer of its own with its first event.
+    The caller's thread puts the event into a queue and goes on. At most ``bound``
+    events wait. If there are more, a caller waits ``patience_s`` once; from then on
+    events are dropped, and counted, until there is room. If a store raises, the write
+    is tried again. The thread is a daemon; what waits is written at `close` and when
+    the process ends. A forked process gets a writer of its own with its first event.
     """
 
     takes = EVERY_KIND
@@ -64,9 +64,9 @@ class Background(EventSink):
         patience_s: float = PATIENCE_S,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """Take what makes the store; nothing is opened before the first event."""
+        """Take the function that makes the store; it is called with the first event."""
         self.bound: Final = bound
-        self._crowd = bound // 2
+        self._half_full = bound // 2
         self._batch_size = max(1, min(BATCH, bound // 4))
         self._open_store = open_store
         self._interval_s = interval_s
@@ -77,21 +77,21 @@ class Background(EventSink):
         register_writer(self)
 
     def reset_after_fork(self) -> None:
-        """Forget what waits, the thread and the store: they are another process's."""
+        """Drop queue, thread and store: they belong to the parent process."""
         if self._store is not None:
             _inherited.append(self._store)
         self._lock = threading.Lock()
-        self._moved = threading.Condition(self._lock)
+        self._progress = threading.Condition(self._lock)
         self._queue: deque[DeferredEvent] = deque()
         self._work, self._hurry = threading.Event(), threading.Event()
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
         self._store = None
         self._batch: list[Row] = []
-        self._taken = self._done = self._dropped = self._failures = self._setbacks = 0
+        self._taken = self._done = self._dropped = self._failures = self._delays = 0
         self._quiet = QUIET_ROUNDS
         self._refusing = self._closing = self._is_ready = False
-        self._problem, self._told, self._is_loss_logged = "", False, False
+        self._problem, self._is_failure_logged, self._is_loss_logged = "", False, False
         self._is_open = self._is_woken = self._is_over = False
 
     @property
@@ -105,7 +105,7 @@ class Background(EventSink):
         return UsageState(self._dropped, waiting, self._failures, self._problem)
 
     def record(self, event: UsageEvent) -> None:
-        """Take an event that is made already."""
+        """Take an event of a load."""
         self.defer((lambda: event,))
 
     def synced(self, event: CatalogSynced) -> None:
@@ -116,20 +116,20 @@ class Background(EventSink):
         """Take a file that was fetched for a copy."""
         self.defer((lambda: event,))
 
-    def defer(self, note: DeferredEvent) -> None:
-        """Take a note of an event, which is made in the thread that writes."""
-        # Without the lock, which is half the price: to append is one step, and there
-        # is room for all that may come here at once.
+    def defer(self, deferred: DeferredEvent) -> None:
+        """Take an event that the writing thread makes."""
+        # No lock, which would be half the cost: an append is one step, and the queue
+        # has room for every thread that may be here at once.
         queue = self._queue
-        if self._is_open and len(queue) < self._crowd:
-            queue.append(note)
-        elif not self._put_in(note):
+        if self._is_open and len(queue) < self._half_full:
+            queue.append(deferred)
+        elif not self._enqueue(deferred):
             return
         if not self._is_woken:
             self._wake()
 
-    def _put_in(self, note: DeferredEvent) -> bool:
-        """Take a note if there is room for it; tell whether that was so."""
+    def _enqueue(self, deferred: DeferredEvent) -> bool:
+        """Append the event if there is room; return whether there was."""
         if not self._is_ready:
             self._start()
         with self._lock:
@@ -139,16 +139,16 @@ class Background(EventSink):
                 self._dropped += 1
                 self._log_loss()
                 return False
-            self._queue.append(note)
+            self._queue.append(deferred)
             self._is_open = True
-        if len(self._queue) > self._crowd and not self._hurry.is_set():
+        if len(self._queue) > self._half_full and not self._hurry.is_set():
             self._hurry.set()
         return True
 
     def _wake(self) -> None:
         self._is_woken = True
         self._work.set()
-        if self._is_over:  # it ended between the look at it and the note
+        if self._is_over:  # the writer ended while the event was appended
             with self._lock:
                 self._drop_rest()
 
@@ -157,34 +157,34 @@ class Background(EventSink):
         return self._taken + len(self._queue) - self._done
 
     def flush(self, timeout_s: float = CLOSE_S) -> bool:
-        """Wait until all that came before is written; tell whether it was.
+        """Wait until every event so far is written; return whether it is.
 
-        It is tried at once; where that fails there is no more waiting.
+        If the write fails, this does not wait for the next try.
         """
         with self._lock:
-            goal, setbacks = self._taken + len(self._queue), self._setbacks
+            goal, delays = self._taken + len(self._queue), self._delays
             if self._thread is None or self._done >= goal:
                 return self._done >= goal
-            self._hasten()
-            self._moved.wait_for(
-                lambda: self._done >= goal or self._setbacks > setbacks, timeout_s
+            self._hurry_up()
+            self._progress.wait_for(
+                lambda: self._done >= goal or self._delays > delays, timeout_s
             )
             return self._done >= goal
 
     def retire(self) -> None:
-        """Take no more, and let the thread write what waits and end; wait for nothing.
+        """Take no more events; let the thread write what waits, and end.
 
-        A store that fails is tried three times; then what waits counts as dropped.
+        A failing store is tried three times; then what waits counts as dropped.
         """
         with self._lock:
             self._closing = True
             self._is_open = False
-            self._hasten()
+            self._hurry_up()
 
     def close(self, timeout_s: float = CLOSE_S) -> None:
-        """Write what waits, and end, as `retire` does; wait until that is done.
+        """End as `retire` does, and wait for it.
 
-        It waits as long as something is written at least every ``timeout_s``.
+        The wait goes on as long as something is written at least every ``timeout_s``.
         """
         self.retire()
         thread = self._thread
@@ -195,24 +195,24 @@ class Background(EventSink):
             before = self._done
             thread.join(timeout_s)
 
-    def _hasten(self) -> None:
+    def _hurry_up(self) -> None:
         self._hurry.set()
         self._work.set()
 
     def _wait_for_room(self) -> None:
-        """Wait once, with the lock let go; refuse from then on until there is room."""
-        self._hasten()
+        """Wait once, without the lock; then refuse events until there is room."""
+        self._hurry_up()
         if not self._refusing:
-            self._refusing = not self._moved.wait_for(
+            self._refusing = not self._progress.wait_for(
                 lambda: self._waiting < self.bound or self._closing,
                 self._patience_s,
             )
 
     def _start(self) -> None:
-        """Start the thread, and wait until the writer is on record.
+        """Start the thread, and wait until the store has registered the writer.
 
-        A process that is killed is told of only if it is, so the first event waits for
-        that: some milliseconds, and never longer than `patience_s`.
+        Only then a report can say that a killed process lost events. It takes a few
+        milliseconds, and never longer than ``patience_s``.
         """
         with self._lock:
             if self._thread is None and not self._closing:
@@ -232,7 +232,7 @@ class Background(EventSink):
             self._ready.set()
             if not self._closing:
                 if well:
-                    self._rest()
+                    self._wait_for_events()
                 else:
                     self._hurry.wait(RETRY_S)
                 self._hurry.clear()
@@ -243,15 +243,15 @@ class Background(EventSink):
                     break
         self._finish()
 
-    def _rest(self) -> None:
-        """Wait until there is something to write, and then a while for more.
+    def _wait_for_events(self) -> None:
+        """Wait until there is something to write, and then a moment for more.
 
-        To wake a thread costs the one that does more than all else here. So it stays
-        awake for some rounds, and sleeps when nothing has come in these.
+        To wake a thread costs the caller more than everything else here. So the thread
+        stays awake for some intervals, and sleeps if no event came in them.
         """
         if self._quiet >= QUIET_ROUNDS:
             self._is_woken = False
-            if not self._queue:  # what came before the flag was down wakes nobody
+            if not self._queue:  # an event from before the flag wakes no thread
                 self._work.wait()
             self._work.clear()
             self._is_woken = True
@@ -265,8 +265,8 @@ class Background(EventSink):
         store = self._open_store()
         try:
             store.open(self._writer())
-        except BaseException as error:  # noqa: BLE001 - whatever it is (C34)
-            self._set_back(error)
+        except BaseException as error:  # noqa: BLE001 - a failing store fails no load
+            self._delay(error)
             return False
         self._store = store
         return True
@@ -276,15 +276,15 @@ class Background(EventSink):
         return Writer(name, process_mark(), host_mark(), pid, self.bound, self._now())
 
     def _write_all(self) -> bool:
-        """Write until nothing waits; tell whether that went well."""
+        """Write until nothing waits; return whether that worked."""
         while True:
             if not self._batch and not self._take():
                 return True
             try:
                 if self._batch and self._store is not None:
-                    self._keep(self._store, self._batch)
+                    self._store_rows(self._store, self._batch)
             except BaseException as error:  # noqa: BLE001 - as above
-                self._set_back(error)
+                self._delay(error)
                 return False
             if self._problem:
                 self._recovered()
@@ -292,40 +292,40 @@ class Background(EventSink):
                 self._batch = []
                 self._done = self._taken
                 self._refusing = False
-                self._moved.notify_all()
+                self._progress.notify_all()
 
     def _take(self) -> bool:
-        """Make the next events; tell whether there were any."""
+        """Make the next events; return whether there were any."""
         with self._lock:
             count = min(len(self._queue), self._batch_size)
-            notes = [self._queue.popleft() for _ in range(count)]
+            batch = [self._queue.popleft() for _ in range(count)]
             first = self._taken + 1
             self._taken += count
-        for number, note in enumerate(notes, first):
+        for number, deferred in enumerate(batch, first):
             try:
-                self._batch.append((number, make_event(note)))
+                self._batch.append((number, make_event(deferred)))
             except BaseException as error:  # noqa: BLE001 - plug-ins, in Rust even
-                self._lose(error)
+                self._count_lost(error)
         return count > 0
 
-    def _keep(self, store: EventStore, rows: list[Row]) -> None:
-        """Write the rows, and find the ones that nobody can keep, by halves."""
+    def _store_rows(self, store: EventStore, rows: list[Row]) -> None:
+        """Write the rows; find the rows that no store can take by halving."""
         try:
             store.write(rows, self._dropped, self._now())
         except InvalidRowError as error:
             if len(rows) == 1:
                 self._batch = [row for row in self._batch if row is not rows[0]]
-                self._lose(error.__cause__ or error)
+                self._count_lost(error.__cause__ or error)
                 return
             middle = len(rows) // 2
-            self._keep(store, rows[:middle])
-            self._keep(store, rows[middle:])
+            self._store_rows(store, rows[:middle])
+            self._store_rows(store, rows[middle:])
 
     def _finish(self) -> None:
         with self._lock:
             self._is_over, self._is_woken = True, False
             self._drop_rest()
-            self._moved.notify_all()
+            self._progress.notify_all()
         if self._store is None:
             return
         try:
@@ -339,30 +339,30 @@ class Background(EventSink):
         self._done = self._taken
         self._queue.clear()
 
-    def _lose(self, error: BaseException) -> None:
-        """Count an event that there will not be."""
+    def _count_lost(self, error: BaseException) -> None:
+        """Count an event that is lost."""
         self._failed(error)
         with self._lock:
             self._dropped += 1
 
-    def _set_back(self, error: BaseException) -> None:
-        """Count a failure of the store, and tell who waits for it."""
+    def _delay(self, error: BaseException) -> None:
+        """Count a failure of the store, and wake the threads that wait for it."""
         self._failed(error)
         self._problem = _describe(error)
         with self._lock:
-            self._setbacks += 1
-            self._moved.notify_all()
+            self._delays += 1
+            self._progress.notify_all()
 
     def _failed(self, error: BaseException) -> None:
         self._failures += 1
-        if not self._told:
-            self._told, reason = True, _describe(error)
+        if not self._is_failure_logged:
+            self._is_failure_logged, reason = True, _describe(error)
             log = _log()
-            log.warning("usage events are not kept now (%s); loads go on", reason)
-            log.debug("usage events are not kept now", exc_info=error)
+            log.warning("usage events cannot be stored now (%s); loads go on", reason)
+            log.debug("usage events cannot be stored now", exc_info=error)
 
     def _log_loss(self) -> None:
-        """Say once that events are lost from now on; `_recovered` says how many."""
+        """Log once that events are lost from now on; `_recovered` logs how many."""
         if self._refusing and not self._is_loss_logged:
             self._is_loss_logged = True
             _log().warning(
@@ -374,8 +374,8 @@ class Background(EventSink):
         self._problem = ""
         if self._is_loss_logged:
             lost = f"{self._dropped:,}"
-            _log().warning("usage events are kept again; %s are lost so far", lost)
-            self._told = self._is_loss_logged = False
+            _log().warning("usage events are stored again; %s were lost so far", lost)
+            self._is_failure_logged = self._is_loss_logged = False
 
 
 def _log() -> "logging.Logger":
@@ -385,7 +385,7 @@ def _log() -> "logging.Logger":
 
 
 def _describe(error: BaseException) -> str:
-    """Return what whoever runs this should know; other texts may be anybody's."""
+    """Return the reason for the operator; the text of other errors may be private."""
     if isinstance(error, SkillError):
         return clean_line(str(error))
     kind = type(error).__name__

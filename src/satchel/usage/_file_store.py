@@ -34,7 +34,7 @@ from satchel.usage._store import (
 )
 
 GENESIS: Final = "0" * 64
-"""What stands for the digest of the line before the first."""
+"""The digest before the first line."""
 HEAD_SUFFIX: Final = ".head"
 _TAIL: Final = 64 * 1024
 
@@ -42,10 +42,10 @@ _Line = Mapping[str, object]
 
 
 class LineStore:
-    """One writer's hold on a file of JSON lines; see `satchel.usage._store.EventStore`.
+    """A file of JSON lines; see `satchel.usage.EventStore`.
 
     The file is opened for each batch, so that it can be moved away at any time. A batch
-    is one write under a lock of the system; many processes may share the file.
+    is one write under a file lock; many processes may share the file.
     """
 
     def __init__(self, path: str) -> None:
@@ -56,7 +56,7 @@ class LineStore:
         self._offered: tuple[int, object] = -1, None
 
     def open(self, writer: Writer) -> None:
-        """Put the writer on record."""
+        """Register the writer."""
         self._append([started_line(writer)])
         self._writer = writer.id
 
@@ -72,7 +72,7 @@ class LineStore:
             if isinstance(event, CatalogSynced):
                 news = int(event.at // DAY_S), (event.entries, event.owners)
                 if news == offered:
-                    continue  # told on this day already
+                    continue  # recorded on this day already
                 offered = news
             lines.append(event_line(event, self._writer, seq))
         if dropped > self._dropped:
@@ -82,7 +82,7 @@ class LineStore:
         self._offered, self._dropped = offered, dropped
 
     def close(self, dropped: int, now: float) -> None:
-        """Put the close on record."""
+        """Record the close."""
         self._append([closed_line(self._writer, dropped, now)])
 
     def _append(self, lines: Sequence[_Line]) -> None:
@@ -92,7 +92,7 @@ class LineStore:
         with _open_file(self._path) as fd:
             end = os.lseek(fd, 0, os.SEEK_END)
             if end and _read_at(fd, end - 1, 1) != b"\n":
-                data = b"\n" + data  # another was cut off in the middle of its line
+                data = b"\n" + data  # another writer was killed in its line
             _write_or_undo(fd, end, data)
 
 
@@ -110,8 +110,8 @@ class ChainStore(LineStore):
     def _append(self, lines: Sequence[_Line]) -> None:
         with _open_file(self._path) as fd:
             end = _whole_end(fd)
-            # An empty file begins anew: both were moved away. One that is shorter than
-            # this process left it was cut, and its gap is to stay.
+            # An empty file starts a new chain: both files were moved away. A file that
+            # is shorter than this process left it was cut, and the gap must stay.
             ends = [self._head(), self._last(fd, end), *([self._written] * (end > 0))]
             number, digest = max(ends, key=itemgetter(0))
             parts: list[bytes] = []
@@ -129,7 +129,7 @@ class ChainStore(LineStore):
         """Return number and digest of the last line.
 
         Raises:
-            ConfigError: The file holds something else.
+            ConfigError: The file is something else.
         """
         if not end:
             return 0, GENESIS
@@ -144,7 +144,7 @@ class ChainStore(LineStore):
         return number, sha256(data).hexdigest()
 
     def _head(self) -> tuple[int, str]:
-        """Return what the head says; that nothing is there where it says nothing."""
+        """Return number and digest in the head; without one, those of an empty log."""
         try:
             value: Any = json.loads(Path(f"{self._path}{HEAD_SUFFIX}").read_bytes())
             number, digest = value["line"], value["digest"]
@@ -160,7 +160,7 @@ class ChainStore(LineStore):
 
 @contextmanager
 def _open_file(path: str) -> Generator[int]:
-    """Open a file and hold its lock; it may be made."""
+    """Open a file, or make it, and hold its lock."""
     fd = open_private(path)
     try:
         with locked(fd):
@@ -170,9 +170,9 @@ def _open_file(path: str) -> Generator[int]:
 
 
 def _whole_end(fd: int) -> int:
-    """Return where the last whole line ends; what was cut off behind it is taken away.
+    """Return where the last complete line ends; remove an incomplete one after it.
 
-    It was never a line of the chain: one that a dying process did not write out.
+    A process that was killed did not finish it, so it is no line of the chain.
     """
     end = os.lseek(fd, 0, os.SEEK_END)
     if not end or _read_at(fd, end - 1, 1) == b"\n":
@@ -183,13 +183,13 @@ def _whole_end(fd: int) -> int:
 
 
 def _last_line(fd: int, end: int) -> bytes:
-    """Return the line that ends right before ``end``, without its line end."""
+    """Return the line that ends at ``end``, without its line end."""
     start = _start_of_line(fd, end - 1)
     return _read_at(fd, start, end - 1 - start)
 
 
 def _start_of_line(fd: int, end: int) -> int:
-    """Return the place behind the last line end before ``end``; 0 for none."""
+    """Return the offset after the last line end before ``end``; 0 for none."""
     stop = end
     while stop > 0:
         start = max(0, stop - _TAIL)
@@ -210,7 +210,7 @@ def _read_at(fd: int, start: int, size: int) -> bytes:
 
 
 def _write_or_undo(fd: int, end: int, data: bytes) -> None:
-    """Write at the end; where that fails half-way, as on a full disk, take it back."""
+    """Write at the end; if that fails half-way, as on a full disk, undo it."""
     os.lseek(fd, end, os.SEEK_SET)
     try:
         _write_fully(fd, data)
@@ -226,20 +226,20 @@ def _write_fully(fd: int, data: bytes) -> None:
 
 
 _NO_HEAD: Final = (
-    "there is no head, so lines that are missing at the end cannot be told: name a "
+    "there is no head, so lines that are missing at the end cannot be noticed: name a "
     "copy of it with --head"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ChainCheck:
-    """What was found: how many lines, the digest of the last, and what is wrong.
+    """The result: how many lines, the digest of the last, and what is wrong.
 
-    ``broken`` is the number of the first line that is wrong, from 1; None where none
-    is. ``detail`` says what is wrong with it. ``anchored`` tells whether there was a
-    head to hold the end against: without one, lines that are missing at the end cannot
-    be told, which is wrong too. ``open_writers`` is how many writers have no close in
-    the log: they are at work, were killed, or what they wrote last was cut off.
+    ``broken`` is the number of the first wrong line, from 1; None if no line is wrong.
+    ``detail`` says what is wrong with it. ``anchored`` says whether there was a head:
+    without one, lines that are missing at the end cannot be noticed, which counts as
+    wrong too. ``open_writers`` is how many writers were not closed: they still run,
+    were killed, or their last lines were cut off.
     """
 
     lines: int
@@ -251,28 +251,28 @@ class ChainCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong, as far as can be told."""
+        """Whether nothing is wrong, as far as this can show."""
         return self.broken is None
 
 
 def verify_chain(
     path: str | PathLike[str], head: str | PathLike[str] | None = None
 ) -> ChainCheck:
-    """Walk the chain from its first line to its last.
+    """Check the chain from its first line to its last.
 
-    What is told: a line that was changed, put in, taken out or moved; by a head also
-    lines that are missing at the end; and that there is no head. What is not: lines
-    that somebody appended as a writer would; an end that was cut off with its head
-    written anew, unless a writer went on after it; and a log that was written anew as
-    a whole. Against these only a head helps that was copied elsewhere.
+    It shows a line that was changed, inserted, removed or moved; with a head also lines
+    that are missing at the end; and that there is no head. It cannot show lines that
+    somebody appended as a writer would; an end that was cut together with its head,
+    unless a writer went on after it; and a log that was rewritten as a whole. Against
+    these, compare with a copy of the head from elsewhere.
 
     Args:
         path: The log.
-        head: A head file, or a copy of an earlier one; None is ``PATH.head`` where that
-            is there.
+        head: A head file, or a copy of an earlier one; None is ``PATH.head``, if it
+            exists.
 
     Raises:
-        MissingPathError: The log, or a head that was named, is not there.
+        MissingPathError: The log, or a head that was named, does not exist.
     """
     log = Path(path)
     if not log.is_file():
@@ -301,7 +301,7 @@ def verify_chain(
 def _read_head(
     log: Path, head: str | PathLike[str] | None
 ) -> Mapping[str, object] | None:
-    """Return what a head says; one that cannot be read says that line 0 is the last."""
+    """Return the content of a head; empty if it is damaged, None if there is none."""
     file = Path(f"{log}{HEAD_SUFFIX}") if head is None else Path(head)
     if not file.is_file():
         if head is not None:
@@ -315,7 +315,7 @@ def _read_head(
 
 
 def _note_writer(writers: set[object], line: bytes) -> None:
-    """Put in who began, and take out who came to its close."""
+    """Add a writer that started, and remove one that was closed."""
     if STARTED.encode() in line or CLOSED.encode() in line:
         value: Any = json.loads(line)
         if value.get("event") == STARTED:
@@ -327,16 +327,16 @@ def _note_writer(writers: set[object], line: bytes) -> None:
 def _line_problem(line: bytes, number: int, digest: str) -> str:
     """Return what is wrong with a line; empty for nothing."""
     if not line.endswith(b"\n"):
-        return "it has no end: a writer was cut off, or is at work"
+        return "it is incomplete: a writer was killed, or still runs"
     try:
         value: Any = json.loads(line)
         before, counted = value["prev"], value["line"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return "it is no line of a chained log"
+        return "it is not a line of a chained log"
     if before != digest:
         return (
-            "it does not follow from the line before: one of them was changed, or what "
-            "was between them is missing"
+            "it does not follow from the line before: one of them was changed, or "
+            "lines between them are missing"
         )
     if counted != number:
         return f"it says that it is line {counted!r}"
@@ -350,9 +350,9 @@ def _compare_with_head(
     if not isinstance(line, int) or not isinstance(digest, str):
         detail = "the head cannot be read"
     elif line > check.lines:
-        detail = f"the head tells of {line:,} lines: the end was cut off"
+        detail = f"the head has {line:,} lines: the end was cut off"
     elif at_anchor is not None and at_anchor != digest:
-        return replace(check, broken=line, detail="it is not the line of the head")
+        return replace(check, broken=line, detail="it does not match the head")
     else:
         return check
     return replace(check, broken=check.lines + 1, detail=detail)

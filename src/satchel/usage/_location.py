@@ -1,7 +1,4 @@
-"""Where events go: what ``SATCHEL_USAGE`` says, else a default.
-
-And the user's state folder.
-"""
+"""Where events go: what ``SATCHEL_USAGE`` says, else a default."""
 
 import os
 import re
@@ -18,8 +15,8 @@ if TYPE_CHECKING:
 
 VARIABLE: Final = "SATCHEL_USAGE"
 _FORMS: Final = (
-    "want off, log:, sqlite: (a file in your state folder), sqlite:///folder/usage.db, "
-    "jsonl:///folder/usage.jsonl or chain:///folder/usage.chain"
+    "expected off, log:, sqlite: (a file in your state folder), "
+    "sqlite:///folder/usage.db, jsonl:///folder/usage.jsonl or chain:///folder/usage.chain"
 )
 _DRIVE: Final = re.compile(r"/[A-Za-z]:[/\\]")
 
@@ -34,13 +31,13 @@ class StoreLocation(NamedTuple):
 def usage_sinks(
     environ: Mapping[str, str] | None = None, default: str = "log"
 ) -> tuple[UsageSink, ...]:
-    """Return the sinks that ``SATCHEL_USAGE`` asks for; an empty value is none at all.
+    """Return the sinks that ``SATCHEL_USAGE`` asks for; an empty value counts as unset.
 
-    ``default`` is what counts where it is not set: ``log`` for the library, ``sqlite``
-    for the command line and for servers. Whoever calls this closes what it returns.
+    ``default`` is used if it is not set: ``log`` for the library, ``sqlite`` for the
+    command line and for servers. The caller closes the sinks.
 
     Raises:
-        ConfigError: It is neither ``off`` nor a place for events.
+        ConfigError: The value is neither ``off`` nor a URL of a sink.
     """
     url = (os.environ if environ is None else environ).get(VARIABLE, "").strip()
     url = url or (default if ":" in default else f"{default}:")
@@ -48,10 +45,10 @@ def usage_sinks(
 
 
 def open_sink(url: str) -> UsageSink:
-    """Return the sink that a URL names; a file is opened when the first event comes.
+    """Return the sink for a URL; a file is opened with the first event.
 
     Raises:
-        ConfigError: It names none.
+        ConfigError: The URL names no sink.
     """
     place = parse_location(url)
     if place.kind == "log":
@@ -62,17 +59,17 @@ def open_sink(url: str) -> UsageSink:
 
 
 def parse_location(url: str) -> StoreLocation:
-    """Return what a URL names; ``sqlite:`` alone is the file in the state folder.
+    """Return the location that a URL names; ``sqlite:`` is in the state folder.
 
-    As in any URL the path behind ``//`` begins with a slash, and is taken as it is:
+    As in any URL, the path after ``//`` begins with a slash:
     ``sqlite:///var/lib/usage.db``. Without ``//`` it is relative to the working folder.
 
     Raises:
-        ConfigError: It names nothing.
+        ConfigError: The URL names no location.
     """
     kind, colon, rest = url.partition(":")
     if not colon or kind not in ("log", "sqlite", "jsonl", "chain"):
-        raise ConfigError(VARIABLE, f"{url!r} is no place for events; {_FORMS}")
+        raise ConfigError(VARIABLE, f"{url!r} cannot store events; {_FORMS}")
     if kind == "log":
         if rest.strip("/"):
             raise ConfigError(VARIABLE, f"{url!r}: log: takes no path; {_FORMS}")
@@ -94,7 +91,7 @@ def parse_location(url: str) -> StoreLocation:
 
 
 def store_at(place: StoreLocation) -> "StoreFactory":
-    """Return what makes the stores of a place."""
+    """Return the function that makes stores for a location."""
     if place.kind == "sqlite":
         from satchel.usage._sqlite_store import SqliteStore
 
@@ -110,8 +107,8 @@ NAME: Final = "usage.db"
 
 
 def state_file() -> str:
-    """Return the path of the database, in the folder that the system has for such."""
+    """Return the path of the database, in the user's state folder."""
     import platformdirs
 
     folder = platformdirs.user_state_path("satchel", appauthor=False)
-    return os.path.join(folder, NAME)  # noqa: PTH118 - a string is what is wanted
+    return os.path.join(folder, NAME)  # noqa: PTH118 - callers need a string

@@ -27,9 +27,9 @@ except ImportError as error:
 
 
 BUCKETS_S: Final = (0.001, 0.05, 1.0)
-"""Seconds: from a folder or memory, from a near server, from a far one; then more.
+"""Seconds: a folder or memory, a near server, a remote server; then more.
 
-They are few, for every skill that was loaded has its own.
+There are few, because every skill that was loaded has its own.
 """
 
 
@@ -37,12 +37,12 @@ class MetricsSink(Background):
     """Counts loads, in a registry of its own; `render` gives what Prometheus reads.
 
     ``skill_load_total{name,source}`` and ``skill_load_duration_seconds{name}`` count
-    successes; ``skill_load_tokens_total{name}`` what they cost;
+    successes; ``skill_load_tokens_total{name}`` their tokens;
     ``skill_load_errors_total{reason}`` failures by code; ``skill_sync_total{source}``
-    what was fetched to be kept elsewhere, which is no load. A name is a label only
-    after a skill of that name was loaded, so nobody can make up labels.
+    files that were fetched for a copy, which are no loads. A name is a label only after
+    a skill of that name was loaded, so that nobody can invent labels.
     ``skill_catalog_skills`` and ``skill_catalog_tokens`` are the size of the catalog.
-    The figures are those of this process since it began.
+    All figures are of this process since it started.
 
     Raises:
         ExtraMissingError: The extra ``serve`` is not installed.
@@ -56,24 +56,24 @@ class MetricsSink(Background):
         super().__init__(lambda: self._figures)
 
     def measure_catalog(self, tokens: Callable[[], int]) -> None:
-        """Ask ``tokens`` at each reading what the catalog costs in a prompt."""
+        """Call ``tokens`` at each `render`: the tokens of the catalog in a prompt."""
         self._figures.catalog_tokens = tokens
 
     def name_sources(self, name_of: Callable[[str], str]) -> None:
-        """Ask ``name_of`` what to call a source, by its label, which may be a path.
+        """Call ``name_of`` for the public name of a source, whose label may be a path.
 
-        It is asked at each load: a source may be gone when the figures are read.
+        It is called at each load: the source may be gone at the next `render`.
         """
         self._figures.name_of = name_of
 
     def render(self) -> tuple[bytes, str]:
-        """Return the figures as text and the type of that text, all loads counted."""
+        """Return the figures as text, with every load so far, and the media type."""
         self.flush()
         return generate_latest(self.registry), CONTENT_TYPE_LATEST
 
 
 class _Figures(Collector):
-    """A store that keeps sums; see `satchel.usage._store.EventStore`."""
+    """A store of sums; see `satchel.usage.EventStore`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -91,7 +91,7 @@ class _Figures(Collector):
         """There is nothing to open."""
 
     def close(self, dropped: int, now: float) -> None:
-        """There is nothing to close; what was counted can still be read."""
+        """There is nothing to close; the sums can still be read."""
 
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         """Add the events to the sums."""

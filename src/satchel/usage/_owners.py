@@ -1,6 +1,6 @@
-"""Who owns a skill: its source, its manifest, or its repository's CODEOWNERS."""
+"""The owner of a skill: from its source, its manifest, or CODEOWNERS."""
 
-# ruff: noqa: PTH100, PTH113, PTH114, PTH118, PTH120, PTH208 - strings are quicker
+# ruff: noqa: PTH100, PTH113, PTH114, PTH118, PTH120, PTH208 - strings are faster
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from satchel.protocols import SkillSource, with_abilities
 from satchel.text import clean_line
 
 CODEOWNERS_PATHS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-"""Where GitHub looks, in this order; the first that is there counts."""
+"""Where GitHub looks, in this order; the first that exists counts."""
 MAX_BYTES: Final = 3 * 1024 * 1024
 """GitHub does not read a larger one."""
 MAX_OWNER: Final = 200
@@ -25,10 +25,10 @@ _NO_GLOB: Final = frozenset("[]!")
 
 
 class OwnerRule(NamedTuple):
-    """One line of a CODEOWNERS file: parts of a path, and who owns what fits them.
+    """One line of a CODEOWNERS file: the parts of a pattern, and the owners.
 
-    A part is None for any number of folders. ``deep`` says that what lies below a
-    folder that fits is owned too.
+    A part that is None matches any number of folders. If ``deep`` is true, everything
+    below a folder that matches is owned too.
     """
 
     parts: tuple["re.Pattern[str] | None", ...]
@@ -37,10 +37,10 @@ class OwnerRule(NamedTuple):
 
 
 class _Home(NamedTuple):
-    """Where a folder belongs.
+    """The repository of a folder: the nearest parent that has a ``.git``.
 
-    That is the nearest folder with a ``.git``; where there is none, as in an image
-    that was built from one, the nearest with a CODEOWNERS file.
+    In an image that was built from a repository there is none; then it is the nearest
+    parent with a CODEOWNERS file.
     """
 
     repository: str | None
@@ -48,34 +48,34 @@ class _Home(NamedTuple):
 
 
 class OwnerLookup:
-    """Finds owners, and remembers them until it is told to `forget`."""
+    """Looks up owners, and remembers them until `forget` is called."""
 
     def __init__(self, sources: Callable[[], Mapping[str, SkillSource]]) -> None:
-        """Take what gives the sources by label; nothing is asked yet."""
+        """Take a function that returns the sources by label."""
         self._sources = sources
-        self._known: dict[tuple[str, str, str], str] = {}
+        self._owners: dict[tuple[str, str, str], str] = {}
         self._rules: dict[str, tuple[OwnerRule, ...]] = {}
         self._repositories = _Repositories()
 
     def of(self, entry: Descriptor) -> str:
-        """Return who answers for a skill; empty where nobody says.
+        """Return the owner of a skill; empty if none is known. Never raises.
 
-        What its source knows (``owner_of(key)``) goes before what its manifest says,
-        and that before CODEOWNERS. Several owners are parted by blanks. Never raises.
+        Its source comes first (``owner_of(key)``), then its manifest, then CODEOWNERS.
+        Several owners have spaces between them.
         """
         if not entry.origins:
             return entry.owner
         origin = entry.origins[0]
         key = origin.source, origin.key, entry.owner
-        owner = self._known.get(key)
+        owner = self._owners.get(key)
         if owner is None:
             owners = self._look(origin, entry.owner)
-            owner = self._known[key] = clean_line(owners)[:MAX_OWNER]
+            owner = self._owners[key] = clean_line(owners)[:MAX_OWNER]
         return owner
 
     def forget(self) -> None:
-        """Look anew from now on: after a sync."""
-        self._known, self._rules = {}, {}
+        """Look everything up again from now on: after a sync."""
+        self._owners, self._rules = {}, {}
         self._repositories = _Repositories()
 
     def _look(self, origin: Origin, declared: str) -> str:
@@ -88,7 +88,7 @@ class OwnerLookup:
             if isinstance(owners, str) and owners:
                 return owners
             return declared or self._by_repository(source, origin.key)
-        except Exception:  # noqa: BLE001 - a source is a plug-in, and events are best effort
+        except Exception:  # noqa: BLE001 - a source is a plug-in, and an event without owner is fine
             return declared
 
     def _by_repository(self, source: SkillSource, key: str) -> str:
@@ -108,14 +108,14 @@ class OwnerLookup:
 
 
 class _Repositories:
-    """Finds the repository of a folder, asking each folder once."""
+    """Finds the repository of a folder, and looks into each folder once."""
 
     def __init__(self) -> None:
-        self._known: dict[str, _Home] = {}
+        self._owners: dict[str, _Home] = {}
         self._real_paths: dict[str, str] = {}
 
     def of(self, pack: str) -> tuple[str, str] | None:
-        """Return the repository that a pack lies in, and the pack's path in there."""
+        """Return the repository of a pack, and the path of the pack in it."""
         above, name = os.path.split(os.path.abspath(pack))
         place = os.path.join(self._real(above), name)
         if os.path.islink(place):
@@ -125,9 +125,9 @@ class _Repositories:
         return None if folder is None else (folder, os.path.relpath(place, folder))
 
     def _home(self, folder: str) -> "_Home":
-        home = self._known.get(folder)
+        home = self._owners.get(folder)
         if home is None:
-            home = self._known[folder] = self._look(folder)
+            home = self._owners[folder] = self._look(folder)
         return home
 
     def _look(self, folder: str) -> "_Home":
@@ -163,10 +163,10 @@ def _read_codeowners(home: str) -> str:
 
 
 def parse_codeowners(text: str) -> tuple[OwnerRule, ...]:
-    """Return the rules of a CODEOWNERS file in order, without lines that are none.
+    """Return the rules of a CODEOWNERS file in order; other lines are left out.
 
-    As on GitHub: the patterns of .gitignore, but for ``!`` and ``[ ]``, and ``#``
-    always begins a comment; a line without owners takes owners away.
+    As on GitHub: the patterns of .gitignore without ``!`` and ``[ ]``, and ``#`` always
+    starts a comment; a line without owners removes the owners.
     """
     rules: list[OwnerRule] = []
     for line in text.splitlines():
@@ -186,7 +186,7 @@ def _parse_rule(pattern: str, owners: str) -> OwnerRule | None:
     if names[0] == "":
         names = names[1:]
     elif len(names) == 1 or names[1:] == [""]:
-        names = [_ANY, *names]  # a bare name fits at any depth
+        names = [_ANY, *names]  # a bare name matches at any depth
     if names[-1:] == [""]:
         names[-1] = _ANY
     if not any(names) or "" in names:
@@ -194,20 +194,20 @@ def _parse_rule(pattern: str, owners: str) -> OwnerRule | None:
     parts = tuple(
         None if name == _ANY else re.compile(translate(name)) for name in names
     )
-    # `docs/*` owns the files right below docs and no others; `docs` owns all below it.
+    # `docs/*` owns the files directly in docs; `docs` owns everything below it.
     return OwnerRule(parts, deep=names[-1] != "*", owners=owners)
 
 
 def owner_by(rules: Sequence[OwnerRule], path: str) -> str:
-    """Return the owners of a file by the last rule that fits its path."""
+    """Return the owners of a file, by the last rule that matches its path."""
     names = path.split("/")
-    return next((r.owners for r in reversed(rules) if _rule_fits(r, names)), "")
+    return next((r.owners for r in reversed(rules) if _rule_matches(r, names)), "")
 
 
-def _rule_fits(rule: OwnerRule, names: Sequence[str]) -> bool:
-    """Tell whether a path fits: the usual walk with one place to come back to.
+def _rule_matches(rule: OwnerRule, names: Sequence[str]) -> bool:
+    """Return whether a path matches: the usual walk with one place to go back to.
 
-    It takes at most parts times names steps, whatever somebody wrote into the file.
+    It takes at most parts times names steps, whatever the file contains.
     """
     parts = rule.parts
     part = name = 0
@@ -218,7 +218,7 @@ def _rule_fits(rule: OwnerRule, names: Sequence[str]) -> bool:
         here = parts[part] if part < len(parts) else None
         if part < len(parts) and here is None:
             if part == len(parts) - 1:
-                return True  # what ends in any number of folders needs one name more
+                return True  # a pattern that ends in any folders needs one more name
             back_part, back_name = part, name
             part += 1
         elif here is not None and here.match(names[name]):

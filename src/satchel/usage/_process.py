@@ -1,7 +1,6 @@
-"""The process that writes events: its exit, its forks, its locks.
+"""The process that writes events: its exit, its forks, file locks, private files."""
 
-Its private files.
-"""
+# ruff: noqa: PTH103, PTH120 - strings are faster
 
 import atexit
 import os
@@ -13,7 +12,7 @@ from weakref import WeakSet
 
 
 class RegisteredWriter(Protocol):
-    """What is to be closed at the end, and to begin anew in a child."""
+    """A writer that is closed at the end, and starts again in a forked process."""
 
     def retire(self) -> None: ...
 
@@ -28,17 +27,17 @@ _exit_is_registered = False
 
 
 def process_mark() -> str:
-    """Return what tells this process apart from all others, those of its pid too."""
+    """Return a mark of this process, different from any other with the same pid."""
     return _mark
 
 
 def register_writer(writer: RegisteredWriter) -> None:
-    """See to this one, too, for as long as somebody else holds it."""
+    """Close this writer at the end of the process, if it still exists."""
     _writers.add(writer)
 
 
 def register_exit() -> None:
-    """Write what waits when this process ends, however it was begun."""
+    """Write what waits when this process ends, however it was started."""
     global _exit_is_registered  # noqa: PLW0603 - one registration for each process
     if _exit_is_registered:
         return
@@ -51,7 +50,7 @@ def register_exit() -> None:
 
 
 def close_all_writers() -> None:
-    """Close all, side by side."""
+    """Close all writers, in parallel."""
     writers = list(_writers)
     for writer in writers:
         writer.retire()
@@ -60,7 +59,7 @@ def close_all_writers() -> None:
 
 
 def _after_fork() -> None:
-    """Leave to the parent what is the parent's: its events, its files, its thread."""
+    """Leave events, files and threads to the parent process."""
     global _exit_is_registered, _mark  # noqa: PLW0603 - facts about this process
     _mark = os.urandom(16).hex()
     _exit_is_registered = False
@@ -73,15 +72,15 @@ if hasattr(os, "register_at_fork"):
 
 
 _LOCK_OFFSET = 1 << 40
-"""A place behind every end: Windows locks bytes, and these must not be read ones."""
+"""Beyond the end of any file: Windows locks bytes, which nobody may read then."""
 
 
 @contextmanager
 def locked(fd: int) -> Generator[None]:
-    """Hold the lock of an open file; wait for whoever has it. It ends with the process.
+    """Hold the lock of an open file, which also ends with the process.
 
     Raises:
-        OSError: The file system has no locks, or on Windows nobody let go in 10 s.
+        OSError: The file system has no locks, or on Windows the wait took 10 s.
     """
     try:
         import fcntl
@@ -93,7 +92,7 @@ def locked(fd: int) -> Generator[None]:
     try:
         yield
     finally:
-        fcntl.flock(fd, fcntl.LOCK_UN)  # a child that was forked off may have it open
+        fcntl.flock(fd, fcntl.LOCK_UN)  # a forked child may have it open
 
 
 @contextmanager
@@ -110,18 +109,15 @@ def _locked_on_windows(fd: int) -> Generator[None]:
         msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
 
 
-# ruff: noqa: PTH103, PTH120 - strings are what is at hand, and quicker
-
-
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def open_private(path: str) -> int:
-    """Open a file for reading and writing; made, with its folder, where it is missing.
+    """Open a file for reading and writing; make it, and its folder, if necessary.
 
-    What is made belongs to its owner alone: 0600, and 0700 for the folder. What is
-    there already stays as it is.
+    A new file is private (0600, and 0700 for the folder); one that exists is not
+    changed.
 
     Raises:
         OSError: It cannot be opened or made.

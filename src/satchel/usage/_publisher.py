@@ -19,34 +19,35 @@ BOUND: Final = 1_000
 INTERVAL_S: Final = 2.0
 TIMEOUT_S: Final = 5.0
 QUIET_S: Final = 300.0
-"""How long a publisher that takes no reports is left alone."""
+"""How long a publisher that refuses reports is not asked again."""
 _OK: Final = 200
-_MOST_BYTES: Final = 64 * 1024
+_MAX_ANSWER_BYTES: Final = 64 * 1024
 _BY_HAND: Final = "cli"
 
 
 def report_to(
     url: str, *, source: str | None = None, token: str = "", prefix: str = ""
 ) -> Background:
-    """Return a sink that tells a site of Satchel's which of its skills are loaded.
+    """Return a sink that reports to a Satchel site which of its skills are loaded.
 
-    It is told of loads that succeeded, of the skills of one source, and of nothing
-    else: the id, the file, its digest, size and tokens, how long it took, and what
-    the agent is called. At most 1,000 wait; what the site does not take within that is
-    dropped and counted (``dropped``). Close it when you are done.
+    It reports only loads that succeeded, of the skills of one source: the id, the file,
+    its digest, size and tokens, the duration, and the name of the agent. At most 1,000
+    wait; further ones are dropped and counted (``state.lost``). Close it at the end.
 
     Args:
-        url: The site, as it was given to `satchel.sources.http`.
-        source: The label of its source; None is what it has by default, the URL.
-        token: The bearer token of the site, if it wants one.
-        prefix: What its ids begin with here, and not there.
+        url: The site, as for `satchel.sources.http`.
+        source: The label of its source; None is the default label, the URL.
+        token: The bearer token for the site, if it needs one.
+        prefix: What its ids begin with here, but not there.
 
     Raises:
-        ConfigError: ``url`` is no address of a site.
+        ConfigError: ``url`` is not the address of a site.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
-        raise ConfigError("report_to", "want a URL such as https://skills.example.com")
+        raise ConfigError(
+            "report_to", "expected a URL such as https://skills.example.com"
+        )
     label = url.rstrip("/") if source is None else source
     path = parts.path.rstrip("/")
     if path.endswith(".json"):
@@ -61,13 +62,13 @@ def report_to(
 
 
 class _ReportFilter:
-    """Which events are told of, and as what."""
+    """Which events are reported, and in what form."""
 
     def __init__(self, label: str, prefix: str) -> None:
         self._label = label
         self._prefix = prefix
 
-    def told(self, number: int, event: object) -> dict[str, object] | None:
+    def load(self, number: int, event: object) -> dict[str, object] | None:
         if not isinstance(event, UsageEvent) or event.code is not None:
             return None
         if event.source != self._label or event.via == _BY_HAND:
@@ -85,7 +86,7 @@ class _ReportFilter:
 
 
 class _ReportStore:
-    """One writer's reports; see `satchel.usage._store.EventStore`."""
+    """Sends reports; see `satchel.usage.EventStore`."""
 
     def __init__(
         self,
@@ -94,28 +95,28 @@ class _ReportStore:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._post = post
-        self._wanted = report_filter
+        self._filter = report_filter
         self._clock = clock
         self._writer = ""
         self._quiet_until = 0.0
 
     def open(self, writer: Writer) -> None:
-        """Keep the name; nothing is sent before there is something to tell."""
+        """Remember the name of the writer."""
         self._writer = writer.id
 
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
-        """Send what is of interest there; a second time it counts nothing there.
+        """Send the loads; the site ignores a second report of the same loads.
 
         Raises:
-            OSError: It was not taken; it is tried again, after a while where the
-                site takes none at all.
+            OSError: The site did not take them; they are sent again, after a while if
+                the site refuses reports.
         """
         del dropped, now
-        loads = [load for row in rows if (load := self._wanted.told(*row)) is not None]
+        loads = [load for row in rows if (load := self._filter.load(*row)) is not None]
         if not loads:
             return
         if self._clock() < self._quiet_until:
-            raise _connection_error("the site takes no reports")
+            raise _connection_error("the site refuses reports")
         body = json.dumps({"writer": self._writer, "loads": loads}).encode()
         try:
             status = self._post(body)
@@ -130,11 +131,11 @@ class _ReportStore:
 
 
 def _connection_error(why: str) -> ConnectionError:
-    return ConnectionError(errno.EPROTO, why)  # the reason is for a log, too
+    return ConnectionError(errno.EPROTO, why)  # the log shows the reason
 
 
 def _posting(parts: Any, path: str, token: str) -> Callable[[bytes], int]:  # noqa: ANN401 - what urlsplit gives
-    """Return what sends one body and gives the status; no redirect is followed."""
+    """Return a function that sends a body and returns the status; no redirects."""
     headers = {"Content-Type": "application/json", "User-Agent": "satchel"}
     if token:
         headers["Authorization"] = f"Bearer {token}"
@@ -155,7 +156,7 @@ def _posting(parts: Any, path: str, token: str) -> Callable[[bytes], int]:  # no
         try:
             connection.request("POST", path, body, headers)
             answer = connection.getresponse()
-            answer.read(_MOST_BYTES)
+            answer.read(_MAX_ANSWER_BYTES)
             return answer.status
         finally:
             connection.close()

@@ -1,4 +1,4 @@
-"""Read the rows of a store, whichever kind of file it is."""
+"""Read the rows of a store, from any kind of file."""
 
 import json
 import sqlite3
@@ -45,11 +45,11 @@ _Key = tuple[int, str, str, str, str, str, str, str, str, str, str]
 
 
 def read_records(path: str | PathLike[str]) -> Records:
-    """Return what a file has on record: SQLite, JSON Lines, or a chained log.
+    """Return the rows of a file: SQLite, JSON Lines, or a chained log.
 
     Raises:
         MissingPathError: There is no such file.
-        ConfigError: It holds something else, or was written by a later Satchel.
+        ConfigError: It is something else, or a later Satchel wrote it.
     """
     file = Path(path)
     if not file.is_file():
@@ -65,8 +65,8 @@ def _read_database(file: Path) -> Records:
         try:
             return _rows(url, file)
         except sqlite3.OperationalError:
-            # In a folder that is not ours to write SQLite cannot lay its files beside
-            # it. Where nothing is in these, the file can be read as it lies.
+            # In a folder that we may not write SQLite cannot make the files that go
+            # with it. If its log is empty, the database can be read without them.
             log = Path(f"{file}-wal")
             if log.exists() and log.stat().st_size:
                 raise
@@ -78,7 +78,7 @@ def _read_database(file: Path) -> Records:
 def _rows(url: str, file: Path) -> Records:
     with closing(sqlite3.connect(url, uri=True)) as base:
         check_version(base, str(file))
-        rows = _RowCache()
+        rows = _RowParser()
         tallies = list(rows.of(_tally, base.execute(_TALLIES)))
         writers = list(rows.of(_writer, base.execute(_WRITERS)))
         has_copies = base.execute(_HAS_COPIES).fetchone() is not None
@@ -96,8 +96,8 @@ def _rows(url: str, file: Path) -> Records:
     return Records(tallies, listed, writers, rows.unread, copies)
 
 
-class _RowCache:
-    """Makes something of each row; one of which nothing can be made is counted."""
+class _RowParser:
+    """Makes a value of each row, and counts the rows that are damaged."""
 
     def __init__(self) -> None:
         self.unread = 0
@@ -114,7 +114,7 @@ class _RowCache:
                 yield made
 
 
-def _tally(day: object, *rest: Any) -> Tally:  # noqa: ANN401 - whatever is there
+def _tally(day: object, *rest: Any) -> Tally:  # noqa: ANN401 - any file
     return checked(Tally(checked_day(day), *rest))
 
 
@@ -145,7 +145,7 @@ def _read_lines(file: Path) -> Records:
 
 
 class _LineReader:
-    """Gathers the lines of one file; a line that says nothing of use is counted."""
+    """Sums up the lines of one file, and counts the lines that are damaged."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -218,7 +218,7 @@ class _LineReader:
         if event in (CLOSED, DROPPED):
             self._ended(writer, value)
         elif value["seq"] <= self._seqs.get(writer, 0):
-            return  # tried a second time, and it was there
+            return  # a second try of an event that was written
         elif event == "catalog_synced":
             self._offered(value)
         elif event == COPIED:
@@ -286,7 +286,7 @@ def _whole(value: object) -> int:
 
 
 def _text(value: object) -> str:
-    """Let a text pass; a line in which it is something else was not written by us."""
+    """Return a text; anything else means that Satchel did not write the line."""
     if not isinstance(value, str):
         raise TypeError(value)
     return value

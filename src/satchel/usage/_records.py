@@ -1,4 +1,4 @@
-"""What a store has on record, as rows: the same from SQLite and from JSON Lines."""
+"""The rows of a store: the same from SQLite and from JSON Lines."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ DAY_S: Final = 86_400
 
 _LAST_DAY: Final = 2_932_896
 """The last day that has a date: 9999-12-31."""
-_FIT: Final[Mapping[Any, frozenset[type]]] = {
+_TYPES: Final[Mapping[Any, frozenset[type]]] = {
     str: frozenset({str}),
     int: frozenset({int}),
     float: frozenset({int, float}),
@@ -27,7 +27,7 @@ _FIT: Final[Mapping[Any, frozenset[type]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """So many loads of one day that are alike; ``file`` is one beside SKILL.md."""
+    """The count of equal loads of one day; ``file`` is empty for SKILL.md."""
 
     day: int
     name: str
@@ -46,7 +46,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class CopiedSkill:
-    """How often a skill was fetched on one day to be kept elsewhere."""
+    """How often a skill was fetched for a copy on one day."""
 
     day: int
     name: str
@@ -55,7 +55,7 @@ class CopiedSkill:
 
 @dataclass(frozen=True, slots=True)
 class ListedSkill:
-    """A skill as it was last on offer, and the days on which it was."""
+    """A skill as it was last on offer, and the days on which it was on offer."""
 
     source: str
     digest: str
@@ -66,7 +66,7 @@ class ListedSkill:
 
 @dataclass(frozen=True, slots=True)
 class WriterState:
-    """One writer; ``closed`` is None where it did not come to its close, or not yet."""
+    """One writer; ``closed`` is None if it was not closed, or not yet."""
 
     id: str
     process: str
@@ -81,7 +81,7 @@ class WriterState:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """All that is on record; ``unread`` lines could not be read."""
+    """Everything in a store; ``unread`` lines could not be read."""
 
     tallies: Sequence[Tally] = ()
     listed: Mapping[str, ListedSkill] = field(default_factory=dict[str, ListedSkill])
@@ -94,10 +94,10 @@ _Row = TypeVar("_Row", Tally, ListedSkill, WriterState, CopiedSkill)
 
 
 def checked_day(day: object) -> int:
-    """Return a day of a file, if it is one.
+    """Return the day, if it is one.
 
     Raises:
-        ValueError: It is none: the file was damaged, or changed.
+        ValueError: It is none: the file was damaged or changed.
     """
     if type(day) is not int or not 0 <= day <= _LAST_DAY:
         raise ValueError(day)
@@ -105,14 +105,14 @@ def checked_day(day: object) -> int:
 
 
 def checked(row: _Row) -> _Row:
-    """Return a row of a file, if each field holds what it is declared to.
+    """Return the row, if each field has its declared type.
 
     Raises:
-        TypeError: One does not: the file was damaged, or changed.
+        TypeError: One has not: the file was damaged or changed.
     """
     for column in fields(row):
         value: Any = getattr(row, column.name)
-        fits = type(value) in _FIT[column.type]
+        fits = type(value) in _TYPES[column.type]
         if fits and isinstance(value, tuple):
             inner = get_args(column.type)
             fits = all(
@@ -124,19 +124,19 @@ def checked(row: _Row) -> _Row:
 
 
 _SILENCE_S: Final = 2 * DAY_S
-"""A writer of another machine that was not seen for so long counts as ended."""
+"""A writer of another machine that wrote nothing for so long counts as ended."""
 
 
 def host_mark() -> str:
-    """Return a mark of this machine that does not tell its name."""
+    """Return a mark of this machine that hides its name."""
     name = os.uname().nodename if hasattr(os, "uname") else os.environ["COMPUTERNAME"]
     return sha256(name.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def is_running(pid: int) -> bool | None:
-    """Tell whether a process of this machine runs; None where that cannot be told."""
+    """Return whether a process of this machine runs; None if that is unknown."""
     if sys.platform == "win32":
-        return None  # there, the call below would end it
+        return None  # the call below would end the process there
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -153,11 +153,11 @@ def ended_unclosed(
     host: str,
     running: Callable[[int], bool | None] = is_running,
 ) -> tuple[WriterState, ...]:
-    """Return the writers that ended without their close; events of them may be missing.
+    """Return the writers that ended without being closed: they may have lost events.
 
-    One of this machine has ended if its process runs no more, or if another process
-    has written under its number since, as happens in containers. Of another machine's
-    that cannot be told, so there it is two days without a word.
+    A writer of this machine has ended if its process does not run, or if a later
+    process wrote with the same number, as in containers. A writer of another machine
+    counts as ended after two days without an event.
     """
     latest: dict[tuple[str, int], WriterState] = {}
     for writer in sorted(writers, key=lambda writer: writer.started):
@@ -173,21 +173,21 @@ def ended_unclosed(
 
 
 _EDGES: Final = frozenset({"http", "mcp"})
-"""Edges over which somebody else's programs read."""
+"""Edges over which other programs read."""
 _CONSUMER: Final = "http", "satchel"
-"""Edge and client of what an earlier version called loads: another Satchel's syncs."""
-_LEAST: Final = 5
-"""Skills on offer on a day; of fewer a busy agent may well load each."""
-_SHARE: Final = 0.9
-"""The share of them that no agent loads on one day."""
+"""Edge and client of another Satchel's syncs, which older versions called loads."""
+_MIN_SKILLS: Final = 5
+"""Of fewer skills a busy agent may well load each on one day."""
+_MIRROR_SHARE: Final = 0.9
+"""The share of all skills that no agent loads on one day."""
 
 
 def split_mirrors(
     tallies: Iterable[Tally], mirrors: Collection[str]
 ) -> tuple[list[Tally], list[CopiedSkill]]:
-    """Return the loads, and apart from them what mirrors read.
+    """Return the loads, and separately what mirrors read.
 
-    ``mirrors`` are clients, by what they call themselves.
+    ``mirrors`` are the names of clients that copy skills.
     """
     loads: list[Tally] = []
     copies: list[CopiedSkill] = []
@@ -203,9 +203,9 @@ def split_mirrors(
 def suspected_mirrors(
     tallies: Iterable[Tally], listed: Mapping[str, ListedSkill]
 ) -> dict[str, tuple[int, int]]:
-    """Return clients that read nearly all on one day: how many skills, of how many.
+    """Return clients that read nearly all skills on one day: how many, of how many.
 
-    They may copy what they read, which cannot be told from loads.
+    They may be mirrors; their reads look like loads.
     """
     offered = Counter(day for skill in listed.values() for day in skill.days)
     read: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
@@ -215,6 +215,6 @@ def suspected_mirrors(
     suspects: dict[str, tuple[int, int]] = {}
     for (client, day), names in sorted(read.items()):
         many, most = len(names), offered[day]
-        if most >= _LEAST and many >= _SHARE * most:
+        if most >= _MIN_SKILLS and many >= _MIRROR_SHARE * most:
             suspects[client] = max(suspects.get(client, (0, 0)), (many, most))
     return suspects

@@ -21,7 +21,7 @@ CORE_SHARE: Final = 0.8
 REPORT_VERSION: Final = 1
 NOT_FOUND: Final = "skill-not-found"
 BY_HAND: Final = "cli"
-"""A person who looks at a skill on the command line is no use of it by an agent."""
+"""When a person looks at a skill on the command line, no agent uses it."""
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 
 UsageStatus = Literal["used", "dead", "unknown"]
@@ -31,10 +31,10 @@ UsageStatus = Literal["used", "dead", "unknown"]
 class SkillUse:
     """The loads of one skill in the days of the report.
 
-    ``loads`` are those that succeeded, of SKILL.md and of other files; ``files`` how
-    many of these were of other files. ``by_hand`` are those of the command line, which
-    count in nothing else. ``last`` is the latest day on record, whenever that was. The
-    mappings count loads; ``digests`` those of SKILL.md only.
+    ``loads`` succeeded, of SKILL.md and of other files; ``files`` of them were of other
+    files. ``by_hand`` are loads of the command line, which count nowhere else. ``last``
+    is the last day on record, even before these days. The mappings count loads;
+    ``digests`` only those of SKILL.md.
     """
 
     name: str
@@ -52,7 +52,7 @@ class SkillUse:
     clients: Counter[str] = field(default_factory=Counter[str])
 
     def as_dict(self) -> dict[str, object]:
-        """Return it for JSON; in each mapping the most frequent comes first."""
+        """Return the fields for JSON; in each mapping the most frequent comes first."""
         return {
             "name": self.name,
             "loads": self.loads,
@@ -72,49 +72,49 @@ class SkillUse:
 
 @dataclass(frozen=True, slots=True)
 class SkillStatus:
-    """Whether a skill on offer earns its place.
+    """Whether a skill on offer is used.
 
-    ``seen`` is on how many days it was seen on offer, ``wanted`` at most. It is
-    ``dead`` if nobody loaded it since the first of its last ``wanted`` such days,
-    ``unknown`` if there were fewer and nobody loaded it in these, nor in the last
-    ``wanted`` days of the calendar. ``last`` is the day of its
-    last load, None for never; ``offered`` when it was last seen on offer.
+    ``seen`` is on how many days it was on offer, at most ``days_needed``. It is
+    ``dead`` if it was not loaded in its last ``days_needed`` days on offer, and
+    ``unknown`` if there were fewer days and it was loaded neither in these nor in the
+    last ``days_needed`` days of the calendar. ``last`` is the day of its last load,
+    None for never; ``offered`` is the last day on offer.
     """
 
     name: str
     state: UsageStatus
     seen: int
-    wanted: int
+    days_needed: int
     last: int | None = None
     offered: int | None = None
     owner: str = ""
 
     def __str__(self) -> str:
-        """Return the reason of the state in words."""
+        """Return the reason in words."""
         if self.state == "unknown":
-            return f"unknown: {self.seen} of {self.wanted} days seen"
+            return f"unknown: {self.seen} of {self.days_needed} days seen"
         return "never loaded" if self.last is None else f"last loaded {_iso(self.last)}"
 
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """What was used in ``days`` days up to and with ``until``; days are UTC.
+    """The use of skills in the ``days`` days that end with ``until``; days are UTC.
 
     ``core`` is the fewest skills that make 80 % of the loads. ``unread`` are references
-    that nobody read on record, of skills that were loaded in these days. ``missing``
-    counts names that were asked for and are not there, ``errors`` failures by code.
-    ``unclosed`` writers ended without their close: of each at most its ``bound`` events
-    are missing. ``synced`` counts what was fetched to be kept elsewhere, by skill: that
-    counts in nothing else. ``may_mirror`` are clients that read nearly all skills on
-    one day, with how many of how many. ``at_work`` are writers that may hold events
-    which are not written yet; ``no_room`` is that the disk of the file is full.
+    that were never read, of skills that were loaded in these days. ``missing`` counts
+    names that were asked for but do not exist, ``errors`` counts failures by code.
+    ``unclosed`` writers ended without being closed: each may have lost up to ``bound``
+    events. ``synced`` counts files that were fetched for a copy, by skill; they count
+    nowhere else. ``may_mirror`` are clients that read nearly all skills on one day:
+    how many, of how many. ``at_work`` are writers that may have events which are not
+    written yet; ``no_room`` means that the disk of the file is full.
     """
 
     until: int
     days: int
     skills: tuple[SkillUse, ...]
     core: tuple[str, ...]
-    standings: tuple[SkillStatus, ...]
+    statuses: tuple[SkillStatus, ...]
     unread: Mapping[str, tuple[str, ...]]
     missing: Mapping[str, int]
     errors: Mapping[str, int]
@@ -130,16 +130,16 @@ class UsageReport:
 
     @property
     def loads(self) -> int:
-        """How many loads there were, those by hand left out."""
+        """How many loads there were, without those by hand."""
         return sum(skill.loads for skill in self.skills)
 
     def of(self, state: UsageStatus) -> tuple[SkillStatus, ...]:
         """Return the skills of one state, by name."""
-        return tuple(standing for standing in self.standings if standing.state == state)
+        return tuple(status for status in self.statuses if status.state == state)
 
     @property
     def may_be_missing(self) -> int:
-        """How many events at most are not on record, beside those that were dropped."""
+        """How many events may be missing, in addition to those that were dropped."""
         return sum(writer.bound for writer in self.unclosed)
 
     def as_dict(self) -> dict[str, object]:
@@ -180,18 +180,18 @@ def make_report(  # noqa: PLR0913 - by name, and each with a default
     unclosed: Sequence[WriterState] = (),
     mirrors: Collection[str] = (),
 ) -> UsageReport:
-    """Return what the rows say of the last ``days`` days.
+    """Return the report for the last ``days`` days.
 
-    What is dated later than ``now`` counts in nothing: a clock was wrong.
+    Rows with a day after ``now`` do not count: a clock was wrong.
 
     Args:
         records: The rows.
         now: Seconds since the epoch; the report ends with this day.
-        days: Days of the report, and days on offer that make an unused skill dead.
-        only: The skills that it is about, with their references; None is all that were
-            on offer in these days, or loaded.
-        unclosed: Writers that are known to have ended without their close.
-        mirrors: Clients whose reads over HTTP and MCP are copies, and no loads.
+        days: Days of the report, and days on offer after which an unused skill is dead.
+        only: The skills of the report, with their references; None is every skill that
+            was on offer or loaded in these days.
+        unclosed: Writers that ended without being closed.
+        mirrors: Clients whose reads over HTTP and MCP are copies, not loads.
     """
     until = int(now // DAY_S)
     first = until - days + 1
@@ -222,7 +222,7 @@ def make_report(  # noqa: PLR0913 - by name, and each with a default
         days=days,
         skills=skills,
         core=_core(skills),
-        standings=tuple(
+        statuses=tuple(
             _status_of(name, listed[name], last.get(name), days, until)
             for name in sorted(listed)
         ),

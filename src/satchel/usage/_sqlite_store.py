@@ -15,7 +15,7 @@ from satchel.usage._records import DAY_S
 from satchel.usage._store import SCHEMA_VERSION, Row, Writer, plain_text, row_errors
 
 BUSY_S: Final = 1.0
-"""How long a writer waits for others than writers before the batch is tried again."""
+"""How long a writer waits for other programs before it tries the batch again."""
 TURN_SUFFIX: Final = "-turn"
 
 LOAD_COLUMNS: Final = (
@@ -38,15 +38,15 @@ LOAD_COLUMNS: Final = (
     "client",
 )
 _values = attrgetter(*LOAD_COLUMNS)
-_OF_VALUES: Final = (
+_VALUE_ERRORS: Final = (
     sqlite3.IntegrityError,
     sqlite3.InterfaceError,
     sqlite3.ProgrammingError,
 )
-"""What SQLite raises where a value does not fit; which one depends on the version."""
+"""What SQLite raises for a wrong value; which one depends on the version."""
 
-# Days are whole days since 1970-01-01, UTC. A skill's row says how it was last on
-# offer, and when it first was.
+# Days are whole days since 1970-01-01, UTC. The row of a skill says how it was last
+# on offer, and when it first was.
 _SCHEMA: Final = """
 CREATE TABLE satchel_usage (schema_version INTEGER NOT NULL);
 CREATE TABLE writers (
@@ -102,11 +102,11 @@ ON CONFLICT (name) DO UPDATE SET
 
 
 class SqliteStore:
-    """One writer's hold on the file; see `satchel.usage._store.EventStore`.
+    """A SQLite file; see `satchel.usage.EventStore`.
 
-    The file is in WAL mode: readers do not wait, writers take turns. A batch is one
-    transaction, so that after a kill it is there or not. A power cut may cost the last
-    ones, for nothing waits for the disk.
+    The file is in WAL mode: readers do not wait, and writers take turns. A batch is one
+    transaction, so that a kill loses it completely or not at all. A power cut may lose
+    the last batches, because nothing waits for the disk.
     """
 
     def __init__(self, path: str) -> None:
@@ -117,10 +117,10 @@ class SqliteStore:
         self._offered: tuple[int, object] = -1, None
 
     def open(self, writer: Writer) -> None:
-        """Make the file where it is missing, and put the writer on record.
+        """Open the file, or make it, and register the writer.
 
         Raises:
-            ConfigError: It was written by a later Satchel.
+            ConfigError: A later Satchel wrote it.
             OSError, sqlite3.Error: It cannot be opened.
         """
         os.close(open_private(self._path))
@@ -158,9 +158,9 @@ class SqliteStore:
         ).fetchone()[0]
 
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
-        """Keep the rows in one transaction."""
+        """Store the rows in one transaction."""
         base = self._opened
-        with row_errors(*_OF_VALUES):
+        with row_errors(*_VALUE_ERRORS):
             self._write(base, rows, dropped, now)
 
     def _write(
@@ -182,20 +182,20 @@ class SqliteStore:
             base.executemany(_INSERT, loads)
             base.executemany(_INSERT_COPY, copies)
             for event in syncs:
-                offered = self._offer(base, event, offered)
+                offered = self._write_offer(base, event, offered)
             base.execute(
                 "UPDATE writers SET seen = ?, dropped = ? WHERE number = ?",
                 (now, dropped, self._number),
             )
         self._offered = offered
 
-    def _offer(
+    def _write_offer(
         self,
         base: sqlite3.Connection,
         event: CatalogSynced,
         before: tuple[int, object],
     ) -> tuple[int, object]:
-        """Put on record what is on offer on this day, if that is news; return it."""
+        """Store the skills on offer on this day, if they changed; return them."""
         day = int(event.at // DAY_S)
         news = day, (event.entries, event.owners)
         if news == before:
@@ -221,7 +221,7 @@ class SqliteStore:
         return news
 
     def close(self, dropped: int, now: float) -> None:
-        """Put the close on record, and close the file."""
+        """Record the close, and close the file."""
         with closing(self._opened) as base, self._turn():
             base.execute(
                 "UPDATE writers SET seen = ?1, closed = ?1, dropped = ?2 "
@@ -231,10 +231,10 @@ class SqliteStore:
 
     @contextmanager
     def _turn(self) -> Generator[None]:
-        """Wait for this writer's turn: in order, by a lock on a file beside the other.
+        """Wait for this writer's turn, by a lock on a second file: first come first.
 
-        SQLite itself only tries again and again; where many write without a pause, one
-        of them may then wait for seconds.
+        SQLite itself only tries again and again; if many writers never pause, one of
+        them may wait for seconds.
         """
         fd = open_private(f"{self._path}{TURN_SUFFIX}")
         try:
@@ -271,10 +271,10 @@ def _transaction(base: sqlite3.Connection) -> Generator[None]:
 
 
 def check_version(base: sqlite3.Connection, path: str) -> None:
-    """Let a file pass that this Satchel reads.
+    """Accept a file that this Satchel can read.
 
     Raises:
-        ConfigError: It holds something else, or was written by a later Satchel.
+        ConfigError: It is something else, or a later Satchel wrote it.
     """
     try:
         row = base.execute("SELECT schema_version FROM satchel_usage").fetchone()
@@ -283,7 +283,7 @@ def check_version(base: sqlite3.Connection, path: str) -> None:
             raise
         row = None
     if row is None or not isinstance(row[0], int):
-        raise ConfigError(path, "a database, and not one of Satchel's events of use")
+        raise ConfigError(path, "it is a database, but not one of usage events")
     if row[0] > SCHEMA_VERSION:
         raise ConfigError(
             path,

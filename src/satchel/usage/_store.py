@@ -10,25 +10,25 @@ from satchel.model import CatalogSynced, SkillSynced
 from satchel.usage._sinks import Event
 
 SCHEMA_VERSION: Final = 1
-"""That of every file that holds events. A later one reads all earlier ones (R37)."""
+"""The version of every file of events. A later Satchel reads all earlier versions."""
 COPY_VERSION: Final = 2
-"""That of a line that tells of a copy, which the version before would call a load."""
+"""The version of a line about a copy, which older readers would count as a load."""
 
 Row: TypeAlias = tuple[int, Event]
-"""An event with its number in the writer's own count: nothing is stored twice."""
+"""An event and its number, counted by its writer: nothing is stored twice."""
 
 
 class InvalidRowError(Exception):
-    """A row holds what cannot be kept, now or later; the others can be without it."""
+    """A row cannot be stored, now or later; the others can."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """One that writes: a sink of one process, from its first event to its close.
+    """A sink of one process, from its first event to its close.
 
-    ``process`` tells writers of one process apart from those of another that has had
-    the same ``pid``; ``host`` is a mark of the machine, not its name. ``bound`` is how
-    many events may be lost where it does not come to its close.
+    ``process`` is different for each process, even with the same ``pid``; ``host`` is a
+    mark of the machine, not its name. ``bound`` is how many events may be lost if it is
+    not closed.
     """
 
     id: str
@@ -40,37 +40,37 @@ class Writer:
 
 
 class EventStore(Protocol):
-    """Keeps events. Used by one thread; whatever it raises is tried again later."""
+    """Stores events, in one thread; if it raises, the call is tried again later."""
 
     def open(self, writer: Writer) -> None:
-        """Open the place, and put the writer on record."""
+        """Open the file, and register the writer."""
         ...
 
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
-        """Keep the rows, all or none; a second time with the same rows changes nothing.
+        """Store the rows, all or none; the same rows again change nothing.
 
-        ``dropped`` is how many events the writer has had to drop since it started.
+        ``dropped`` is how many events the writer has dropped since it started.
 
         Raises:
-            UnfitRowError: One of the rows is to blame.
-            Exception: Whatever it is, the same rows may be kept later.
+            InvalidRowError: One of the rows is the reason.
+            Exception: The same rows may be stored later.
         """
         ...
 
     def close(self, dropped: int, now: float) -> None:
-        """Put on record that the writer came to its close, and let go."""
+        """Record that the writer was closed, and close the file."""
         ...
 
 
 @contextmanager
 def row_errors(*more: type[Exception]) -> Generator[None]:
-    """Blame the rows for errors that come of their values, and of those in ``more``.
+    """Turn errors about the values of rows, and those in ``more``, into one class.
 
     Raises:
-        UnfitRowError: There was such an error.
+        InvalidRowError: There was such an error.
     """
-    of_values = (AttributeError, TypeError, ValueError, OverflowError)
-    blamed: tuple[type[Exception], ...] = (*of_values, *more)
+    value_errors = (AttributeError, TypeError, ValueError, OverflowError)
+    blamed: tuple[type[Exception], ...] = (*value_errors, *more)
     try:
         yield
     except blamed as error:
@@ -78,14 +78,14 @@ def row_errors(*more: type[Exception]) -> Generator[None]:
 
 
 def plain_text(text: str) -> str:
-    """Return a text as UTF-8 can hold it; on POSIX a file's name may be any bytes."""
+    """Return a text that UTF-8 can encode; a file name on POSIX may be any bytes."""
     if text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 StoreFactory: TypeAlias = Callable[[], EventStore]
-"""Makes a store that is not open yet; again in every process that is forked off."""
+"""Makes a store that is not open yet; called again in every forked process."""
 
 
 STARTED: Final = "writer_started"
@@ -95,7 +95,7 @@ DROPPED: Final = "events_dropped"
 
 
 def event_line(event: Event, writer: str, seq: int) -> dict[str, object]:
-    """Return an event as the object of its line: what it is and holds comes first."""
+    """Return an event as the object of its line."""
     if isinstance(event, CatalogSynced):
         flat: dict[str, object] = {
             "event": event.event,
@@ -124,7 +124,7 @@ def event_line(event: Event, writer: str, seq: int) -> dict[str, object]:
 
 
 def started_line(writer: Writer) -> dict[str, object]:
-    """Return what puts a writer on record."""
+    """Return the line that registers a writer."""
     return {
         "event": STARTED,
         "at": writer.started,
@@ -138,12 +138,12 @@ def started_line(writer: Writer) -> dict[str, object]:
 
 
 def dropped_line(writer: str, dropped: int, now: float) -> dict[str, object]:
-    """Return how many events a writer has had to drop since it started."""
+    """Return the line about events that a writer has dropped since it started."""
     return _about(DROPPED, writer, dropped, now)
 
 
 def closed_line(writer: str, dropped: int, now: float) -> dict[str, object]:
-    """Return what says that a writer came to its close."""
+    """Return the line that says that a writer was closed."""
     return _about(CLOSED, writer, dropped, now)
 
 
@@ -158,6 +158,6 @@ def _about(event: str, writer: str, dropped: int, now: float) -> dict[str, objec
 
 
 def canonical(value: Mapping[str, object]) -> bytes:
-    """Return JSON of which there is one spelling: sorted, no blanks, ASCII."""
+    """Return the one canonical JSON of a value: sorted, no spaces, ASCII."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return text.encode("ascii")

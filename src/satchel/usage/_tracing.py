@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 SPAN: Final = "load_skill"
-"""Every span's name: what was asked for is an attribute, for anybody can ask."""
+"""The name of every span; the skill, which may be any text, is an attribute."""
 _NS: Final = 1_000_000_000
 _ATTRIBUTES: Final = (
     "name",
@@ -36,25 +36,25 @@ _ATTRIBUTES: Final = (
 
 
 class TracingSink(EventSink):
-    """Makes a span of every load, a child of the span that is current where it loads.
+    """Makes a span of every load, as a child of the current span.
 
-    It begins and ends when the load did. Attributes are ``gen_ai.skill.name`` and so
-    on, named as the fields of the event; those that are empty are left out.
-    ``error.type`` is the code of a failure, which sets the status, too. The current
-    span, a framework's of its tool call say, gets the attributes of a skill that loads,
-    if it is recording; of several loads within it the last one's stand. The span is
-    made on the caller's thread, for that alone has the context.
+    It starts and ends when the load did. Attributes are ``gen_ai.skill.name`` and so
+    on, named like the fields of the event; empty ones are left out. ``error.type`` is
+    the code of a failure, which also sets the status. The current span, such as a
+    framework's span of its tool call, gets the attributes of the skill too, if it is
+    recording; after several loads, those of the last. The span is made on the caller's
+    thread, which alone has the context.
 
     Raises:
         ExtraMissingError: The extra ``otel`` is not installed.
     """
 
     def __init__(self, provider: "trace.TracerProvider | None" = None) -> None:
-        """Take who makes tracers; None is the one of the process."""
+        """Take the tracer provider; None is that of the process."""
         self._tracer = trace.get_tracer("satchel", tracer_provider=provider)
 
     def record(self, event: UsageEvent) -> None:
-        """Make the span, begun and ended, and tell the current one."""
+        """Make the finished span, and add the attributes to the current one."""
         current = trace.get_current_span()
         if event.code is None and current.is_recording():
             current.set_attributes(_skill(event))

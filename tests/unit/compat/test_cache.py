@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.row("C19", "C23", "G12", "X15")
-def test_an_unchanged_tree_is_parsed_once(templates: Path) -> None:
+def test_an_unchanged_packs_is_parsed_once(templates: Path) -> None:
     resolver = RoleResolver(templates)
     assert resolver.parses == 0
 
@@ -85,7 +85,7 @@ def test_packs_that_come_and_go_are_seen(templates: Path) -> None:
 
 
 @pytest.mark.row("X15")
-def test_a_file_beside_a_manifest_is_part_of_the_tree(templates: Path) -> None:
+def test_a_file_beside_a_manifest_is_part_of_the_packs(templates: Path) -> None:
     resolver = RoleResolver(templates)
     resolver.resolve("backend")
     extra = templates / "skills/backend/references/more.md"
@@ -244,7 +244,7 @@ def test_nothing_is_kept_of_packs_that_went(file: Path) -> None:
     file.parent.rename(file.parents[1] / "b")
     taken_in(tree)
 
-    assert list(tree._digests) == list(tree._known) == ["b"]
+    assert list(tree._digests) == list(tree._states) == ["b"]
 
 
 def test_a_file_that_cannot_be_read_for_doubt_is_no_change(file: Path) -> None:

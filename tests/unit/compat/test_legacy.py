@@ -106,7 +106,7 @@ def test_the_renderer_alone(tmp_path: Path) -> None:
     with pytest.raises(TemplateNotFoundError, match=r"vp/system_prompt\.md") as caught:
         render_role_prompt("vp", {}, templates_dir=str(roles))
     assert isinstance(caught.value, FileNotFoundError)
-    with pytest.raises(TemplateError, match="no text"):
+    with pytest.raises(TemplateError, match="not text"):
         render_role_prompt("bin", {}, templates_dir=roles)
     with pytest.raises(InvalidRoleError):
         render_role_prompt("../x", {}, templates_dir=roles)

@@ -177,9 +177,9 @@ def test_a_satchel_takes_it_too() -> None:
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ("skills", r"got a str; write LocalDirSkillSource\('skills'\)"),
-        (Older, r"got the class Older; write Older\(\.\.\.\)"),
-        (3, "want a source, got a int"),
+        ("skills", r"got a str: write LocalDirSkillSource\('skills'\)"),
+        (Older, r"got the class Older: write Older\(\.\.\.\)"),
+        (3, "expected a source; got a int"),
     ],
 )
 def test_what_is_no_source_is_told_at_once(wrong: object, reason: str) -> None:

@@ -74,9 +74,9 @@ def test_the_fields_have_the_order_of_the_earlier_system() -> None:
 @pytest.mark.parametrize("wrong", [["x/a.md"], "x/a.md", {"x/a.md"}, None, (1,)])
 def test_what_is_no_tuple_of_texts_is_refused_at_construction(wrong: object) -> None:
     """The checker refuses each of these as well: see tests/typing."""
-    with pytest.raises(TypeError, match="references is to be a tuple of texts"):
+    with pytest.raises(TypeError, match="references: expected a tuple of texts"):
         SkillDescriptor("a", "About a.", references=wrong)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="tools is to be a tuple of texts"):
+    with pytest.raises(TypeError, match="tools: expected a tuple of texts"):
         SkillDescriptor("a", "About a.", tools=wrong)  # type: ignore[arg-type]
 
 
@@ -100,7 +100,7 @@ def test_the_type_checker_refuses_a_list(tmp_path: Path) -> None:
 @pytest.mark.row("E18")
 def test_a_category_is_standard_or_raw() -> None:
     assert PING.category == "standard"
-    with pytest.raises(ValueError, match="to be standard or raw, got 'Raw'"):
+    with pytest.raises(ValueError, match="expected standard or raw; got 'Raw'"):
         SkillDescriptor("a", "About a.", category="Raw")  # type: ignore[arg-type]
 
 

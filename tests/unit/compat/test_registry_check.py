@@ -219,7 +219,7 @@ def test_descriptors_come_in_many_ways() -> None:
     ]
     assert_complete([Worn, Skill("s", instructions="Do.")])
     for wrong in ("a", 3, None, [3]):
-        with pytest.raises(TypeError, match="want a registry"):
+        with pytest.raises(TypeError, match="expected a registry"):
             descriptors_of(wrong)
     with pytest.raises(AssertionError, match="no skill is registered"):
         assert_complete(SkillRegistry())
@@ -249,7 +249,7 @@ def test_what_names_code(what: str, expected: bool) -> None:
         ("raise OSError('no disk')", "REGISTRY", "OSError: no disk"),
         ("import sys; sys.exit(3)", "REGISTRY", "SystemExit"),
         ("from satchel import SkillRegistry; R = SkillRegistry()", "R", "no skill is"),
-        ("R = 3", "R", "want a registry"),
+        ("R = 3", "R", "expected a registry"),
         ("def R(): raise ValueError('x')", "R", "ValueError: x"),
     ],
 )

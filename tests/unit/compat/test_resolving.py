@@ -100,7 +100,7 @@ def test_blank_lines_around_a_body_go_and_nothing_of_it(
 
 @pytest.mark.row("X01")
 def test_what_stands_beside_the_index_is_one_of_two(templates: Path) -> None:
-    with pytest.raises(ValueError, match="primary='Body': want 'hint' or 'body'"):
+    with pytest.raises(ValueError, match="primary='Body': expected 'hint' or 'body'"):
         resolve_role_prompt("backend", templates, primary="Body")  # type: ignore[arg-type]
 
 

@@ -249,7 +249,7 @@ def test_a_reference_that_is_no_text_is_told_as_one() -> None:
     }
     skill = SkillDiscoverySkill(Satchel(FakeSource("s", packs)))
 
-    with pytest.raises(ReferenceUnreadableError, match="it is no text: 3 bytes"):
+    with pytest.raises(ReferenceUnreadableError, match="it is not text: 3 bytes"):
         skill.load_skill_instructions("a", "b.bin")
 
 

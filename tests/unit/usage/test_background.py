@@ -189,7 +189,7 @@ def test_a_store_that_fails_is_tried_again(
     assert sink.state.failures == 4
     warnings = [r for r in caplog.records if r.levelno >= logging.WARNING]
     assert [r.getMessage() for r in warnings] == [
-        "usage events are not kept now (OSError); loads go on"
+        "usage events cannot be stored now (OSError); loads go on"
     ]
 
 

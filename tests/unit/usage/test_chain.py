@@ -93,12 +93,12 @@ def chain_anew(lines: list[bytes]) -> None:
         (take_out, 2, "does not follow"),
         (put_in, 4, "does not follow"),
         (swap, 2, "does not follow"),
-        (spoil, 2, "no line of a chained log"),
-        (blank, 2, "no line of a chained log"),
-        (tear, 5, "has no end"),
+        (spoil, 2, "not a line of a chained log"),
+        (blank, 2, "not a line of a chained log"),
+        (tear, 5, "is incomplete"),
         (chain_anew, 4, "says that it is line 5"),
-        (list.pop, 5, "the head tells of 5 lines"),
-        (list.clear, 1, "the head tells of 5 lines"),
+        (list.pop, 5, "the head has 5 lines"),
+        (list.clear, 1, "the head has 5 lines"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
@@ -234,7 +234,7 @@ def test_a_head_that_was_kept_elsewhere_tells_a_log_written_anew(
 
     assert verify_chain(log).ok
     verdict = verify_chain(log, copy)
-    assert (verdict.broken, verdict.detail) == (5, "it is not the line of the head")
+    assert (verdict.broken, verdict.detail) == (5, "it does not match the head")
 
 
 def test_an_older_head_fits_a_log_that_has_grown(log: Path, tmp_path: Path) -> None:

@@ -96,7 +96,9 @@ def test_the_default_is_of_who_asks(environ: dict[str, str]) -> None:
     ],
 )
 def test_anything_else_is_refused_with_what_to_write(said: str) -> None:
-    with pytest.raises(ConfigError, match=r"SATCHEL_USAGE: .* want off, log:, sqlite:"):
+    with pytest.raises(
+        ConfigError, match=r"SATCHEL_USAGE: .* expected off, log:, sqlite:"
+    ):
         usage_sinks({"SATCHEL_USAGE": said})
 
 

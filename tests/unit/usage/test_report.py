@@ -96,14 +96,14 @@ def test_thirty_observed_days_on_offer_without_a_load(
     last = max(days)
     made = report(tmp_path, events, at=day(last))
 
-    (standing,) = made.standings
-    assert (standing.state, standing.seen, standing.wanted) == (state, seen, 30)
+    (standing,) = made.statuses
+    assert (standing.state, standing.seen, standing.days_needed) == (state, seen, 30)
 
 
 def test_what_was_not_on_offer_lately_is_nobodys_candidate(tmp_path: Path) -> None:
     made = report(tmp_path, offered(range(30), "gone"), at=day(60))
 
-    assert made.standings == ()
+    assert made.statuses == ()
 
 
 def test_what_a_wrong_clock_put_into_the_future_counts_in_nothing(
@@ -119,7 +119,7 @@ def test_what_a_wrong_clock_put_into_the_future_counts_in_nothing(
     (standing,) = made.of("dead")
     assert str(standing) == "never loaded"
     assert standing.offered == made.until
-    assert (made.skills, [each.name for each in made.standings]) == ((), ["a"])
+    assert (made.skills, [each.name for each in made.statuses]) == ((), ["a"])
 
 
 @pytest.mark.row("C50")

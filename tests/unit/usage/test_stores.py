@@ -315,7 +315,7 @@ def test_another_database_is_left_alone(tmp_path: Path) -> None:
         lambda: read_records(file),
         lambda: store("sqlite", tmp_path).open(writer()),
     ):
-        with pytest.raises(ConfigError, match="not one of Satchel's"):
+        with pytest.raises(ConfigError, match="not one of usage events"):
             use()
     with sqlite3.connect(file) as base:
         tables = base.execute("SELECT name FROM sqlite_master").fetchall()
