@@ -243,8 +243,8 @@ def test_the_warning_is_given_once_a_role_at_the_callers_line(tmp_path: Path) ->
     ]
     assert {each.category for each in told} == {DeprecationWarning}
     assert str(told[0].message) == (
-        "role 'qa': a legacy template is used: deprecated since satchel 0.1, and not "
-        "read any more from 0.3 on; make a pack of it: "
+        "role 'qa': a legacy template is used: deprecated since satchel 0.1, and no "
+        "longer read from 0.3 on; make a pack of it: "
         f"satchel convert {tmp_path}/roles/qa"
     )
 
