@@ -8,6 +8,7 @@ serve many conversations at once.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -104,11 +105,17 @@ class Setup:
     """Passed on to ``attach``: always, only, approve, style ..."""
 
 
-def reply(
-    *, approve: bool, words: str, arguments: Mapping[str, object] | None
-) -> Reply:
-    """Return an answer as Satchel's own frameworks take it."""
-    return Reply("yes_once" if approve else "no", words, arguments)
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person answered: words go with a no, other arguments with a yes."""
+
+    approve: bool
+    words: str = ""
+    arguments: Mapping[str, object] | None = None
+
+    def reply(self) -> Reply:
+        """Return it as Satchel's own loops take it."""
+        return Reply("yes_once" if self.approve else "no", self.words, self.arguments)
 
 
 class Rig(Protocol):
@@ -167,6 +174,66 @@ class Rig(Protocol):
         The messages stay. Nothing happens where the adapter keeps nothing else.
         """
         ...
+
+
+class BaseRig(ABC):
+    """What rigs share: a pause asks about one call after the other, then goes on."""
+
+    def __init__(self, seen: list[Seen]) -> None:
+        self.seen = seen
+
+    async def say(
+        self,
+        text: str,
+        *,
+        chat: str = "one",
+        who: Mapping[str, Any] | None = None,
+        mode: Mode = "async",
+    ) -> str | Paused:
+        return await self.run(text, chat, dict(who or {}), mode)
+
+    async def decide(
+        self,
+        paused: Paused,
+        *,
+        approve: bool,
+        words: str = "",
+        arguments: Mapping[str, object] | None = None,
+    ) -> str | Paused:
+        state = paused.state
+        answer = [approve, words, arguments]
+        answers = {**state["answers"], state["waiting"][0][0]: answer}
+        if waiting := state["waiting"][1:]:
+            return self.paused(state["of"], waiting, answers)
+        given = {key: Answer(*each) for key, each in answers.items()}
+        return await self.resume(state["of"], given)
+
+    def paused(
+        self, of: Any, waiting: Any, answers: Mapping[str, Any] | None = None
+    ) -> Paused:
+        """Return a pause; ``waiting`` are ids, tools, arguments and questions."""
+        state = {"of": of, "waiting": waiting, "answers": answers or {}}
+        _, tool, arguments, question = waiting[0]
+        return Paused(tool, arguments, state, question)
+
+    @abstractmethod
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: Mode
+    ) -> str | Paused:
+        """Say something as the user."""
+
+    async def resume(self, of: Any, answers: dict[str, Answer]) -> str | Paused:
+        """Go on with a paused run, all of whose calls are answered."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def save(self, chat: str = "one") -> str: ...
+    @abstractmethod
+    def restore(self, saved: str, chat: str = "one") -> None: ...
+    @abstractmethod
+    def trim(self, chat: str = "one") -> None: ...
+    @abstractmethod
+    def keep_instead(self, state: object, chat: str = "one") -> None: ...
 
 
 class Driver(Protocol):

@@ -27,9 +27,38 @@ if TYPE_CHECKING:
         framework,
         is_error,
     )
+    from satchel.adapters._translation import (
+        ResultReader,
+        ToolForms,
+        arguments_or_empty,
+        reply_of,
+        text_of,
+    )
 
-__all__ = ["Conversation", "SessionFactory", "Turn", "framework", "is_error"]
+__all__ = [
+    "Conversation",
+    "ResultReader",
+    "SessionFactory",
+    "ToolForms",
+    "Turn",
+    "arguments_or_empty",
+    "framework",
+    "is_error",
+    "reply_of",
+    "text_of",
+]
 
-_LAZY: Final = dict.fromkeys(__all__, "satchel.adapters._base")
+_LAZY: Final = {
+    "Conversation": "satchel.adapters._base",
+    "ResultReader": "satchel.adapters._translation",
+    "SessionFactory": "satchel.adapters._base",
+    "ToolForms": "satchel.adapters._translation",
+    "Turn": "satchel.adapters._base",
+    "arguments_or_empty": "satchel.adapters._translation",
+    "framework": "satchel.adapters._base",
+    "is_error": "satchel.adapters._base",
+    "reply_of": "satchel.adapters._translation",
+    "text_of": "satchel.adapters._translation",
+}
 
 __getattr__ = lazy_door(__name__, _LAZY)

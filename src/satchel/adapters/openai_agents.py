@@ -382,8 +382,8 @@ def _seen(items: Iterable[Any]) -> Iterator[SeenMessage]:
         elif _is(item, "function_call_output"):
             yield reader.result(item.get("call_id"), text_of(item.get("output")))
         elif isinstance(item, Mapping) and "role" in item:
-            role = _ROLES.get(item["role"], "system")
-            yield SeenMessage(role, text_of(item.get("content")))
+            text = text_of(item.get("content"))
+            yield SeenMessage(_ROLES.get(item["role"], "system"), text)
 
 
 def _is(item: object, kind: str) -> bool:
