@@ -1,4 +1,4 @@
-"""What is compared of a pack: all its files, whatever a loader would list."""
+"""What is compared of two states of a pack: bytes, programs, descriptions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, strategies as st
 
 from satchel.checking._library import PackFolder, open_library
-from satchel.checking._pack_facts import PackFacts, pack_facts
+from satchel.checking._pack_facts import (
+    PackFacts,
+    are_similar,
+    pack_facts,
+    similar_pairs,
+)
 from satchel.files import digest_bytes
 from satchel.model import DEFAULT_LIMITS, Limits
 from tests.unit.checking.history import write
@@ -123,3 +129,47 @@ def test_what_a_checkout_turns_is_no_change(
     file.write_bytes(checked_out)
 
     assert (facts(tmp_path, limits).digest == before) is same
+
+
+WORDS = "Read, fill in and check PDF forms of any office"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (WORDS, WORDS, True),
+        (WORDS, WORDS.upper(), True),
+        (WORDS, f"{WORDS} now", True),
+        (WORDS, f"{WORDS} now and then, for whoever asks", False),
+        (WORDS, "Translate letters from Latin to Greek for a museum", False),
+        ("Use it", "Use it", False),  # too short to tell anything
+        ("", "", False),
+    ],
+)
+def test_what_is_alike(one: str, other: str, expected: bool) -> None:
+    assert are_similar(one, other) is expected
+    assert are_similar(other, one) is expected
+
+
+@pytest.mark.property
+@given(
+    st.dictionaries(
+        st.sampled_from("abcdefgh"),
+        st.lists(st.sampled_from("stuvwxyz0123"), min_size=3, max_size=10).map(
+            " ".join
+        ),
+        max_size=6,
+    ),
+    st.frozensets(st.sampled_from("abcdefgh")),
+)
+def test_no_pair_is_missed(texts: dict[str, str], fresh: frozenset[str]) -> None:
+    expected = [
+        (key, other)
+        for key in sorted(fresh & texts.keys())
+        for other in sorted(texts)
+        if other != key
+        and not (other in fresh and other > key)
+        and are_similar(texts[key], texts[other])
+    ]
+
+    assert list(similar_pairs(texts, fresh)) == expected

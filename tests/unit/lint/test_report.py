@@ -1,11 +1,21 @@
-"""A report counts, fails, and tells one finding from another."""
+"""A report counts, fails, and states each fact once."""
 
 from __future__ import annotations
 
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import pytest
 
-from satchel.lint import CheckReport, fingerprint
-from satchel.model import Finding
+from benchmarks.faults.planted import PLANTED
+from satchel.checking import check
+from satchel.lint import CheckReport, fingerprint, without_repeats
+from satchel.lint._report import COVERED_BY
+from satchel.model import Finding, codes
+
+if TYPE_CHECKING:
+    from benchmarks.faults.fault import Fault
 
 ERROR = Finding("no-name", "error", "there is no name", "a/SKILL.md", 1)
 WARNING = Finding("odd", "warning", "that is odd", "a/SKILL.md", 4)
@@ -64,3 +74,81 @@ def test_a_fingerprint_tells_findings_apart(other: Finding) -> None:
 
 def test_a_fingerprint_takes_any_path() -> None:
     assert len(fingerprint(Finding("x", "note", "m", "a\udcff"))) == 16
+
+
+CASES = Path(__file__).parents[2] / "cases" / "check"
+
+
+def finding(code: str, line: int | None = 1, path: str = "a", fix: str = "") -> Finding:
+    return Finding(code, "note", f"about {code}", path, line, fix)
+
+
+@pytest.mark.row("F55")
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [(code, each) for code in COVERED_BY for each in sorted(COVERED_BY[code])],
+)
+def test_what_another_finding_says_is_left_out(code: str, said: str) -> None:
+    first, second, other = finding(code), finding(said), finding(said, path="b")
+
+    assert {code, said} <= set(codes())
+    assert [each.code for each in without_repeats([first, second, other])] == [
+        code,
+        said,
+    ]
+    assert without_repeats([second, other]) == (second, other)
+
+
+@pytest.mark.row("F55")
+def test_another_line_is_another_fact() -> None:
+    found = (finding("unknown-field", 1), finding("client-only-field", 2))
+
+    assert without_repeats(found) == found
+
+
+@pytest.mark.row("F55")
+def test_a_conflict_is_the_fact_of_its_file() -> None:
+    found = [finding("conflict-marker", 4), finding("python-syntax", 9)]
+
+    assert [each.code for each in without_repeats(found)] == ["conflict-marker"]
+
+
+@pytest.mark.row("F55")
+def test_who_honours_a_field_is_kept_as_advice() -> None:
+    found = [finding("unknown-field", fix="move it"), finding("client-only-field")]
+
+    (one,) = without_repeats(found)
+
+    assert one.fix == "move it; about client-only-field"
+
+
+def repeats(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
+    """Return the pairs of findings of one line that state the same fact.
+
+    That is the same message, the same code about the same words, or two codes of which
+    one says the other.
+    """
+    return [
+        (one.code, other.code)
+        for one, other in combinations(findings, 2)
+        if (one.path, one.line) == (other.path, other.line)
+        and (
+            one.message == other.message
+            or other.code in COVERED_BY.get(one.code, ())
+            or one.code in COVERED_BY.get(other.code, ())
+        )
+    ]
+
+
+@pytest.mark.row("F55")
+@pytest.mark.parametrize("case", sorted(CASES.iterdir()), ids=lambda case: case.name)
+def test_no_fact_is_told_twice_in_a_case(case: Path) -> None:
+    assert repeats(check([str(case / "pack")]).findings) == []
+
+
+@pytest.mark.row("F55")
+@pytest.mark.parametrize("fault", PLANTED, ids=lambda fault: fault.id)
+def test_no_fact_is_told_twice_of_a_fault(fault: Fault, tmp_path: Path) -> None:
+    fault.bad.write(tmp_path)
+
+    assert repeats(check([str(tmp_path)]).findings) == []

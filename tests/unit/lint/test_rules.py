@@ -1,6 +1,11 @@
-"""What each rule says of a pack in memory; whole packs stand in tests/cases/check."""
+"""What each rule finds in a pack in memory; whole packs are in tests/cases/check."""
 
 from __future__ import annotations
+
+import random
+import string
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,10 +15,20 @@ from satchel.errors import (
     ReferenceUnreadableError,
 )
 from satchel.lint import RULES, LintContext, LintRule
+from satchel.lint._english import is_english, opening_chars
+from satchel.lint._programs import MAX_BYTES
 from satchel.lint._rules.description_lacks_when import description_lacks_when
+from satchel.lint._rules.interactive_script import interactive_script
+from satchel.lint._rules.json_syntax import json_syntax
 from satchel.lint._rules.long_description import long_description
+from satchel.lint._rules.python_syntax import python_syntax
+from satchel.lint._rules.sensitive_pattern import find_secrets, sensitive_pattern
+from satchel.lint._rules.shell_syntax import shell_syntax
 from satchel.lint._rules.suspicious_content import suspicious_content
 from satchel.model import DEFAULT_THRESHOLDS, Descriptor, FileStat, Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MAX_CHARS = DEFAULT_THRESHOLDS.description_chars
 TEXT = "---\nname: x\ndescription: d\nreferences: [a.md]\n---\n# a.md, b.md\n"
@@ -183,3 +198,204 @@ def test_a_description_without_a_when(description: str, said_so: bool) -> None:
     found = said(pack(description=description), description_lacks_when)
 
     assert [code for code, *_ in found] == ["description-lacks-when"] * said_so
+
+
+KSH = b"#!/bin/ksh\necho\n"
+
+
+def scripts(files: Mapping[str, bytes]) -> LintContext:
+    return LintContext(
+        descriptor=Descriptor(
+            "x",
+            "d",
+            scripts=tuple(files),
+            files=tuple(FileStat(path, len(data)) for path, data in files.items()),
+        ),
+        manifest=Manifest(name="x", description="d"),
+        text="---\nname: x\n---\n# X\n",
+        read=lambda path: files[path],
+    )
+
+
+def test_a_shell_that_this_machine_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One note for all scripts of a pack, at the first."""
+
+    def find_none(_: str) -> str:
+        return ""
+
+    rules = sys.modules["satchel.lint._rules.shell_syntax"]
+    monkeypatch.setattr(rules, "find_shell", find_none)
+    (found,) = shell_syntax(scripts({"scripts/a": KSH, "scripts/b.sh": b"echo\n"}))
+
+    assert (found.code, found.severity, found.path) == (
+        "program-not-checked",
+        "note",
+        "scripts/a",
+    )
+    assert "nor 1 more" in found.message
+
+
+def test_no_python_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "")
+    (found,) = python_syntax(scripts({"scripts/a.py": b"x = (\n"}))
+
+    assert (found.code, found.path) == ("program-not-checked", "scripts/a.py")
+
+
+def test_a_program_over_the_bound_is_not_looked_at() -> None:
+    large = b"(" * (MAX_BYTES + 1)
+    context = scripts({"a.py": large, "a.sh": large, "a.json": large})
+
+    for rule in (python_syntax, shell_syntax, json_syntax, interactive_script):
+        assert list(rule(context)) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "problem"),
+    [
+        (b"{", 1, "Expecting property name enclosed in double quotes"),
+        (b"[1,\n2,\n]", 3, "Expecting value"),
+        (b'{"a": "\xff"}', None, "it is not UTF-8"),
+        (b"[" * 100_000, None, "it is nested too deeply"),
+    ],
+    ids=["open", "comma", "latin-1", "deep"],
+)
+def test_what_is_no_json(data: bytes, line: int | None, problem: str) -> None:
+    (found,) = json_syntax(scripts({"a.json": data}))
+
+    assert found.line == line
+    assert found.message.startswith(f"it is not valid JSON: {problem}")
+
+
+@pytest.mark.parametrize("data", [b"", b"9" * 5_000, b"\xef\xbb\xbf[]", b'"\\ud800"'])
+def test_what_is_json_is_silent(data: bytes) -> None:
+    assert list(json_syntax(scripts({"a.json": data}))) == []
+
+
+CHARS = string.ascii_letters + string.digits
+_CHANCE = random.Random(5)  # noqa: S311 - the same letters each time
+
+
+def drawn(count: int, chars: str = CHARS) -> str:
+    return "".join(_CHANCE.choices(chars, k=count))
+
+
+UPPER = string.ascii_uppercase + "234567"
+KEY = f"-----BEGIN OPENSSH PRIVATE {'KEY'}-----\n{drawn(64)}\n{drawn(64)}\n"
+SHAPES = [
+    ("a private key", KEY),
+    ("a private key", KEY.replace("\n", "\\n")),
+    ("a private key", f"-----BEGIN PRIVATE {'KEY'}-----\nProc-Type: 4\n\n{drawn(64)}"),
+    ("an AWS access key", f"AK{'IA'}{drawn(16, UPPER)}"),
+    ("an AWS session key", f"AS{'IA'}{drawn(16, UPPER)}"),
+    *(("a GitHub token", f"gh{kind}_{drawn(36)}") for kind in "pousr"),
+    ("a GitHub token", f"github_{'pat'}_{drawn(22)}_{drawn(59)}"),
+    ("a GitLab token", f"gl{'pat'}-{drawn(20)}"),
+    ("a Slack token", f"xo{'xb'}-{drawn(11, string.digits)}-{drawn(24)}"),
+    (
+        "the address of a Slack webhook",
+        f"hooks.slack.com/services/T{drawn(8, UPPER)}/B{drawn(8, UPPER)}/{drawn(24)}",
+    ),
+    ("a Google API key", f"AI{'za'}{drawn(35)}"),
+    ("an Anthropic API key", f"sk-{'ant'}-api03-{drawn(80)}"),
+    ("an OpenAI API key", f"sk-{'proj'}-{drawn(60)}"),
+    ("an OpenAI API key", f"sk-{drawn(20)}T3Blbk{'FJ'}{drawn(20)}"),
+    ("a Stripe key", f"sk_{'live'}_{drawn(24)}"),
+    ("an npm token", f"np{'m_'}{drawn(36)}"),
+    ("a PyPI token", f"pypi-{'AgE'}{drawn(80)}"),
+    ("a Hugging Face token", f"hf{'_'}{drawn(34)}"),
+    ("a SendGrid key", f"S{'G'}.{drawn(22)}.{drawn(43)}"),
+    ("a DigitalOcean token", f"dop{'_v1'}_{drawn(64, '0123456789abcdef')}"),
+]
+
+
+@pytest.mark.row("E02")
+@pytest.mark.parametrize(
+    ("kind", "secret"),
+    SHAPES,
+    ids=[f"{n} {kind}" for n, (kind, _) in enumerate(SHAPES)],
+)
+def test_a_secret_is_found_with_its_line(kind: str, secret: str) -> None:
+    text = f"# Set up\n\nUse `{secret}` here.\n"
+
+    assert list(find_secrets(text.encode())) == [(3, kind)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"-----BEGIN PRIVATE {'KEY'}-----\n...\n",
+        f"AK{'IA'}IOSFODNN7EXAMPLE",
+        f"ghp_{'x' * 36}",
+        f"ghp_{'abcdefghijklmnopqrst1234567890ABCDEF'}",
+        f"sk-{'ant'}-api03-YOUR-KEY-{'a' * 60}",
+        f"sk_test_{drawn(24)}",
+        "through the light of npm_ and hf_",
+        "task-proj-management is the name of a branch",
+    ],
+)
+def test_what_is_plainly_an_example_is_none(text: str) -> None:
+    assert list(find_secrets(text.encode())) == []
+
+
+def test_two_of_a_kind_on_a_line_are_one_finding() -> None:
+    text = f"hf{'_'}{drawn(34)} hf{'_'}{drawn(34)}\nAK{'IA'}{drawn(16, UPPER)}"
+
+    assert [line for line, _ in find_secrets(text.encode())] == [1, 2]
+
+
+@pytest.mark.row("E02")
+def test_a_secret_is_never_printed() -> None:
+    secret = f"ghp_{drawn(36)}"
+    context = LintContext(
+        descriptor=Descriptor("x", "d", assets=("assets/a.txt",)),
+        manifest=Manifest(name="x", description="d"),
+        text=f"---\nname: x\n---\n{secret}\n",
+        read=lambda _: secret.encode(),
+    )
+
+    found = list(sensitive_pattern(context))
+
+    assert [(each.path, each.line) for each in found] == [
+        ("SKILL.md", 4),
+        ("assets/a.txt", 1),
+    ]
+    assert secret[4:] not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fill in the fields of a form and count pages.", True),
+        ("Fills forms with values", True),
+        ("Rellena los campos de un formulario PDF y cuenta las paginas", False),
+        ("Füllt Formulare aus und zählt die Seiten", False),
+        ("Remplit les formulaires et compte les pages du document", False),
+        ("填写 the PDF 表单 and 检查每一页的内容 for 错误", False),
+        ("Automate Demio tasks via Rube MCP. Always search tools first.", True),
+        ("Capture failures, corrections, lessons; persists across sessions.", True),
+        ("Polymarket trading. Browse markets, place bets, manage positions.", True),
+        ("Build-Skripte mit Docker und Tasks; Review der Tools", False),
+        ("Support de review pour les tests et le plan", False),
+        ("Plan de review; run de pruebas para el equipo", False),
+        ("PDF", False),
+        ("123", False),
+        ("", False),
+    ],
+)
+def test_english_is_told_from_what_is_not(text: str, expected: bool) -> None:
+    assert is_english(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("Fill in PDF forms.", "Fill in PDF forms."),
+        ("This skill should be used when the user asks to fill a form", "fill a form"),
+        ("A comprehensive guide for PDF forms", "PDF forms"),
+        ("the user's forms", "forms"),
+        ("use this when", ""),
+    ],
+)
+def test_where_the_first_word_of_meaning_stands(text: str, rest: str) -> None:
+    assert text[opening_chars(text) :] == rest

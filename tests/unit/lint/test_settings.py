@@ -1,4 +1,4 @@
-"""Which findings count, and how much: from a file and from a command line."""
+"""Which findings count: from a file, a command line and the packs themselves."""
 
 from __future__ import annotations
 
@@ -7,9 +7,23 @@ from dataclasses import fields
 import pytest
 
 from satchel.errors import ConfigError
-from satchel.lint import RULES, LintSettings, settings_of
-from satchel.lint._settings import thresholds_for
-from satchel.model import DEFAULT_THRESHOLDS, Finding, LintConfig
+from satchel.lint import (
+    NEVER_IGNORED,
+    RULES,
+    LintSettings,
+    aliases,
+    codes_named,
+    read_inline_ignores,
+    settings_of,
+)
+from satchel.lint._settings import glob_pattern, thresholds_for
+from satchel.model import (
+    DEFAULT_THRESHOLDS,
+    Finding,
+    LintConfig,
+    UnknownCodeError,
+    codes,
+)
 
 LONG = Finding("long-description", "note", "long", "a/SKILL.md", 3)
 HIDDEN = Finding("hidden-text", "warning", "1 tag", "a/SKILL.md", 4)
@@ -177,3 +191,147 @@ def test_every_threshold_is_a_count() -> None:
     values = [getattr(DEFAULT_THRESHOLDS, f.name) for f in fields(DEFAULT_THRESHOLDS)]
 
     assert all(type(value) is int and value >= 0 for value in values)
+
+
+@pytest.mark.parametrize(
+    ("glob", "paths", "others"),
+    [
+        ("a", ["a", "a/b", "a/b/c"], ["b/a", "ab", "A"]),
+        ("./a/", ["a", "a/b"], ["b"]),
+        ("*", ["a", "a/b"], []),
+        ("*.md", ["a.md", ".md", "a.md/b"], ["a/b.md", "a.mdx"]),
+        ("a/*/c", ["a/b/c", "a/b/c/d"], ["a/c", "a/b/b/c"]),
+        ("a/**", ["a/b", "a/b/c"], ["a", "b"]),
+        ("**/c", ["c", "a/c", "a/b/c", "a/c/d"], ["ac"]),
+        ("a/**/c", ["a/c", "a/b/c", "a/b/b/c"], ["a/bc"]),
+        ("?", ["a", "a/b"], ["ab", "/"]),
+        ("a[b].(c)+", ["a[b].(c)+"], ["ab.c"]),
+        ("", [""], ["a"]),
+    ],
+)
+def test_what_a_pattern_matches(glob: str, paths: list[str], others: list[str]) -> None:
+    pattern = glob_pattern(glob)
+
+    assert [path for path in paths if not pattern.fullmatch(path)] == []
+    assert [path for path in others if pattern.fullmatch(path)] == []
+
+
+def test_many_wildcards_cost_little() -> None:
+    assert not glob_pattern("**/" * 50 + "x").fullmatch("a/" * 2000 + "y")
+
+
+EARLIER = """
+missing-skill-md unreadable-skill-md missing-frontmatter yaml-error frontmatter-shape
+invalid-manifest unsafe-reference-path missing-reference sensitive-pattern extra-key
+body-too-large missing-h1
+""".split()  # noqa: SIM905 - a list would be a column of words
+"""The twelve codes of the lint that the profile ``strict`` comes from."""
+
+OURS = """
+unlisted-reference reference-not-mentioned envelope-breakout invalid-markdown
+python-syntax spec-incompatible
+""".split()  # noqa: SIM905
+
+
+@pytest.mark.row("E02")
+@pytest.mark.parametrize("code", [*EARLIER, *OURS])
+def test_every_code_of_the_list_is_known(code: str) -> None:
+    meant = codes_named(code)
+
+    assert meant
+    assert set(meant) <= set(codes())
+
+
+@pytest.mark.parametrize("name", sorted(aliases()))
+def test_a_name_means_codes_that_exist_each_once(name: str) -> None:
+    meant = aliases()[name]
+
+    assert sorted(set(meant)) == list(meant)
+    assert [code for code in meant if code not in codes()] == []
+
+
+def test_a_name_that_is_a_code_too_means_itself_as_well() -> None:
+    both = sorted(set(aliases()) & set(codes()))
+
+    assert both == ["invalid-manifest"]
+    assert all(name in aliases()[name] for name in both)
+
+
+def test_a_code_means_itself() -> None:
+    assert codes_named("hidden-text") == ("hidden-text",)
+
+
+@pytest.mark.parametrize("name", ["", "x", "Hidden-Text", "missing-skill_md"])
+def test_any_other_name_is_unknown(name: str) -> None:
+    with pytest.raises(UnknownCodeError):
+        codes_named(name)
+
+
+def page(head: str = "", body: str = "") -> str:
+    return f"---\nname: x\n{head}description: d\n---\n{body}"
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        (page(), set[str]()),
+        (page("# satchel: ignore missing-h1\n"), {"missing-h1"}),
+        (page("  #satchel:ignore  dead-link,\n"), {"dead-link"}),
+        (page("#satchel: ignore dead-link,missing-h1\n"), {"dead-link", "missing-h1"}),
+        (page("# satchel: ignore\n"), set[str]()),
+        (page("", "<!-- satchel: ignore missing-h1 -->\n"), {"missing-h1"}),
+        (page("", "a\n\n<!--satchel:ignore\n missing-h1\n dead-link\n-->"), {
+            "missing-h1",
+            "dead-link",
+        }),
+        (page("# satchel: ignore extra-key\n"), {"unknown-field"}),
+        # A heading is no comment, nor is a comment inside a line.
+        (page("", "# satchel: ignore missing-h1\n"), set[str]()),
+        (page("", "write <!-- satchel: ignore missing-h1 -->\n"), set[str]()),
+        (page("", "<!-- satchel: ignored missing-h1 -->\n"), set[str]()),
+        (page("license: satchel: ignore x\n"), set[str]()),
+        ("no frontmatter\n<!-- satchel: ignore missing-h1 -->\n", {"missing-h1"}),
+    ],
+)  # fmt: skip
+def test_comments_name_codes(text: str, codes: set[str]) -> None:
+    inline = read_inline_ignores(text)
+
+    assert inline.codes == codes
+    assert inline.findings == ()
+
+
+@pytest.mark.row("E02")
+@pytest.mark.parametrize("code", sorted(NEVER_IGNORED))
+def test_nothing_that_deceives_is_hidden(code: str) -> None:
+    """A pack may be anybody's; whoever reviews it has to see this."""
+    inline = read_inline_ignores(page(f"# satchel: ignore {code}\n"))
+    [said] = inline.findings
+
+    assert not inline.hides(Finding(code, "warning", "m"))
+    assert (said.code, said.severity, said.line) == ("unheeded-ignore", "note", 3)
+    assert code in said.message
+
+
+def test_no_error_is_hidden() -> None:
+    inline = read_inline_ignores(page("# satchel: ignore unknown-field missing-h1\n"))
+
+    assert not inline.hides(Finding("unknown-field", "error", "m"))
+    assert inline.hides(Finding("unknown-field", "warning", "m"))
+    assert inline.hides(Finding("missing-h1", "note", "m"))
+    assert not inline.hides(Finding("dead-link", "note", "m"))
+
+
+def test_a_misspelt_code_is_told() -> None:
+    inline = read_inline_ignores(page("", "a\n<!-- satchel: ignore hiden-text -->\n"))
+    [said] = inline.findings
+
+    assert inline.codes == frozenset()
+    assert said.line == 6
+    assert "did you mean hidden-text" in said.message
+
+
+def test_many_comments_that_never_end_cost_little() -> None:
+    """Each start is looked at for a bounded distance."""
+    text = page("", "<!-- satchel: ignore " * 20_000)
+
+    assert read_inline_ignores(text).codes == frozenset()

@@ -68,8 +68,7 @@ def lines_of(
     """
     paint = _Paint(view.colour)
     place = ":".join(str(part) for part in (finding.path, finding.line) if part)
-    place = f"./{place}" if place.startswith("::") else place  # a command of a log
-    head = f"{paint.bold(f'{safe_in_log(place)}:')} " if place else ""
+    head = f"{paint.bold(f'{_path(place)}:')} " if place else ""
     severity = paint(finding.severity, _COLOUR[finding.severity])
     code, message = safe_in_log(finding.code), safe_in_log(finding.message)
     yield f"{head}{severity} {code}: {message}"
@@ -83,6 +82,11 @@ def lines_of(
     ):
         if text:
             yield f"{_INDENT}{paint.dim(f'{label}:')} {safe_in_log(text)}"
+
+
+def _path(text: str) -> str:
+    """Return a path that is not a command where it begins a line of a log."""
+    return safe_in_log(f"./{text}" if text.startswith("::") else text)
 
 
 def _advice(finding: Finding) -> tuple[str, str, str]:
@@ -156,7 +160,7 @@ def _changes(report: CheckReport, paint: _Paint) -> Iterator[str]:
         colour = _RED if section.title == "hidden text" else _BOLD
         yield paint(f"{section.title}:", colour)
         for subject, text in section.lines:
-            yield f"{_INDENT}{safe_in_log(subject)}: {safe_in_log(text)}"
+            yield f"{_INDENT}{_path(subject)}: {safe_in_log(text)}"
         if section.more:
             yield f"{_INDENT}and {section.more:,} more"
 
