@@ -263,9 +263,8 @@ class Registry:
         """Tell whether an id was ever seen here, or may be in a source that is away."""
         return skill_id in self._seen or self.catalog.away is not None
 
-    @property
     def unused_disabled(self) -> tuple[DisabledPattern, ...]:
-        """What is switched off by a plain name that nothing has."""
+        """Return what is switched off by a plain name that nothing has."""
         labels = {scanner.label for scanner in self._scanners}
         return tuple(
             disabled

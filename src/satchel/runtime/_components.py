@@ -10,6 +10,7 @@ from satchel.errors import SkillManifestError
 from satchel.model import (
     SKILL_FILE,
     Catalog,
+    Finding,
     Hit,
     Loaded,
     Manifest,
@@ -19,7 +20,7 @@ from satchel.model import (
 )
 from satchel.policy import Policy
 from satchel.protocols import Clock, Ranker, TokenCounter, UsageSink
-from satchel.runtime._prompt_snapshot import PromptSnapshots
+from satchel.runtime._findings import FindingLog, library_findings
 
 if TYPE_CHECKING:
     from satchel.agent import Skill
@@ -28,18 +29,19 @@ if TYPE_CHECKING:
     from satchel.runtime._access import SkillAccess
     from satchel.runtime._background_sync import BackgroundSync
     from satchel.runtime._local_copy import LocalStager
+    from satchel.runtime._prompt_snapshot import PromptSnapshots
     from satchel.runtime._staging import Stager
     from satchel.runtime._tool_registry import ToolRegistry
     from satchel.usage import UsageEvents
 
 
+@dataclass(eq=False)
 class PromptSections:
-    """Renders sections, and gives the last one again where nothing has changed."""
+    """Renders sections, and gives the last one again if nothing has changed."""
 
-    def __init__(self, counter: TokenCounter, budget_tokens: int | None) -> None:
-        self._counter = counter
-        self._budget = budget_tokens
-        self._last: tuple[Catalog, tuple[object, ...], Rendered] | None = None
+    counter: TokenCounter
+    budget_tokens: int | None
+    _last: tuple[Catalog, tuple[object, ...], Rendered] | None = None
 
     def of(
         self,
@@ -48,14 +50,14 @@ class PromptSections:
         format: "Format" = "xml-id",  # noqa: A002 - the word users of the CLI know
         budget_tokens: int | str | None = "default",
     ) -> Rendered:
-        """Return the section; a text as ``budget_tokens`` means the own budget."""
-        asked = (style, format, budget_tokens)
+        """Return the section; ``default`` stands for the budget of the Satchel."""
+        options = (style, format, budget_tokens)
         if self._last is not None:
-            of, how, rendered = self._last
-            if of is catalog and how == asked:
+            last_catalog, last_options, rendered = self._last
+            if last_catalog is catalog and last_options == options:
                 return rendered
         rendered = self.render(catalog, style, format, budget_tokens)
-        self._last = (catalog, asked, rendered)
+        self._last = (catalog, options, rendered)
         return rendered
 
     def render(
@@ -65,22 +67,23 @@ class PromptSections:
         format: "Format" = "xml-id",  # noqa: A002
         budget_tokens: int | str | None = "default",
     ) -> Rendered:
-        """Render anew."""
+        """Render the section, whether or not it was rendered before."""
         from satchel.prompt import render
 
-        own = self._budget
+        if isinstance(budget_tokens, str):
+            budget_tokens = self.budget_tokens
         return render(
             catalog,
             format=format,
-            budget_tokens=own if isinstance(budget_tokens, str) else budget_tokens,
-            counter=self._counter,
+            budget_tokens=budget_tokens,
+            counter=self.counter,
             style=style,
             locations=_skill_md_paths(catalog) if format == "xml-spec" else {},
         )
 
 
 def _skill_md_paths(catalog: Catalog) -> dict[str, str]:
-    """Return the absolute path of each SKILL.md that lies in a folder."""
+    """Return the absolute path of each SKILL.md that is in a folder."""
     from pathlib import Path
 
     folders = {label for label, reader in catalog.readers.items() if reader.root}
@@ -93,10 +96,14 @@ def _skill_md_paths(catalog: Catalog) -> dict[str, str]:
 
 @dataclass(eq=False)
 class Components:
-    """The parts that stand behind the front door.
+    """What a Satchel is made of.
 
-    ``sinks`` are those that were given; None is what ``environ`` says. ``tools`` and
-    ``skills`` are what tools are offered from.
+    Attributes:
+        tools: The tools that were offered.
+        skills: The skills made in code, which may bring tools.
+        sinks: Those that were given; None is what ``environ`` chooses.
+        named: The labels of folders that the user named.
+        advice: What to do if nothing says which skills are meant.
     """
 
     registry: Registry
@@ -110,15 +117,19 @@ class Components:
     skills: "Sequence[Skill]"
     sinks: tuple[UsageSink, ...] | None
     environ: Mapping[str, str]
+    named: frozenset[str]
+    advice: str
 
     def __post_init__(self) -> None:
         """Make what may be refused here and now.
 
         Raises:
-            ConfigError: ``SATCHEL_USAGE`` says nothing that is known.
+            ConfigError: ``SATCHEL_USAGE`` names no known place for events.
             DuplicateToolError: Two tools have one name.
         """
-        self.snapshots = PromptSnapshots()
+        self.log = FindingLog()
+        self.findings: tuple[Finding, ...] = ()
+        """Those of the last sync, whatever tools are offered."""
         self.listeners: list[Callable[[SyncReport], None]] = []
         if self.sinks is None:
             _ = self.usage_events
@@ -130,34 +141,39 @@ class Components:
         return self.registry.catalog
 
     def sync(self, only: str | None = None) -> SyncReport:
-        """Look at the sources again, or at the one of this label; tell who listens."""
-        return self._synced(self.registry.sync(only))
-
-    def apply_late_answers(self) -> None:
-        """Use what sources answered after nobody waited for them; tell who listens."""
-        report = self.registry.apply_late_answers()
-        if report is not None:
-            self._synced(report)
-
-    def _synced(self, report: SyncReport) -> SyncReport:
-        self.observe(report.added, anew=True)
-        for synced in tuple(self.listeners):
-            synced(report)
+        """Sync the sources, or the one of this label, and call the listeners."""
+        report = self.registry.sync(only)
+        self._publish(report)
         return report
 
-    def observe(self, added: tuple[str, ...] = (), *, anew: bool = False) -> None:
-        """Tell the sinks, if there are any, what is on offer.
+    def apply_late_answers(self) -> None:
+        """Use what sources answered too late for a sync, and call the listeners."""
+        report = self.registry.apply_late_answers()
+        if report is not None:
+            self._publish(report)
 
-        ``anew`` says that it may belong to others than before.
-        """
-        if self.sinks == ():
-            return
-        if anew:
+    def _publish(self, report: SyncReport) -> None:
+        """Log what is wrong now, and tell the sinks and the listeners of a sync."""
+        if self.sinks != ():
             self.usage_events.forget_owners()
-        self.usage_events.record_catalog(added)
+            self.usage_events.record_catalog(report.added)
+        self.findings = library_findings(self.registry, self.named, self.advice)
+        if self.findings or self.log.logged:
+            self.log.write(self.findings)
+        for listener in tuple(self.listeners):
+            listener(report)
+
+    def library_findings(self) -> tuple[Finding, ...]:
+        """Return the findings of the library now, whatever tools are offered."""
+        return library_findings(self.registry, self.named, self.advice)
+
+    def observe(self) -> None:
+        """Tell the sinks, if there are any, which skills are listed."""
+        if self.sinks != ():
+            self.usage_events.record_catalog()
 
     def close(self) -> None:
-        """Let go of sources, staged files and sinks; a second call does nothing."""
+        """Close sources, staged files and sinks; a second call does nothing."""
         if "resync" in self.__dict__:
             self.resync.close()
         self.registry.close()
@@ -170,15 +186,15 @@ class Components:
 
     @property
     def listed(self) -> Catalog:
-        """What may be listed for nobody in particular."""
+        """What may be listed without a ``who``."""
         return self.access.listed if self.policy.rules else self.registry.catalog
 
     def find(self, query: str, k: int) -> list[Hit]:
-        """Return the best ``k`` skills for nobody in particular."""
+        """Return the best ``k`` skills that may be found without a ``who``."""
         return (self.access.find if self.policy.rules else self.rank)(query, k)
 
     def rank(self, query: str, k: int) -> list[Hit]:
-        """Return the best ``k`` skills, whoever may find them."""
+        """Return the best ``k`` skills, whatever the policy says."""
         if self.ranker is None:
             from satchel.search import FtsRanker
 
@@ -211,7 +227,7 @@ class Components:
         return parsed.manifest
 
     def stager_for(self, stage: "Stager | bool") -> "Stager | None":
-        """Return who copies files; True is the one of this machine."""
+        """Return what copies files; True is the stager of this machine."""
         if isinstance(stage, bool):
             return self.stager if stage else None
         return stage
@@ -229,6 +245,13 @@ class Components:
         from satchel.runtime._local_copy import LocalStager
 
         return LocalStager()
+
+    @cached_property
+    def snapshots(self) -> "PromptSnapshots":
+        """The catalog as conversations were told of it."""
+        from satchel.runtime._prompt_snapshot import PromptSnapshots
+
+        return PromptSnapshots()
 
     @cached_property
     def used_approvals(self) -> "UsedApprovals":
@@ -253,7 +276,7 @@ class Components:
 
     @cached_property
     def access(self) -> "SkillAccess":
-        """What may be listed, found and loaded for nobody in particular."""
+        """What may be listed, found and loaded without a ``who``."""
         return self.access_for({})
 
     @cached_property

@@ -26,12 +26,7 @@ from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, UsageSink, with_abilities
 from satchel.runtime._clock import SystemClock
 from satchel.runtime._components import Components, PromptSections
-from satchel.runtime._findings import (
-    FindingLog,
-    all_findings,
-    first_error,
-    library_findings,
-)
+from satchel.runtime._findings import first_error
 from satchel.runtime._inputs import SkillInputs, open_inputs_or_config
 from satchel.runtime._options import (
     DEFAULT_OPTIONS,
@@ -130,7 +125,6 @@ class Satchel:
             check_budget(budget_tokens)
         opened = open_inputs_or_config(what, pin, options)
         config = opened.config
-        self._named, self._advice = opened.named, opened.advice
         if strict and opened.advice:
             raise NoSources(opened.advice)
         environ = os.environ if options.environ is None else options.environ
@@ -172,16 +166,16 @@ class Satchel:
             skills=opened.skills,
             sinks=None if sinks is None else tuple(sinks),
             environ=environ,
+            named=opened.named,
+            advice=opened.advice,
         )
-        log = FindingLog()
-        self.listen(lambda _: log.tell(self._found))
-        self.sync()
-        error = (first_error if strict else unknown_disabled_error)(
-            self._found, self.registry.latest
-        )
-        if error is not None:
-            self.close()
-            raise error
+        self._parts.sync()
+        if self._parts.findings:
+            check = first_error if strict else unknown_disabled_error
+            error = check(self._parts.findings, self.registry.latest)
+            if error is not None:
+                self.close()
+                raise error
 
     def __str__(self) -> str:
         """Return a summary: how many, from where, what is wrong, what to do.
@@ -190,12 +184,7 @@ class Satchel:
         """
         from satchel.runtime._findings import summary
 
-        return summary(self.registry, self._found)
-
-    @property
-    def _found(self) -> tuple[Finding, ...]:
-        """What there is to say of the library, whatever tools are offered."""
-        return library_findings(self.registry, self._named, self._advice)
+        return summary(self.registry, self._parts.library_findings())
 
     @property
     def catalog(self) -> Catalog:
@@ -209,10 +198,16 @@ class Satchel:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What could not be read, was repaired or is worth knowing; nothing is lost."""
-        return all_findings(
-            self.registry, self._found, self.policy, lambda: self._parts.tool_registry
-        )
+        """What could not be read, was repaired or is worth knowing; nothing is lost.
+
+        The last ones are tools that packs name and nobody offers, and rules of the
+        policy that raised.
+        """
+        latest, parts = self.registry.latest, self._parts
+        packs = (*latest, *(excluded.descriptor for excluded in latest.excluded))
+        names_tools = any(entry.tools for entry in packs)
+        missing = parts.tool_registry.missing(latest) if names_tools else ()
+        return (*parts.library_findings(), *missing, *self.policy.problems)
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
