@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from satchel.errors import ChangedSinceSyncError, SkillError
@@ -54,13 +54,13 @@ class ScannedPack(NamedTuple):
 _DigestKey: TypeAlias = tuple[Origin, str, tuple[FileStat, ...]]
 
 
+@dataclass(eq=False)
 class PackDigests:
     """Digests of whole packs, made when they are first asked for; thread-safe."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self.cached: dict[_DigestKey, tuple[Resource, ...]] = {}
-        self._lock = threading.Lock()
+    limits: Limits
+    cached: dict[_DigestKey, tuple[Resource, ...]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def resources(
         self, descriptor: Descriptor, readers: Mapping[str, FileReader]
@@ -119,7 +119,7 @@ class PackDigests:
             _check_unchanged(descriptor, reader, SKILL_FILE)
             resources.append(Resource(SKILL_FILE, descriptor.digest, descriptor.size))
         else:  # its source announced none
-            limit = self._limits.skill_md_bytes
+            limit = self.limits.skill_md_bytes
             data = reader.read(origin.key, SKILL_FILE, limit)
             resources.append(Resource(SKILL_FILE, digest_bytes(data), len(data)))
         stats = {stat.path: stat for stat in descriptor.files if stat.digest}
@@ -127,7 +127,7 @@ class PackDigests:
             if path in stats:
                 resources.append(Resource(path, stats[path].digest, stats[path].size))
                 continue
-            data = reader.read(origin.key, path, self._limits.file_bytes)
+            data = reader.read(origin.key, path, self.limits.file_bytes)
             _check_unchanged(descriptor, reader, path)
             resources.append(Resource(path, digest_bytes(data), len(data)))
         return tuple(sorted(resources, key=lambda resource: resource.path))

@@ -96,7 +96,7 @@ class Registry:
                 SourceScanner(source, label, accept, clock, self._moved.set)
             )
         self._scanners = tuple(scanners)
-        self._rules = rules
+        self.rules = rules
         self._clock = clock
         self._deadline_s = deadline_s
         self._far_s = far_s
@@ -268,7 +268,7 @@ class Registry:
         labels = {scanner.label for scanner in self._scanners}
         return tuple(
             disabled
-            for disabled in self._rules.disabled
+            for disabled in self.rules.disabled
             if not is_pattern(disabled.pattern)
             and disabled.pattern
             not in (self._seen if disabled.kind == "skill" else labels)
@@ -298,14 +298,15 @@ class Registry:
 
     def _assemble(self) -> None:
         """Take what the sources last gave into use."""
-        new = assemble(self._scanners, self._rules, self._digests)
+        new = assemble(self._scanners, self.rules, self._digests)
         old = self.catalog
         in_use = _with_holders(new, old) if new.conflicts else new
         self.latest, self.catalog = new, in_use
-        every = _all_descriptors(new)
         if self._digests.cached:
-            self._digests.keep(every + _all_descriptors(old))
-        self._seen.update(entry.id for entry in every)
+            self._digests.keep(_all_descriptors(new) + _all_descriptors(old))
+        self._seen.update(entry.id for entry in new.entries)
+        self._seen.update(excluded.descriptor.id for excluded in new.excluded)
+        self._seen.update(conflict.id for conflict in new.conflicts)
 
     def _report(self) -> SyncReport:
         """Assemble, and compare with the report before."""

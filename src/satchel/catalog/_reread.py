@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from satchel.catalog._packs import ScannedPack
+from satchel.catalog._packs import ParseOptions, ScannedPack
 from satchel.errors import SkillError, SkillNotFoundError, SourceUnavailableError
 from satchel.model import (
     SKILL_FILE,
@@ -26,7 +26,7 @@ from satchel.model import (
 from satchel.protocols import FullSource, SourceAbilities
 
 if TYPE_CHECKING:
-    from satchel.catalog._source_scanner import SourceScanner
+    from satchel.catalog._descriptor_builder import DescriptorBuilder
 
 PAUSE_S: Final = 0.05
 """Seconds between two looks that have to agree. It is longer than the 4 ms in which
@@ -39,6 +39,33 @@ EQUAL_LOOKS: Final = 3
 """Looks that have to agree that a pack is gone or broken, for a sync."""
 MAX_LOOKS_AT_BROKEN: Final = 20
 """Looks at a pack that is gone or broken: an editor may be writing it."""
+
+
+class ScannedSource(Protocol):
+    """A source, what was last read of it, and how its packs are read."""
+
+    @property
+    def source(self) -> FullSource:
+        """The source."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Its label in the catalog."""
+        ...
+
+    @property
+    def accept(self) -> ParseOptions:
+        """What is accepted."""
+        ...
+
+    def pack(self, key: str) -> ScannedPack | None:
+        """Return the pack of this key as it was last read."""
+        ...
+
+    def builder(self, source: FullSource) -> "DescriptorBuilder":
+        """Return what reads packs of this source, through ``source``."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +107,7 @@ class PackRereader:
 
     def read(
         self,
-        scanner: "SourceScanner",
+        scanner: ScannedSource,
         descriptor: Descriptor,
         file: str,
         *,
@@ -128,7 +155,7 @@ class PackRereader:
         return RereadPack(snapshot.pack, {scanner.label: reader})
 
     def _wait_until_stable(
-        self, scanner: "SourceScanner", descriptor: Descriptor, file: str
+        self, scanner: ScannedSource, descriptor: Descriptor, file: str
     ) -> "_PackSnapshot | None":
         """Look until two looks agree, or a limit is reached; return the last look.
 
@@ -174,7 +201,7 @@ class _PackSnapshot:
 
 
 def _take_snapshot(
-    scanner: "SourceScanner", descriptor: Descriptor, file: str, found: Found | None
+    scanner: ScannedSource, descriptor: Descriptor, file: str, found: Found | None
 ) -> _PackSnapshot:
     key = descriptor.origin.key
     if found is None:
@@ -187,17 +214,18 @@ def _take_snapshot(
 
 
 def rescan_unstable(
-    scanner: "SourceScanner",
+    scanner: ScannedSource,
+    before: Mapping[str, ScannedPack],
     packs: Mapping[str, ScannedPack],
     sleep: Callable[[float], object] = time.sleep,
 ) -> dict[str, ScannedPack]:
     """Return what a scan found, without what it saw of packs while they were written.
 
-    A pack that was good, and now is gone or broken, may be half replaced. Those packs
-    are looked at until some looks agree, all together, for half a second at most.
+    A pack that was good ``before``, and now is gone or broken, may be half replaced.
+    Those packs are looked at until some looks agree, all together, for half a second at
+    most.
     """
     result = dict(packs)
-    before = scanner.result.packs if scanner.result else {}
     unstable = {key: pack for key, pack in before.items() if _is_unstable(pack, result)}
     if not unstable:
         return result
@@ -229,7 +257,7 @@ def _is_unstable(before: ScannedPack, packs: Mapping[str, ScannedPack]) -> bool:
     return not before.refused and (now is None or now.refused)
 
 
-def is_current(scanner: "SourceScanner", descriptor: Descriptor) -> bool:
+def is_current(scanner: ScannedSource, descriptor: Descriptor) -> bool:
     """Tell whether a pack was not read again since this descriptor was made."""
     pack = scanner.pack(descriptor.origin.key)
     if pack is None:

@@ -237,7 +237,7 @@ class SourceScanner:
         if last and self.source.near and self.source.finds_one:
             from satchel.catalog._reread import rescan_unstable
 
-            packs = rescan_unstable(self, packs)
+            packs = rescan_unstable(self, last, packs)
         return ScanResult(packs, tuple(findings), self._clock.monotonic())
 
     def _is_edited(self, pack: ScannedPack) -> bool:

@@ -31,7 +31,6 @@ from satchel.protocols import SkillSource
 from satchel.runtime import SystemClock, retry_after_edit, unavailable_sources
 from satchel.skill_md import Profile, parse
 from satchel.sources import (
-    FolderSearch,
     LegacySource,
     LegacySourceAdapter,
     LocalSource,
@@ -57,6 +56,9 @@ class LocalDirSkillSource(LocalSource):
     the name of the pack's folder, which in profile ``strict`` is the skill's name.
     """
 
+    _depth = 1
+    _root_may_be_pack = False
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -73,11 +75,6 @@ class LocalDirSkillSource(LocalSource):
             missing_ok=True,
         )
         self.name: Final = self.label
-
-    def _search(self) -> FolderSearch:
-        return FolderSearch(
-            self.root, self._shown, self._limits, depth=1, root_may_be_pack=False
-        )
 
     def iter_skills(self) -> list[SkillArtifact]:
         """Return every skill, read now, by folder.

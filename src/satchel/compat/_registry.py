@@ -16,7 +16,7 @@ from satchel.errors import (
     SkillManifestError,
     SkillNotFoundError,
 )
-from satchel.files import Listing, check_path, digest_bytes
+from satchel.files import TOO_LARGE_FIX, Listing, check_path, digest_bytes
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -28,7 +28,6 @@ from satchel.model import (
     Limits,
 )
 from satchel.skill_md import encode_items, render_frontmatter, to_spec
-from satchel.sources import missing_reference, too_large
 
 if TYPE_CHECKING:
     from satchel.runtime import Satchel
@@ -165,11 +164,18 @@ class SkillRegistry:
             try:
                 files = self._list(descriptor)
             except LimitExceededError as error:
-                findings.append(too_large(where, str(error)))
+                findings.append(Finding.of_error(error, where, fix=TOO_LARGE_FIX))
                 continue
             packs.append(Found(name, where, (descriptor, files), files))
             findings += (
-                missing_reference(where, file.path) for file in files if file.missing
+                Finding.of(
+                    "listed-file-missing",
+                    f"{where}/{SKILL_FILE}",
+                    sentence="package",
+                    reference=file.path,
+                )
+                for file in files
+                if file.missing
             )
         return (*packs, *findings)
 

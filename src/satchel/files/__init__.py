@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Final
 from satchel._lazy import lazy_door
 from satchel.files._confined import read_confined
 from satchel.files._listing import (
+    TOO_LARGE_FIX as TOO_LARGE_FIX,
     TREE_PREFIX as TREE_PREFIX,
     Listing as Listing,
     digest_bytes,
     is_settled as is_settled,
     list_folder as list_folder,
+    locate_findings as locate_findings,
     mark_of as mark_of,
     stat_of as stat_of,
     tree_digest,

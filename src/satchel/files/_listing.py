@@ -4,8 +4,8 @@ And packs.
 """
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import attrgetter
 from typing import Final, cast
@@ -40,11 +40,11 @@ def tree_digest(resources: Iterable[Resource]) -> str:
     from hashlib import sha256
 
     lines = sorted(
-        (each.path, each.digest.removeprefix(_FILE_PREFIX)) for each in resources
+        (file.path, file.digest.removeprefix(_FILE_PREFIX)) for file in resources
     )
     tree = sha256()
     for path, digest in lines:
-        # A source of somebody else's may hand over any string as a path.
+        # A source of a third party may give any string as a path.
         tree.update(f"{path}\0{digest}\n".encode("utf-8", "surrogatepass"))
     return TREE_PREFIX + tree.hexdigest()
 
@@ -61,15 +61,15 @@ _SKIPPED: Final = {
 
 @dataclass(slots=True)
 class Listing:
-    """The list of one pack in the making: by name and by amount, without I/O.
+    """The files of one pack while they are listed: by name and amount, without I/O.
 
-    Every path it lists is one that `path_problem` finds nothing in. What it does not
-    list is told once for each kind, with a count.
+    `path_problem` finds nothing in any path that it lists. What it does not list is one
+    finding for each kind, with a count.
     """
 
     limits: Limits
     _files: list[FileStat] = field(default_factory=list[FileStat])
-    _left_out: dict[ExclusionKind, list[str]] = field(
+    _excluded: dict[ExclusionKind, list[str]] = field(
         default_factory=dict[ExclusionKind, list[str]]
     )
     _skipped: dict[str, list[tuple[str, str]]] = field(
@@ -79,10 +79,10 @@ class Listing:
     _size: int = 0
 
     def admits(self, path: str) -> bool:
-        """Tell whether ``path`` may be listed by its name; note it where it may not."""
+        """Return whether ``path`` may be listed by its name; note it if it may not."""
         kind = exclusion_kind(path)
         if kind:
-            self._left_out.setdefault(kind, []).append(path)
+            self._excluded.setdefault(kind, []).append(path)
             return False
         problem = path_problem(path)
         if problem:
@@ -93,15 +93,6 @@ class Listing:
         """Note that ``path`` is not listed, under the code of a finding."""
         self._skipped.setdefault(code, []).append((path, detail))
 
-    def add_folder(self, path: str) -> None:
-        """Count a folder that is about to be entered.
-
-        Raises:
-            LimitExceededError: It is too deep, or one too many.
-        """
-        self._check_depth(path, path.count("/") + 1)
-        self._count()
-
     def add(self, file: FileStat) -> None:
         """List a file that was admitted.
 
@@ -109,20 +100,22 @@ class Listing:
             LimitExceededError: It is too deep, or the pack now has too many files or
                 bytes.
         """
-        self._check_depth(file.path, file.path.count("/"))
-        self._count()
+        self.count(file.path, file.path.count("/"))
         self._size += file.size
         if self._size > self.limits.pack_bytes:
             limit = self.limits.pack_bytes
             raise LimitExceededError("pack_bytes", limit, self._size, "bytes")
         self._files.append(file)
 
-    def _check_depth(self, path: str, depth: int) -> None:
+    def count(self, path: str, depth: int) -> None:
+        """Count a file, or a folder that is about to be entered.
+
+        Raises:
+            LimitExceededError: It is too deep, or one too many.
+        """
         limit = self.limits.pack_depth
         if depth > limit:
             raise LimitExceededError("pack_depth", limit, depth, "folders", path)
-
-    def _count(self) -> None:
         self._entries += 1
         if self._entries > self.limits.pack_files:
             limit = self.limits.pack_files
@@ -133,23 +126,23 @@ class Listing:
         return tuple(sorted(self._files, key=attrgetter("path")))
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return what is to be told, with pack-relative paths."""
-        found = [_excluded_finding(*each) for each in sorted(self._left_out.items())]
-        found += [_skipped_finding(*each) for each in sorted(self._skipped.items())]
-        if len(self._files) > 1:
+        """Return the findings, with pack-relative paths."""
+        found = [_excluded_finding(*item) for item in sorted(self._excluded.items())]
+        found += [_skipped_finding(*item) for item in sorted(self._skipped.items())]
+        folded = {file.path.lower() for file in self._files if file.path.isascii()}
+        if len(folded) < len(self._files):  # only then can two of them collide
             found += _collisions(file.path for file in self.files())
         return tuple(found)
 
 
 def _excluded_finding(kind: ExclusionKind, paths: list[str]) -> Finding:
-    """Tell of one kind; key material by name, for its author has to find it."""
+    """Return the finding on one kind; key material by name: its author must find it."""
     entries = "entry" if len(paths) == 1 else "entries"
     named = ""
     if kind == "key material":
         named = f": {', '.join(map(escape_name, sorted(paths)[:_MAX_NAMED]))}"
-        named += (
-            f" and {len(paths) - _MAX_NAMED} more" if len(paths) > _MAX_NAMED else ""
-        )
+        rest = len(paths) - _MAX_NAMED
+        named += f" and {rest} more" if rest > 0 else ""
     return Finding.of(
         "files-left-out", kind=kind, count=len(paths), entries=entries, named=named
     )
@@ -172,7 +165,7 @@ def _collisions(paths: Iterable[str]) -> list[Finding]:
     import unicodedata
 
     seen: dict[str, str] = {}
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for path in paths:
         folded = path.lower()
         if not path.isascii():
@@ -181,10 +174,21 @@ def _collisions(paths: Iterable[str]) -> list[Finding]:
         if first != path:
             message = f"on some systems this is the same file as {first!r}"
             fix = "rename one of the two"
-            found.append(
+            findings.append(
                 Finding("colliding-file-names", "warning", message, path, fix=fix)
             )
-    return found
+    return findings
+
+
+TOO_LARGE_FIX: Final = "make the pack smaller, or raise the limit that is named"
+"""What to do about a pack over one of the limits."""
+
+
+def locate_findings(findings: Iterable[Finding], where: str) -> Iterator[Finding]:
+    """Yield findings on a pack with its location in front of their paths."""
+    for finding in findings:
+        inner = f"{where}/{finding.path}" if finding.path else where
+        yield replace(finding, path=inner)
 
 
 _SECOND_NS: Final = 1_000_000_000
@@ -229,7 +233,7 @@ def walk_pack(
         limits: ``pack_files``, ``pack_bytes`` and ``pack_depth`` are kept.
 
     Raises:
-        LimitExceededError: The pack is larger than was agreed to accept. Files and
+        LimitExceededError: The pack is larger than is accepted. Files and
             folders count alike, so that a tree of empty folders ends, too.
         OSError: The folder itself cannot be listed.
     """
@@ -241,24 +245,24 @@ def walk_pack(
 
 
 def stat_of(entry: os.DirEntry[str], path: str) -> FileStat:
-    """Return what can be told of a file without reading it; links are not followed."""
+    """Return size and mark of a file without reading it; links are not followed."""
     status = entry.stat(follow_symlinks=False)
     return FileStat(path, status.st_size, mark_of(status))
 
 
 def mark_of(status: os.stat_result) -> tuple[int, int, int]:
-    """Return what tells a change of a file by: two times and the inode.
+    """Return what changes with a file: two times and the inode.
 
-    Anybody can set the modification time back; the time of the status change moves
+    Anyone can set the modification time back; the time of the status change moves
     with every write all the same. Windows has the time of creation in its place.
     """
     return status.st_mtime_ns, status.st_ino, status.st_ctime_ns
 
 
 def is_settled(files: Iterable[FileStat], now_ns: int) -> bool:
-    """Tell whether an edit of any of these would show in its mark.
+    """Return whether an edit of any of these would show in its mark.
 
-    It would not where a file was written so shortly before ``now_ns``, in nanoseconds
+    It would not if a file was written so shortly before ``now_ns``, in nanoseconds
     since the epoch, that its file system gives the next write the same time.
     """
     for file in files:
@@ -274,7 +278,7 @@ def is_settled(files: Iterable[FileStat], now_ns: int) -> bool:
 def _list_into(
     entries: Iterable[os.DirEntry[str]], prefix: str, listing: Listing
 ) -> None:
-    """Take in one folder of the pack, in the order of names."""
+    """Add one folder of the pack, in the order of names."""
     for entry in sorted(entries, key=attrgetter("name")):
         path = prefix + entry.name
         try:
@@ -283,7 +287,7 @@ def _list_into(
             if entry.is_symlink():
                 listing.skip("link-in-pack", path)
             elif entry.is_dir(follow_symlinks=False):
-                listing.add_folder(path)
+                listing.count(path, path.count("/") + 1)
                 inner = list_folder(entry.path, listing.limits.scan_entries)
                 _list_into(inner, f"{path}/", listing)
             elif entry.is_file(follow_symlinks=False):

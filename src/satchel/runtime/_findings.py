@@ -151,8 +151,9 @@ def library_findings(
     findings += latest.findings
     if not (registry.catalog.entries or empty):
         empty = list(_nothing_listed(latest, advice))
-    disabled = registry.unused_disabled()
-    return (*findings, *empty, *(_unused(pattern, latest) for pattern in disabled))
+    if registry.rules.disabled:
+        empty += [_unused(pattern, latest) for pattern in registry.unused_disabled()]
+    return (*findings, *empty)
 
 
 def _unused(disabled: "DisabledPattern", latest: Catalog) -> Finding:

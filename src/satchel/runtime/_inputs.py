@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # it costs start-up time
 SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | Skill"
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
 
+_URL_SCHEMES: Final = ("https://", "http://")
 _COMMON_FOLDERS: Final = (
     "skills",
     ".agents/skills",
@@ -234,17 +235,15 @@ def _advice_for(value: object) -> str:
 def _pinned_input(inputs: Iterable[SkillInput]) -> str:
     """Return the one input that a pin can be for: a pin must never go unchecked."""
     paths = [os.fspath(one) for one in inputs if isinstance(one, (str, os.PathLike))]
-    releases = {path for path in paths if _is_url(path) or _is_release(path)}
+    releases = {
+        path for path in paths if path.startswith(_URL_SCHEMES) or _is_release(path)
+    }
     if len(releases) == 1:
         return releases.pop()
     if releases:
         raise ConfigError("pin", f"for which of {', '.join(sorted(releases))} is it?")
     detail = "nothing that was named is a release; name its folder or its address"
     raise ConfigError("pin", detail)
-
-
-def _is_url(path: str) -> bool:
-    return path.startswith(("https://", "http://"))
 
 
 def _is_release(path: str) -> bool:
@@ -258,7 +257,7 @@ def _is_release(path: str) -> bool:
 def _open_path(
     path: str, pin: str | None, limits: Limits, *, private: bool
 ) -> SkillSource:
-    if _is_url(path):
+    if path.startswith(_URL_SCHEMES):
         return _open_address(path, pin, limits, private=private)
     if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
         raise MissingPathError(path)

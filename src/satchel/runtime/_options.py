@@ -100,9 +100,9 @@ def refuse_keywords(names: Iterable[str]) -> NoReturn:
 
 
 def disabled_patterns(
-    disabled: Iterable[str], environ: Mapping[str, str]
+    disabled: Iterable[str], more: Iterable[str], environ: Mapping[str, str]
 ) -> tuple[DisabledPattern, ...]:
-    """Return what is off: what was named, and what the environment adds.
+    """Return what is off: what was named, ``more``, and what the environment adds.
 
     The environment can only switch off more, so that an operator can do it without a
     change of the program.
@@ -112,7 +112,7 @@ def disabled_patterns(
             separated by commas.
     """
     return (
-        *(DisabledPattern(pattern) for pattern in disabled),
+        *(DisabledPattern(pattern) for pattern in (*patterns_of(disabled), *more)),
         *(
             DisabledPattern(pattern, kind, variable)
             for kind, variable in _DISABLED

@@ -137,9 +137,7 @@ class Satchel:
         )
         rules = CatalogRules(
             on_conflict=options.on_conflict or config.on_conflict,
-            disabled=disabled_patterns(
-                (*patterns_of(disabled), *config.disabled), environ
-            ),
+            disabled=disabled_patterns(disabled, config.disabled, environ),
         )
         self.policy = policy
         self.style: Style = style or config.style
@@ -154,7 +152,7 @@ class Satchel:
         budget = (
             config.budget_tokens if isinstance(budget_tokens, str) else budget_tokens
         )
-        self._parts = Components(
+        self._components = Components(
             registry=self.registry,
             accept=accept,
             policy=policy,
@@ -169,10 +167,10 @@ class Satchel:
             named=opened.named,
             advice=opened.advice,
         )
-        self._parts.sync()
-        if self._parts.findings:
+        self._components.sync()
+        if self._components.findings:
             check = first_error if strict else unknown_disabled_error
-            error = check(self._parts.findings, self.registry.latest)
+            error = check(self._components.findings, self.registry.latest)
             if error is not None:
                 self.close()
                 raise error
@@ -184,7 +182,7 @@ class Satchel:
         """
         from satchel.runtime._findings import summary
 
-        return summary(self.registry, self._parts.library_findings())
+        return summary(self.registry, self._components.library_findings())
 
     @property
     def catalog(self) -> Catalog:
@@ -194,7 +192,7 @@ class Satchel:
     @property
     def limits(self) -> Limits:
         """The bounds on what is accepted."""
-        return self._parts.accept.limits
+        return self._components.accept.limits
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -203,7 +201,7 @@ class Satchel:
         The last ones are tools that packs name and nobody offers, and rules of the
         policy that raised.
         """
-        latest, parts = self.registry.latest, self._parts
+        latest, parts = self.registry.latest, self._components
         packs = (*latest, *(excluded.descriptor for excluded in latest.excluded))
         names_tools = any(entry.tools for entry in packs)
         missing = parts.tool_registry.missing(latest) if names_tools else ()
@@ -226,21 +224,21 @@ class Satchel:
             ExtraMissingError: A plain function is among them, and the extra ``tools``
                 is not installed.
         """
-        self._parts.tool_registry.add(*tools)
+        self._components.tool_registry.add(*tools)
 
     def sync(self) -> SyncReport:
         """Look at every source again; return what changed. Never raises.
 
         What is not as it was asked for is logged, once for as long as it lasts.
         """
-        return self._parts.sync()
+        return self._components.sync()
 
     def apply_late_answers(self) -> None:
         """Take in what sources answered after nobody waited for them any more.
 
         It asks no source, and does nothing where there is no such answer.
         """
-        self._parts.apply_late_answers()
+        self._components.apply_late_answers()
 
     def listen(self, synced: Callable[[SyncReport], None]) -> Callable[[], None]:
         """Call ``synced`` with the report of every later sync; return how to stop.
@@ -248,7 +246,7 @@ class Satchel:
         That includes syncs in the background, which follow a load that found its pack
         edited. It is called in the thread that synced.
         """
-        listeners = self._parts.listeners
+        listeners = self._components.listeners
         listeners.append(synced)
         return lambda: listeners.remove(synced)
 
@@ -258,17 +256,17 @@ class Satchel:
         A day counts as observed when this, a sync or a load happened on it; more than
         once a day changes nothing. A process that runs for days calls it every hour.
         """
-        self._parts.observe()
+        self._components.observe()
 
     @property
     def sink_failures(self) -> Mapping[str, int]:
         """How often sinks of usage events failed, by their class; no load failed."""
-        return self._parts.usage_events.sinks.failures
+        return self._components.usage_events.sinks.failures
 
     @property
     def usage_state(self) -> "UsageState":
         """How many events of use are lost or wait, and why they are not kept now."""
-        return self._parts.usage_events.sinks.state
+        return self._components.usage_events.sinks.state
 
     def health(self) -> Health:
         """Return how each source is, and which ids are in conflict."""
@@ -292,8 +290,8 @@ class Satchel:
         check_choices(style=style)
         check_choice("format", format, get_args(Format))
         check_budget(budget_tokens)
-        return self._parts.sections.of(
-            self._parts.listed, style or self.style, format, budget_tokens
+        return self._components.sections.of(
+            self._components.listed, style or self.style, format, budget_tokens
         )
 
     def load(
@@ -320,7 +318,7 @@ class Satchel:
             LimitExceededError: The file is larger than the limits allow.
         """
         check_who(who)
-        access = self._parts.access_for(who) if who else self._parts.access
+        access = self._components.access_for(who) if who else self._components.access
         return access.load(skill_id, file, via=via, turn=turn)
 
     async def aload(self, skill_id: str, file: str | None = None) -> Loaded:
@@ -331,14 +329,14 @@ class Satchel:
 
     def find(self, query: str, k: int = 10) -> list[Hit]:
         """Return at most ``k`` skills that match ``query``, best first, ties by id."""
-        return self._parts.find(query, k)
+        return self._components.find(query, k)
 
     def why(self, name: str) -> "Why":
         """Return the first reason why a skill is not in the prompt, with its fix."""
         from satchel.runtime._why import why
 
-        prompt = self._parts.sections.of(self._parts.listed, self.style)
-        exacting = self._parts.accept.profile not in ("auto", "lenient")
+        prompt = self._components.sections.of(self._components.listed, self.style)
+        exacting = self._components.accept.profile not in ("auto", "lenient")
         return why(
             self.registry.catalog,
             name,
@@ -354,8 +352,8 @@ class Satchel:
             SkillManifestError: The source makes up manifests of files without one.
             SkillError: As for `load`.
         """
-        loaded = self._parts.access.read(Request(skill_id))
-        return self._parts.manifest_of(loaded)
+        loaded = self._components.access.read(Request(skill_id))
+        return self._components.manifest_of(loaded)
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
@@ -366,7 +364,7 @@ class Satchel:
             SkillError: No such skill, or a file cannot be read now.
         """
         registry = self.registry
-        return self._parts.access.current(
+        return self._components.access.current(
             skill_id,
             lambda _: registry.resources(registry.descriptor(skill_id)),
         )
@@ -438,7 +436,7 @@ class Satchel:
             always_on=AlwaysOn.of(always),
             only=() if only is None else (patterns_of(only),),
             approve=approve,
-            stager=self._parts.stager_for(stage),
+            stager=self._components.stager_for(stage),
             reinject_tokens=REINJECT_TOKENS
             if reinject_tokens is None
             else reinject_tokens,
@@ -450,7 +448,9 @@ class Satchel:
 
             logging.getLogger("satchel").warning("%s", problem.message)
         problems = () if problem is None else (problem,)
-        return Session(self._parts, settings, deps=deps, state=state, problems=problems)
+        return Session(
+            self._components, settings, deps=deps, state=state, problems=problems
+        )
 
     def view(
         self,
@@ -480,7 +480,7 @@ class Satchel:
             only=() if only is None else (patterns_of(only),),
             client=client,
         )
-        return CallerView(self._parts, settings, via=via)
+        return CallerView(self._components, settings, via=via)
 
     def _check(
         self, who: object, only: Iterable[str] | None, style: Style | None
@@ -520,7 +520,7 @@ class Satchel:
 
     def close(self) -> None:
         """Let go of sources, staged files and sinks; a second call does nothing."""
-        self._parts.close()
+        self._components.close()
 
     def __enter__(self) -> Self:
         """Return the object itself."""

@@ -25,16 +25,11 @@ from satchel.sources._factories import (
     roles,
     usual,
 )
-from satchel.sources._findings import (
-    missing_reference as missing_reference,
-    too_large as too_large,
-)
 from satchel.sources._local import LocalSource
 from satchel.sources._memory import MemorySource
 
 if TYPE_CHECKING:
     from satchel.sources._archive import ArchiveSource
-    from satchel.sources._folder_search import FolderSearch as FolderSearch
     from satchel.sources._http._pinned import PinnedSource
     from satchel.sources._http._source import HttpSource
     from satchel.sources._layered import (
@@ -82,7 +77,6 @@ __all__ = [
 
 _LAZY: Final = {
     "ArchiveSource": "satchel.sources._archive",
-    "FolderSearch": "satchel.sources._folder_search",
     "PinnedSource": "satchel.sources._http._pinned",
     "HttpSource": "satchel.sources._http._source",
     "LAYERS": "satchel.sources._layered",

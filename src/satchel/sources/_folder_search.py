@@ -4,12 +4,19 @@
 import os
 import stat
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from satchel.errors import LimitExceededError
-from satchel.files import escape_name, list_folder, stat_of, walk_pack
+from satchel.files import (
+    TOO_LARGE_FIX,
+    escape_name,
+    list_folder,
+    locate_findings,
+    stat_of,
+    walk_pack,
+)
 from satchel.model import SKILL_FILE, FileStat, Finding, Found, Limits
-from satchel.sources import _findings as tell
 
 PackLocation: TypeAlias = tuple[str, str]
 """Where a pack really is: a folder that is trusted, and a path below it."""
@@ -37,45 +44,40 @@ class FolderSearchResult(NamedTuple):
     places: dict[str, PackLocation]
 
 
+@dataclass(eq=False)
 class FolderSearch:
     """One search below ``root``; every instance is used once.
 
-    ``shown`` is the root as the user wrote it, and stands in front of every path that
-    is told. ``depth`` is how many folders deep is searched. Where ``root_may_be_pack``,
-    a SKILL.md in the root makes that the only pack. ``starts`` are folders below the
-    root to search in its place, whatever their names. ``client_folders`` are searched
-    too: ``skills`` and ``plugins`` in a folder whose name begins with a dot, and such
-    a folder in one called ``skills``.
+    Attributes:
+        root: The folder to search.
+        shown: The root as the user wrote it; begins every path that is shown.
+        limits: Bounds on what is accepted.
+        depth: How many folders deep to search.
+        root_may_be_pack: Whether a SKILL.md in the root makes that the only pack.
+        starts: Folders below the root to search in its place, whatever their names.
+        client_folders: Whether to search ``skills`` and ``plugins`` in a folder whose
+            name begins with a dot, and such a folder in one called ``skills``.
+        seen: Entries that were looked at so far; grows while the search goes on.
     """
 
-    def __init__(  # noqa: PLR0913 - the places by position, the rest by name
-        self,
-        root: str,
-        shown: str,
-        limits: Limits,
-        depth: int,
-        *,
-        root_may_be_pack: bool = True,
-        starts: tuple[str, ...] = (),
-        client_folders: bool = False,
-    ) -> None:
-        self.root = root
-        self.shown = shown
-        self.limits = limits
-        self.depth = depth
-        self.root_may_be_pack = root_may_be_pack
-        self.starts = starts
-        self.client_folders = client_folders
-        self._found: list[Found] = []
-        self._findings: list[Finding] = []
-        self._places: dict[str, PackLocation] = {}
-        self._links: list[tuple[str, str]] = []
-        self._visited: set[str] = set()
-        self.seen = 0
-        """Entries that were looked at so far: more while the search gets on."""
-        self._left = 0
-        self._kept = 0
-        self._too_deep = 0
+    root: str
+    shown: str
+    limits: Limits
+    depth: int
+    root_may_be_pack: bool = True
+    starts: tuple[str, ...] = ()
+    client_folders: bool = False
+    seen: int = 0
+    _found: list[Found] = field(default_factory=list[Found])
+    _findings: list[Finding] = field(default_factory=list[Finding])
+    _places: dict[str, PackLocation] = field(default_factory=dict[str, PackLocation])
+    _links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    _visited: set[str] = field(default_factory=set[str])
+    _left: int = 0
+    """Entries that may still be looked at."""
+    _reserved: int = 0
+    """Those of them that are reserved for the folders still to come."""
+    _too_deep: int = 0
 
     def run(self) -> FolderSearchResult:
         """Search, links last, so that each pack is found where it really is.
@@ -94,9 +96,16 @@ class FolderSearch:
             for key, path in links:
                 self._follow(key, path)
         if self._left < 0:
-            self._findings.append(tell.too_many(self.shown, self.limits.scan_entries))
+            self._report_too_many(self.shown)
         if self._too_deep and self.root_may_be_pack:
-            self._findings.append(tell.too_deep(self.shown, self._too_deep, self.depth))
+            self._report(
+                "limit-exceeded",
+                self.shown,
+                severity="note",
+                sentence="depth",
+                folders=self._too_deep,
+                limit=self.depth,
+            )
         self._found.sort(key=lambda found: found.key)
         self._findings.sort(key=lambda finding: (finding.path, finding.code))
         return FolderSearchResult(
@@ -109,16 +118,23 @@ class FolderSearch:
             self._admit(folder, path, (self.root, folder), depth=0)
         except OSError as error:
             where = self._where(folder)
-            self._findings.append(tell.unreadable(where, error.strerror or ""))
+            self._report("unreadable-folder", where, reason=error.strerror or "")
+
+    def _report(self, code: str, path: str, **values: Any) -> None:  # noqa: ANN401
+        self._findings.append(Finding.of(code, path, **values))
+
+    def _report_too_many(self, path: str) -> None:
+        limit = self.limits.scan_entries
+        self._report("limit-exceeded", path, sentence="entries", limit=limit)
 
     def _where(self, key: str) -> str:
         return f"{self.shown.rstrip('/')}/{key}" if key else self.shown
 
     def _enter(self, path: str, key: str, depth: int) -> None:
         """List a folder and take it in: a pack, or a place to search on."""
-        if self._left < self._kept:
+        if self._left < self._reserved:
             return
-        entries = list_folder(path, self._left - self._kept)
+        entries = list_folder(path, self._left - self._reserved)
         self._left -= len(entries)
         self.seen += len(entries)
         self._visited.add(path)
@@ -144,13 +160,13 @@ class FolderSearch:
             if self._left < 0:
                 return
             to_come -= 1
-            self._kept = min(self._left // 2, to_come * _RESERVED_ENTRIES)
+            self._reserved = min(self._left // 2, to_come * _RESERVED_ENTRIES)
             self._look_at(entry, key, 0)
-            if self._left < self._kept > 0:
-                self._left = self._kept
+            if self._left < self._reserved > 0:
+                self._left = self._reserved
                 where = self._where(f"{key}/{entry.name}" if key else entry.name)
-                self._findings.append(tell.too_many(where, self.limits.scan_entries))
-        self._kept = 0
+                self._report_too_many(where)
+        self._reserved = 0
 
     def _look_at(self, entry: os.DirEntry[str], key: str, depth: int) -> None:
         name = entry.name
@@ -165,12 +181,12 @@ class FolderSearch:
             elif entry.is_symlink():
                 self._links.append((below, entry.path))
             elif name != SKILL_FILE and name.lower() == SKILL_FILE.lower():
-                self._findings.append(tell.wrong_case(self._where(below)))
+                self._report("wrong-case-skill-file", self._where(below), name=name)
         except FileNotFoundError:
             return  # gone since it was listed: as if it had never been there
         except OSError as error:
             where = escape_name(self._where(below))
-            self._findings.append(tell.unreadable(where, error.strerror or ""))
+            self._report("unreadable-folder", where, reason=error.strerror or "")
 
     def _look_behind_dot(
         self, entry: os.DirEntry[str], key: str, below: str, depth: int
@@ -181,7 +197,7 @@ class FolderSearch:
         if os.path.basename(key or self.root) == _SKILLS:
             self._go_down(entry.path, below, depth + 1)
             return
-        for inner in list_folder(entry.path, max(0, self._left - self._kept)):
+        for inner in list_folder(entry.path, max(0, self._left - self._reserved)):
             self._left -= 1
             if inner.name in _CLIENT_SUBFOLDERS:
                 self._look_at(inner, below, depth)
@@ -192,14 +208,15 @@ class FolderSearch:
         elif key.isprintable() or escape_name(key) == key:
             self._enter(path, key, depth)
         else:
-            self._findings.append(tell.unsafe_name(self._where(key)))
+            self._report("unsafe-file-name", escape_name(self._where(key)))
 
     def _pack(
         self, entries: _Entries, skill: os.DirEntry[str], path: str, key: str
     ) -> None:
         where = self._where(key)
         if not skill.is_file(follow_symlinks=False):
-            self._findings.append(tell.irregular(where, _kind(skill)))
+            path = f"{where}/{SKILL_FILE}"
+            self._report("irregular-skill-file", path, kind=_kind(skill))
             return
         if len(entries) == 1:  # nearly every pack: nothing to walk
             files: tuple[FileStat, ...] = (stat_of(skill, SKILL_FILE),)
@@ -217,13 +234,14 @@ class FolderSearch:
         try:
             walked = walk_pack(path, entries, limits=self.limits)
         except LimitExceededError as error:
-            self._findings.append(tell.too_large(where, str(error)))
+            self._findings.append(Finding.of_error(error, where, fix=TOO_LARGE_FIX))
             return ()
         if not any(file.path == SKILL_FILE for file in walked.files):
             reason = f"{SKILL_FILE} is closed to us, or just went away"
-            self._findings.append(tell.unreadable(where, reason))
+            self._report("unreadable-folder", where, reason=reason)
             return ()
-        self._findings += tell.placed(walked.findings, where)
+        if walked.findings:
+            self._findings += locate_findings(walked.findings, where)
         return walked.files
 
     def _follow(self, key: str, path: str) -> None:
@@ -231,7 +249,7 @@ class FolderSearch:
         where = escape_name(self._where(key))
         target = ""
         try:
-            target = os.readlink(path)
+            target = escape_name(os.readlink(path))
             if not stat.S_ISDIR(os.stat(path).st_mode):
                 return
             real = os.path.realpath(path)
@@ -242,11 +260,11 @@ class FolderSearch:
             elif "/" not in key and _is_pack(real):
                 drive, rest = os.path.splitdrive(real)
                 if self._admit(key, real, (drive + os.sep, rest.lstrip(os.sep))):
-                    self._findings.append(tell.linked_pack(where, target))
+                    self._report("linked-pack", where, target=target)
             else:
-                self._findings.append(tell.leaves_root(where, target))
+                self._report("link-leaves-root", where, target=target)
         except OSError:
-            self._findings.append(tell.broken_link(where, target))
+            self._report("broken-link", where, target=target)
 
     def _admit(
         self, key: str, path: str, place: PackLocation, *, depth: int | None = None

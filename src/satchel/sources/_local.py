@@ -31,15 +31,20 @@ class LocalSource(SourceAbilities):
 
     A folder with a SKILL.md is one pack. Else it is searched down to
     ``limits.scan_depth`` folders, and a search stops at a SKILL.md; folders whose name
-    begins with a dot, and ``node_modules``, are passed by. Links are followed where
+    begins with a dot, and ``node_modules``, are skipped. Links are followed where
     they stay inside; a link right below the root may also lead to a pack elsewhere
     (docs/decisions has the reasons). Keys are paths relative to the root; that of a
     root that is itself a pack is the folder's name.
-
     """
 
     near = True
     finds_one = True
+    release: str | None = None
+    _starts: tuple[str, ...] = ()
+    """Folders below the root to search in its place; empty for the root itself."""
+    _depth: int = 0
+    """How many folders deep to search; 0 is the limit."""
+    _root_may_be_pack: bool = True
 
     def __init__(  # noqa: PLR0913 - one keyword for each thing that can be said of it
         self,
@@ -80,22 +85,30 @@ class LocalSource(SourceAbilities):
         self._shown = written if shown is None else shown
         self._limits = limits
         self._places: dict[str, PackLocation] | None = None
-        self._under_way: FolderSearch | None = None
+        self._running: FolderSearch | None = None
 
     def __repr__(self) -> str:
         """Return what a debugger shows."""
         return f"{type(self).__name__}({self._shown!r}, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the packs, sorted by key, then what was met on the way.
+        """Return the packs, sorted by key, then the findings.
 
         Raises:
             SourceUnavailableError: The folder is not there, or cannot be listed.
         """
-        search = self._under_way = self._search()
+        search = self._running = FolderSearch(
+            self.root,
+            self._shown,
+            self._limits,
+            self._depth or self._limits.scan_depth,
+            root_may_be_pack=self._root_may_be_pack,
+            starts=self._starts,
+            client_folders=self.client_folders,
+        )
         now_ns = time.time_ns()
         try:
-            searched = search.run()
+            result = search.run()
         except FileNotFoundError as error:
             if not self.missing_ok:
                 raise SourceUnavailableError(self.label, "no such folder") from error
@@ -103,23 +116,19 @@ class LocalSource(SourceAbilities):
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SourceUnavailableError(self.label, reason) from error
-        self._places = searched.places
-        found = [_mark_unsettled(each, now_ns) for each in searched.found]
-        return (*found, *searched.findings)
+        self._places = result.places
+        packs = [
+            found
+            if is_settled(found.files or (), now_ns)
+            else replace(found, settled=False)
+            for found in result.found
+        ]
+        return (*packs, *result.findings)
 
     @property
     def progress(self) -> int:
         """How many entries of folders the last scan has seen, while it goes on, too."""
-        return 0 if self._under_way is None else self._under_way.seen
-
-    def _search(self) -> FolderSearch:
-        return FolderSearch(
-            self.root,
-            self._shown,
-            self._limits,
-            self._limits.scan_depth,
-            client_folders=self.client_folders,
-        )
+        return 0 if self._running is None else self._running.seen
 
     def manifest(self, key: str) -> bytes:
         """Return the raw SKILL.md."""
@@ -159,7 +168,8 @@ class LocalSource(SourceAbilities):
             files = self.files(key)
         except LimitExceededError:
             return None
-        return _mark_unsettled(Found(key, location, files, files), now_ns)
+        settled = is_settled(files, now_ns)
+        return Found(key, location, files, files, settled=settled)
 
     def is_unchanged(self, key: str, stat: FileStat) -> bool:
         """Tell whether a file still has this size and mark."""
@@ -173,9 +183,9 @@ class LocalSource(SourceAbilities):
         return FileStat(stat.path, status.st_size, mark_of(status)) == stat
 
     def folder_of(self, key: str) -> str:
-        """Return where a pack of this key lies: an absolute path, links not resolved.
+        """Return where a pack of this key is: an absolute path, links not resolved.
 
-        For whoever writes to it; reading goes through `read`.
+        For programs that write to it; reading goes through `read`.
 
         Raises:
             SkillNotFoundError, SourceUnavailableError: There is no such pack.
@@ -194,7 +204,7 @@ class LocalSource(SourceAbilities):
             raise
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is open."""
 
     def _read(self, key: str, path: str, limit_bytes: int) -> bytes:
         root, folder = self._place(key)
@@ -215,7 +225,7 @@ class LocalSource(SourceAbilities):
             raise SourceUnavailableError(self.label, "no such folder")
 
     def _check_pack(self, key: str) -> None:
-        """Let a key pass that leads to a pack.
+        """Accept a key that leads to a pack.
 
         Raises:
             SkillNotFoundError: It does not.
@@ -228,9 +238,3 @@ class LocalSource(SourceAbilities):
         except (ReferenceNotFoundError, ReferenceEscapesError) as error:
             self._check_root()
             raise SkillNotFoundError(key) from error
-
-
-def _mark_unsettled(found: Found, now_ns: int) -> Found:
-    """Return the pack, marked where it was written this very moment."""
-    settled = is_settled(found.files or (), now_ns)
-    return found if settled else replace(found, settled=False)

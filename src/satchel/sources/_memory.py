@@ -14,10 +14,15 @@ from satchel.errors import (
     SkillManifestError,
     SkillNotFoundError,
 )
-from satchel.files import Listing, check_path, digest_bytes
+from satchel.files import (
+    TOO_LARGE_FIX,
+    Listing,
+    check_path,
+    digest_bytes,
+    locate_findings,
+)
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
 from satchel.protocols import SourceAbilities
-from satchel.sources import _findings as tell
 
 PackMapping: TypeAlias = Mapping[str, Mapping[str, bytes | str]]
 """Files by path, by the name of the pack."""
@@ -90,13 +95,13 @@ class MemorySource(SourceAbilities):
             try:
                 files, told = self._list(key)
             except LimitExceededError as error:
-                findings.append(tell.too_large(where, str(error)))
+                findings.append(Finding.of_error(error, where, fix=TOO_LARGE_FIX))
                 continue
-            findings += tell.placed(told, where)
+            findings += locate_findings(told, where)
             if SKILL_FILE in self._packs[key]:
                 found.append(Found(key, where, files, files))
             else:
-                findings.append(tell.no_skill_file(where))
+                findings.append(Finding.of("missing-skill-file", where))
         return (*found, *findings)
 
     def manifest(self, key: str) -> bytes:

@@ -22,7 +22,6 @@ from typing import Final
 from satchel.errors import SourceUnavailableError
 from satchel.model import DEFAULT_LIMITS, Finding, Found, Limits
 from satchel.protocols import SkillSource
-from satchel.sources._folder_search import FolderSearch
 from satchel.sources._legacy import LegacySource, LegacySourceAdapter
 from satchel.sources._local import LocalSource
 from satchel.sources._memory import MemorySource
@@ -176,11 +175,6 @@ class InstalledSource(LocalSource):
         """Take where packages are installed, and the folders to search below that."""
         super().__init__(root, label=label, shown=label, limits=limits)
         self._starts = starts
-
-    def _search(self) -> FolderSearch:
-        search = super()._search()
-        search.starts = self._starts
-        return search
 
 
 def installed_source(name: str, limits: Limits) -> InstalledSource:

@@ -180,4 +180,3 @@ def test_a_plug_in_that_hangs_is_asked_seldom_and_others_are_not_touched() -> No
         far.hangs = False
         clock.time += PAUSE_S
         assert skills.load("a").id == "a"
-        assert getattr(skills.catalog.readers["far"], "packs") is far.packs  # noqa: B009

@@ -267,7 +267,7 @@ def test_only_the_edited_pack_is_read_and_its_source_is_synced_behind_it(
     write(shelf, "fresh")
     skills.load("sql")
     skills.load("sql")
-    skills._parts.resync.wait()
+    skills._components.resync.wait()
 
     assert [(r.added, r.updated) for r in reports] == [(("fresh",), ("sql",))]
     assert (near.scans, other.scans) == (2, 1)

@@ -381,7 +381,7 @@ def test_without_sinks_nothing_is_told_or_made() -> None:
     skills.observe()
     skills.sync()
 
-    assert "usage_events" not in skills._parts.__dict__
+    assert "usage_events" not in skills._components.__dict__
     assert skills.sink_failures == {}
     skills.close()
 

@@ -21,11 +21,11 @@ from satchel.files import (
     IndexEntry,
     NotAnIndexError,
     check_path,
+    locate_findings,
     parse_index,
 )
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
 from satchel.protocols import SourceAbilities
-from satchel.sources import _findings
 from satchel.sources._http._cache import DiskCache
 from satchel.sources._http._client import OK, HttpClient, HttpRequest
 from satchel.sources._http._packs import (
@@ -299,7 +299,7 @@ class HttpSource(SourceAbilities):
                 break
             packs[entry.name] = pack
             if isinstance(result, FetchedPack):
-                findings += _findings.placed(result.findings, where)
+                findings += locate_findings(result.findings, where)
         more = failures - MAX_FAILURE_FINDINGS
         if more > 0:
             findings.append(

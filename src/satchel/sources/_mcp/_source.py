@@ -17,7 +17,7 @@ from satchel.errors import (
     SkillManifestError,
     SkillNotFoundError,
 )
-from satchel.files import ReadLimiter, check_path, unpack
+from satchel.files import ReadLimiter, check_path, locate_findings, unpack
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -29,7 +29,6 @@ from satchel.model import (
 )
 from satchel.protocols import SourceAbilities
 from satchel.skill_md import parse, render_frontmatter
-from satchel.sources import _findings
 from satchel.sources._mcp._connection import McpConnection
 from satchel.sources._mcp._entry import McpSkillEntry, shared_names
 from satchel.sources._mcp._listing import ServerListing, list_skills
@@ -229,12 +228,14 @@ class McpSource(SourceAbilities):
         yield from listing.findings
         for key, entry in listing.entries.items():
             where = self._location(key)
-            yield from _findings.placed(entry.findings, where)
+            yield from locate_findings(entry.findings, where)
             ungranted = ungranted_tools_finding(entry, self._approved)
             if ungranted is not None:
-                yield from _findings.placed((ungranted,), where)
+                yield from locate_findings((ungranted,), where)
             if entry.name in self._shared:
-                yield _findings.shared_name(where, entry.name, skill_path(key))
+                yield Finding.of(
+                    "shared-name", where, name=entry.name, listed_as=skill_path(key)
+                )
 
 
 def _check_size(path: str, size: int | None, limit_bytes: int) -> None:
