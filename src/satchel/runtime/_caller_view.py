@@ -232,16 +232,22 @@ class CallerView:
         """
         return self._current(skill_id, self.descriptor)
 
-    def handed_out(self, skill_id: str) -> tuple[Resource, ...]:
-        """Return the same without the files that are too large to be handed out.
+    def handed_out(self, loaded: Loaded) -> tuple[Resource, ...]:
+        """Return the files of a loaded skill, as `resources` does, but no large ones.
 
         Raises:
-            SkillError: As for `descriptor`; or a file cannot be read now.
+            SkillError: A file cannot be read now.
         """
-        return self._current(skill_id, self._handed_out)
+        entry = loaded.descriptor
+        try:
+            return self._components.registry.resources(self._without_large(entry))
+        except SkillError:  # perhaps it was edited since it was loaded
+            return self._current(
+                entry.id,
+                lambda skill_id: self._without_large(self.descriptor(skill_id)),
+            )
 
-    def _handed_out(self, skill_id: str) -> Descriptor:
-        entry = self.descriptor(skill_id)
+    def _without_large(self, entry: Descriptor) -> Descriptor:
         large = {stat.path for stat in self.too_large(entry)}
         return _without_files(entry, large) if large else entry
 

@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from satchel.errors import SourceUnavailableError
-from satchel.files import LruCache
 from satchel.model import SYNC, Catalog, Descriptor, FileReader, Style, SyncReport
 from satchel.runtime import CallerView, Satchel
 from satchel.server._errors import public_labels
@@ -150,10 +150,8 @@ class ServedLibrary:
         self.settings = settings or ServerSettings()
         self.threads = SourceThreads()
         self._first_view: CallerView | None = None
-        self._client_views: LruCache[tuple[Caller, str, str], CallerView]
-        self._client_views = LruCache(MAX_VIEWS)
-        self._caller_views: LruCache[tuple[Caller, str], CallerView]
-        self._caller_views = LruCache(MAX_VIEWS)
+        self._caller_view = lru_cache(MAX_VIEWS)(self._make_caller_view)
+        self._client_view = lru_cache(MAX_VIEWS)(self._make_client_view)
         self._labels: tuple[Catalog | None, dict[str, str]] = None, {}
         self._listeners: list[Callable[[SyncReport], None]] = []
         self._excluded = skills.catalog.excluded
@@ -181,28 +179,22 @@ class ServedLibrary:
         """
         if not client:
             return self._caller_view(caller, via)
-        return self._client_views.get(
-            (caller, via, client),
-            lambda: self._caller_view(caller, via).for_client(client),
+        return self._client_view(caller, via, client)
+
+    # Two caches, so that a program that changes its name with each request does not
+    # evict the view whose skills all programs of its caller share.
+    def _make_client_view(self, caller: Caller, via: str, client: str) -> CallerView:
+        return self._caller_view(caller, via).for_client(client)
+
+    def _make_caller_view(self, caller: Caller, via: str) -> CallerView:
+        if self._first_view is None:
+            self._first_view = self.skills.view(style=self.settings.style)
+        return self._first_view.for_caller(
+            who={"client": caller.name} if caller.name else {},
+            only=caller.only,
+            via=via,
+            client="",
         )
-
-    def _caller_view(self, caller: Caller, via: str) -> CallerView:
-        """Return the view whose skills all programs of a caller share.
-
-        A program that changes its name with each request does not evict it.
-        """
-
-        def make() -> CallerView:
-            if self._first_view is None:
-                self._first_view = self.skills.view(style=self.settings.style)
-            return self._first_view.for_caller(
-                who={"client": caller.name} if caller.name else {},
-                only=caller.only,
-                via=via,
-                client="",
-            )
-
-        return self._caller_views.get((caller, via), make)
 
     def is_near(self, skill_id: object) -> bool:
         """Return whether any file of a skill is read at once, so no thread is needed.

@@ -70,8 +70,7 @@ def get_prompt(api: ApiRequest) -> Response:
 
 def get_skill(api: ApiRequest) -> Response:
     """Answer with a skill's SKILL.md and the list of its files; it is a load."""
-    skill_id = api.values["id"]
-    loaded = _load(api, skill_id)
+    loaded = _load(api, api.values["id"])
     entry = loaded.descriptor
     value = {
         **_entry(api, entry),
@@ -79,7 +78,7 @@ def get_skill(api: ApiRequest) -> Response:
         "frontmatter": _frontmatter(api, loaded),
         "resources": [
             {"path": file.path, "digest": file.digest, "size": file.size}
-            for file in api.view.handed_out(skill_id)
+            for file in api.view.handed_out(loaded)
         ],
         "notes": [
             *loaded.notes,
