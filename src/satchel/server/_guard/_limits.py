@@ -103,34 +103,29 @@ class BodyReader:
         Raises:
             ClientGoneError: The client has disconnected.
         """
-        declared = request.first(b"content-length")
-        if declared.isdecimal() and int(declared) > self._max_bytes:
-            return self._too_large
+        for declared in request.all(b"content-length")[:1]:
+            if declared.isdigit() and int(declared) > self._max_bytes:
+                return self._too_large
         if not self._free:
             return _TOO_MANY_BODIES
         self._free -= 1
         try:
             async with timeout(self._timeout_s):
-                return await self._read_all(receive)
+                body = bytearray()
+                more = True
+                while more:
+                    message = await receive()
+                    if message["type"] != "http.request":
+                        raise ClientGoneError
+                    body += cast("bytes", message.get("body", b""))
+                    if len(body) > self._max_bytes:
+                        return self._too_large
+                    more = message.get("more_body", False)
+                return bytes(body)
         except TimeoutError:
             return _TOO_SLOW
         finally:
             self._free += 1
-
-    async def _read_all(self, receive: "Receive") -> bytes | ErrorAnswer:
-        parts: list[bytes] = []
-        size = 0
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                raise ClientGoneError
-            part = cast("bytes", message.get("body", b""))
-            size += len(part)
-            if size > self._max_bytes:
-                return self._too_large
-            parts.append(part)
-            if not message.get("more_body", False):
-                return b"".join(parts)
 
 
 def replay_body(body: bytes, receive: "Receive") -> "Receive":

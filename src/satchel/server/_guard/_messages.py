@@ -74,11 +74,6 @@ class GuardedRequest:
         """Return the values of a header, in their order."""
         return self.headers.get(name, [])
 
-    def first(self, name: bytes) -> str:
-        """Return the first value of a header, empty where there is none."""
-        values = self.headers.get(name)
-        return values[0].decode("latin-1") if values else ""
-
 
 class GuardedResponse:
     """The response to one request.

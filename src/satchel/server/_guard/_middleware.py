@@ -197,7 +197,7 @@ class _Guard:
             self._metadata.path,
         ):
             app = self._metadata.app
-        session = request.first(b"mcp-session-id")
+        session = b"".join(request.all(b"mcp-session-id")[:1]).decode("latin-1")
         stream = response.is_stream
         async with self._limits.place(caller.principal, stream=stream) as error:
             if error is None:

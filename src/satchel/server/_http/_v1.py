@@ -1,7 +1,6 @@
 """The API for programs that speak neither MCP nor discovery: ``/v1``."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
@@ -72,10 +71,14 @@ def get_skill(api: ApiRequest) -> Response:
     """Answer with a skill's SKILL.md and the list of its files; it is a load."""
     loaded = _load(api, api.values["id"])
     entry = loaded.descriptor
+    try:
+        frontmatter = dict(api.view.manifest_of(loaded).frontmatter)
+    except SkillManifestError:  # a skill made in code has no more fields
+        frontmatter = {"name": entry.name, "description": entry.description}
     value = {
         **_entry(api, entry),
         "instructions": loaded.text,
-        "frontmatter": _frontmatter(api, loaded),
+        "frontmatter": frontmatter,
         "resources": [
             {"path": file.path, "digest": file.digest, "size": file.size}
             for file in api.view.handed_out(loaded)
@@ -135,15 +138,6 @@ def _entry(api: ApiRequest, entry: Descriptor) -> dict[str, str]:
         "release": catalog.release_of(entry.source),
         "digest": entry.digest,
     }
-
-
-def _frontmatter(api: ApiRequest, loaded: Loaded) -> Mapping[str, Any]:
-    """Return it as its author wrote it; a skill made in code has only two fields."""
-    try:
-        return dict(api.view.manifest_of(loaded).frontmatter)
-    except SkillManifestError:
-        entry = loaded.descriptor
-        return {"name": entry.name, "description": entry.description}
 
 
 def _text(min_length: int, max_length: int) -> dict[str, Any]:
