@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from satchel import Satchel
-from satchel.authoring import NewPackRequest, PackDialect, make_pack, pack_skill
+from satchel.authoring import Dialect, NewPackRequest, make_pack, pack_skill
 from satchel.checking import check
 from satchel.errors import RefusedPackError, SkillError
 from satchel.skill_md import Profile, parse, render_frontmatter, to_spec
@@ -378,7 +378,7 @@ def test_hidden_tags_are_an_error(path: str) -> None:
 
 @pytest.mark.row("F52")
 @pytest.mark.parametrize("dialect", ["spec", "strict"])
-def test_an_untouched_new_pack_is_not_finished(dialect: PackDialect) -> None:
+def test_an_untouched_new_pack_is_not_finished(dialect: Dialect) -> None:
     request = NewPackRequest(
         name="forms",
         description="Fill in forms. Use when one is completed.",

@@ -19,7 +19,7 @@ from tests.functional.library import run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from satchel.authoring import PackDialect
+    from satchel.authoring import Dialect
 
 SAID = "Fill in PDF forms. Use when a form has fields, or its user asks for one."
 
@@ -68,7 +68,7 @@ FLAGS = {
 @pytest.mark.parametrize("dialect", ["spec", "strict"])
 @pytest.mark.parametrize("flags", FLAGS.values(), ids=FLAGS)
 def test_what_is_made_passes_a_check_and_is_made_again(
-    here: Path, dialect: PackDialect, flags: list[str]
+    here: Path, dialect: Dialect, flags: list[str]
 ) -> None:
     for place in ("one", "two"):
         arguments = ["pdf-forms", "--description", SAID, "--dialect", dialect, *flags]
@@ -102,7 +102,7 @@ def test_scripts_can_be_run(here: Path) -> None:
 @pytest.mark.parametrize("role", ["reviewer", "backend"])
 @pytest.mark.parametrize("dialect", ["spec", "strict"])
 def test_a_pack_that_ships_is_something_to_begin_with(
-    here: Path, role: str, dialect: PackDialect
+    here: Path, role: str, dialect: Dialect
 ) -> None:
     template = ("--template", f"role:{role}", "--dialect", dialect)
     result = run("new", "our-own", *template)
@@ -201,7 +201,7 @@ MISSING = {
     "up": (["a", "--description", SAID, "--references", "../a.md"], "slash"),
     "key": (["a", "--description", SAID, "--scripts", "id_rsa"], "no pack hands out"),
     "nothing": (["a", "--description", SAID, "--scripts", ""], "empty"),
-    "hidden": (["a", "--description", SAID, "--scripts", "\u202ea.sh"], "nobody sees"),
+    "hidden": (["a", "--description", SAID, "--scripts", "\u202ea.sh"], "invisible"),
     "control": (["a", "--description", SAID, "--scripts", "a\x1b.sh"], "control"),
 }
 
@@ -254,7 +254,9 @@ def test_no_skill_is_called_like_a_device(here: Path, name: str) -> None:
     result = run("new", name, "--description", SAID)
 
     assert result.exit_code == 2
-    assert f"'{name}' is no name for a folder: it names a device" in result.stderr
+    assert (
+        f"'{name}' cannot be the name of a folder: it names a device" in result.stderr
+    )
     assert not list(here.iterdir())
 
 

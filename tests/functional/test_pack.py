@@ -171,7 +171,7 @@ def test_what_the_pack_lists_is_never_left_out_in_silence(pack: Path) -> None:
     [
         (["skills"], 2, "expected one pack, got 2"),
         (["nowhere"], 2, "nowhere: no such file or folder"),
-        (["skills/beta/notes.txt"], 2, "want a pack"),
+        (["skills/beta/notes.txt"], 2, "expected a pack"),
         ([""], 2, "the path is empty"),
         (["empty"], 2, "there is no folder with a SKILL.md"),
     ],

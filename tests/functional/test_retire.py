@@ -134,8 +134,8 @@ def test_an_heir_inherits(shelf: Path) -> None:
         (["nope"], "skill 'nope' not found"),
         (["old", "--for", "nope"], "skill 'nope' not found"),
         (["old", "--for", "old"], "it cannot take its own place"),
-        (["new", "--for", "old"], "its heir 'old' leads back to it"),
-        (["newest", "--for", "old"], "its heir 'old' leads back to it"),
+        (["new", "--for", "old"], "its replacement 'old' leads back to it"),
+        (["newest", "--for", "old"], "its replacement 'old' leads back to it"),
     ],
 )
 def test_an_heir_has_to_be_there_and_lead_on(
@@ -187,7 +187,7 @@ def test_only_folders_of_the_user_are_written_to(shelf: Path, tmp_path: Path) ->
     with Satchel(shelf, other) as skills:
         plan = retire(skills, "old", "far")
     assert [edit.shown for edit in plan.edits] == [f"{shelf}/old/SKILL.md"]
-    assert plan.notes[0].startswith("memory/far is not ours to write to")
+    assert plan.notes[0].startswith("memory/far cannot be written to")
 
 
 def test_a_hidden_heir_is_marked_by_nobody(shelf: Path) -> None:

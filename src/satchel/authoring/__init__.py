@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from satchel.authoring._convert._values import (
         Conversion,
         ConversionResult as ConversionResult,
+        Dialect as Dialect,
     )
     from satchel.authoring._diff import (
         FieldChange as FieldChange,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     )
     from satchel.authoring._new import (
         NewPackRequest,
-        PackDialect as PackDialect,
         make_pack,
         name_problem as name_problem,
         role_names as role_names,
@@ -51,6 +51,7 @@ _LAZY: Final = {
     "ConvertTarget": "satchel.authoring._convert._targets",
     "TARGETS": "satchel.authoring._convert._targets",
     "Conversion": "satchel.authoring._convert._values",
+    "Dialect": "satchel.authoring._convert._values",
     "ConversionResult": "satchel.authoring._convert._values",
     "FieldChange": "satchel.authoring._diff",
     "FileChange": "satchel.authoring._diff",
@@ -58,7 +59,6 @@ _LAZY: Final = {
     "PackSide": "satchel.authoring._diff",
     "compare_places": "satchel.authoring._diff",
     "NewPackRequest": "satchel.authoring._new",
-    "PackDialect": "satchel.authoring._new",
     "make_pack": "satchel.authoring._new",
     "name_problem": "satchel.authoring._new",
     "role_names": "satchel.authoring._new",

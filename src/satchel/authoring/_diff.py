@@ -1,11 +1,11 @@
-"""What changed between two packs, as a value: told by sections, not by bytes."""
+"""What changed between two packs, as a value: by fields, body and files."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from satchel.authoring._packs import PackLocation, WholePack, find_packs
-from satchel.errors import DuplicateSkillError
+from satchel.errors import DuplicateSkillError, rename_advice
 from satchel.model import SKILL_FILE, Finding, Json, Resource
 from satchel.prompt import XmlId
 from satchel.skill_md import WrittenFrontmatter, read_as_written, same_values
@@ -47,7 +47,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file besides SKILL.md; ``diff`` is empty for what is no text."""
+    """One file other than SKILL.md; ``diff`` is empty for what is not text."""
 
     path: str
     old: Resource | None
@@ -107,14 +107,14 @@ def compare_places(old: str, new: str) -> tuple[PackDiff, ...]:
 
 
 def _by_name(places: Iterable[PackLocation]) -> dict[str, PackLocation]:
-    found: dict[str, PackLocation] = {}
+    by_name: dict[str, PackLocation] = {}
     for place in places:
         name = place.name
-        first = found.setdefault(name, place)
+        first = by_name.setdefault(name, place)
         if first is not place:
-            fix = "rename one of the two"
+            fix = rename_advice()
             raise DuplicateSkillError(name, first.location, place.location, fix)
-    return found
+    return by_name
 
 
 def _read(place: PackLocation | None) -> WholePack | None:
@@ -138,7 +138,7 @@ def compare(old: WholePack | None, new: WholePack | None) -> PackDiff:
 
 
 def _written(pack: WholePack | None) -> WrittenFrontmatter:
-    """Return what SKILL.md says; one that cannot be read is all body."""
+    """Return the fields of SKILL.md; one that cannot be read is all body."""
     if pack is None:
         return _UNREAD
     written = read_as_written(pack.skill_md)
@@ -171,14 +171,14 @@ def _fields(
     """Yield the fields that differ: those of the old one in order, then new ones."""
     for key in dict.fromkeys([*old, *new]):
         before, after = old.get(key), new.get(key)
-        if key in old and key in new and same_values({"": before}, {"": after}):
+        if key in old and key in new and same_values(before, after):
             continue
         inner = [
-            each if isinstance(each, Mapping) else None for each in (before, after)
+            value if isinstance(value, Mapping) else None for value in (before, after)
         ]
         if any(inner) and all(
-            each is not None or key not in side
-            for each, side in zip(inner, (old, new), strict=True)
+            value is not None or key not in side
+            for value, side in zip(inner, (old, new), strict=True)
         ):
             yield from _fields(inner[0] or {}, inner[1] or {}, f"{prefix}{key}.")
             continue
@@ -199,7 +199,7 @@ def _files(old: WholePack | None, new: WholePack | None) -> Iterator[FileChange]
 
 
 def _by_path(pack: WholePack | None) -> dict[str, Resource]:
-    return {each.path: each for each in pack.resources} if pack else {}
+    return {file.path: file for file in pack.resources} if pack else {}
 
 
 def _data(pack: WholePack | None, path: str) -> bytes:
@@ -207,7 +207,7 @@ def _data(pack: WholePack | None, path: str) -> bytes:
 
 
 def _lines(old: bytes, new: bytes) -> Iterator[str]:
-    """Yield a unified diff; nothing where either is no text."""
+    """Yield a unified diff; nothing where either is not text."""
     before, after = _text(old), _text(new)
     if before is None or after is None:
         return

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from textwrap import dedent
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
+from satchel.authoring._convert._values import Dialect
 from satchel.errors import SkillManifestError, SkillNotFoundError
 from satchel.files import is_excluded_file, path_problem
 from satchel.model import (
@@ -132,7 +133,7 @@ def template_script(path: str) -> str:
 
 def role_names() -> tuple[str, ...]:
     """Return the names of the packs that ship, sorted."""
-    return tuple(sorted(_role_keys(_role_source())))
+    return tuple(sorted(_role_keys(roles())))
 
 
 def read_role(
@@ -149,7 +150,7 @@ def read_role(
     Raises:
         SkillNotFoundError: There is no such pack; carries those that there are.
     """
-    source = _role_source()
+    source = roles()
     keys = _role_keys(source)
     if role not in keys:
         raise SkillNotFoundError(role, tuple(sorted(keys)))
@@ -167,28 +168,21 @@ def read_role(
     return {**files, SKILL_FILE: head.encode() + written.body}
 
 
-def _role_source() -> "SkillSource":
-    return roles()
-
-
 def _role_keys(source: "SkillSource") -> dict[str, str]:
-    found = (each for each in source.scan() if isinstance(each, Found))
-    return {each.key.rpartition("/")[2]: each.key for each in found}
-
-
-PackDialect: TypeAlias = Literal["spec", "strict"]
+    keys = (entry.key for entry in source.scan() if isinstance(entry, Found))
+    return {key.rpartition("/")[2]: key for key in keys}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPackRequest:
-    """What a new pack is to be; ``references`` and ``scripts`` are plain file names.
+    """What to put into a new pack; ``references`` and ``scripts`` are file names.
 
     ``role`` is one of the packs that ship with Satchel, to begin with; empty for none.
     """
 
     name: str
     description: str = ""
-    dialect: PackDialect = "spec"
+    dialect: Dialect = "spec"
     references: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()
     license: str = ""
@@ -198,7 +192,7 @@ class NewPackRequest:
 
 @dataclass(frozen=True, slots=True)
 class NewPack:
-    """The files of a new pack, by path; ``programs`` are to be executable."""
+    """The files of a new pack, by path; ``programs`` are made executable."""
 
     name: str
     files: dict[str, bytes]
@@ -208,52 +202,55 @@ class NewPack:
 def name_problem(name: str) -> str:
     """Return what is wrong with a name for a new pack, with a better one; else nothing.
 
-    Only names are taken that every profile and every client takes (X05): ``a-z``, then
-    ``a-z`` and ``0-9``, single hyphens between, at most 64 characters.
+    Only names are accepted that every profile and every client accepts: a letter
+    ``a-z``, then letters, digits and single hyphens, at most 64 characters.
     """
     if is_name(name, PORTABLE_NAME):
         problem = path_problem(name)
-        return f"{name!r} is no name for a folder: {problem}" if problem else ""
+        return f"{name!r} cannot be the name of a folder: {problem}" if problem else ""
     folder, slash, last = name.rstrip("/").rpartition("/")
     near = portable_name(last)
     usable = near and not path_problem(near)
     place = f" --in {folder}" if slash and folder != "." else ""
     offer = f"; try {near}{place}" if usable else ""
     return (
-        f"{name!r} is no name that every client takes: a letter a-z, then letters, "
-        f"digits and single hyphens, at most {MAX_NAME_CHARS} characters{offer}"
+        f"{name!r} is not a name that every client accepts: use a letter a-z, then "
+        f"letters, digits and single hyphens, at most {MAX_NAME_CHARS} characters"
+        f"{offer}"
     )
 
 
-def make_pack(wish: NewPackRequest) -> NewPack:
+def make_pack(request: NewPackRequest) -> NewPack:
     """Return the files of a new pack; nothing is written.
 
     Raises:
-        SkillManifestError: The name, the description or a file's name will not do.
+        SkillManifestError: The name, the description or a file's name is not valid.
     """
-    problem = name_problem(wish.name)
+    problem = name_problem(request.name)
     if problem:
         raise SkillManifestError("name", problem)
-    pack = _of_role(wish) if wish.role else _of_template(wish)
-    parsed = parse(pack.files[SKILL_FILE], profile=wish.dialect, directory=wish.name)
+    pack = _of_role(request) if request.role else _of_template(request)
+    parsed = parse(
+        pack.files[SKILL_FILE], profile=request.dialect, directory=request.name
+    )
     for finding in parsed.findings:
         raise SkillManifestError(SKILL_FILE, f"{finding.message}; {finding.fix}")
     return pack
 
 
-def _of_template(wish: NewPackRequest) -> NewPack:
-    references = tuple(_places("references", wish.references))
-    scripts = tuple(_places("scripts", wish.scripts))
-    title = wish.name.replace("-", " ").capitalize()
+def _of_template(request: NewPackRequest) -> NewPack:
+    references = tuple(_places("references", request.references))
+    scripts = tuple(_places("scripts", request.scripts))
+    title = request.name.replace("-", " ").capitalize()
     fields: dict[str, Json] = {
-        "name": wish.name,
-        "description": " ".join(wish.description.split()),
+        "name": request.name,
+        "description": " ".join(request.description.split()),
     }
-    if wish.license:
-        fields["license"] = wish.license
-    if wish.author:
-        fields["author"] = wish.author
-    if wish.dialect == "strict":
+    if request.license:
+        fields["license"] = request.license
+    if request.author:
+        fields["author"] = request.author
+    if request.dialect == "strict":
         for key, places in (("references", references), ("scripts", scripts)):
             if places:
                 fields[key] = [place.partition("/")[2] for place in places]
@@ -263,34 +260,36 @@ def _of_template(wish: NewPackRequest) -> NewPack:
     files = {SKILL_FILE: text.encode()}
     files |= {place: template_reference(place).encode() for place in references}
     files |= {place: template_script(place).encode() for place in scripts}
-    return NewPack(wish.name, files, frozenset(scripts))
+    return NewPack(request.name, files, frozenset(scripts))
 
 
 def _places(bucket: str, names: Iterable[str]) -> Iterator[str]:
     """Yield the path of each file once, in the order given."""
-    taken: set[str] = set()
-    for name in dict.fromkeys(each.removeprefix(f"{bucket}/") for each in names):
+    files: set[str] = set()
+    for name in dict.fromkeys(name.removeprefix(f"{bucket}/") for name in names):
         place = f"{bucket}/{name}"
-        problem = "it holds a slash" if "/" in name else path_problem(place)
+        problem = "it has a slash" if "/" in name else path_problem(place)
         if is_excluded_file(place):
             problem = "no pack hands out a file of this kind"
+        # macOS and Windows have one file for both spellings of an accent, or of a case.
         folded = unicodedata.normalize("NFC", place).casefold()
         if not problem and not place.isprintable():
-            problem = "it holds a character that nobody sees"
-        if folded in taken:
+            problem = "it has an invisible character"
+        if folded in files:
             problem = "on some systems another one is the same file"
-        taken.add(folded)
+        files.add(folded)
         if problem:
             raise SkillManifestError(place, problem)
         yield place
 
 
-def _of_role(wish: NewPackRequest) -> NewPack:
-
-    description = " ".join(wish.description.split())
-    files = read_role(wish.role, wish.name, description, in_spec=wish.dialect == "spec")
+def _of_role(request: NewPackRequest) -> NewPack:
+    description = " ".join(request.description.split())
+    files = read_role(
+        request.role, request.name, description, in_spec=request.dialect == "spec"
+    )
     return NewPack(
-        wish.name,
+        request.name,
         files,
         frozenset(path for path in files if path.startswith("scripts/")),
     )

@@ -63,7 +63,7 @@ class WholePack:
         stats = tuple(FileStat(path, len(data)) for path, data in self.files.items())
         paths = allow(manifest, stats)
         buckets = (paths.references, paths.scripts, paths.assets, paths.others)
-        return frozenset(path for each in buckets for path in each) | {SKILL_FILE}
+        return frozenset(path for bucket in buckets for path in bucket) | {SKILL_FILE}
 
     @property
     def resources(self) -> tuple[Resource, ...]:
@@ -77,7 +77,7 @@ class WholePack:
     def digest(self) -> str:
         """The digest of the skill, as a catalog has it: of the listed files."""
         listed = self.listed
-        return tree_digest(each for each in self.resources if each.path in listed)
+        return tree_digest(file for file in self.resources if file.path in listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class PackLocation:
         programs: frozenset[str] = frozenset()
         if isinstance(source, LocalSource):
             root = Path(source.folder_of(key))
-            programs = frozenset(path for path in files if _runs(root / path))
+            programs = frozenset(path for path in files if _is_executable(root / path))
         return WholePack(self._folder, self.location, files, programs, self.findings)
 
     @property
@@ -150,23 +150,23 @@ def find_packs(
     source = _open(place, limits)
     findings: list[Finding] = []
     packs: list[Found] = []
-    for each in source.scan():
-        if isinstance(each, Finding):
-            findings.append(each)
+    for entry in source.scan():
+        if isinstance(entry, Finding):
+            findings.append(entry)
         else:
-            packs.append(each)
+            packs.append(entry)
     if not packs:
-        grave = [each for each in findings if each.severity == "error"]
+        errors = [finding for finding in findings if finding.severity == "error"]
         nothing = f"there is no folder with a {SKILL_FILE}"
-        raise ConfigError(place, grave[0].message if grave else nothing)
+        raise ConfigError(place, errors[0].message if errors else nothing)
     return tuple(
         PackLocation(
             source,
-            found,
-            tuple(each for each in findings if _is_of(each.path, found.location)),
+            pack,
+            tuple(f for f in findings if _is_of(f.path, pack.location)),
             limits,
         )
-        for found in packs
+        for pack in packs
     )
 
 
@@ -180,15 +180,15 @@ def _open(place: str, limits: Limits) -> LocalSource | ArchiveSource:
         return folder(os.path.dirname(place) or os.curdir, limits=limits)  # noqa: PTH120
     if is_archive_name(path.name):
         return archive(place, limits=limits)
-    want = f"want a pack, its {SKILL_FILE}, a folder of packs, or an archive"
-    raise ConfigError(place, want)
+    expected = f"expected a pack, its {SKILL_FILE}, a folder of packs, or an archive"
+    raise ConfigError(place, expected)
 
 
 def _is_of(path: str, location: str) -> bool:
     return path == location or path.startswith(f"{location}/")
 
 
-def _runs(file: Path) -> bool:
+def _is_executable(file: Path) -> bool:
     try:
         return bool(file.lstat().st_mode & _EXECUTE)
     except OSError:

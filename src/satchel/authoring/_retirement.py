@@ -1,7 +1,8 @@
-"""Taking a skill out of use: it leaves the catalog, still loads, and names its heir.
+"""Taking a skill out of use: it leaves the catalog, and still loads.
 
-The skill says so itself, in ``metadata.status`` and ``metadata.replaced-by``. Its heir
-says it too, in ``metadata.replaces``: that stays when the skill's folder is gone.
+The skill names its replacement in ``metadata.replaced-by``, next to its
+``metadata.status``. The replacement names it too, in ``metadata.replaces``: that stays
+when the skill's folder is gone.
 """
 
 from contextlib import suppress
@@ -21,7 +22,7 @@ from satchel.text import unified_lines
 
 _DEPRECATED: Final = "deprecated"
 _OURS: Final = (LocalSource, LocalDirSkillSource)
-"""Sources whose folders are a user's own; that of an installed package is not."""
+"""Sources whose folders are the user's own; that of an installed package is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class SkillEdit:
 
 @dataclass(frozen=True, slots=True)
 class Retirement:
-    """What there is to write, the heir first; empty where all of it is said already.
+    """What there is to write, the replacement first; empty where nothing changes.
 
     ``notes`` are sentences about what could not be done, or has another effect too.
     """
@@ -55,13 +56,13 @@ class Retirement:
     notes: tuple[str, ...] = ()
 
     def write(self) -> None:
-        """Write each file at one stroke, and none over what changed meanwhile.
+        """Write each file whole, and none over what changed meanwhile.
 
         Where one cannot be written, those before it are put back.
 
         Raises:
             AlreadyThereError: One of them changed since it was read.
-            NotWrittenError: The system says no.
+            NotWrittenError: The system refuses.
         """
         written: list[SkillEdit] = []
         try:
@@ -76,40 +77,40 @@ class Retirement:
 
 
 def retire(
-    skills: Satchel, name: str, heir: str = "", *, undo: bool = False
+    skills: Satchel, name: str, replacement: str = "", *, undo: bool = False
 ) -> Retirement:
-    """Say what to write to retire a skill, or to take that back; write nothing.
+    """Return what to write to retire a skill, or to undo that; write nothing.
 
     Args:
-        skills: Where the skill is, and its heir.
+        skills: Where the skill is, and its replacement.
         name: The id of the skill.
-        heir: The id of the one that takes its place; empty for none, or for the one
-            that it names already.
-        undo: Whether to take back what an earlier call made.
+        replacement: The id of the one that takes its place; empty for none, or for the
+            one that it names already.
+        undo: Whether to undo what an earlier call made.
 
     Raises:
-        SkillNotFoundError: There is no such skill, or no such heir.
-        SkillWithheldError, DuplicateSkillError: It is there, and cannot be used.
-        CannotRetireError: The heir leads back to the skill; or the skill is not kept
+        SkillNotFoundError: There is no such skill, or no such replacement.
+        SkillExcludedError, DuplicateSkillError: It is there, and cannot be used.
+        CannotRetireError: The replacement leads back to the skill; or the skill is not
             in a folder of the user's.
         NotEditableError: A SKILL.md is written in a way that no small change fits.
     """
     catalog = skills.registry.latest
     old, _ = look_up(catalog, name)
-    heir = heir or old.replaced_by
+    replacement = replacement or old.replaced_by
     notes: list[str] = []
     edits: list[SkillEdit] = []
-    if heir and not undo:
-        _check_replacement(catalog, name, heir)
-    for entry, gone in _replacements(catalog, old, heir, notes, undo=undo):
+    if replacement and not undo:
+        _check_replacement(catalog, name, replacement)
+    for entry, gone in _replacements(catalog, old, replacement, notes, undo=undo):
         replaces = [id for id in entry.replaces if id not in gone]
-        if not undo and entry.id == heir:
+        if not undo and entry.id == replacement:
             replaces += gone
-        said = encode_items(replaces) if replaces else None
+        encoded = encode_items(replaces) if replaces else None
         if tuple(replaces) != entry.replaces:
-            edits += _edit_replacement(skills, entry, said, notes)
+            edits += _edit_replacement(skills, entry, encoded, notes)
     status = None if undo else _DEPRECATED
-    changes = {"status": status, "replaced-by": None if undo else heir or None}
+    changes = {"status": status, "replaced-by": None if undo else replacement or None}
     edit = _edit(skills, old, changes)
     if not undo and _is_in_strict_alone(edit.before):
         notes.append(
@@ -121,57 +122,70 @@ def retire(
     )
 
 
-def _check_replacement(catalog: Catalog, name: str, heir: str) -> None:
-    if heir == name:
+def _check_replacement(catalog: Catalog, name: str, replacement: str) -> None:
+    if replacement == name:
         raise CannotRetireError(name, "it cannot take its own place")
     seen = {name}
-    step = heir
+    step = replacement
     while step and step not in seen:
         seen.add(step)
         try:
             step = look_up(catalog, step)[0].replaced_by
         except SkillNotFoundError:
-            if step == heir:
+            if step == replacement:
                 raise
             step = ""
     if step == name:
-        raise CannotRetireError(name, f"its heir {heir!r} leads back to it")
+        raise CannotRetireError(
+            name, f"its replacement {replacement!r} leads back to it"
+        )
 
 
 def _replacements(
-    catalog: Catalog, old: Descriptor, heir: str, notes: list[str], *, undo: bool
+    catalog: Catalog, old: Descriptor, replacement: str, notes: list[str], *, undo: bool
 ) -> list[tuple[Descriptor, list[str]]]:
-    """Return who is to say that it replaces the skill, and who not any more."""
+    """Return the skills whose ``replaces`` changes, with the ids to add or drop."""
     names = [*dict.fromkeys([old.id, *old.replaces])]
-    held = [each.descriptor for each in catalog.excluded if each.reason == _DEPRECATED]
-    found = [
+    retired = [
+        exclusion.descriptor
+        for exclusion in catalog.excluded
+        if exclusion.reason == _DEPRECATED
+    ]
+    changing = [
         (entry, [name for name in names if name != entry.id])
-        for entry in (*catalog.entries, *held)
-        if entry.id in {heir, old.replaced_by} - {old.id}
+        for entry in (*catalog.entries, *retired)
+        if entry.id in {replacement, old.replaced_by} - {old.id}
         or (undo and old.id in entry.replaces)
     ]
-    if heir and not undo and all(entry.id != heir for entry, _ in found):
+    if (
+        replacement
+        and not undo
+        and all(entry.id != replacement for entry, _ in changing)
+    ):
         notes.append(
-            f"{heir} is not listed, and does not say that it replaces {old.id}"
+            f"{replacement} is not listed, and does not say that it replaces {old.id}"
         )
     past = old.replaced_by
-    if past and past not in {heir if not undo else "", *(e.id for e, _ in found)}:
+    if past and past not in {
+        replacement if not undo else "",
+        *(e.id for e, _ in changing),
+    }:
         notes.append(
             f"{past} is not listed; it may still say that it replaces {old.id}"
         )
-    if heir and not undo and any(entry.id == heir for entry in held):
-        notes.append(f"{heir} is retired itself")
-    return found
+    if replacement and not undo and any(entry.id == replacement for entry in retired):
+        notes.append(f"{replacement} is retired itself")
+    return changing
 
 
 def _edit_replacement(
-    skills: Satchel, entry: Descriptor, said: str | None, notes: list[str]
+    skills: Satchel, entry: Descriptor, replaces: str | None, notes: list[str]
 ) -> list[SkillEdit]:
     try:
-        return [_edit(skills, entry, {"replaces": said})]
+        return [_edit(skills, entry, {"replaces": replaces})]
     except CannotRetireError:
         notes.append(
-            f"{entry.origin.location} is not ours to write to: once the old skill is "
+            f"{entry.origin.location} cannot be written to: once the old skill is "
             "deleted, nothing says what took its place"
         )
         return []
@@ -183,7 +197,7 @@ def _edit(
     origin = entry.origin
     source = skills.registry.sources[origin.source]
     if type(source) not in _OURS or not isinstance(source, LocalSource):
-        detail = f"it is kept in {origin.source}: change it where it is made"
+        detail = f"it is in {origin.source}: change it where it is made"
         raise CannotRetireError(entry.id, detail)
     file = Path(source.folder_of(origin.key)) / SKILL_FILE
     shown = f"{origin.location}/{SKILL_FILE}"
@@ -192,5 +206,5 @@ def _edit(
 
 
 def _is_in_strict_alone(data: bytes) -> bool:
-    """Tell whether a pack is written in the dialect of that profile."""
+    """Return whether a pack is written in the dialect of that profile."""
     return parse(data).profile == "strict"

@@ -9,7 +9,7 @@ from satchel.cli._findings import show_finding
 from satchel.cli._terminal import echo, echo_error, one_line
 
 if TYPE_CHECKING:
-    from satchel.authoring import PackDialect
+    from satchel.authoring import Dialect
 
 
 ROLE: Final = "role:"
@@ -81,7 +81,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     scripts: tuple[str, ...],
     terms: str,
     author: str,
-    dialect: "PackDialect",
+    dialect: "Dialect",
 ) -> int:
     """Make a skill: a folder NAME with a SKILL.md that passes satchel check.
 
@@ -178,7 +178,7 @@ def _may_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _check(folder: str, dialect: "PackDialect") -> None:
+def _check(folder: str, dialect: "Dialect") -> None:
     """Print what a check would report, but for the text that is still to be written."""
     from satchel.checking import check
 
@@ -188,7 +188,7 @@ def _check(folder: str, dialect: "PackDialect") -> None:
         show_finding(finding)
 
 
-def _print_next(folder: str, name: str, dialect: "PackDialect") -> None:
+def _print_next(folder: str, name: str, dialect: "Dialect") -> None:
     echo_error("next:")
     echo_error(f"  edit   {folder}/SKILL.md")
     if dialect == "spec":
