@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +12,7 @@ from satchel.release import publish
 from satchel.runtime._inputs import open_config, open_inputs
 from satchel.sources import PinnedSource, ReleaseSource, http, released
 from tests.unit.release.packs import PACKS, build, write
+from tests.unit.sources.http.site import Site, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,22 +148,10 @@ def test_an_address_may_stand_in_satchel_toml(tmp_path: Path) -> None:
 
 @pytest.fixture
 def served(release: Release, tmp_path: Path) -> Iterator[str]:
-    """The address of the site, served by somebody's plain web server."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *args: object) -> None:
-            """Say nothing."""
-
+    """The address of the site."""
     del release  # it is on the site
-    handler = partial(Quiet, directory=str(tmp_path / "site"))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join(10)
+    for site in serving(Site(root=tmp_path / "site")):
+        yield site.url
 
 
 @pytest.mark.row("R25")

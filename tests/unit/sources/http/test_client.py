@@ -13,8 +13,13 @@ import httpcore2
 import pytest
 
 from satchel.errors import LimitExceededError, SourceUnavailableError
-from satchel.sources._http._client import HttpClient, HttpEnvironment, HttpRequest
-from satchel.sources._http._network import resolve_host
+from satchel.sources._http._client import (
+    HttpClient,
+    HttpEnvironment,
+    HttpRequest,
+    HttpResponse,
+)
+from satchel.sources._http._network import Resolver, resolve_host
 from satchel.sources._http._urls import AllowedHosts, parse_url
 from tests.unit.sources.http.site import Reply, Site
 
@@ -50,7 +55,7 @@ class Machine:
         )
 
 
-def wire(
+def client(
     home: str,
     machine: Machine | None = None,
     *,
@@ -68,23 +73,33 @@ def wire(
     )
 
 
-def want(url: str, limit_bytes: int = 1_000, **more: object) -> HttpRequest:
+def request(url: str, limit_bytes: int = 1_000, **more: object) -> HttpRequest:
     return replace(HttpRequest(parse_url(url), "index_bytes", limit_bytes), **more)  # type: ignore[arg-type]
 
 
-def refusal(made: HttpClient, request: HttpRequest) -> str:
+def refusal(made: HttpClient, wanted: HttpRequest) -> str:
     with pytest.raises(SourceUnavailableError) as caught:
-        made.get(request)
+        made.get(wanted)
     assert str(caught.value).startswith("source 'lab' did not answer: ")
     return caught.value.detail
 
 
+def get(site: Site, machine: Machine | None = None) -> HttpResponse:
+    """Fetch ``/a`` of a site."""
+    return client(site.url, machine).get(request(f"{site.url}/a"))
+
+
+def refused(site: Site, machine: Machine | None = None) -> str:
+    """Return why ``/a`` of a site is not fetched."""
+    return refusal(client(site.url, machine), request(f"{site.url}/a"))
+
+
 def test_an_answer(site: Site) -> None:
     site.put("/a", Reply(b"hello", headers=(("ETag", '"1"'),)))
-    answer = wire(site.url).get(want(f"{site.url}/a?x=1"))
+    answer = client(site.url).get(request(f"{site.url}/a?x=1"))
 
     assert answer.status == 404
-    answer = wire(site.url).get(want(f"{site.url}/a"))
+    answer = get(site)
     assert (answer.status, answer.body, answer.etag) == (200, b"hello", '"1"')
     headers = site.asked[-1][1]
     assert headers["Accept-Encoding"] == "identity"
@@ -95,8 +110,8 @@ def test_an_answer(site: Site) -> None:
 def test_an_etag_is_sent_back(site: Site) -> None:
     site.etags = True
     site.put("/a", b"hello")
-    first = wire(site.url).get(want(f"{site.url}/a"))
-    second = wire(site.url).get(want(f"{site.url}/a", etag=first.etag))
+    first = get(site)
+    second = client(site.url).get(request(f"{site.url}/a", etag=first.etag))
 
     assert second.unchanged
     assert second.body == b""
@@ -107,67 +122,69 @@ def test_an_etag_of_any_length_is_none(site: Site) -> None:
     """Cut off it would be another one."""
     site.put("/a", Reply(b"hello", headers=(("ETag", f'"{"x" * 2_000}"'),)))
 
-    assert wire(site.url).get(want(f"{site.url}/a")).etag == ""
+    assert get(site).etag == ""
 
 
 # --- where it may go
 
 
 def test_this_machine_is_refused_unless_allowed(site: Site) -> None:
-    detail = refusal(wire(site.url, allow_private=False), want(f"{site.url}/a"))
+    detail = refusal(client(site.url, allow_private=False), request(f"{site.url}/a"))
 
     assert "expected https://" in detail
     assert "allow_private=True" in detail
     assert site.asked == []
 
 
-@pytest.mark.parametrize(
-    ("addresses", "says"),
-    [
-        (["127.0.0.1"], "loopback"),
-        (["10.0.0.1"], "private"),
-        (["93.184.216.34", "10.0.0.1"], "private"),
-        (["::ffff:127.0.0.1"], "loopback"),
-        (["64:ff9b::7f00:1"], "loopback"),
-        (["2002:a00:1::"], "private"),
-        (["169.254.169.254"], "no skill is fetched from"),
-        (["0.0.0.0"], "no skill is fetched from"),  # noqa: S104 - an address to refuse
-    ],
-)
-def test_every_address_of_a_name_is_looked_at(addresses: list[str], says: str) -> None:
-    backend = Spoken(b"")
+NEVER = "no skill is fetched from"
+PUBLIC = "93.184.216.34"
+REFUSED = [
+    (["127.0.0.1"], "loopback"),
+    (["10.0.0.1"], "private"),
+    ([PUBLIC, "10.0.0.1"], "private"),
+    (["::ffff:127.0.0.1"], "loopback"),
+    (["64:ff9b::7f00:1"], "loopback"),
+    (["2002:a00:1::"], "private"),
+    (["169.254.169.254"], NEVER),
+    (["0.0.0.0"], NEVER),  # noqa: S104 - an address to refuse
+    (["224.0.0.1"], NEVER),
+    (["fd00:ec2::254"], NEVER),
+]
+
+
+@pytest.mark.parametrize("allow_private", [False, True])
+@pytest.mark.parametrize(("addresses", "says"), REFUSED)
+def test_every_address_of_a_name_is_looked_at(
+    addresses: list[str], says: str, allow_private: bool
+) -> None:
+    """Some are refused even if private ones are allowed."""
+    backend = Spoken(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     machine = Machine({"example.com": addresses}, backend=backend)
-    made = wire("https://example.com", machine, allow_private=False)
-    detail = refusal(made, want("https://example.com/"))
+    made = client("https://example.com", machine, allow_private=allow_private)
+    if allow_private and says != NEVER:
+        assert made.get(request("https://example.com/")).status == 200
+        return
+    detail = refusal(made, request("https://example.com/"))
 
     assert detail.startswith("example.com leads to")
     assert says in detail
-    assert ("allow_private=True" in detail) == (says != "no skill is fetched from")
+    assert ("allow_private=True" in detail) == (says != NEVER)
     assert backend.connected == []
 
 
-@pytest.mark.parametrize("address", ["169.254.169.254", "224.0.0.1", "fd00:ec2::254"])
-def test_what_is_refused_even_where_private_is_allowed(address: str) -> None:
-    machine = Machine({"example.com": [address]}, backend=Spoken(b""))
+def test_a_public_address_needs_tls() -> None:
+    machine = Machine({"example.com": [PUBLIC]}, backend=Spoken(b""))
+    made = client("http://example.com", machine)
 
-    assert "no skill" in refusal(
-        wire("https://example.com", machine), want("https://example.com/")
-    )
-
-
-def test_a_public_address_wants_tls() -> None:
-    machine = Machine({"example.com": ["93.184.216.34"]}, backend=Spoken(b""))
-    detail = refusal(wire("http://example.com", machine), want("http://example.com/"))
-
-    assert "needs https://" in detail
+    assert "needs https://" in refusal(made, request("http://example.com/"))
 
 
 def test_the_address_that_was_checked_is_the_one_connected_to() -> None:
     """A second look-up would be a second chance; the name is what TLS gets to see."""
     backend = Spoken(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
     machine = Machine({"example.com": ["93.184.216.34"]}, backend=backend)
-    made = wire("https://example.com", machine, allow_private=False)
-    answer = made.get(want("https://example.com:8443/x"))
+    made = client("https://example.com", machine, allow_private=False)
+    answer = made.get(request("https://example.com:8443/x"))
 
     assert answer.body == b"hi"
     assert backend.connected == [("93.184.216.34", 8443)]
@@ -181,24 +198,25 @@ def test_the_next_address_is_tried() -> None:
         b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", deaf={"192.0.0.9"}
     )
     machine = Machine({"example.com": ["192.0.0.9", "8.8.8.8"]}, backend=backend)
-    made = wire("https://example.com", machine, allow_private=False)
+    made = client("https://example.com", machine, allow_private=False)
 
-    assert made.get(want("https://example.com/")).status == 200
+    assert made.get(request("https://example.com/")).status == 200
     assert [host for host, _ in backend.connected] == ["192.0.0.9", "8.8.8.8"]
 
 
-def test_a_name_that_is_nobodys() -> None:
-    def nobody(host: str, port: int) -> list[str]:
-        raise socket.gaierror(host, port)
+def no_such_host(host: str, port: int) -> list[str]:
+    raise socket.gaierror(host, port)
 
-    machine = Machine(backend=Spoken(b""))
-    around = replace(machine.around(), resolve=nobody)
+
+@pytest.mark.parametrize(
+    ("resolve", "says"),
+    [(no_such_host, "example.com was not found"), (lambda *_: [], "no address")],
+)
+def test_a_name_without_an_address(resolve: Resolver, says: str) -> None:
+    around = replace(Machine(backend=Spoken(b"")).around(), resolve=resolve)
     made = HttpClient("https://example.com", label="lab", environment=around)
 
-    assert "example.com was not found" in refusal(made, want("https://example.com/"))
-    around = replace(around, resolve=lambda _host, _port: [])
-    made = HttpClient("https://example.com", label="lab", environment=around)
-    assert "no address" in refusal(made, want("https://example.com/"))
+    assert says in refusal(made, request("https://example.com/"))
 
 
 def test_a_look_up_that_hangs() -> None:
@@ -213,7 +231,7 @@ def test_a_look_up_that_hangs() -> None:
         "https://example.com", label="lab", timeout_s=0.05, environment=around
     )
 
-    assert "not found in time" in refusal(made, want("https://example.com/"))
+    assert "not found in time" in refusal(made, request("https://example.com/"))
     done.set()
 
 
@@ -229,7 +247,7 @@ def test_redirects_are_followed(site: Site) -> None:
         location = (("Location", f"/{number}"),)
         site.put(f"/{number - 1}", Reply(b"x" * 5_000, status, location))
     site.put("/5", b"there")
-    answer = wire(site.url).get(want(f"{site.url}/0"))
+    answer = client(site.url).get(request(f"{site.url}/0"))
 
     assert answer.body == b"there"
     assert str(answer.url) == f"{site.url}/5"
@@ -238,7 +256,7 @@ def test_redirects_are_followed(site: Site) -> None:
 def test_redirects_end(site: Site) -> None:
     site.put("/a", Reply(status=302, headers=(("Location", "/a"),)))
 
-    assert "more than 5 redirects" in refusal(wire(site.url), want(f"{site.url}/a"))
+    assert "more than 5 redirects" in refused(site)
     assert len(site.asked) == 6
 
 
@@ -254,7 +272,7 @@ def test_redirects_end(site: Site) -> None:
 )
 def test_redirects_to_where_nobody_goes(site: Site, location: str, says: str) -> None:
     site.put("/a", Reply(status=302, headers=(("Location", location),)))
-    detail = refusal(wire(site.url), want(f"{site.url}/a"))
+    detail = refused(site)
 
     assert says in detail
     assert "pw" not in detail
@@ -265,12 +283,12 @@ def test_a_redirect_to_a_private_address() -> None:
     location = b"HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n"
     backend = Spoken(location % b"https://intern.example.com/")
     names = {"example.com": ["93.184.216.34"], "intern.example.com": ["10.0.0.5"]}
-    made = wire(
+    made = client(
         "https://example.com", Machine(names, backend=backend), allow_private=False
     )
 
     assert "intern.example.com leads to a private" in refusal(
-        made, want("https://example.com/")
+        made, request("https://example.com/")
     )
     assert backend.connected == [("93.184.216.34", 443)]
 
@@ -283,7 +301,7 @@ def test_no_redirect_takes_tls_away() -> None:
     machine = Machine({"example.com": ["10.0.0.5"]}, backend=backend)
 
     assert "from https:// to http://" in refusal(
-        wire("https://example.com", machine), want("https://example.com/")
+        client("https://example.com", machine), request("https://example.com/")
     )
 
 
@@ -292,13 +310,13 @@ def test_hosts_that_were_not_named(site: Site, other: Site) -> None:
     other.put("/x", b"there")
     site.put("/a", Reply(status=302, headers=(("Location", f"{other.url}/x"),)))
     hosts = AllowedHosts().including(parse_url(site.url))
-    detail = refusal(wire(site.url), want(f"{site.url}/a", hosts=hosts))
+    detail = refusal(client(site.url), request(f"{site.url}/a", hosts=hosts))
     authority = other.url.removeprefix("http://")
 
     assert f"hosts=['{authority}']" in detail
     assert other.asked == []
     hosts = AllowedHosts.of((authority,)).including(parse_url(site.url))
-    assert wire(site.url).get(want(f"{site.url}/a", hosts=hosts)).body == b"there"
+    assert client(site.url).get(request(f"{site.url}/a", hosts=hosts)).body == b"there"
 
 
 def test_headers_go_to_one_origin(site: Site, other: Site) -> None:
@@ -306,9 +324,9 @@ def test_headers_go_to_one_origin(site: Site, other: Site) -> None:
     site.put("/a", Reply(status=302, headers=(("Location", f"{other.url}/b"),)))
     other.put("/b", Reply(status=302, headers=(("Location", f"{site.url}/c"),)))
     site.put("/c", b"there")
-    made = wire(site.url, headers={"Authorization": "Bearer t0ken"})
-    assert made.get(want(f"{site.url}/a")).body == b"there"
-    assert made.get(want(f"{other.url}/x")).status == 404
+    made = client(site.url, headers={"Authorization": "Bearer t0ken"})
+    assert made.get(request(f"{site.url}/a")).body == b"there"
+    assert made.get(request(f"{other.url}/x")).status == 404
 
     assert site.asked[0][1]["Authorization"] == "Bearer t0ken"
     assert "Authorization" not in site.asked[1][1]
@@ -330,7 +348,7 @@ def test_headers_go_to_one_origin(site: Site, other: Site) -> None:
 )
 def test_headers_that_cannot_be_sent(name: str, value: str) -> None:
     with pytest.raises(ValueError, match="cannot be") as caught:
-        wire("https://example.com", headers={name: value})
+        client("https://example.com", headers={name: value})
 
     assert "s3cr" not in str(caught.value)
 
@@ -352,7 +370,7 @@ def test_headers_that_cannot_be_sent(name: str, value: str) -> None:
 def test_too_many_bytes(site: Site, reply: Reply) -> None:
     site.put("/a", reply)
     with pytest.raises(LimitExceededError) as caught:
-        wire(site.url).get(want(f"{site.url}/a"))
+        get(site)
 
     assert caught.value.limit == "index_bytes"
     assert caught.value.actual > 1_000
@@ -361,13 +379,13 @@ def test_too_many_bytes(site: Site, reply: Reply) -> None:
 def test_all_that_may_come(site: Site) -> None:
     site.put("/a", b"x" * 1_000)
 
-    assert len(wire(site.url).get(want(f"{site.url}/a")).body) == 1_000
+    assert len(get(site).body) == 1_000
 
 
 def test_a_gzip_bomb_is_not_opened(site: Site) -> None:
     bomb = gzip.compress(bytes(600_000))
     site.put("/a", Reply(bomb, headers=(("Content-Encoding", "GZIP "),)))
-    answer = wire(site.url).get(want(f"{site.url}/a"))
+    answer = get(site)
 
     assert answer.body == bomb
     assert answer.encoding == "gzip"
@@ -381,7 +399,7 @@ def slowly(done: threading.Event) -> Iterator[bytes]:
 def test_a_slow_sender(site: Site) -> None:
     """A byte now and then keeps each read within time; the whole is what counts."""
     site.put("/a", Reply(pieces=slowly))
-    detail = refusal(wire(site.url, timeout_s=0.2), want(f"{site.url}/a"))
+    detail = refusal(client(site.url, timeout_s=0.2), request(f"{site.url}/a"))
 
     assert "too long" in detail or "time" in detail
 
@@ -408,7 +426,7 @@ def test_headers_that_never_end(head: bytes) -> None:
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        detail = refusal(wire(url, timeout_s=0.2), want(f"{url}/"))
+        detail = refusal(client(url, timeout_s=0.2), request(f"{url}/"))
         done.set()
 
     assert "too long" in detail or "time" in detail
@@ -419,7 +437,7 @@ def test_a_length_that_lies(site: Site) -> None:
     site.put("/a", Reply(b"short", length=500))
     machine = Machine()
 
-    assert "broke off" in refusal(wire(site.url, machine), want(f"{site.url}/a"))
+    assert "broke off" in refused(site, machine)
     assert len(site.asked) == 3
 
 
@@ -427,7 +445,9 @@ def test_what_a_server_says_wrongly_is_told_shortly() -> None:
     """An error goes into logs and to models: it is no place for a server's text."""
     backend = Spoken(b"X" * 50_000 + b"\r\n\r\n")
     machine = Machine({"example.com": ["127.0.0.1"]}, backend=backend)
-    detail = refusal(wire("http://example.com", machine), want("http://example.com/"))
+    detail = refusal(
+        client("http://example.com", machine), request("http://example.com/")
+    )
 
     assert "illegal status line" in detail
     assert len(detail) < 300
@@ -439,10 +459,13 @@ def test_what_a_server_says_wrongly_is_told_shortly() -> None:
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_what_another_attempt_may_change(site: Site, status: int) -> None:
     site.put("/a", Reply(status=status), Reply(status=status), Reply(b"well"))
-    machine = Machine()
+    site.put("/b", Reply(status=status))
+    first, second = Machine(), Machine()
 
-    assert wire(site.url, machine).get(want(f"{site.url}/a")).body == b"well"
-    assert machine.waits == [0.25, 0.5]
+    assert get(site, first).body == b"well"
+    detail = refusal(client(site.url, second), request(f"{site.url}/b"))
+    assert detail == f"{site.url}/b: the server answers {status}"
+    assert first.waits == second.waits == [0.25, 0.5]
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 418, 451])
@@ -450,27 +473,17 @@ def test_what_no_attempt_changes(site: Site, status: int) -> None:
     site.put("/a", Reply(b"x" * 9_000, status))
     machine = Machine()
 
-    assert wire(site.url, machine).get(want(f"{site.url}/a")).status == status
+    assert get(site, machine).status == status
     assert (len(site.asked), machine.waits) == (1, [])
 
 
 @pytest.mark.parametrize("status", [204, 206, 304, 500, 501])
 def test_other_answers(site: Site, status: int) -> None:
     site.put("/a", Reply(status=status))
-    detail = refusal(wire(site.url, Machine()), want(f"{site.url}/a"))
+    detail = refused(site, Machine())
 
     assert f"/a: the server answers {status}" in detail
     assert len(site.asked) == 1
-
-
-def test_attempts_end(site: Site) -> None:
-    site.put("/a", Reply(status=503))
-    machine = Machine()
-
-    assert refusal(wire(site.url, machine), want(f"{site.url}/a")) == (
-        f"{site.url}/a: the server answers 503"
-    )
-    assert machine.waits == [0.25, 0.5]
 
 
 @pytest.mark.parametrize(
@@ -489,7 +502,7 @@ def test_what_a_server_asks_for(site: Site, value: str, waits: list[float]) -> N
     site.put("/a", Reply(status=429, headers=(("Retry-After", value),)), Reply(b"ok"))
     machine = Machine()
 
-    assert wire(site.url, machine).get(want(f"{site.url}/a")).body == b"ok"
+    assert get(site, machine).body == b"ok"
     assert machine.waits == waits
 
 
@@ -497,7 +510,7 @@ def test_what_a_server_asks_for(site: Site, value: str, waits: list[float]) -> N
 def test_nobody_waits_for_long(site: Site, value: str) -> None:
     site.put("/a", Reply(status=503, headers=(("Retry-After", value),)))
     machine = Machine()
-    refusal(wire(site.url, machine, timeout_s=9e9), want(f"{site.url}/a"))
+    refusal(client(site.url, machine, timeout_s=9e9), request(f"{site.url}/a"))
 
     assert machine.waits == []
 
@@ -505,10 +518,12 @@ def test_nobody_waits_for_long(site: Site, value: str) -> None:
 def test_no_attempt_begins_after_the_end(site: Site) -> None:
     site.put("/a", Reply(status=503))
     machine = Machine()
-    refusal(wire(site.url, machine, timeout_s=0.3), want(f"{site.url}/a"))
+    refusal(client(site.url, machine, timeout_s=0.3), request(f"{site.url}/a"))
 
     assert machine.waits == [0.25]
-    refusal(wire(site.url, machine), want(f"{site.url}/a", until=machine.time + 0.1))
+    refusal(
+        client(site.url, machine), request(f"{site.url}/a", until=machine.time + 0.1)
+    )
     assert machine.waits == [0.25]
 
 
@@ -517,24 +532,24 @@ def test_nobody_listens() -> None:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
     machine = Machine()
 
-    assert "cannot connect" in refusal(wire(url, machine), want(f"{url}/"))
+    assert "cannot connect" in refusal(client(url, machine), request(f"{url}/"))
     assert machine.waits == [0.25, 0.5]
 
 
 def test_no_key_is_told(site: Site) -> None:
     """Neither a query nor a header is in what is raised."""
     site.put("/a?key=s3cret", Reply(status=500))
-    made = wire(site.url, headers={"Authorization": "s3cret"})
+    made = client(site.url, headers={"Authorization": "s3cret"})
 
-    assert "s3cret" not in refusal(made, want(f"{site.url}/a?key=s3cret"))
+    assert "s3cret" not in refusal(made, request(f"{site.url}/a?key=s3cret"))
 
 
 def test_closing_ends_a_wait(site: Site) -> None:
     site.put("/a", Reply(status=503, headers=(("Retry-After", "9"),)))
-    made = wire(site.url, timeout_s=30.0)
+    made = client(site.url, timeout_s=30.0)
     details: list[str] = []
     thread = threading.Thread(
-        target=lambda: details.append(refusal(made, want(f"{site.url}/a")))
+        target=lambda: details.append(refusal(made, request(f"{site.url}/a")))
     )
     thread.start()
     for _ in range(500):
@@ -546,7 +561,7 @@ def test_closing_ends_a_wait(site: Site) -> None:
     thread.join(5)
 
     assert details in (["it is closed"], [f"{site.url}/a: the server answers 503"])
-    assert refusal(made, want(f"{site.url}/a")) == "it is closed"
+    assert refusal(made, request(f"{site.url}/a")) == "it is closed"
 
 
 class Spoken(httpcore2.NetworkBackend):

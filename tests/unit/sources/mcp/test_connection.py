@@ -25,7 +25,7 @@ from tests.unit.sources.mcp.serving import FakeServer, older
 from tests.unit.sources.scans import codes_of, findings_of, found_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.row("R08")
@@ -70,63 +70,56 @@ def test_over_http(server: FakeServer) -> None:
         assert source.read(KEY, path, 1_000) == REFUNDS[path]
 
 
-def test_headers_are_sent_and_never_told(server: FakeServer) -> None:
-    seen: list[str] = []
-    app = server.server
+class Watched(FakeServer):
+    """Notes what ``look`` makes of each HTTP request."""
 
-    class Looking(FakeServer):
-        def server(self) -> Any:  # noqa: ANN401
-            inner = app()
+    def __init__(self, look: Callable[[Any], object]) -> None:
+        super().__init__({"refunds": REFUNDS})
+        self.look = look
+        self.seen: set[object] = set()
 
-            async def look(ctx: Any, call_next: Any) -> Any:  # noqa: ANN401
-                if ctx.request is not None:
-                    seen.append(ctx.request.headers["authorization"])
-                    seen.append(ctx.request.headers["accept-encoding"])
-                return await call_next(ctx)
+    def server(self) -> Any:  # noqa: ANN401
+        inner = super().server()
 
-            inner.middleware.append(look)
-            return inner
+        async def note(ctx: Any, call_next: Any) -> Any:  # noqa: ANN401
+            if ctx.request is not None:
+                self.seen.add(self.look(ctx.request))
+            return await call_next(ctx)
 
+        inner.middleware.append(note)
+        return inner
+
+
+def test_headers_are_sent_and_never_shown() -> None:
+    names = "authorization", "accept-encoding"
+    server = Watched(lambda request: tuple(request.headers[name] for name in names))
     headers = {"Authorization": "Bearer s3cret"}
-    with over_http(Looking()) as url:
+    with over_http(server) as url:
         with reading(url, headers=headers) as source:
             assert found_in(source) == [KEY]
             assert "s3cret" not in repr(source) + source.label
-        assert set(seen) == {"Bearer s3cret", "identity"}
+        assert server.seen == {("Bearer s3cret", "identity")}
     with reading(url, headers=headers) as source:
         with pytest.raises(SourceUnavailableError) as caught:
             source.scan()
         assert "s3cret" not in str(caught.value)
 
 
-def test_a_key_in_the_url_is_sent_and_logged_by_nobody(
+def test_a_key_in_the_url_is_sent_and_not_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Hosted servers take keys in the query; httpx2 logs the URL of each request."""
-    seen: list[str] = []
-
-    class Looking(FakeServer):
-        def server(self) -> Any:  # noqa: ANN401
-            inner = super().server()
-
-            async def look(ctx: Any, call_next: Any) -> Any:  # noqa: ANN401
-                if ctx.request is not None:
-                    seen.append(ctx.request.url.query)
-                return await call_next(ctx)
-
-            inner.middleware.append(look)
-            return inner
-
     caplog.set_level(0)
     for name in ("httpx2", "httpcore2", "mcp"):
         caplog.set_level(1, name)
+    server = Watched(lambda request: request.url.query)
     with (
-        over_http(Looking({"refunds": REFUNDS})) as url,
+        over_http(server) as url,
         reading(f"{url}?key=s3cret&a=%2F", label=None) as source,
     ):
         assert found_in(source) == [KEY]
         assert source.label == url.split("/")[2]
-    assert set(seen) == {"key=s3cret&a=%2F"}
+    assert server.seen == {"key=s3cret&a=%2F"}
     assert "HTTP Request: POST" in caplog.text
     assert "s3cret" not in caplog.text
 
