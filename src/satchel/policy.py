@@ -83,7 +83,7 @@ class PolicyRule:
         """Refuse what would never match: a rule that denies nothing lets it be done."""
         for pattern in (self.pattern, self.tool or ""):
             if type(cast("object", pattern)) is not str:
-                raise TypeError(f"want a shell pattern, got {pattern!r}")
+                raise TypeError(f"expected a shell pattern; got {pattern!r}")
         if type(cast("object", self.reason)) is not str:
             raise TypeError(f"the reason of a rule is a text, not {self.reason!r}")
         unknown = self.actions - _ACTIONS
@@ -136,7 +136,7 @@ class Policy:
     def __init__(self, *rules: PolicyRule) -> None:
         for rule in rules:
             if not isinstance(cast("object", rule), PolicyRule):
-                raise TypeError(f"want rules (allow, ask, deny), got {rule!r}")
+                raise TypeError(f"expected rules (allow, ask, deny); got {rule!r}")
         self._rules = rules
         self._problems: dict[tuple[int, str], Finding] = {}
 
@@ -147,7 +147,7 @@ class Policy:
 
     @property
     def problems(self) -> tuple[Finding, ...]:
-        """The rules that raised when they were asked, and so denied (R20).
+        """The rules that raised when they were asked, and so denied.
 
         Each is told once for every class of error, in the order of the rules; no value
         of ``who`` is in it.
@@ -170,7 +170,7 @@ class Policy:
         """Return what holds for one action on one skill.
 
         ``raw`` is whether the skill calls itself raw: its tools are denied unless a
-        rule says otherwise (E18).
+        rule says otherwise.
         """
         for number, rule in enumerate(self._rules, 1):
             try:

@@ -186,7 +186,7 @@ def test_a_finding_holds_nothing_of_who() -> None:
     ids=["text", "list", "patterns", "number"],
 )
 def test_what_is_no_rule_is_refused_at_once(make: Callable[[], object]) -> None:
-    with pytest.raises(TypeError, match="want"):
+    with pytest.raises(TypeError, match="expected"):
         make()
 
 

@@ -43,30 +43,30 @@ class Message:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `from_dict` takes, fit for JSON where the arguments are."""
-        told: dict[str, Any] = {"role": self.role, "text": self.text}
+        values: dict[str, Any] = {"role": self.role, "text": self.text}
         if self.calls:
-            told["calls"] = [
+            values["calls"] = [
                 {"id": call.id, "name": call.name, "arguments": _plain(call.arguments)}
                 for call in self.calls
             ]
         if self.role == "tool":
-            told |= {"call_id": self.call_id, "tool": self.tool}
-        return told
+            values |= {"call_id": self.call_id, "tool": self.tool}
+        return values
 
     @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> "Message":
-        """Return the message that `to_dict` told.
+    def from_dict(cls, values: Mapping[str, Any]) -> "Message":
+        """Return the message that `to_dict` was called on.
 
         Raises:
             KeyError: A member is missing.
         """
         calls = tuple(
             Call(call["id"], call["name"], call["arguments"])
-            for call in told.get("calls", ())
+            for call in values.get("calls", ())
         )
-        role = cast("Role", told["role"])
-        call_id, tool = told.get("call_id", ""), told.get("tool", "")
-        return cls(role, told["text"], calls, call_id, tool)
+        role = cast("Role", values["role"])
+        call_id, tool = values.get("call_id", ""), values.get("tool", "")
+        return cls(role, values["text"], calls, call_id, tool)
 
 
 def _plain(arguments: object) -> object:
@@ -106,7 +106,7 @@ class AgentResult:
 
 
 class Agent:
-    """A model, a system prompt, tools, and the skills that it wears.
+    """A model, a system prompt, tools, and skills.
 
     One agent can serve many runs at once: a run keeps what it knows to itself.
     """
@@ -129,12 +129,12 @@ class Agent:
             model: What it asks.
             system: Its own prompt; instructions of skills follow it.
             name: Whose the loose tools are; tools that take a `Run` see it, too.
-            skills: What it wears, in order.
-            tools: Its own tools, which stand first.
-            toolboxes: More of its own tools, which stand next.
+            skills: Its skills, in order.
+            tools: Its own tools, which are first.
+            toolboxes: More of its own tools, which are next.
             max_steps: Calls of the model in one run.
-            on_step: Told after each step what it added: the model's message and the
-                results. What it raises is dropped.
+            on_step: Called after each step with what it added: the model's message and
+                the results. What it raises is dropped.
 
         Raises:
             DuplicateToolError: Two of the loose tools share a name.
@@ -151,7 +151,7 @@ class Agent:
         self._on_step = on_step
 
     def add_skill(self, skill: SkillLike) -> None:
-        """Wear one more skill, after the others, from the next run on.
+        """Add one more skill, after the others, from the next run on.
 
         Raises:
             TypeError: It lacks one of the three members; names it.
@@ -187,16 +187,18 @@ class Agent:
         skills = self.skills
         messages = [*history, Message("user", text)]
         context = replace(context or Run(agent=self.name), turn=Turn())
-        said = ""
+        text_so_far = ""
         for step in range(1, self.max_steps + 1):
             given = compose(self._system, skills, toolboxes=self._toolboxes)
             try:
                 reply = await self._model.complete(
                     given.instructions, tuple(messages), given.toolbox
                 )
-            except Exception as error:  # noqa: BLE001 - a plug-in's (R33)
-                return AgentResult(said, tuple(messages), "model-error", step, error)
-            said = reply.text
+            except Exception as error:  # noqa: BLE001 - a plug-in's
+                return AgentResult(
+                    text_so_far, tuple(messages), "model-error", step, error
+                )
+            text_so_far = reply.text
             added = [reply]
             for call in reply.calls:
                 result = await given.toolbox.acall(call.name, call.arguments, context)
@@ -205,10 +207,10 @@ class Agent:
             messages += added
             self._tell(tuple(added))
             if not reply.calls:
-                return AgentResult(said, tuple(messages), "answered", step)
-        return AgentResult(said, tuple(messages), "max-steps", self.max_steps)
+                return AgentResult(text_so_far, tuple(messages), "answered", step)
+        return AgentResult(text_so_far, tuple(messages), "max-steps", self.max_steps)
 
     def _tell(self, added: tuple[Message, ...]) -> None:
         if self._on_step is not None:
-            with suppress(Exception):  # a plug-in's (R33), and it only looks
+            with suppress(Exception):  # a plug-in's, and it only looks
                 self._on_step(added)

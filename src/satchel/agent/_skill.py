@@ -19,9 +19,8 @@ class Skill:
     """What an agent gets: a name, instructions, and tools.
 
     A value: it cannot be changed, and may be used by many agents at once. Handed to
-    `Satchel` it is on the shelf, listed by its ``description`` and loaded on demand,
-    and must have one. Attached to an agent it is worn: its instructions stand in the
-    prompt.
+    `Satchel` it is listed by its ``description``, which it must have, and loaded on
+    demand. Attached to an agent it is always on: its instructions are in the prompt.
     """
 
     name: str
@@ -60,9 +59,9 @@ class Skill:
             ValueError: There is no such category; as standard it would be allowed more.
         """
         if tools is not None and toolbox is not None:
-            raise TypeError("want tools or toolbox, not both")
+            raise TypeError("expected tools or toolbox; got both")
         if category not in get_args(Category):
-            raise ValueError(f"want standard or raw as category, got {category!r}")
+            raise ValueError(f"expected standard or raw as category; got {category!r}")
         for member, value in (
             ("name", name),
             ("description", description),
@@ -194,7 +193,7 @@ def text_of(skill: SkillLike, member: str) -> str:
         value = value()
     if not isinstance(value, str):
         kind, got = type(skill).__name__, type(value).__name__
-        raise TypeError(f"{kind}.{member} is to be text, got {got}")
+        raise TypeError(f"{kind}.{member}: expected text; got {got}")
     return value
 
 
@@ -218,7 +217,9 @@ def tools_of(skill: SkillLike) -> Toolbox | None:
         return value
     if not isinstance(value, Iterable) or isinstance(value, str):
         kind, got = type(skill).__name__, type(value).__name__
-        raise TypeError(f"{kind}.tools is to be a box or a list of tools, got {got}")
+        raise TypeError(
+            f"{kind}.tools: expected a Toolbox or a list of tools; got {got}"
+        )
     tools = cast("Iterable[Tool | Callable[..., Any]]", value)
     return Toolbox.of(text_of(skill, "name"), tools) or None
 
@@ -232,11 +233,11 @@ def check_skill(skill: SkillLike) -> None:
     kind = type(skill)  # not isinstance: it reads an attribute more of the object
     if issubclass(kind, type):
         name: str = getattr(skill, "__name__", "")
-        raise TypeError(f"want a skill, got the class {name}; write {name}()")
+        raise TypeError(f"expected a skill; got the class {name}: write {name}()")
     for member, others in (
         ("name", ()),
         ("instructions", ()),
         ("tools", ("get_tools",)),
     ):
-        if not any(hasattr(skill, each) for each in (member, *others)):
+        if not any(hasattr(skill, member_name) for member_name in (member, *others)):
             raise TypeError(f"a {kind.__name__} is no skill: it has no {member!r}")

@@ -127,7 +127,7 @@ def render_context_error(
 ) -> str:
     """Return the envelope that says why ``skill_id`` was not loaded.
 
-    What a person said with a no, and ``advice``, are lines behind the envelope.
+    The words of a person's no, and ``advice``, are lines behind the envelope.
     """
     id = _escaped(echo(skill_id))
     lines = (words_of_no(error), advice or "")

@@ -50,7 +50,7 @@ def fill_arguments(
     if arguments.strip() and not filling.used:
         before = f"{text.rstrip()}\n\n" if text.strip() else ""
         text = f"{before}ARGUMENTS: {arguments}"
-    notes = [f"{each} has no value here and is left as it is" for each in filling.left]
+    notes = [f"{name} has no value here and is left as it is" for name in filling.left]
     if filling.split_at_blanks:
         notes.append("the quotes in the arguments do not match; split at blanks")
     if _COMMAND.search(body):
@@ -75,27 +75,27 @@ class _ArgumentFiller:
         self.used = False
         self.split_at_blanks = False
 
-    def __call__(self, found: re.Match[str]) -> str:
+    def __call__(self, match: re.Match[str]) -> str:
         """Return the text for one placeholder."""
-        variable = found["variable"]
+        variable = match["variable"]
         if variable is not None:
             value = self._values.get(variable, "")
             if not value:
                 self.left[variable] = None
-            return found[1] + (value or variable)
-        if len(found[1]) == 1:
-            return found[0][1:]
-        argument = self._argument(found)
+            return match[1] + (value or variable)
+        if len(match[1]) == 1:
+            return match[0][1:]
+        argument = self._argument(match)
         if argument is None:
-            return found[0]
+            return match[0]
         self.used = True
-        return found[1] + argument
+        return match[1] + argument
 
-    def _argument(self, found: re.Match[str]) -> str | None:
-        name = found["name"]
+    def _argument(self, match: re.Match[str]) -> str | None:
+        name = match["name"]
         if name is not None:
             return self._word(self._names.index(name)) or ""
-        index = found["index"] or found["number"]
+        index = match["index"] or match["number"]
         return self._arguments if index is None else self._word(int(index))
 
     def _word(self, index: int) -> str | None:

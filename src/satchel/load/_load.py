@@ -62,7 +62,7 @@ def load(
 
     Id, decision and allowlist are checked before the file system is touched, and before
     what the turn has read already is looked at: it may have been read for somebody
-    else. Nobody is asked here, and nothing is run, rendered or fetched. The text is
+    else. No person is asked here, and nothing is run, rendered or fetched. The text is
     never altered: what it hides, and tags with which it would leave its envelope, are
     notes and findings next to it.
 
@@ -178,8 +178,8 @@ def resolve(descriptor: Descriptor, file: str) -> str:
         return file
     fitting = tuple(bucket + file for bucket in _BUCKETS if bucket + file in listed)
     if not fitting:
-        ending = f"/{file}"
-        fitting = tuple(path for path in listed if path.endswith(ending))
+        suffix = f"/{file}"
+        fitting = tuple(path for path in listed if path.endswith(suffix))
     if not fitting and "<U+" in file:  # as a name with hidden characters is shown
         fitting = tuple(path for path in listed if _is_shown_as(path, file))
     if len(fitting) == 1:
@@ -222,7 +222,7 @@ def _read(
         return Loaded(descriptor, file, data, "", digest, kind, notes=notes)
     decoded = decode(data)
     text = decoded.text
-    findings = tuple(replace(found, path=file) for found in decoded.findings)
+    findings = tuple(replace(finding, path=file) for finding in decoded.findings)
     findings += cached_content_warnings(data, digest, file)
     return Loaded(
         descriptor,
@@ -238,7 +238,7 @@ def _read(
 
 
 def _finding_note(finding: Finding) -> str:
-    """Return a finding as a sentence for whoever reads the text."""
+    """Return a finding as a sentence for the reader of the text."""
     line = f", line {finding.line}" if finding.line else ""
     return f"{printable(finding.path, keep='')}{line}: {finding.message}."
 
@@ -316,27 +316,27 @@ def has_changed(
 ) -> bool:
     """Tell whether a file other than SKILL.md is not the one that was catalogued.
 
-    Where the catalog knows its digest, that tells. False where the catalog does not say
-    what it saw. Else what tells is size and mark, so a file that was written
+    Where the catalog has its digest, that decides. False where the catalog does not say
+    what it saw. Else size and mark decide, so a file that was written
     again with the same bytes counts as changed.
     """
-    known = next((stat for stat in descriptor.files if stat.path == file), None)
-    if known is None:
+    stat = next((s for s in descriptor.files if s.path == file), None)
+    if stat is None:
         return False
-    if known.size != size:
+    if stat.size != size:
         return True
-    if known.digest:
-        return known.digest != digest
+    if stat.digest:
+        return stat.digest != digest
     key = descriptor.origin.key
     # A look at one file, where the source has it: a look at each file of a large pack
     # for each of them would take minutes. What it does not confirm is asked in full.
-    if reader.is_unchanged(key, known):
+    if reader.is_unchanged(key, stat):
         return False
     try:
         now = tuple(reader.files(key))
     except (SkillError, OSError):
         return True
-    return known not in now
+    return stat not in now
 
 
 MARKDOWN: Final = "text/markdown"

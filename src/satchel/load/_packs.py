@@ -67,8 +67,8 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it ca
     }
     notes: dict[str, None] = {}
     excluded = catalog.exclusion_of(name)
-    known = excluded.descriptor if descriptor is None and excluded else descriptor
-    requested = tuple(_requested_files(known, reference, script, options))
+    entry = excluded.descriptor if descriptor is None and excluded else descriptor
+    requested = tuple(_requested_files(entry, reference, script, options))
     files = [file for _, file in requested]
     with one_call_event(files) if len(files) > 1 else nullcontext():
         for key, file in requested:
@@ -147,5 +147,5 @@ def _path(entry: Descriptor | None, bucket: Bucket, file: str) -> str:
     if file in listed or file == SKILL_FILE:
         return file
     is_name = bool(file) and "/" not in file
-    is_ending = any(other.endswith(f"/{file}") for other in listed)
-    return path if path in listed or (is_name and not is_ending) else file
+    is_suffix = any(other.endswith(f"/{file}") for other in listed)
+    return path if path in listed or (is_name and not is_suffix) else file

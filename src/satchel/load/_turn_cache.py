@@ -10,7 +10,7 @@ from satchel.model import Loaded
 MAX_FILES: Final = 256
 """Files that a turn keeps: as many as Agent World's cache of loads."""
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""Bytes that a turn keeps, beside the file it read last."""
+"""Bytes that a turn keeps, not counting the file it read last."""
 
 Key = tuple[str, str]
 
@@ -27,7 +27,7 @@ class TurnCache:
         self._max_files = max_files
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Key, Loaded] = OrderedDict()
+        self._files: OrderedDict[Key, Loaded] = OrderedDict()
         self._bytes = 0
         self._reading: dict[Key, threading.Event] = {}
         self._reads = 0
@@ -51,11 +51,11 @@ class TurnCache:
         """
         while True:
             with self._lock:
-                kept = self._kept.get(key)
-                if kept is not None:
-                    self._kept.move_to_end(key)
+                cached = self._files.get(key)
+                if cached is not None:
+                    self._files.move_to_end(key)
                     self._hits += 1
-                    return kept
+                    return cached
                 under_way = self._reading.get(key)
                 if under_way is None:
                     done = self._reading[key] = threading.Event()
@@ -65,18 +65,18 @@ class TurnCache:
         try:
             loaded = read()
             with self._lock:
-                self._keep(key, loaded)
+                self._add(key, loaded)
         finally:
             with self._lock:
                 del self._reading[key]
             done.set()
         return loaded
 
-    def _keep(self, key: Key, loaded: Loaded) -> None:
-        self._kept[key] = loaded
+    def _add(self, key: Key, loaded: Loaded) -> None:
+        self._files[key] = loaded
         self._bytes += len(loaded.data)
-        while len(self._kept) > 1 and (
-            len(self._kept) > self._max_files or self._bytes > self._max_bytes
+        while len(self._files) > 1 and (
+            len(self._files) > self._max_files or self._bytes > self._max_bytes
         ):
-            _, dropped = self._kept.popitem(last=False)
+            _, dropped = self._files.popitem(last=False)
             self._bytes -= len(dropped.data)

@@ -1,7 +1,7 @@
 """Every sentence that a model reads in a result, and what of an error it may read.
 
 Constants are filled with ``str.format``. Names in them come from packs, users and
-models: whoever fills them in escapes or shortens these first.
+models: the caller escapes or shortens these first.
 """
 
 from collections.abc import Sequence
@@ -124,14 +124,14 @@ MAX_REPEATED_NAMES: Final = 20
 
 
 def deprecated_note(descriptor: Descriptor) -> str:
-    """Return what is said of a deprecated skill, next to its text."""
+    """Return the note on a deprecated skill, next to its text."""
     replacement = descriptor.replaced_by
     use = f"; {replacement!r} takes its place" if replacement else ""
     return f"Skill {descriptor.id!r} is deprecated{use}."
 
 
 def remote_notes(descriptor: Descriptor) -> tuple[str, ...]:
-    """Return what tells a skill of another machine from one of this one."""
+    """Return the notes on a skill of another machine."""
     origin = descriptor.origin
     place = origin.location.removeprefix(f"{origin.source}: ")
     note = f"This is from the {descriptor.remote} {origin.source!r} ({place})."
@@ -274,7 +274,7 @@ def _denied(error: DeniedError, id: str) -> str:
 
 
 def words_of_no(error: SkillError) -> str:
-    """Return what a person said with a no, as a line for the model; empty for none."""
+    """Return the words of a person's no, as a line for the model; empty for none."""
     words = error.words if isinstance(error, ApprovalDeclinedError) else ""
     return f"The user says: {words}" if words else ""
 
@@ -286,7 +286,7 @@ def _in_envelope(text: str) -> str:
 def replacement_advice(error: SkillError, catalog: Catalog) -> str:
     """Return the sentence that names the replacement of a skill that is gone.
 
-    Only what ``catalog`` lists is named: it is that of whoever asked.
+    Only what ``catalog`` lists is named: what the caller may see.
     """
     if not isinstance(error, SkillNotFoundError):
         return ""

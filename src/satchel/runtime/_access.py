@@ -53,7 +53,7 @@ _MAY_BE_EDITED: Final = (PackFileError, SkillExcludedError, SkillNotFoundError)
 class ScopeCache:
     """The skills that several accesses are about, and the catalog they are from."""
 
-    known: tuple[Catalog, Catalog] | None = None
+    cached: tuple[Catalog, Catalog] | None = None
 
 
 class SkillAccess:
@@ -105,12 +105,12 @@ class SkillAccess:
         catalog = self._registry.catalog
         if not self._settings.only:
             return catalog
-        known = self._scope.known
-        if known is None or known[0] is not catalog:
+        cached = self._scope.cached
+        if cached is None or cached[0] is not catalog:
             snapshots = self._components.snapshots
             view = snapshots.view(catalog, self._is_in_scope, whole=True)
-            known = self._scope.known = catalog, view
-        return known[1]
+            cached = self._scope.cached = catalog, view
+        return cached[1]
 
     @property
     def listed(self) -> Catalog:
@@ -238,7 +238,7 @@ class SkillAccess:
     def reload(self, skill_id: str) -> Loaded:
         """Load the SKILL.md of a skill that is in use already, or always on.
 
-        It is no new use, so there is no event, and nobody is asked a second time.
+        It is no new use, so there is no event, and no second question.
 
         Raises:
             SkillError: It is not there any more, or is denied.
@@ -251,7 +251,7 @@ class SkillAccess:
         return self.read(Request(skill_id))
 
     def load_silently(self, request: Request) -> Loaded:
-        """Load a file for a copy or a look: no event, and nobody is asked.
+        """Load a file for a copy or a look: no event, and no question.
 
         Raises:
             SkillError: It is not there, or may not be read.

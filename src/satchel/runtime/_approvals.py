@@ -24,7 +24,7 @@ _READING: Final = frozenset({"load", "read"})
 """What may be done for several calls with one answer, since nothing happens."""
 _YES: Final = Reply("yes_once")
 _FAILURES: Final = (Exception, SystemExit)
-"""What an approver raises, and it means no: it is a plug-in (R33)."""
+"""What an approver raises, and it means no: it is a plug-in."""
 
 MAX_WORDS: Final = 1_000
 """Characters of the words that come with a no."""
@@ -46,7 +46,7 @@ class Approvals:
         self._approve = approve
         self._lock = threading.Lock()
         self._grants = {(action, skill, tool) for action, skill, tool in grants}
-        self._open: dict[_Place, _Prompt] = {}
+        self._open: dict[_QuestionKey, _Prompt] = {}
 
     @property
     def grants(self) -> tuple[Grant, ...]:
@@ -72,26 +72,26 @@ class Approvals:
             approved: The answer of the framework's own approval; None asks here.
 
         Raises:
-            ApprovalNeededError: There is nobody to ask, or nobody who can be asked
+            ApprovalNeededError: There is no approver, or none that can be called
                 from here: an async approver where a loop is running needs `asettle`.
             ApprovalDeclinedError: The answer was no, or none that means yes, or the
                 approver raised.
         """
-        heard = self._known(question, approved)
-        while heard is None:
+        result = self._answered_before(question, approved)
+        while result is None:
             prompt, is_mine = self._join(question)
             if prompt is None:
-                heard = _ApprovalResult(_YES)
+                result = _ApprovalResult(_YES)
             elif is_mine:
                 try:
-                    heard = self._ask(question)
+                    result = self._ask(question)
                 finally:
-                    self._close(question, prompt, heard)
+                    self._close(question, prompt, result)
             elif prompt.thread == threading.get_ident():
                 raise _unasked(question, "it is being asked, by this very thread")
             else:
-                heard = _shared(question, prompt.done.result())
-        return _checked(question, heard)
+                result = _shared(question, prompt.done.result())
+        return _checked(question, result)
 
     async def asettle(
         self, question: Question, approved: Approval | None = None
@@ -99,29 +99,29 @@ class Approvals:
         """Do as `settle` does; a sync approver is called in a thread."""
         import asyncio
 
-        heard = self._known(question, approved)
-        while heard is None:
+        result = self._answered_before(question, approved)
+        while result is None:
             prompt, is_mine = self._join(question)
             if prompt is None:
-                heard = _ApprovalResult(_YES)
+                result = _ApprovalResult(_YES)
             elif is_mine:
                 try:
-                    heard = await self._aask(question)
+                    result = await self._aask(question)
                 finally:
-                    self._close(question, prompt, heard)
+                    self._close(question, prompt, result)
             else:
-                heard = _shared(question, await asyncio.wrap_future(prompt.done))
-        return _checked(question, heard)
+                result = _shared(question, await asyncio.wrap_future(prompt.done))
+        return _checked(question, result)
 
-    def _known(
+    def _answered_before(
         self, question: Question, approved: Approval | None
     ) -> "_ApprovalResult | None":
-        """Return what is known without a prompt; None where somebody is to be asked."""
+        """Return what counts without a prompt; None where somebody has to be asked."""
         if approved is not None:
-            heard = _parse_answer(approved)
+            result = _parse_answer(approved)
             with self._lock:
-                self._keep(question, heard)
-            return heard
+                self._remember(question, result)
+            return result
         if self.is_granted(question):
             return _ApprovalResult(_YES)
         if self._approve is None:
@@ -135,54 +135,56 @@ class Approvals:
         """
         from concurrent.futures import Future
 
-        place = _place(question)
+        key = _question_key(question)
         with self._lock:
             if _grant(question) in self._grants:
                 return None, False
-            prompt = self._open.get(place)
+            prompt = self._open.get(key)
             if prompt is not None:
                 return prompt, False
             done: Future[_ApprovalResult | None] = Future()
             done.set_running_or_notify_cancel()  # who waits can only cancel its wait
-            prompt = self._open[place] = _Prompt(threading.get_ident(), done)
+            prompt = self._open[key] = _Prompt(threading.get_ident(), done)
             return prompt, True
 
     def _close(
-        self, question: Question, prompt: "_Prompt", heard: "_ApprovalResult | None"
+        self, question: Question, prompt: "_Prompt", result: "_ApprovalResult | None"
     ) -> None:
-        """End a prompt; where it was broken off, those who wait for it ask again."""
+        """End a prompt; where it was cancelled, those who wait for it ask again."""
         with self._lock:
-            if heard is not None:
-                self._keep(question, heard)
-            del self._open[_place(question)]
-        prompt.done.set_result(heard)
+            if result is not None:
+                self._remember(question, result)
+            del self._open[_question_key(question)]
+        prompt.done.set_result(result)
 
-    def _keep(self, question: Question, heard: "_ApprovalResult") -> None:
-        if heard.reply.answer == "yes_in_session":
+    def _remember(self, question: Question, result: "_ApprovalResult") -> None:
+        if result.reply.answer == "yes_in_session":
             self._grants.add(_grant(question))
 
     def _ask(self, question: Question) -> "_ApprovalResult":
-        said = self._said(question)
-        return said if isinstance(said, _ApprovalResult) else _run(question, said)
+        answer = self._call_approver(question)
+        return answer if isinstance(answer, _ApprovalResult) else _run(question, answer)
 
     async def _aask(self, question: Question) -> "_ApprovalResult":
         import asyncio
 
-        said = await asyncio.to_thread(self._said, question)
-        return said if isinstance(said, _ApprovalResult) else await _waited(said)
+        answer = await asyncio.to_thread(self._call_approver, question)
+        return answer if isinstance(answer, _ApprovalResult) else await _waited(answer)
 
-    def _said(self, question: Question) -> "_ApprovalResult | Awaitable[object]":
-        """Ask now; no error leaves, for a thread cannot hand on a StopIteration."""
+    def _call_approver(
+        self, question: Question
+    ) -> "_ApprovalResult | Awaitable[object]":
+        """Ask now; no error leaves, for a thread cannot pass on a StopIteration."""
         try:
-            said = False if self._approve is None else self._approve(question)
+            answer = False if self._approve is None else self._approve(question)
         except _FAILURES as error:
             return _raised(error)
-        return said if isinstance(said, Awaitable) else _parse_answer(said)
+        return answer if isinstance(answer, Awaitable) else _parse_answer(answer)
 
 
 @dataclass(frozen=True, slots=True)
 class _ApprovalResult:
-    """What came of a question; ``why_not`` tells the operator of a no."""
+    """What came of a question; ``why_not`` is for the operator, with a no."""
 
     reply: Reply
     why_not: str = ""
@@ -190,33 +192,35 @@ class _ApprovalResult:
 
 @dataclass(frozen=True, slots=True)
 class _Prompt:
-    """A question that somebody looks at now; ``done`` gives None if it broke off."""
+    """A question that somebody looks at now; ``done`` is None if it was cancelled."""
 
     thread: int
     done: "Future[_ApprovalResult | None]"
 
 
-_Place: TypeAlias = tuple[str, ...]
+_QuestionKey: TypeAlias = tuple[str, ...]
 
 
-def reply_of(said: object) -> Reply:
+def reply_of(answer: object) -> Reply:
     """Return an answer as a `Reply`, its words clean and short.
 
     Everything but a clear yes is a no.
     """
-    return _parse_answer(said).reply
+    return _parse_answer(answer).reply
 
 
-def _parse_answer(said: object) -> _ApprovalResult:
-    if isinstance(said, Reply):
-        words = printable(said.words[:MAX_WORDS], keep="")
-        return _ApprovalResult(replace(said, words=words), "" if said.is_yes else "no")
-    if said is True or said == "yes_once":
+def _parse_answer(answer: object) -> _ApprovalResult:
+    if isinstance(answer, Reply):
+        words = printable(answer.words[:MAX_WORDS], keep="")
+        return _ApprovalResult(
+            replace(answer, words=words), "" if answer.is_yes else "no"
+        )
+    if answer is True or answer == "yes_once":
         return _ApprovalResult(_YES)
-    if said == "yes_in_session":
+    if answer == "yes_in_session":
         return _ApprovalResult(Reply("yes_in_session"))
-    is_plain_no = said is False or said == "no"
-    why = "no" if is_plain_no else f"the approver answered {type(said).__name__}"
+    is_plain_no = answer is False or answer == "no"
+    why = "no" if is_plain_no else f"the approver answered {type(answer).__name__}"
     return _ApprovalResult(Reply("no"), why)
 
 
@@ -225,20 +229,20 @@ def _raised(error: BaseException) -> _ApprovalResult:
 
 
 def _shared(
-    question: Question, heard: _ApprovalResult | None
+    question: Question, result: _ApprovalResult | None
 ) -> _ApprovalResult | None:
     """Return what somebody else's answer means for an equal question."""
-    return heard if question.action in _READING else None
+    return result if question.action in _READING else None
 
 
-async def _waited(said: Awaitable[object]) -> _ApprovalResult:
+async def _waited(answer: Awaitable[object]) -> _ApprovalResult:
     try:
-        return _parse_answer(await said)
+        return _parse_answer(await answer)
     except _FAILURES as error:
         return _raised(error)
 
 
-def _run(question: Question, said: Awaitable[object]) -> _ApprovalResult:
+def _run(question: Question, answer: Awaitable[object]) -> _ApprovalResult:
     """Wait for an async approver, in an event loop of its own."""
     import asyncio
 
@@ -247,20 +251,20 @@ def _run(question: Question, said: Awaitable[object]) -> _ApprovalResult:
     except RuntimeError:
         pass
     else:
-        if isinstance(said, Coroutine):
-            said.close()  # or Python warns that nobody awaited it
+        if isinstance(answer, Coroutine):
+            answer.close()  # or Python warns that it was never awaited
         raise _unasked(question, "the approver is async and a loop runs: use acall")
     # With a factory the runner leaves the thread's own event loop alone.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
-        return runner.run(_waited(said))
+        return runner.run(_waited(answer))
 
 
-def _checked(question: Question, heard: _ApprovalResult) -> Reply:
-    reply = heard.reply
+def _checked(question: Question, result: _ApprovalResult) -> Reply:
+    reply = result.reply
     if reply.is_yes:
         return reply
     raise ApprovalDeclinedError(
-        question.action, question.skill, question.tool, heard.why_not, reply.words
+        question.action, question.skill, question.tool, result.why_not, reply.words
     )
 
 
@@ -272,7 +276,7 @@ def _grant(question: Question) -> Grant:
     return question.action, question.skill, question.tool
 
 
-def _place(question: Question) -> _Place:
+def _question_key(question: Question) -> _QuestionKey:
     """Return what is the same for equal questions of one session.
 
     Arguments are compared as JSON: what a model sends can be too deep for ``==``.

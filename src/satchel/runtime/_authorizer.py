@@ -51,7 +51,7 @@ class Authorizer:
         agent: str = "",
         approvals: Approvals | None = None,
     ) -> None:
-        """Take the policy, and who may be asked; None is nobody."""
+        """Take the policy, and who may be asked; None is no one."""
         self.who = who
         self.approvals = approvals or Approvals()
         self.has_rules = bool(policy.rules)
@@ -60,7 +60,7 @@ class Authorizer:
         self._agent = agent
 
     def decide(self, action: Action, skill: Descriptor, tool: str = "") -> Decision:
-        """Return what holds now; a yes for the session counts. Nobody is asked."""
+        """Return what holds now; a yes for the session counts. No person is asked."""
         decision = self._policy.decide(
             action, skill.id, self.who, tool=tool, raw=skill.category == "raw"
         )
@@ -104,11 +104,11 @@ class Authorizer:
         ``entry`` is what `satchel.load.find_loadable` finds. A request for what is not
         there is allowed: `satchel.load.load` says what is wrong with it. ``approved``
         is the answer of a framework's own approval, and
-        ``answered`` what was decided for an earlier attempt of the same load: nobody is
-        asked twice about one.
+        ``answered`` what was decided for an earlier attempt of the same load:
+        no question is put twice.
 
         Raises:
-            ApprovalNeededError: There is nobody to ask.
+            ApprovalNeededError: There is no one to ask.
             ApprovalDeclinedError: Somebody said no.
         """
         if entry is None:
@@ -171,15 +171,15 @@ class CallAuthorizer:
 
     def decide(self, name: object, arguments: object) -> Decision:
         """Return what the policy says of a call; what cannot be called is allowed."""
-        asked = self._ask_policy(name, arguments)
-        return asked[0] if asked else ALLOWED
+        answer = self._ask_policy(name, arguments)
+        return answer[0] if answer else ALLOWED
 
     def question(self, name: object, arguments: object) -> Question | None:
         """Return what somebody has to be asked before a call; None for nothing."""
         if not self.authorizer.asks:
             return None
-        asked = self._ask_policy(name, arguments)
-        return asked[1] if asked and asked[0].verdict == "ask" else None
+        answer = self._ask_policy(name, arguments)
+        return answer[1] if answer and answer[0].verdict == "ask" else None
 
     def permit(
         self, name: object, arguments: object, approved: Approval | None, call_id: str
@@ -233,7 +233,7 @@ class CallAuthorizer:
             error: SkillError = ApprovalUsedError("tool", skill, tool)
         except Exception as problem:  # noqa: BLE001 - a store is a plug-in
             kind = type(problem).__name__
-            import logging  # nobody pays for it before something is wrong
+            import logging  # its cost only where something is wrong
 
             log = logging.getLogger("satchel")
             log.warning(
@@ -266,7 +266,7 @@ class CallAuthorizer:
         return Permit(given, None, tool, edited is not None, None if owner else reply)
 
     def _declined(self, tool: Tool, arguments: dict[str, object], no: Reply) -> object:
-        """Return the result of a call of the style's tools to which somebody said no.
+        """Return the result of a call of the style's tools that a person declined.
 
         A load that is declined has a result of its own in each style.
         """
@@ -285,7 +285,7 @@ class CallAuthorizer:
         """Return where a skill's tool may be called.
 
         Raises:
-            SkillError: The policy or a person says no, or nobody answered.
+            SkillError: The policy or a person says no, or there was no answer.
         """
         decision = self.authorizer.decide("tool", owner, tool.name)
         if decision.verdict == "deny":
@@ -302,7 +302,7 @@ class CallAuthorizer:
     ) -> tuple[Decision, Question] | None:
         """Return what the policy says of a call, with the question that it raises.
 
-        None for a call that cannot be made: nobody is asked about it.
+        None for a call that cannot be made: no one is asked about it.
         """
         try:
             text = name if isinstance(name, str) else ""
@@ -324,7 +324,7 @@ class CallAuthorizer:
         if entry is None:
             return None
         decisions = [self.authorizer.decide(action, entry) for action in actions]
-        open_ones = [each for each in decisions if each.verdict != "allow"]
+        open_ones = [one for one in decisions if one.verdict != "allow"]
         decision = (open_ones or decisions)[0]
         return decision, self.authorizer.question(decision, entry)
 
@@ -335,7 +335,7 @@ def _once(reply: Reply) -> Reply:
 
 
 def _no_of(error: DeniedError) -> Reply | None:
-    """Return the no that an error is about; None where nobody answered."""
+    """Return the no that an error is about; None where there was no answer."""
     if isinstance(error, ApprovalDeclinedError):
         return Reply("no", error.words)
     return None
@@ -345,7 +345,7 @@ def _check(tool: Tool, arguments: Mapping[str, object]) -> None:
     """Let arguments pass that the tool takes; a framework's own tool checks its own.
 
     Raises:
-        ToolError: It would refuse them, so that nobody has to be asked.
+        ToolError: It would refuse them, so that no one has to be asked.
     """
     if tool.native is None:
         tool.check(arguments)

@@ -104,9 +104,9 @@ def _loaded_by(style: Style, parameter: str, message: SeenMessage) -> Iterator[s
 
 def _in_context(text: str) -> Iterator[str]:
     """Yield the id in the envelope that a text begins with, if it has instructions."""
-    found = _ID.match(text)
-    if found is not None and "<instructions>" in text:
-        yield unescape(found[1])
+    match = _ID.match(text)
+    if match is not None and "<instructions>" in text:
+        yield unescape(match[1])
 
 
 def loads_in_text(
@@ -115,15 +115,15 @@ def loads_in_text(
     """Yield the loads that stand somewhere in a text that several calls have brought.
 
     For frameworks that show a model the results of a step as one text. Any call may
-    bring what looks like a load; so only those are told that are known to be in use.
+    bring what looks like a load; so only skills that are in use count.
     """
     tool, _ = LOAD_TOOLS[style]
-    found: Iterable[tuple[object, str]]
+    match: Iterable[tuple[object, str]]
     if style == "agent-skills":
-        found = ((unescape(each[1]), each[0]) for each in _CONTEXT.finditer(text))
+        match = ((unescape(each[1]), each[0]) for each in _CONTEXT.finditer(text))
     else:
-        found = ((_parsed(line).get("name"), line) for line in text.splitlines())
-    yield from (SeenMessage("tool", load, tool) for id, load in found if id in in_use)
+        match = ((_parsed(line).get("name"), line) for line in text.splitlines())
+    yield from (SeenMessage("tool", load, tool) for id, load in match if id in in_use)
 
 
 def _parsed(text: str) -> dict[str, object]:
@@ -145,7 +145,7 @@ def requested_access(
 ) -> tuple[tuple[Action, ...], str] | None:
     """Return what a tool call wants of which skill; None where it is about none.
 
-    Whoever reads SKILL.md as a file loads the skill, too.
+    To read SKILL.md as a file is to load the skill.
     """
     tool, parameter = LOAD_TOOLS[style]
     skill_id = arguments.get(parameter)

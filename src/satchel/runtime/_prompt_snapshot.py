@@ -1,7 +1,7 @@
 """The catalog section that a conversation began with, frozen for all of it.
 
 A provider's prompt cache holds as long as the first bytes stay the same. So a
-conversation keeps its section, and what changed since is said once, behind it. State
+conversation keeps its section, and what changed since is added once, behind it. State
 that is stored elsewhere names a snapshot by its key alone; a process that does not know
 the key begins a new one, and the provider's cache is lost once.
 """

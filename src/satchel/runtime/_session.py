@@ -183,8 +183,8 @@ class Session:
         """The same object while the same messages lead to the same model call.
 
         Then `instructions`, `tools` and `dump` return nothing new. It is always another
-        one where nobody can know: rules may decide otherwise at any time, and always-on
-        skills and texts that are repeated are read again.
+        one where that cannot be known: rules may decide otherwise at any time, and
+        always-on skills and texts that are repeated are read again.
         """
         state = self._state
         if (

@@ -61,7 +61,7 @@ class AlwaysOn:
         return cls(tuple(order))
 
     def allowed(self, authorizer: "Authorizer") -> "AlwaysOn":
-        """Return those that may be loaded; nobody is asked."""
+        """Return those that may be loaded; no person is asked."""
         return AlwaysOn(
             tuple(
                 skill
@@ -99,8 +99,8 @@ class SessionSettings:
     """What does not change while a session lasts.
 
     ``only`` are groups of patterns; a skill is here if each group has one that fits.
-    ``client`` is the program that asks, for events. ``trust_state`` says that nobody
-    but the application can write the state that it resumes from.
+    ``client`` is the program that asks, for events. ``trust_state`` says that only
+    the application can write the state that it resumes from.
     """
 
     agent: str = ""
@@ -124,5 +124,5 @@ def _described(skill: SkillLike) -> Descriptor:
     category = text_of(skill, "category") if hasattr(skill, "category") else "standard"
     if category not in get_args(Category):
         kind = type(skill).__name__
-        raise ValueError(f"{kind}.category is to be standard or raw, got {category!r}")
+        raise ValueError(f"{kind}.category: expected standard or raw; got {category!r}")
     return Descriptor(_name(skill), "", category=cast("Category", category))

@@ -22,7 +22,7 @@ MAX_NOT_FOUND: Final = 50
 """Things that are not there, and are counted one by one within a turn."""
 
 Grant: TypeAlias = tuple[str, str, str]
-"""Action, skill and tool for which somebody said yes until the session ends."""
+"""Action, skill and tool that were approved until the session ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +177,9 @@ class SessionState:
             self._visible = visible
             if visible.after_user:
                 self.begin_turn()
-            known = {*self.in_use, *self.saved.unloaded}
+            seen_before = {*self.in_use, *self.saved.unloaded}
             for skill_id, text in visible.loaded:
-                if skill_id in known or self._access.descriptor(skill_id) is None:
+                if skill_id in seen_before or self._access.descriptor(skill_id) is None:
                     continue
                 if self._access.needs_approval(skill_id):
                     continue  # messages can be made up, and so show no approval
@@ -247,7 +247,7 @@ class SessionState:
     def evicted(self) -> list[str]:
         """Return the skills in use that the next model call does not see, newest first.
 
-        Empty where nobody says what it sees: all of them may be visible.
+        Empty where it is unknown what it sees: all of them may be visible.
         """
         if self._visible is None:
             return []

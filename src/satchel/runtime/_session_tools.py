@@ -121,7 +121,7 @@ class SessionTools(ToolBackend):
     def notes(self, loaded: Loaded) -> Sequence[str]:
         """Return what to say next to a text: tools, the folder, what changed."""
         notes: list[str] = []
-        # Where the text is visible, the rest was said there.
+        # Where the text is visible, these notes are, too.
         if loaded.file == SKILL_FILE and not self._state.shows(loaded):
             if loaded.descriptor.tools:
                 notes += self._tool_notes(loaded.descriptor)
@@ -156,7 +156,7 @@ class SessionTools(ToolBackend):
     def find_tool(self, name: object) -> OwnedTool:
         """Return the tool of that name, and which skill brings it.
 
-        It is the one that is offered; else a denied one, so that this can be said.
+        It is the one that is offered; else a denied one, so that the error says why.
 
         Raises:
             ToolError: There is none, or its skill has to be loaded first.

@@ -25,7 +25,8 @@ class Stager(Protocol):
 
         ``files`` has SKILL.md and the listed files by pack-relative path, and
         ``digest`` is that of all of them: what is there already under an equal one
-        need not be copied again. What it raises is told, and the skill loads without.
+        need not be copied again. What it raises becomes a note; the skill loads all
+        the same.
         """
         ...
 
@@ -73,7 +74,7 @@ def stage_pack(
 ) -> Staged:
     """Stage a skill that was loaded; where that fails, a note says so and why.
 
-    The note is for a model, and tells no path of this machine.
+    The note is for a model, and has no path of this machine in it.
     """
     try:
         return Staged(stage_files(stager, load, descriptor))

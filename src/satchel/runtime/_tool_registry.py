@@ -87,7 +87,7 @@ class ToolRegistry:
             ExtraMissingError: As for the constructor.
             ToolError: As for the constructor.
         """
-        self._put([offer for each in offered for offer in _registered(each)])
+        self._put([offer for item in offered for offer in _registered(item)])
 
     @property
     def version(self) -> object:
@@ -105,7 +105,7 @@ class ToolRegistry:
         return None if offer is None else offer.tool
 
     def owner(self, name: str) -> str:
-        """Return who offers the tool; empty where nobody does."""
+        """Return who offers the tool; empty where no one does."""
         offer = self._offers.get(name)
         return "" if offer is None else offer.owner
 
@@ -130,10 +130,10 @@ class ToolRegistry:
 
     def missing(self, catalog: Catalog) -> tuple[Finding, ...]:
         """Return an error for each tool that a skill names and cannot open."""
-        held = (each.descriptor for each in catalog.excluded if _loads(each.reason))
+        excluded = (item.descriptor for item in catalog.excluded if _loads(item.reason))
         return tuple(
             _tool_not_offered(descriptor, name, offer)
-            for descriptor in (*catalog.entries, *held)
+            for descriptor in (*catalog.entries, *excluded)
             if descriptor.tools
             for name, offer in self._named(descriptor)
             if offer is None or not _serves(offer, descriptor)
@@ -161,33 +161,33 @@ class ToolRegistry:
             self._offers = MappingProxyType(offers)
 
 
-def _registered(each: object) -> Iterator[_RegisteredTool]:
-    if isinstance(each, Toolbox):
-        yield from (_RegisteredTool(tool) for tool in each)
-    elif isinstance(each, Mapping):
-        for name, one in cast("Mapping[Any, object]", each).items():
+def _registered(item: object) -> Iterator[_RegisteredTool]:
+    if isinstance(item, Toolbox):
+        yield from (_RegisteredTool(tool) for tool in item)
+    elif isinstance(item, Mapping):
+        for name, one in cast("Mapping[Any, object]", item).items():
             yield _RegisteredTool(_tool(one, str(name)))
     else:
-        yield _RegisteredTool(_tool(each))
+        yield _RegisteredTool(_tool(item))
 
 
-def _tool(each: object, name: str | None = None) -> Tool:
-    if isinstance(each, Tool):
-        return each if name is None else replace(each, name=name)
-    if isinstance(each, _FUNCTIONS):
-        return tool_from_function(cast("Callable[..., Any]", each), name=name)
-    kind = type(each).__name__
-    if isinstance(each, (type, Skill, BaseSkill, str)):
-        what = f"the class {each.__name__}" if isinstance(each, type) else f"a {kind}"
+def _tool(item: object, name: str | None = None) -> Tool:
+    if isinstance(item, Tool):
+        return item if name is None else replace(item, name=name)
+    if isinstance(item, _FUNCTIONS):
+        return tool_from_function(cast("Callable[..., Any]", item), name=name)
+    kind = type(item).__name__
+    if isinstance(item, (type, Skill, BaseSkill, str)):
+        what = f"the class {item.__name__}" if isinstance(item, type) else f"a {kind}"
         raise ToolError(name or kind, f"{what} is no tool")
-    own = foreign_name(each)
+    own = foreign_name(item)
     if name and own and own != name:
         detail = f"its framework knows it as {own!r}; offer it under that name"
         raise ToolError(name, detail)
     if not (name or own):
         detail = "it has no name; offer a function, a Tool, or {name: tool}"
         raise ToolError(kind, detail)
-    return foreign_tool(each, name or own)
+    return foreign_tool(item, name or own)
 
 
 def _serves(offer: _RegisteredTool, descriptor: Descriptor) -> bool:

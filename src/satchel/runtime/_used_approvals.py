@@ -91,7 +91,7 @@ class _DefaultUsedApprovals:
                 raise FileNotFoundError("the user has no home folder")
             return self._folder.use(key)
         except OSError as error:
-            import logging  # nobody pays for it before something is wrong
+            import logging  # its cost only where something is wrong
 
             log = logging.getLogger("satchel")
             log.warning(
@@ -109,12 +109,12 @@ def used_approvals(environ: Mapping[str, str], state_folder: Path) -> UsedApprov
     It is a folder, or ``memory``. By default it is a folder of ``state_folder``, or
     memory where that cannot be written to.
     """
-    said = environ.get("SATCHEL_APPROVALS", "").strip()
-    if said == "memory":
+    setting = environ.get("SATCHEL_APPROVALS", "").strip()
+    if setting == "memory":
         return UsedApprovalsInMemory()
     return (
-        UsedApprovalsInFolder(said)
-        if said
+        UsedApprovalsInFolder(setting)
+        if setting
         else _DefaultUsedApprovals(state_folder / "approvals")
     )
 

@@ -42,9 +42,9 @@ class _ExpressionParser:
     """One pass over one expression; each method takes what its rule names."""
 
     def __init__(self, expression: str) -> None:
-        found = [*re.finditer(_LEXEME, expression)]
-        self._written = [(each[0], each.start() + 1) for each in found]
-        self._tokens = [*map(_plain, (each[0] for each in found)), _END]
+        matches = [*re.finditer(_LEXEME, expression)]
+        self._written = [(match[0], match.start() + 1) for match in matches]
+        self._tokens = [*map(_plain, (match[0] for match in matches)), _END]
         self._next = 0
         self._depth = 0
 
@@ -58,10 +58,10 @@ class _ExpressionParser:
     def _token(self) -> str:
         return self._tokens[self._next]
 
-    def _take(self, wanted: str) -> str:
-        """Return the next token and step over it, if it is one of ``wanted``."""
+    def _take(self, choices: str) -> str:
+        """Return the next token and step over it, if it is one of ``choices``."""
         token = self._token
-        if token == _END or token not in wanted:
+        if token == _END or token not in choices:
             return _END
         self._next += 1
         return token
@@ -137,7 +137,7 @@ def _number(text: str) -> Fraction:
 
 def _raised(base: Fraction, exponent: Fraction) -> Fraction:
     if exponent.denominator != 1:
-        raise ValueError("an exponent is to be a whole number")
+        raise ValueError("an exponent must be a whole number")
     power = exponent.numerator
     if not base and power < 0:
         raise ValueError("division by zero")
@@ -160,10 +160,10 @@ def _too_long() -> NoReturn:
 
 
 MAX_DIGITS: Final = 100
-"""Digits that are written out; nobody reads more of them, so that a longer result is
-told to twelve digits."""
+"""Digits that are written out; a reader has no use for more, so a longer result is
+given to twelve digits."""
 EXACT_BELOW_DIGITS: Final = 5_000
-"""A result of fewer digits is told; one of as many or more is an error."""
+"""A result of fewer digits is given; one of as many or more is an error."""
 _ABOUT: Final = Context(prec=12)
 
 
@@ -172,7 +172,7 @@ def write_number(value: Fraction) -> str:
 
     A fraction comes with its value to twelve digits: ``1/3 (about 0.333333333333)``.
     There is no exponent, so that each digit stands where it counts. A value of more
-    than `MAX_DIGITS` digits is only told to twelve: ``about 446.774431401``, with an
+    than `MAX_DIGITS` digits is only given to twelve: ``about 446.774431401``, with an
     exponent where it is far from 1.
 
     Raises:

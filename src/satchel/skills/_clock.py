@@ -36,7 +36,8 @@ def find_zone(name: str) -> tzinfo:
     if name.upper() == "UTC":
         return UTC
     unknown = ValueError(
-        f"unknown time zone {name[:_SHOWN]!r}; want an IANA name, such as Europe/Paris"
+        f"unknown time zone {name[:_SHOWN]!r}; expected an IANA name, such as "
+        "Europe/Paris"
     )
     if name.partition("/")[0].lower() in _NO_PLACES:
         raise unknown
@@ -61,13 +62,13 @@ def parse_time(text: str, zone_name: str | None = None) -> datetime:
         ValueError: It is no such text or time; its offset is not that of the zone;
             or the clocks of the zone skip or repeat it, so that it needs an offset.
     """
-    found = _TIME.fullmatch(text)
+    match = _TIME.fullmatch(text)
     try:
-        time = datetime.fromisoformat(text.upper() if found else "")
+        time = datetime.fromisoformat(text.upper() if match else "")
     except ValueError as error:
         raise ValueError(
-            f"{text[:_SHOWN]!r} is no date and time; want 2026-03-01T09:30:00+01:00, "
-            "with or without the offset"
+            f"{text[:_SHOWN]!r} is no date and time; expected "
+            "2026-03-01T09:30:00+01:00, with or without the offset"
         ) from error
     zone = find_zone(zone_name or "UTC")
     if time.tzinfo is None:
@@ -154,7 +155,7 @@ _CONVERT: Final[dict[str, Json]] = {
 
 
 def clock(now: Callable[[], datetime] | None = None) -> Skill:
-    """Return a skill that tells the time; its tools: ``time_now``, ``time_convert``.
+    """Return a skill for the time; its tools: ``time_now``, ``time_convert``.
 
     Args:
         now: Gives the time; one without an offset is UTC. None is the clock of this
@@ -164,7 +165,7 @@ def clock(now: Callable[[], datetime] | None = None) -> Skill:
         TypeError: ``now`` is no function.
     """
     if now is not None and not callable(now):
-        raise TypeError(f"want a function that tells the time, got {now!r}")
+        raise TypeError(f"expected a function that returns the time; got {now!r}")
     tell = now or _utc_now
 
     def time_now(timezone: str | None = None) -> dict[str, Json]:
@@ -210,10 +211,10 @@ def time_convert(
     """
     try:
         moment = parse_time(time, from_timezone)
-        said = describe(moment, find_zone(to_timezone))
+        described = describe(moment, find_zone(to_timezone))
     except ValueError as error:
         raise ToolError("time_convert", str(error)) from error
-    return {"from": moment.isoformat(), **said}
+    return {"from": moment.isoformat(), **described}
 
 
 def _utc_now() -> datetime:

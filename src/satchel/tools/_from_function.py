@@ -27,9 +27,9 @@ _NAME: Final = r"[A-Za-z0-9_-]{1,64}"
 """What every provider takes as the name of a tool."""
 
 _MAX_MESSAGE: Final = 300
-"""Characters of what is said about one mistake."""
+"""Characters of the message about one mistake."""
 _MAX_MISTAKES: Final = 5
-"""Mistakes that one result tells: enough to mend a call, and no flood."""
+"""Mistakes in one result: enough to fix a call, and no flood."""
 
 _SCHEMAS_BY_NAME: Final = {"$defs", "properties", "patternProperties"}
 _VALUES: Final = {"const", "default", "enum", "examples"}
@@ -69,17 +69,17 @@ def tool_from_function(
     del docstring_parser, pydantic
     plain = _plain(function)
     name = _name(name or str(getattr(plain, "__name__", type(plain).__name__)))
-    told, told_of = _documented(_docstring(plain))
+    text, descriptions = _documented(_docstring(plain))
     parameters = _parameters(name, function, plain)
-    runs = [each.name for each in parameters if _is_run(each.annotation)]
+    runs = [parameter.name for parameter in parameters if _is_run(parameter.annotation)]
     if len(runs) > 1:
         raise ToolError(name, f"several parameters are a Run: {', '.join(runs)}")
-    given = [each for each in parameters if each.name not in runs]
-    adapters = {each.name: _adapter(name, each) for each in given}
+    given = [parameter for parameter in parameters if parameter.name not in runs]
+    adapters = {parameter.name: _adapter(name, parameter) for parameter in given}
     return Tool(
         name,
-        told if description is None else description,
-        _schema(name, given, adapters, told_of),
+        text if description is None else description,
+        _schema(name, given, adapters, descriptions),
         function,
         run_parameter=runs[0] if runs else None,
         coerce=lambda arguments: _coerced(name, adapters, arguments),
@@ -127,14 +127,17 @@ def _coerced(
 
 def _mistakes(name: str, error: "ValidationError") -> list[str]:
     """Tell what is wrong, and where; not the value, which the model knows."""
-    told: list[str] = []
-    for each in error.errors(include_url=False, include_input=False):
+    text: list[str] = []
+    for parameter in error.errors(include_url=False, include_input=False):
         path = "".join(
-            f"[{part}]" if isinstance(part, int) else f".{part}" for part in each["loc"]
+            f"[{part}]" if isinstance(part, int) else f".{part}"
+            for part in parameter["loc"]
         )
-        said = each["msg"][:_MAX_MESSAGE]  # a validator may repeat what it was given
-        told.append(f"argument {echo(name + path)!r}: {said}")
-    return told
+        message = parameter["msg"][
+            :_MAX_MESSAGE
+        ]  # a validator may repeat what it was given
+        text.append(f"argument {echo(name + path)!r}: {message}")
+    return text
 
 
 def _plain(function: Callable[..., Any]) -> Any:  # noqa: ANN401 - whatever was wrapped
@@ -175,13 +178,13 @@ def _documented(docstring: str) -> tuple[str, dict[str, str]]:
     except ParseError:
         return docstring, {}
     # numpy's style may describe several at once: ``x, y : int``.
-    told_of = {
-        name.strip(): each.description
-        for each in parsed.params
-        for name in each.arg_name.split(",")
-        if each.description
+    descriptions = {
+        name.strip(): parameter.description
+        for parameter in parsed.params
+        for name in parameter.arg_name.split(",")
+        if parameter.description
     }
-    return (parsed.description or "").strip(), told_of
+    return (parsed.description or "").strip(), descriptions
 
 
 def _parameters(
@@ -201,8 +204,8 @@ def _parameters(
     names = getattr(body, "__globals__", {})
     bound = function.keywords if isinstance(function, partial) else {}
     return [
-        each.replace(annotation=_hint(tool, each, names))
-        for name, each in parameters.items()
+        parameter.replace(annotation=_hint(tool, parameter, names))
+        for name, parameter in parameters.items()
         if name not in bound
     ]
 
@@ -221,10 +224,10 @@ def _hint(tool: str, parameter: "Parameter", names: Mapping[str, Any]) -> Any:  
     if parameter.annotation is parameter.empty:
         return Any
     # `Run` is often imported for type checkers alone; a module's own goes first.
-    known = {"Run": Run, **names}
+    names_in_hint = {"Run": Run, **names}
     holder = SimpleNamespace(__annotations__={name: parameter.annotation})
     try:
-        return get_type_hints(holder, known, include_extras=True)[name]
+        return get_type_hints(holder, names_in_hint, include_extras=True)[name]
     except Exception as error:  # a hint may hold any expression
         detail = f"parameter {name!r}: its hint cannot be resolved: {error}"
         raise ToolError(tool, detail) from error
@@ -236,7 +239,9 @@ def _is_run(hint: Any) -> bool:  # noqa: ANN401 - a hint is anything
     if get_origin(hint) is Annotated:
         return _is_run(get_args(hint)[0])
     if get_origin(hint) in {Union, UnionType}:
-        return all(each is NoneType or _is_run(each) for each in get_args(hint))
+        return all(
+            parameter is NoneType or _is_run(parameter) for parameter in get_args(hint)
+        )
     return hint is Run
 
 
@@ -244,7 +249,7 @@ def _schema(
     tool: str,
     parameters: "list[Parameter]",
     adapters: "Mapping[str, TypeAdapter[Any]]",
-    told_of: Mapping[str, str],
+    descriptions: Mapping[str, str],
 ) -> dict[str, "Json"]:
     from pydantic import TypeAdapter
 
@@ -252,15 +257,19 @@ def _schema(
         [(name, "validation", adapter) for name, adapter in adapters.items()]
     )
     properties: dict[str, Any] = {}
-    for each in parameters:
-        schema = dict(made[each.name, "validation"])
-        if each.name in told_of:
-            schema.setdefault("description", told_of[each.name])
-        if each.default is not each.empty:
-            schema |= _default(tool, each)
-        properties[each.name] = schema
+    for parameter in parameters:
+        schema = dict(made[parameter.name, "validation"])
+        if parameter.name in descriptions:
+            schema.setdefault("description", descriptions[parameter.name])
+        if parameter.default is not parameter.empty:
+            schema |= _default(tool, parameter)
+        properties[parameter.name] = schema
     whole: dict[str, Any] = {"type": "object", "properties": properties}
-    required = [each.name for each in parameters if each.default is each.empty]
+    required = [
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty
+    ]
     if required:
         whole["required"] = required
     whole["additionalProperties"] = False
@@ -289,13 +298,15 @@ def _default(tool: str, parameter: "Parameter") -> dict[str, Any]:
 def _untitled(schema: Any) -> Any:  # noqa: ANN401 - JSON
     """Drop the titles: they repeat names, and every call pays for them."""
     if isinstance(schema, list):
-        return [_untitled(each) for each in schema]  # pyright: ignore[reportUnknownVariableType]
+        return [_untitled(parameter) for parameter in schema]  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(schema, dict):
         return schema
     untitled: dict[str, Any] = {}
     for key, value in cast("dict[str, Any]", schema).items():
         if key in _SCHEMAS_BY_NAME:
-            untitled[key] = {name: _untitled(each) for name, each in value.items()}
+            untitled[key] = {
+                name: _untitled(parameter) for name, parameter in value.items()
+            }
         elif key in _VALUES:
             untitled[key] = value
         elif key != "title":

@@ -10,7 +10,7 @@ from satchel.text import printable
 
 
 class Turn:
-    """One turn of an agent, told from all others by being another object."""
+    """One turn of an agent: each turn is another object."""
 
     __slots__ = ("__weakref__",)
 
@@ -19,11 +19,11 @@ class Turn:
 class Run:
     """For whom and with what a tool runs; filled in by Satchel, seen by no model.
 
-    ``who`` is whoever the run acts for and ``deps`` whatever the application handed
+    ``who`` is the user that the run acts for, ``deps`` what the application handed
     over with the session; both are the application's own, so their types are its to
     know. ``session`` is the `satchel.Session`, None outside of one. ``turn`` is one
     object in every call of one turn and another one in the next, for what is kept that
-    long; None where nobody says when a turn ends. ``approved`` is the answer to a
+    long; None where it is unknown when a turn ends. ``approved`` is the answer to a
     question about this very call, for Satchel's own tools.
     """
 
@@ -46,8 +46,8 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 }
 
 _FAILURES: Final = (Exception, SystemExit)
-"""What a handler raises and an agent's loop outlives (R33). Functions that parse a
-command line exit; a keyboard interrupt and a cancelled task are nobody's failure."""
+"""What a handler raises and an agent's loop outlives. Functions that parse a
+command line exit; a keyboard interrupt and a cancelled task are no failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Tool:
     ``run_parameter`` names is filled in with the `Run` and is in no schema. ``native``
     is a framework's own tool object, which its adapter hands on as it is. ``coerce``
     is a library's check in place of ours of the types: it returns what the handler
-    takes, or raises a `ToolError`. ``refused`` is told of a call that is refused for
+    takes, or raises a `ToolError`. ``refused`` is called for a call that is refused for
     its form: the arguments, whatever they are, and the error.
     """
 
@@ -219,14 +219,14 @@ def result_text(result: object) -> str:
 
     try:
         return _sendable(json.dumps(result, ensure_ascii=False, default=_plain))
-    except Exception as error:  # noqa: BLE001 - a tool's own value (R33)
+    except Exception as error:  # noqa: BLE001 - a tool's own value
         message = f"the result cannot be written: {type(error).__name__}"
         return json.dumps({"error": {"code": "internal-error", "message": message}})
 
 
 def _plain(value: Any) -> object:  # noqa: ANN401 - json asks about anything
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: getattr(value, each.name) for each in fields(value)}
+        return {item.name: getattr(value, item.name) for item in fields(value)}
     if callable(dump := getattr(value, "model_dump", None)):
         return dump(mode="json")
     if isinstance(value, (set, frozenset)):
@@ -246,7 +246,7 @@ def inline_schema(schema: Mapping[str, Json]) -> dict[str, Json]:
     is cut where it comes again: there, any object is allowed.
     """
     definitions = cast("Mapping[str, Json]", schema.get("$defs", {}))
-    rest = {key: each for key, each in schema.items() if key != "$defs"}
+    rest = {key: value for key, value in schema.items() if key != "$defs"}
     return cast("dict[str, Json]", _inlined(rest, definitions, ()))
 
 
@@ -256,11 +256,11 @@ def _inlined(
     within: tuple[str, ...],
 ) -> Any:  # noqa: ANN401
     if isinstance(schema, list):
-        return [_inlined(each, definitions, within) for each in schema]  # pyright: ignore[reportUnknownVariableType]
+        return [_inlined(value, definitions, within) for value in schema]  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(schema, Mapping):
         return schema
     named = cast("Mapping[str, Any]", schema)
-    plain = {key: _inlined(each, definitions, within) for key, each in named.items()}
+    plain = {key: _inlined(value, definitions, within) for key, value in named.items()}
     reference = plain.get("$ref")
     if not isinstance(reference, str):
         return plain  # or a parameter of that name

@@ -68,7 +68,7 @@ class Toolbox:
     def call(
         self, name: str, arguments: Mapping[str, object] | str, run: Run | None = None
     ) -> object:
-        """Carry out one call by the tool's name. Never raises, as `Tool.call`."""
+        """Make one call by the tool's name. Never raises, as `Tool.call`."""
         tool = self.get(name)
         return _unknown(name) if tool is None else tool.call(arguments, run)
 
@@ -80,13 +80,13 @@ class Toolbox:
         return _unknown(name) if tool is None else await tool.acall(arguments, run)
 
 
-def _tool(each: object) -> Tool:
-    if isinstance(each, Tool):
-        return each
-    if not callable(each):
-        kind = type(each).__name__
-        raise ToolError(kind, f"want a function or a Tool, got {each!r}"[:_SHOWN])
-    return tool_from_function(each)
+def _tool(tool: object) -> Tool:
+    if isinstance(tool, Tool):
+        return tool
+    if not callable(tool):
+        kind = type(tool).__name__
+        raise ToolError(kind, f"expected a function or a Tool; got {tool!r}"[:_SHOWN])
+    return tool_from_function(tool)
 
 
 def _check_unique(owned: Iterable[tuple[str, Tool]]) -> None:

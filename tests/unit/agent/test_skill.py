@@ -30,7 +30,7 @@ def test_a_box_stays_the_one_it_is() -> None:
 
     assert Skill("refunds", tools=box).tools is box
     assert Skill("refunds", toolbox=box).tools is box
-    with pytest.raises(TypeError, match="not both"):
+    with pytest.raises(TypeError, match="got both"):
         Skill("refunds", tools=[], toolbox=box)
 
 

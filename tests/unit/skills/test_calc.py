@@ -109,8 +109,8 @@ def test_results_are_exact(expression: str, result: str) -> None:
         ("5%0", "division by zero"),
         ("1/(3-3)", "division by zero"),
         ("0^-1", "division by zero"),
-        ("(-1)^0.5", "an exponent is to be a whole number"),
-        ("2^(1/3)", "an exponent is to be a whole number"),
+        ("(-1)^0.5", "an exponent must be a whole number"),
+        ("2^(1/3)", "an exponent must be a whole number"),
     ],
 )
 def test_what_has_no_value_is_a_result_that_says_why(

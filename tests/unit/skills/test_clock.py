@@ -108,7 +108,7 @@ def test_a_time_without_offset_is_utc_wherever_the_machine_is(
 
 
 def test_a_clock_is_a_function() -> None:
-    with pytest.raises(TypeError, match="a function that tells the time, got 3"):
+    with pytest.raises(TypeError, match="a function that returns the time; got 3"):
         clock(3)  # type: ignore[arg-type]
 
 
@@ -120,7 +120,9 @@ def test_a_clock_is_a_function() -> None:
 def test_a_bad_zone_is_a_result_that_says_so(name: str) -> None:
     told = message(now_in(name))
 
-    assert told.startswith(f"time_now: unknown time zone {name[:60]!r}; want an IANA")
+    assert told.startswith(
+        f"time_now: unknown time zone {name[:60]!r}; expected an IANA"
+    )
     assert message(convert("2026-01-01T00:00:00Z", None, name)).startswith(
         "time_convert: unknown time zone"
     )
@@ -234,7 +236,11 @@ def test_conversion(
 @pytest.mark.parametrize(
     ("time", "source", "reason"),
     [
-        ("noon", None, "'noon' is no date and time; want 2026-03-01T09:30:00+01:00"),
+        (
+            "noon",
+            None,
+            "'noon' is no date and time; expected 2026-03-01T09:30:00+01:00",
+        ),
         ("", None, "'' is no date and time"),
         ("2026-01-01", None, "is no date and time"),
         ("20260101T000000", None, "is no date and time"),
