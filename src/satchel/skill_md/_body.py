@@ -1,6 +1,7 @@
-"""Where the body of a SKILL.md begins, also in a file that gets its fences wrong.
+"""Where the body of a SKILL.md begins, whatever its fences, and its first sentence.
 
-And its first sentence.
+Text alone decides, no YAML, so that `body_of` and `parse` agree. Only the top of the
+file is looked at: a document that shows a SKILL.md as an example has no frontmatter.
 """
 
 import re
@@ -11,7 +12,7 @@ from satchel.skill_md._opening import Span, span_of_text
 
 TolerantSpan = tuple[Span, tuple[Finding, ...]]
 
-# What may stand before the frontmatter: blank lines, HTML comments, a rule that an
+# What may come before the frontmatter: blank lines, HTML comments, a rule that an
 # editor made of the fence, the head of a form upload that was saved with the file.
 _BEFORE: Final = re.compile(
     r"(?:[\s\ufeff\u200b]+|<!--.*?-->|[*_]{3,}[ \t]*\r?\n"
@@ -38,7 +39,7 @@ _CLOSING: Final = re.compile(
     r"^(?:-{3,}|\.{3})[ \t]*(?:\r?\n|\r?\Z)|^---(?=[^\s-])", re.MULTILINE
 )
 HEADING: Final = re.compile(r"^#{1,6}[ \t]+\S", re.MULTILINE)
-# A line at the margin that YAML has no use for; and a field that no body begins with.
+# A line without indent that is not YAML; and a field that no body begins with.
 _PROSE: Final = re.compile(
     r"^(?![\w.\"'-]+[ \t]*:(?:\s|$)|-\s|[]#}\"'\s])[^\n]", re.MULTILINE
 )
@@ -52,7 +53,7 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
 
 
 def body_of(text: str) -> str:
-    """Return what stands behind the frontmatter, unaltered; else the whole text."""
+    """Return the text after the frontmatter, unaltered; else the whole text."""
     span = span_of_text(text)
     if span is None or HEADING.search(text, span.head, span.end):
         loose = tolerant_span(text)
@@ -66,7 +67,7 @@ def with_line_feeds(text: str) -> str:
 
 
 def before_frontmatter(text: str) -> str:
-    """Return what stands before the frontmatter, or before the code block around it."""
+    """Return the text before the frontmatter, or before the code block around it."""
     before = _BEFORE.match(text)
     return before[0] if before else ""
 
@@ -144,7 +145,7 @@ def _odd_end(text: str, head: int, limit: int) -> _End | None:
 
 
 def _inside_code(text: str, head: int, mark: str, end: _End) -> _End:
-    """Correct the end for frontmatter that stands in a Markdown code block."""
+    """Correct the end for frontmatter in a Markdown code block."""
     line = re.compile(rf"^{re.escape(mark)}[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
     closed = line.search(text, head)
     if closed is None:

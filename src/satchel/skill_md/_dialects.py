@@ -1,6 +1,8 @@
 """How a field's value may be written, and the two dialects of frontmatter.
 
-Each turned into the other without loss.
+One dialect has fields of its own for files, keywords, version, author and the schema of
+them. The other, the public specification, has six fields, and keeps everything else in
+``metadata``, as texts. Each is turned into the other without loss.
 """
 
 import re
@@ -38,9 +40,9 @@ def boolean(
 def text_list(
     tree: YamlTree, key: str, within: dict[str, Node] | None = None
 ) -> tuple[str, ...] | None:
-    """Return a list, or a text with commas, as its items without blanks around them.
+    """Return a list, or a text with commas, as its items without spaces around them.
 
-    None where the field is absent, null or a mapping. What is empty or no scalar is
+    None where the field is absent, null or a mapping. What is empty or not a scalar is
     left out of a list.
     """
     value = (tree.root if within is None else within).get(key)
@@ -67,7 +69,7 @@ def file_list(
 def tool_list(
     tree: YamlTree, key: str, within: dict[str, Node] | None = None
 ) -> tuple[str, ...] | None:
-    """Return tools: a list, or a text with blanks or commas outside parentheses."""
+    """Return tools: a list, or a text with spaces or commas outside parentheses."""
     value = (tree.root if within is None else within).get(key)
     if isinstance(value, list):
         return text_list(tree, key, within)
@@ -76,14 +78,14 @@ def tool_list(
 
 
 def split_tools(text: str) -> list[str]:
-    """Return the tools of a text; blanks and commas within parentheses part none."""
+    """Return the tools of a text; spaces and commas within parentheses split none."""
     return _TOOL.findall(text)
 
 
 def decode_items(text: str) -> tuple[str, ...]:
-    """Return the items of a text: a JSON list, else parts between blanks or commas.
+    """Return the items of a text: a JSON list, else parts between spaces or commas.
 
-    The JSON form is what `to_spec` writes for items that hold blanks or commas.
+    The JSON form is what `to_spec` writes for items with spaces or commas.
     """
     if text.startswith("["):
         import json
@@ -111,7 +113,7 @@ STRICT_FIELDS: Final = frozenset(
 
 _MOVED: Final = (*_LISTS, "version", "author", SCHEMA_FIELD)
 SET_ASIDE: Final = "satchel:"
-"""Stands before a moved key that ``metadata`` already uses for something else."""
+"""The prefix of a moved key that ``metadata`` already uses for something else."""
 _AMBIGUOUS: Final = re.compile(r"[\s,]|\A\[|\A\Z")
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
 
@@ -163,7 +165,7 @@ def from_spec(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def encode_items(items: Iterable[str]) -> str:
-    """Return a list as one text: blanks between the items, or JSON where those fail."""
+    """Return a list as one text: spaces between the items, or JSON where those fail."""
     texts = list(items)
     if any(_AMBIGUOUS.search(text) for text in texts):
         import json

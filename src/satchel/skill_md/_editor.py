@@ -153,7 +153,7 @@ def _find_entry(text: str, key: str) -> _EntryPlace | None:
 def _own_count(lines: Sequence[str], least: int = 1) -> int:
     """Return how many lines are an entry's own.
 
-    Blank lines and comments at the margin after it belong to the next entry.
+    Blank lines and comments without indent after it belong to the next entry.
     """
     count = len(lines)
     while count > least and (
@@ -270,7 +270,7 @@ def _nested(
     if not _OPENS_BLOCK.fullmatch(own[0].partition(":")[2]):
         return None
     first = next((line for line in own[1:] if not _is_aside(line)), "")
-    indent = margin(first)
+    indent = indent_of(first)
     if not indent or not all(
         line.startswith(indent) or _is_aside(line) for line in own[1:]
     ):
@@ -285,7 +285,7 @@ def _is_aside(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith("#")
 
 
-def margin(line: str) -> str:
+def indent_of(line: str) -> str:
     """Return the spaces at the beginning of a line."""
     return line[: len(line) - len(line.lstrip(" "))]
 

@@ -1,6 +1,9 @@
-"""Broken frontmatter as top-level entries, and the rewrites.
+"""Broken frontmatter as top-level entries, and rewrites that may repair one of them.
 
-That may repair one of them.
+One entry that is not YAML then costs no other: each is parsed by itself, and only
+what does not parse is touched. A rewrite knows one mistake, and never decides by
+itself: it is used only where the YAML parser then accepts the entry. No rewrite sees
+valid YAML, so none can change its meaning.
 """
 
 import re
@@ -12,7 +15,7 @@ from satchel.skill_md._writer import quoted
 _ENTRY_KEY: Final = re.compile(
     r"([A-Za-z_][\w.-]*|\"[^\"]+\"|'[^']+')[ \t]*:(?:[ \t]+|$)"
 )
-# Fields that begin an entry even where they are indented, or glued to their value.
+# Fields that begin an entry even where they are indented, or lack a space.
 _FIELD_NAMES: Final = (
     r"(name|description|version|license|author|metadata|compatibility|allowed-tools"
     r"|tags|homepage|references|scripts|assets|trigger_keywords|user-invocable"
@@ -28,9 +31,9 @@ _QUOTE: Final = re.compile(r"(?<!\\)\"")
 class FrontmatterEntry(NamedTuple):
     """A key with all the lines that belong to it.
 
-    ``line`` counts from 1 within the frontmatter. ``key`` is empty for what stands
-    before the first key. ``value`` is the rest of the first line, ``more`` the
-    lines behind it. ``slipped`` tells that the key was indented or glued to its value.
+    ``line`` counts from 1 within the frontmatter. ``key`` is empty for the text before
+    the first key. ``value`` is the rest of the first line, ``more`` the lines after it.
+    ``misaligned`` is a key that was indented, or had no space after its colon.
     """
 
     line: int
@@ -67,7 +70,7 @@ class _EntryBuilder:
     def __init__(self, head: FrontmatterEntry) -> None:
         self.head = head
         self.more: list[str] = []
-        self.at_margin = False
+        self.unindented = False
         self.brackets = 0
         self.quotes = 0
         self.opener = head.value[:1] if head.value[:1] in _OPENERS else ""
@@ -75,22 +78,22 @@ class _EntryBuilder:
 
     def add(self, line: str) -> None:
         self.more.append(line)
-        self.at_margin = self.at_margin or bool(line and not line[0].isspace())
+        self.unindented = self.unindented or bool(line and not line[0].isspace())
         self._count(line)
 
     def entry(self) -> FrontmatterEntry:
         return self.head._replace(more=tuple(self.more)) if self.more else self.head
 
     def goes_on(self, key: str) -> bool:
-        """Whether what looks like a key lies inside a text or a list that goes on."""
+        """Whether what looks like a key is inside a text or a list that continues."""
         if _KNOWN.fullmatch(key):
             return False
         if self.opener == '"':
             return self.quotes % 2 == 1
         if self.opener:
             return self.brackets > 0
-        # `Note: ...` in a text that already runs on at the margin is prose.
-        return self.at_margin and key[:1].isupper()
+        # `Note: ...` in a text that already continues without an indent is prose.
+        return self.unindented and key[:1].isupper()
 
     def _count(self, line: str) -> None:
         if not self.opener:
@@ -122,7 +125,7 @@ def _begins(
 
 
 def _is_full(head: FrontmatterEntry) -> bool:
-    """Whether the value stands on the line of the key, so that nothing nests in it."""
+    """Whether the value is on the line of the key, so that nothing nests in it."""
     return bool(head.value) and head.value[0] not in "|>\"'{[&*!#"
 
 
@@ -155,17 +158,17 @@ _COMMENT: Final = re.compile(r"\s*#(?:\s|$)")
 
 
 def realigned(entry: FrontmatterEntry) -> tuple[FrontmatterEntry, str]:
-    """Return the entry where it should stand, and what was wrong, if anything."""
+    """Return the entry aligned as it should be, and what was wrong, if anything."""
     code = ""
     if entry.misaligned:
-        entry, code = _at_the_margin(entry), "indentation"
+        entry, code = _unindented(entry), "indentation"
     if _LEADING_TABS.search(entry.text):
         entry, code = _without_tabs(entry), "tab-indentation"
     return entry, code
 
 
 def entry_rewrites(entry: FrontmatterEntry) -> Iterator[Rewrite]:
-    """Yield what the entry may have meant, the likeliest first."""
+    """Yield what the author may have meant, the likeliest first."""
     text = _DOUBLE_QUOTED.sub(_double_backslashes, entry.text)
     if text != entry.text:
         yield Rewrite("bad-escape", text)
@@ -202,7 +205,7 @@ def fold(value: str, more: tuple[str, ...]) -> str:
     """Return lines as one text, as YAML folds a plain scalar, but keep lists as lists.
 
     A blank line is a line break, so is one before a list item and one that Markdown
-    writes with two blanks. Comment lines are left out.
+    writes with two spaces. Comment lines are left out.
     """
     parts: list[str] = []
     hard = True
@@ -219,7 +222,7 @@ def fold(value: str, more: tuple[str, ...]) -> str:
 
 
 def unquote(text: str) -> str:
-    """Return what was meant by a text whose quotes do not add up.
+    """Return what was meant by a text whose quotes do not match.
 
     Quotes around the whole are dropped, and quotes around a sentence that more text
     follows; a quoted word at the beginning keeps its quotes.
@@ -242,7 +245,7 @@ _ESCAPED: Final = {'"': '\\"', "'": "''"}
 def _end_of_quotation(inner: str, mark: str) -> int | None:
     """Return where the quotation that began ends, if text follows it.
 
-    A quote behind a blank or a bracket begins another quotation, one between two
+    A quote after a space or a bracket begins another quotation, one between two
     letters is an apostrophe.
     """
     at = inner.find(mark)
@@ -271,7 +274,7 @@ def _pair(entry: FrontmatterEntry, text: str) -> str:
     return f"{key} {quoted(text)}\n"
 
 
-def _at_the_margin(entry: FrontmatterEntry) -> FrontmatterEntry:
+def _unindented(entry: FrontmatterEntry) -> FrontmatterEntry:
     first = f"{entry.key}: {entry.value}"
     return FrontmatterEntry(entry.line, entry.key, first, entry.value, entry.more)
 
@@ -286,7 +289,7 @@ def _blanks(match: re.Match[str]) -> str:
 
 
 def _double_backslashes(text: re.Match[str]) -> str:
-    """Write two for one that begins no escape."""
+    """Write two for one that does not begin an escape."""
     return _BAD_ESCAPE.sub(r"\\\g<0>", text[0])
 
 
@@ -313,7 +316,7 @@ _NEXT_KEY: Final = re.compile(r"[\w-]+[ \t]*:(?:\s|\Z)")
 
 
 def with_english_keys(text: str) -> str | None:
-    """Return the fields of frontmatter that a machine translated, keys and all.
+    """Return the fields of frontmatter that a machine translated with its keys.
 
     Seen in Chinese mirrors of English packs, bold or not; None where there is none.
     """
@@ -351,7 +354,7 @@ def _fields(
 ) -> dict[int, tuple[str, str, int]]:
     """Return key and text of each line that has one, and how many lines are below it.
 
-    A key with nothing behind it has its text there, up to the next key or the end of
+    A key with nothing after it has its text there, up to the next key or the end of
     the paragraph.
     """
     fields: dict[int, tuple[str, str, int]] = {}
@@ -362,9 +365,13 @@ def _fields(
         value, below = match["value"].strip(), 0
         if not value:
             rest = lines[number + 1 :]
-            skipped = next((n for n, each in enumerate(rest) if each.strip()), 0)
-            for each in rest[skipped:]:
-                if not each.strip() or pattern.fullmatch(each) or _NEXT_KEY.match(each):
+            skipped = next((n for n, after in enumerate(rest) if after.strip()), 0)
+            for after in rest[skipped:]:
+                if (
+                    not after.strip()
+                    or pattern.fullmatch(after)
+                    or _NEXT_KEY.match(after)
+                ):
                     break
                 below += 1
             value = fold("", tuple(rest[skipped : skipped + below])).strip()

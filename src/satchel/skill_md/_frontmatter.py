@@ -35,7 +35,7 @@ Node: TypeAlias = "Value | dict[str, Node] | list[Node]"
 
 
 class DuplicateKey(NamedTuple):
-    """A key that stands twice in one mapping; the later value is the one kept.
+    """A key that is there twice in one mapping; the later value is used.
 
     ``replaced`` keeps the earlier value, and so its identity, from being used again.
     """
@@ -63,7 +63,7 @@ class YamlTree:
     def text(self, key: str, within: dict[str, Node] | None = None) -> str | None:
         """Return the source text of a scalar, top-level unless ``within`` is given.
 
-        None where there is none, where it is null, and where it is no scalar.
+        None where there is none, where it is null, and where it is not a scalar.
         """
         mapping = self.root if within is None else within
         value = mapping.get(key)
@@ -91,11 +91,11 @@ _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 def read_tree(
     head: bytes, limits: Limits, *, with_lines: bool = False
 ) -> YamlTree | YamlProblem:
-    """Return the mapping in ``head``, or why there is none; nothing is ever raised.
+    """Return the mapping in ``head``, or why there is none; it never raises.
 
-    Aliases, anchors and tags are refused where they stand, before any of them could
-    be expanded; where the rest is no YAML either, that is the problem, since then
-    ``*bold* text`` is prose. A duplicate key is no problem but noted in the tree.
+    Aliases, anchors and tags are refused where they are, before any of them could be
+    expanded; where the rest is not YAML either, that is the problem, since then
+    ``*bold* text`` is prose. A duplicate key is not a problem, but noted in the tree.
     """
     try:
         return _read(head, limits, with_lines=with_lines)
@@ -108,7 +108,7 @@ def read_tree(
     except ReaderError as error:
         line = head.count(b"\n", 0, error.position) + 1
         return YamlProblem("invalid-yaml", str(error.reason), line)
-    except Exception as error:  # noqa: BLE001 - R33: whatever the library lets through
+    except Exception as error:  # noqa: BLE001 - it raises more than it documents
         return YamlProblem("invalid-yaml", f"the YAML parser failed: {error!r}")
 
 
@@ -134,7 +134,7 @@ def _enter(parser: YamlParser) -> None:
     parser.get_event()  # the start of the stream
     if type(parser.get_event()) is not DocumentStartEvent:
         raise UnreadableYamlError(
-            "empty-frontmatter", "nothing stands between the fences"
+            "empty-frontmatter", "there is nothing between the fences"
         )
     event = parser.get_event()
     if type(event) is AliasEvent:
@@ -143,12 +143,12 @@ def _enter(parser: YamlParser) -> None:
     if type(event) is not MappingStartEvent:
         kind = "a list" if type(event) is SequenceStartEvent else "a single value"
         raise UnreadableYamlError(
-            "frontmatter-not-mapping", f"want keys and values, got {kind}", event
+            "frontmatter-not-mapping", f"expected keys and values, got {kind}", event
         )
 
 
 def _leave(parser: YamlParser) -> None:
-    """Read on past the document's end: nothing else may follow."""
+    """Read past the end of the document: nothing else may follow."""
     parser.get_event()
     event = parser.get_event()
     if type(event) is DocumentStartEvent:

@@ -1,8 +1,8 @@
 """Several frontmatters of one skill, in layers, to one: pure and deterministic.
 
-Each field is merged in its one way, and in no other: what no rule knows is
-refused, for a guess would lose what one of the layers says. The order in which
-neighbours are merged makes no difference.
+Each field is merged in its one way: a field that no rule knows is refused, because a
+guess would lose what one of the layers says. The order in which neighbours are merged
+makes no difference.
 """
 
 import json
@@ -17,7 +17,7 @@ from satchel.skill_md._dialects import decode_items, from_spec, split_tools, to_
 
 Strategy: TypeAlias = Literal["override", "append"]
 """How a field is merged; ``metadata`` is merged key by key. In a list that is appended
-to, a mapping replaces the one of the same ``name``, ``id`` or ``code``; whatever is
+to, a mapping replaces the one of the same ``name``, ``id`` or ``code``; an item that is
 there already is not added again."""
 
 Fields: TypeAlias = Mapping[str, Json]
@@ -56,7 +56,7 @@ _APPEND: Final[Mapping[str, Callable[[str], list[str]]]] = MappingProxyType(
         "required_environment_variables": _commas,
     }
 )
-"""Fields that are lists, and how a text in the place of one is taken apart."""
+"""Fields that are lists, and how a text in the place of one is split."""
 
 
 def _folded(key: str) -> str:
@@ -70,7 +70,7 @@ _KNOWN: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class Layer(NamedTuple):
-    """What one layer says of a skill: the layer's name, and a frontmatter."""
+    """One layer of a skill: the layer's name, and a frontmatter."""
 
     label: str
     fields: Fields
@@ -78,9 +78,9 @@ class Layer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MergedField:
-    """One field of the outcome: its keys with dots between, and who says something.
+    """One field of the result: its keys with dots between, and the layers that have it.
 
-    ``layers`` go from the lowest up. With ``override`` the last one's value holds.
+    ``layers`` go from the lowest up. With ``override`` the value of the last counts.
     """
 
     field: str
@@ -98,9 +98,9 @@ class MergedFrontmatter:
 
 
 def merge_layers(name: str, layers: Sequence[Layer]) -> MergedFrontmatter:
-    """Return what the layers say together, from the lowest up.
+    """Return the frontmatter that the layers give together, from the lowest up.
 
-    Null says nothing. The outcome is in the public specification's dialect where all of
+    Null is no value. The result is in the public specification's dialect where all of
     them are.
 
     Args:
@@ -113,18 +113,20 @@ def merge_layers(name: str, layers: Sequence[Layer]) -> MergedFrontmatter:
         SkillManifestError: A field is a list in one layer and none in another, say; or
             two layers call the skill differently.
     """
-    later = any(_is_later(_at_the_top(each.fields).get(_SCHEMA)) for each in layers)
-    plain = [Layer(each.label, _plain(name, each, tolerant=later)) for each in layers]
-    names = {str(each.fields["name"]) for each in plain if "name" in each.fields}
+    later = any(_is_later(_at_the_top(layer.fields).get(_SCHEMA)) for layer in layers)
+    plain = [
+        Layer(layer.label, _plain(name, layer, tolerant=later)) for layer in layers
+    ]
+    names = {str(layer.fields["name"]) for layer in plain if "name" in layer.fields}
     if len(names) > 1:
         raise SkillManifestError(
             name, f"its layers call it {' and '.join(sorted(names))}"
         )
     fields: dict[str, Json] = {}
-    for each in plain:
-        fields = merge_fields(fields, each.fields, name)
+    for layer in plain:
+        fields = merge_fields(fields, layer.fields, name)
     given = tuple(_merged_fields(fields, plain))
-    moved = any(to_spec(each.fields) != dict(each.fields) for each in layers)
+    moved = any(to_spec(layer.fields) != dict(layer.fields) for layer in layers)
     return MergedFrontmatter(_rendered(fields if moved else to_spec(fields)), given)
 
 
@@ -148,8 +150,8 @@ def _merge(low: Json, high: Json, field: str, name: str) -> Json:
         merged = dict(low)
         for key, value in high.items():
             inner = f"{field}.{key}"
-            known = key in merged
-            merged[key] = _merge(merged[key], value, inner, name) if known else value
+            both = key in merged
+            merged[key] = _merge(merged[key], value, inner, name) if both else value
         return merged
     if isinstance(low, list) and isinstance(high, list):
         return _appended([*low, *high])
@@ -166,11 +168,8 @@ def _kind(value: Json) -> str:
 
 
 def _appended(items: Sequence[Json]) -> list[Json]:
-    """Return the items, each once; of those of one key the last, in the first place."""
-    kept: dict[str, Json] = {}
-    for item in items:
-        kept[_identity(item)] = item
-    return list(kept.values())
+    """Return each item once; of those of one key the last, in the first one's place."""
+    return list({_identity(item): item for item in items}.values())
 
 
 def _identity(item: Json) -> str:
@@ -185,25 +184,25 @@ def _plain(name: str, layer: Layer, *, tolerant: bool) -> dict[str, Json]:
     """Return a layer's fields in their one form: spelling, place, lists as lists."""
     fields: dict[str, Json] = {}
     for key, value in _at_the_top(layer.fields).items():
-        known = _KNOWN.get(_folded(key), "")
+        field = _KNOWN.get(_folded(key), "")
         if value is None:
             continue
-        if not known and not tolerant:
+        if not field and not tolerant:
             raise UnknownFieldError(key, layer.label, name)
-        fields[known or key] = _form(known, value, name)
+        fields[field or key] = _form(field, value, name)
     return fields
 
 
 def _form(key: str, value: Json, name: str) -> Json:
     if key == _METADATA:
         if not isinstance(value, Mapping):
-            raise SkillManifestError(name, "metadata is no mapping in one layer")
+            raise SkillManifestError(name, "metadata is not a mapping in one layer")
         return _without_nulls(value)
     if key in _APPEND:
         if isinstance(value, Mapping):
             raise SkillManifestError(name, f"{key} is a mapping in one layer")
         listed = value if isinstance(value, list | tuple) else _APPEND[key](str(value))
-        return _appended([each for each in listed if each is not None])
+        return _appended([item for item in listed if item is not None])
     return value
 
 
@@ -211,7 +210,7 @@ def _without_nulls(value: Json) -> Json:
     if isinstance(value, Mapping):
         return {k: _without_nulls(v) for k, v in value.items() if v is not None}
     if isinstance(value, list | tuple):
-        return _appended([each for each in value if each is not None])
+        return _appended([item for item in value if item is not None])
     return value
 
 
@@ -249,15 +248,15 @@ def _rendered(fields: Fields) -> dict[str, Json]:
 def _merged_fields(
     fields: Fields, layers: Sequence[Layer], prefix: str = ""
 ) -> Iterator[MergedField]:
-    """Yield each field of the outcome; of mappings that are merged each inner one."""
+    """Yield each field of the result; of mappings that are merged each inner one."""
     for key, value in fields.items():
-        saying = [layer for layer in layers if key in layer.fields]
-        labels = tuple(layer.label for layer in saying)
+        giving = [layer for layer in layers if key in layer.fields]
+        labels = tuple(layer.label for layer in giving)
         if isinstance(value, Mapping) and (prefix or key == _METADATA):
             inner = [
-                Layer(layer.label, found)
-                for layer in saying
-                if isinstance(found := layer.fields[key], Mapping)
+                Layer(layer.label, mapping)
+                for layer in giving
+                if isinstance(mapping := layer.fields[key], Mapping)
             ]
             yield from _merged_fields(value, inner, f"{prefix}{key}.")
         elif isinstance(value, list) and (prefix or key in _APPEND):

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from satchel.errors import NotEditableError
 from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
-from satchel.skill_md._editor import LINES, margin
+from satchel.skill_md._editor import LINES, indent_of
 from satchel.skill_md._frontmatter import Node, YamlTree, read_tree
 from satchel.skill_md._opening import Span, read_frontmatter, span_of_bytes
 from satchel.skill_md._writer import as_written, quoted, same_values
@@ -147,7 +147,7 @@ class _MetadataText(NamedTuple):
         """Write ``metadata`` where there is none, or nothing in it."""
         lines, newline = self.lines, self.newline
         if _METADATA not in self.tree.root:
-            indent = margin(lines[min(self.tree.lines.values()) - 1])
+            indent = indent_of(lines[min(self.tree.lines.values()) - 1])
             block = f"{indent}{_METADATA}:{newline}{indent}  {entry}{newline}"
             yield self._with(len(lines), len(lines), block)
             return
@@ -156,14 +156,16 @@ class _MetadataText(NamedTuple):
         head = _NOTHING.match(line)
         if head is not None:
             opening = f"{head['key']}{line[head.end() :]}"
-            yield self._with(at, at + 1, f"{opening}{margin(line)}  {entry}{newline}")
+            yield self._with(
+                at, at + 1, f"{opening}{indent_of(line)}  {entry}{newline}"
+            )
 
     def _added(self, entry: str) -> Iterator[str]:
         """Put the entry after the last, else before the first; or before a brace."""
         at, end, metadata = self._at(_METADATA), self._end(_METADATA), self._metadata
         assert isinstance(metadata, dict)  # noqa: S101
         first = self._at(next(iter(metadata)), inside=True)
-        line = f"{margin(self.lines[first])}{entry}{self.newline}"
+        line = f"{indent_of(self.lines[first])}{entry}{self.newline}"
         if first > at:
             yield self._with(end, end, line)
             yield self._with(first, first, line)

@@ -1,7 +1,7 @@
 """Keys that are nearly ones that are known: what each is taken for.
 
-A key counts as the one that it is near, so that a slip of the hand never opens a pack
-or drops its name. Only the known keys of the same mapping are looked at.
+A key counts as the one that it is near, so that a typo never opens a pack or drops its
+name. Only the known keys of the same mapping are looked at.
 """
 
 import re
@@ -29,9 +29,9 @@ _TOP: Final = frozenset([*KEYS_AT_THE_TOP, *SPEC_FIELDS, *STRICT_FIELDS])
 _INNER: Final = frozenset([*KEYS_IN_METADATA, *_CATALOG_KEYS])
 
 _SHORT: Final = 6
-"""Below so many letters, another word is as near as a slip."""
+"""Below this many letters, another word is as near as a typo."""
 _LONG: Final = 9
-"""From so many letters on, two slips are taken for what they are."""
+"""From this many letters on, two typos are recognised."""
 _OTHER_WORDS: Final = frozenset(
     [
         *("authors", "agents", "models", "versions", "licenses", "contexts"),
@@ -67,29 +67,29 @@ class MisspelledKey(NamedTuple):
 
 
 def find_misspelled(root: Mapping[str, object]) -> tuple[MisspelledKey, ...]:
-    """Return the misspelled keys of a frontmatter, in the order in which they stand.
+    """Return the misspelled keys of a frontmatter, in their order.
 
-    Keys that are written right cost two comparisons of sets.
+    Keys that are spelled right cost two comparisons of sets.
     """
     metadata = root.get(_METADATA)
     right = root.keys() <= _TOP
     if right and not (isinstance(metadata, Mapping) and metadata.keys() - _INNER):
         return ()
-    found = list(_misspelled(root, _TOP, ()))
-    meant = next((s.written for s in found if s.meant == _METADATA), _METADATA)
+    misspelled = list(_misspelled(root, _TOP, ()))
+    meant = next((s.written for s in misspelled if s.meant == _METADATA), _METADATA)
     inner = root.get(meant)
     if isinstance(inner, Mapping):
         fields = cast("Mapping[str, object]", inner)
-        found += _misspelled(fields, _INNER, (meant,))
-    return tuple(found)
+        misspelled += _misspelled(fields, _INNER, (meant,))
+    return tuple(misspelled)
 
 
 def _misspelled(
-    mapping: Mapping[str, object], known: frozenset[str], within: tuple[str, ...]
+    mapping: Mapping[str, object], keys: frozenset[str], within: tuple[str, ...]
 ) -> Iterator[MisspelledKey]:
     taken = {*mapping}
-    for key in islice((key for key in mapping if key not in known), _MOST_KEYS):
-        meant = nearest_key(key, known)
+    for key in islice((key for key in mapping if key not in keys), _MOST_KEYS):
+        meant = nearest_key(key, keys)
         if meant is not None:
             yield MisspelledKey(key, meant, within, meant not in taken)
             taken.add(meant)
@@ -111,7 +111,7 @@ def corrected_keys(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
 def with_corrected_keys(
     tree: YamlTree, misspelled: Iterable[MisspelledKey]
 ) -> YamlTree:
-    """Return a tree in which each slip that counts has the key that was meant.
+    """Return a tree in which each misspelled key that counts is the one that was meant.
 
     The tree that is given must outlive it: texts are known by identity.
     """
@@ -139,7 +139,7 @@ def _renamed(
 
 
 @lru_cache(maxsize=4_096)
-def nearest_key(key: str, known: frozenset[str]) -> str | None:
+def nearest_key(key: str, keys: frozenset[str]) -> str | None:
     """Return the known key that ``key`` is a misspelling of, None where it is none.
 
     Capitals, hyphens, underscores and spaces do not count. Of the rest one letter may
@@ -149,7 +149,7 @@ def nearest_key(key: str, known: frozenset[str]) -> str | None:
     """
     if len(key) > _MAX_KEY_CHARS or not key.isascii():
         return None
-    folded, goals = _folded(key), _goals(known)
+    folded, goals = _folded(key), _goals(keys)
     alike = goals.get(folded)
     if alike is not None:
         return alike
@@ -157,17 +157,17 @@ def nearest_key(key: str, known: frozenset[str]) -> str | None:
         return None
     words = _words(key)
     near = sorted(
-        (steps, each)
-        for goal, each in goals.items()
-        if (steps := _steps(folded, goal)) and not _holds(words, each)
+        (steps, candidate)
+        for goal, candidate in goals.items()
+        if (steps := _steps(folded, goal)) and not _holds(words, candidate)
     )
     return near[0][1] if near else None
 
 
 @lru_cache
-def _goals(known: frozenset[str]) -> dict[str, str]:
+def _goals(keys: frozenset[str]) -> dict[str, str]:
     """Return the known keys by what is left of them when they are folded."""
-    return {_folded(each): each for each in sorted(known, reverse=True)}
+    return {_folded(key): key for key in sorted(keys, reverse=True)}
 
 
 def _folded(key: str) -> str:
@@ -178,28 +178,28 @@ def _words(key: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORDS.findall(key))
 
 
-def _holds(words: tuple[str, ...], known: str) -> bool:
-    """Tell whether these words are those of a known key and more."""
-    theirs = _words(known)
+def _holds(words: tuple[str, ...], key: str) -> bool:
+    """Return whether these words are those of a known key and more."""
+    theirs = _words(key)
     return len(words) > len(theirs) and any(
         words[at : at + len(theirs)] == theirs
         for at in range(len(words) - len(theirs) + 1)
     )
 
 
-def _steps(folded: str, known: str) -> int:
-    """Return how many slips lead from a key to another; 0 for too many."""
-    length = len(known)
-    if abs(len(folded) - length) > 2:  # noqa: PLR2004 - the most slips that count
+def _steps(folded: str, key: str) -> int:
+    """Return how many typos lead from a key to another; 0 for too many."""
+    length = len(key)
+    if abs(len(folded) - length) > 2:  # noqa: PLR2004 - the most typos that count
         return 0
     if length < _SHORT:
-        mixed = sorted(folded) == sorted(known)
-        lacking = len(folded) == length - 1 and _distance(folded, known, 1) == 1
+        mixed = sorted(folded) == sorted(key)
+        lacking = len(folded) == length - 1 and _distance(folded, key, 1) == 1
         return int(mixed or lacking)
     most = 2 if length >= _LONG else 1
     if abs(len(folded) - length) > most:
         return 0
-    steps = _distance(folded, known, most)
+    steps = _distance(folded, key, most)
     return steps if steps <= most else 0
 
 

@@ -1,7 +1,4 @@
-"""Frontmatter that cannot be read as it is: repaired entry by entry.
-
-Or the error that says why not.
-"""
+"""Frontmatter that cannot be read as it is: repaired entry by entry, or an error."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -48,7 +45,7 @@ _CONTROL: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RepairedFrontmatter:
-    """What broken frontmatter came to: the tree, the YAML it was read from, repairs.
+    """Broken frontmatter after its repair: the tree, its YAML, findings.
 
     The lines of ``head`` are numbered as they were in the file. ``changes`` are the
     entries that were rewritten, in their order.
@@ -61,7 +58,7 @@ class RepairedFrontmatter:
 
 
 class EntryChange(NamedTuple):
-    """An entry that was rewritten: its lines, from 1, and what stands there now."""
+    """An entry that was rewritten: its lines, from 1, and its text now."""
 
     line: int
     lines: int
@@ -71,7 +68,7 @@ class EntryChange(NamedTuple):
 def repair_frontmatter(
     head: str, problem: YamlProblem, limits: Limits, *, line: int = 1
 ) -> RepairedFrontmatter | YamlProblem:
-    """Return what the frontmatter means that the parser refused; else why nothing.
+    """Return frontmatter that the parser refused, repaired, or why it cannot be.
 
     What is valid YAML is never touched: an alias, an anchor or a tag stays refused.
     ``line`` is the frontmatter's first line, for the findings.
@@ -84,24 +81,28 @@ def repair_frontmatter(
     if not any(entry.key for entry in entries):
         return problem
     work = _EntryRepairs(entries, limits, findings, line)
-    work.apply(i for i, each in enumerate(entries) if each.misaligned or not each.key)
-    found: YamlTree | YamlProblem = work.read() if findings else problem
+    work.apply(
+        index
+        for index, entry in enumerate(entries)
+        if entry.misaligned or not entry.key
+    )
+    tree: YamlTree | YamlProblem = work.read() if findings else problem
     for attempt in range(_MAX_ROUNDS):
-        if isinstance(found, YamlTree) or found.code in _FINAL:
+        if isinstance(tree, YamlTree) or tree.code in _FINAL:
             break
         # First where the parser says, then, once, wherever an entry fails alone.
-        broken = work.near(found.line) if attempt < _MAX_ROUNDS - 1 else work.all()
+        broken = work.near(tree.line) if attempt < _MAX_ROUNDS - 1 else work.all()
         if not broken and attempt < _MAX_ROUNDS - 1:
             broken = work.all()
         refused = work.apply(broken)
         if refused is not None or not broken:
-            return refused or found
-        found = work.read()
-    if isinstance(found, YamlProblem):
-        return found
+            return refused or tree
+        tree = work.read()
+    if isinstance(tree, YamlProblem):
+        return tree
     changes = tuple(work.changes[index] for index in sorted(work.changes))
     return RepairedFrontmatter(
-        found, work.whole(), tuple(sorted(findings, key=_line)), changes
+        tree, work.whole(), tuple(sorted(findings, key=_line)), changes
     )
 
 
@@ -110,7 +111,7 @@ def _line(finding: Finding) -> int:
 
 
 class _EntryRepairs:
-    """The entries of one frontmatter, and what has become of them so far."""
+    """The entries of one frontmatter, and their texts so far."""
 
     def __init__(
         self,
@@ -205,16 +206,17 @@ def without_controls(text: str) -> str:
 
 
 def _rewritten(
-    entry: FrontmatterEntry, limits: Limits, known: YamlProblem | None
+    entry: FrontmatterEntry, limits: Limits, problem: YamlProblem | None
 ) -> Rewrite | YamlProblem | None:
     """Return the entry as YAML; None where it needs nothing, else why it cannot be.
 
-    ``known`` is what is wrong with it as it stands, where that was looked at.
+    ``problem`` is what is wrong with it as it is, where that was looked at.
     """
     if not entry.key:
         return _without_stray(entry)
     entry, code = realigned(entry)
-    problem = _problem(entry.text, limits) if code or known is None else known
+    if code or problem is None:
+        problem = _problem(entry.text, limits)
     if problem is None:
         return Rewrite(code, entry.text) if code else None
     if problem.code in _FINAL:
@@ -228,7 +230,7 @@ def _rewritten(
 
 
 def _without_stray(entry: FrontmatterEntry) -> Rewrite | None:
-    """Return what stands before the first key as comments; None where it is that."""
+    """Return the text before the first key as comments; None where it is comments."""
     lines = (entry.first, *entry.more)
     if all(not line.strip() or line.lstrip().startswith("#") for line in lines):
         return None

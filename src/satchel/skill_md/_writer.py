@@ -80,8 +80,8 @@ _WORDS: Final = (bool, type(None))
 class WrittenFrontmatter(NamedTuple):
     """One SKILL.md: its fields, and the bytes of its body.
 
-    A number whose text JSON would change stands as that text: ``1.10`` is ``"1.10"``.
-    ``repairs`` are what had to be mended, and keys that stand twice, as findings.
+    A number whose text JSON would change is that text: ``1.10`` is ``"1.10"``.
+    ``repairs`` are findings: what was repaired, and keys that are there twice.
     """
 
     fields: dict[str, Json]

@@ -38,18 +38,18 @@ class YamlParser(Protocol):
     """The part of PyYAML's parsers that is used; its events have no common type."""
 
     def get_event(self) -> Any:  # noqa: ANN401 - the library types none of it
-        """Return the next event; None behind the last."""
+        """Return the next event; None after the last."""
         ...
 
 
 class _PureParser:
-    """The parser in Python; like the one in C it takes no surrogates."""
+    """The parser in Python; like the one in C it refuses surrogates."""
 
     def __init__(self, head: bytes) -> None:
         self._parser: YamlParser = SafeLoader(head)
 
     def get_event(self) -> Any:  # noqa: ANN401
-        """Return the next event; None behind the last."""
+        """Return the next event; None after the last."""
         event = self._parser.get_event()
         if type(event) is ScalarEvent and not event.value.isascii():
             text: str = event.value
@@ -84,7 +84,7 @@ def _spare(head: bytes, codes: range) -> Iterator[str]:
 
 
 class _OldBreaksParser:
-    """A parser that takes those for text: it is shown private characters instead."""
+    """A parser for which those are text: it reads private characters instead."""
 
     def __init__(self, head: bytes) -> None:
         self._restored: dict[int, str] = {}
@@ -96,7 +96,7 @@ class _OldBreaksParser:
         self._parser = _new_parser(head)
 
     def get_event(self) -> Any:  # noqa: ANN401
-        """Return the next event; None behind the last."""
+        """Return the next event; None after the last."""
         event = self._parser.get_event()
         if type(event) is ScalarEvent:
             event.value = event.value.translate(self._restored)
@@ -113,9 +113,9 @@ _PAIR: Final = re.compile(
 class _SurrogatePairParser:
     """A parser that joins such halves in double quotes, where libyaml refuses them.
 
-    YAML 1.2 is a superset of JSON (section 1.3). The parser is shown a private
-    character and the digits, which takes as many bytes; in any other text the escapes
-    are restored, for they are none there.
+    YAML 1.2 is a superset of JSON (section 1.3). The parser reads a private character
+    and the digits, which take as many bytes; outside of double quotes, where these are
+    not escapes, they are restored.
     """
 
     def __init__(self, head: bytes) -> None:
@@ -127,7 +127,7 @@ class _SurrogatePairParser:
         )
 
     def get_event(self) -> Any:  # noqa: ANN401
-        """Return the next event; None behind the last."""
+        """Return the next event; None after the last."""
         event = self._parser.get_event()
         if type(event) is ScalarEvent and self._stand_in in event.value:
             meant = _joined if event.style == '"' else r"\\u\1\\u\2"
