@@ -1,4 +1,15 @@
-"""Satchel: carry every skill, unpack only what the task needs."""
+"""Satchel: carry every skill, unpack only what the task needs.
+
+    from satchel import Satchel
+
+    skills = Satchel("./skills")
+    section = skills.prompt()                      # level 1: the catalog
+    skills.load("pdf-forms").text                  # level 2: instructions
+    skills.load("pdf-forms", "fields.md").text     # level 3: one file
+
+A name is imported when it is first used, so that a program pays only for what it uses.
+Names that users of earlier systems know can be imported too, but are not listed.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -7,124 +18,89 @@ if TYPE_CHECKING:
     from satchel import errors, sources
     from satchel.agent import BaseSkill, Skill
     from satchel.compat import (
-        LocalDirSkillSource,
-        SkillDescriptor,
-        SkillLoader,
-        SkillRegistry,
-        default_registry,
-        load_skill,
-        resolve_role_prompt,
+        LocalDirSkillSource as LocalDirSkillSource,
+        SkillDescriptor as SkillDescriptor,
+        SkillLoader as SkillLoader,
+        SkillRegistry as SkillRegistry,
+        default_registry as default_registry,
+        load_skill as load_skill,
+        resolve_role_prompt as resolve_role_prompt,
     )
     from satchel.errors import (
-        DuplicateSkillError,
+        DuplicateSkillError as DuplicateSkillError,
         NoSources,
-        ReferenceNotFoundError,
+        ReferenceNotFoundError as ReferenceNotFoundError,
         SkillError,
-        SkillManifestError,
-        SkillNotFoundError,
+        SkillManifestError as SkillManifestError,
+        SkillNotFoundError as SkillNotFoundError,
     )
     from satchel.model import (
         Catalog,
         Finding,
         Limits,
         Loaded,
-        Manifest as SkillManifest,
+        Manifest as SkillManifest,  # noqa: F401 - the earlier system's name
         Rendered,
     )
     from satchel.policy import Policy, allow, ask, deny
     from satchel.protocols import SkillSource
     from satchel.runtime import Options, Satchel, Session
-    from satchel.skills import SkillDiscoverySkill
-    from satchel.sources import load_plugin_sources
+    from satchel.skills import SkillDiscoverySkill as SkillDiscoverySkill
+    from satchel.sources import load_plugin_sources as load_plugin_sources
     from satchel.tools import Run
 
 __all__ = [
     "BaseSkill",
     "Catalog",
-    "DuplicateSkillError",
     "Finding",
     "Limits",
     "Loaded",
-    "LocalDirSkillSource",
     "NoSources",
     "Options",
     "Policy",
-    "ReferenceNotFoundError",
     "Rendered",
     "Run",
     "Satchel",
     "Session",
     "Skill",
-    "SkillDescriptor",
-    "SkillDiscoverySkill",
     "SkillError",
-    "SkillLoader",
-    "SkillManifest",
-    "SkillManifestError",
-    "SkillNotFoundError",
-    "SkillRegistry",
     "SkillSource",
     "allow",
     "ask",
-    "default_registry",
     "deny",
     "errors",
-    "load_plugin_sources",
-    "load_skill",
-    "resolve_role_prompt",
     "sources",
 ]
 
-_HOMES: Final = {
-    "errors": ("satchel.errors", ""),
-    "sources": ("satchel.sources", ""),
-    "DuplicateSkillError": ("satchel.errors", "DuplicateSkillError"),
-    "NoSources": ("satchel.errors", "NoSources"),
-    "ReferenceNotFoundError": ("satchel.errors", "ReferenceNotFoundError"),
-    "SkillError": ("satchel.errors", "SkillError"),
-    "SkillManifestError": ("satchel.errors", "SkillManifestError"),
-    "SkillNotFoundError": ("satchel.errors", "SkillNotFoundError"),
-    "Catalog": ("satchel.model", "Catalog"),
-    "Finding": ("satchel.model", "Finding"),
-    "Limits": ("satchel.model", "Limits"),
-    "Loaded": ("satchel.model", "Loaded"),
-    "Rendered": ("satchel.model", "Rendered"),
-    "SkillDescriptor": ("satchel.compat", "SkillDescriptor"),
-    "SkillManifest": ("satchel.model", "Manifest"),
-    "Policy": ("satchel.policy", "Policy"),
-    "allow": ("satchel.policy", "allow"),
-    "ask": ("satchel.policy", "ask"),
-    "deny": ("satchel.policy", "deny"),
-    "SkillSource": ("satchel.protocols", "SkillSource"),
-    "resolve_role_prompt": ("satchel.compat", "resolve_role_prompt"),
-    "default_registry": ("satchel.compat", "default_registry"),
-    "Options": ("satchel.runtime", "Options"),
-    "Satchel": ("satchel.runtime", "Satchel"),
-    "SkillLoader": ("satchel.compat", "SkillLoader"),
-    "Session": ("satchel.runtime", "Session"),
-    "load_skill": ("satchel.compat", "load_skill"),
-    "BaseSkill": ("satchel.agent", "BaseSkill"),
-    "Skill": ("satchel.agent", "Skill"),
-    "SkillDiscoverySkill": ("satchel.skills", "SkillDiscoverySkill"),
-    "LocalDirSkillSource": ("satchel.compat", "LocalDirSkillSource"),
-    "load_plugin_sources": ("satchel.sources", "load_plugin_sources"),
-    "SkillRegistry": ("satchel.compat", "SkillRegistry"),
-    "Run": ("satchel.tools", "Run"),
+_ROOMS: Final = {
+    "agent": "BaseSkill Skill",
+    "compat": "LocalDirSkillSource SkillDescriptor SkillLoader SkillRegistry "
+    "default_registry load_skill resolve_role_prompt",
+    "errors": "DuplicateSkillError NoSources ReferenceNotFoundError SkillError "
+    "SkillManifestError SkillNotFoundError",
+    "model": "Catalog Finding Limits Loaded Rendered SkillManifest",
+    "policy": "Policy allow ask deny",
+    "protocols": "SkillSource",
+    "runtime": "Options Satchel Session",
+    "skills": "SkillDiscoverySkill",
+    "sources": "load_plugin_sources",
+    "tools": "Run",
 }
+_HOMES: Final = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first asked for."""
-    try:
-        module, member = _HOMES[name]
-    except KeyError:
-        raise AttributeError(f"module 'satchel' has no attribute {name!r}") from None
-    home = import_module(module)
-    value = getattr(home, member) if member else home
+    """Import a name when it is first used."""
+    if name in ("errors", "sources"):
+        return import_module(f"satchel.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'satchel' has no attribute {name!r}")
+    room = import_module(f"satchel.{_HOMES[name]}")
+    value: object = getattr(room, "Manifest" if name == "SkillManifest" else name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    """List the public names."""
+    """Return the names for new code."""
     return sorted(__all__)
