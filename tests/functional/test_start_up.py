@@ -27,6 +27,7 @@ HEAVY = frozenset(
         "difflib",
         "http",
         "importlib.metadata",
+        "pathlib",
         "pydoc",
         "rich",
         "satchel.lint",
@@ -34,8 +35,10 @@ HEAVY = frozenset(
         "satchel.prompt",
         "satchel.runtime._session",
         "satchel.search",
+        "satchel.tools",
         "socket",
         "sqlite3",
+        "urllib.parse",
         "yaml",
     }
 )

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_args
 
-from satchel.tools import Tool, Toolbox
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a program that lists skills needs no tools, and waits for imports
     from collections.abc import Sequence
 
+    from satchel.tools import Tool, Toolbox
 
 Category: TypeAlias = Literal["standard", "raw"]
 """``raw`` is for tools that act without asking; a policy has to allow these."""
@@ -117,7 +116,7 @@ def _boxed(
 
 Text: TypeAlias = str | Callable[[], str]
 """A text, or a method that returns it."""
-Tools: TypeAlias = Iterable[Tool | Callable[..., Any]] | None
+Tools: TypeAlias = "Iterable[Tool | Callable[..., Any]] | None"
 """A `Toolbox`, or tools and plain functions; None for none."""
 
 
@@ -138,7 +137,7 @@ class SkillLike(Protocol):
         ...
 
     @property
-    def tools(self) -> Tools | Callable[[], Tools]:
+    def tools(self) -> "Tools | Callable[[], Tools]":
         """What to add to the tools; None for nothing."""
         ...
 
@@ -148,14 +147,14 @@ class Composed:
     """What a model is given."""
 
     instructions: str
-    toolbox: Toolbox
+    toolbox: "Toolbox"
 
 
 def compose(
     base: str,
     skills: Iterable[SkillLike],
     *,
-    toolboxes: Iterable[Toolbox] = (),
+    toolboxes: "Iterable[Toolbox]" = (),
     separator: str = "\n\n",
 ) -> Composed:
     """Add skills to a prompt and to boxes of tools, in the order given.
@@ -168,6 +167,8 @@ def compose(
         DuplicateToolError: Two tools share a name; names the skills or boxes.
         TypeError: A skill has a member of the wrong type.
     """
+    from satchel.tools import Toolbox
+
     skills = tuple(skills)
     texts = (base, *(text_of(skill, "instructions") for skill in skills))
     # Under the skill's name, whatever its own: that is whom the user knows.
@@ -197,7 +198,7 @@ def text_of(skill: SkillLike, member: str) -> str:
     return value
 
 
-def tools_of(skill: SkillLike) -> Toolbox | None:
+def tools_of(skill: SkillLike) -> "Toolbox | None":
     """Return the tools of a skill as a box; None where it has none.
 
     They are those of ``tools``, which may be a method, or of ``get_tools()`` where
@@ -208,6 +209,8 @@ def tools_of(skill: SkillLike) -> Toolbox | None:
         ToolError: No tool can be made of one of them.
         TypeError: They are neither a box nor several tools.
     """
+    from satchel.tools import Toolbox
+
     value: object = getattr(skill, "tools", None)
     if value is None:
         value = getattr(skill, "get_tools", None)

@@ -16,17 +16,17 @@ the code may have, the default first. An indented line continues the one above i
 The head of an error that is raised has a severity only: its class makes the sentence.
 """
 
-from dataclasses import dataclass
+import os
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from satchel.errors import SkillError
 
 if TYPE_CHECKING:
     from importlib.abc import ResourceLoader
 
-_FOLDER: Final = Path(__file__).parent.parent / "codes"
+# The import of pathlib takes longer than that of all values in this room.
+_FOLDER: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "codes")  # noqa: PTH118, PTH120
 """Read through the loader, for the package may be in a zip file."""
 _FENCE: Final = "---\n"
 
@@ -48,8 +48,7 @@ class UnknownCodeError(SkillError, LookupError):
         return f"no code {self.wanted!r}{close}"
 
 
-@dataclass(frozen=True, slots=True)
-class CodeEntry:
+class CodeEntry(NamedTuple):
     """What the table has of one code.
 
     ``severities`` begins with the default; ``messages`` and ``fixes`` hold templates by
@@ -71,7 +70,7 @@ def code_entry(code: str) -> CodeEntry:
         OSError: The table has no such code.
     """
     loader = cast("ResourceLoader", __spec__.loader)
-    text = loader.get_data(str(_FOLDER / f"{code}.md")).decode()
+    text = loader.get_data(os.path.join(_FOLDER, f"{code}.md")).decode()  # noqa: PTH118
     whole = text.replace("\r\n", "\n").removeprefix(_FENCE)
     head, _, page = whole.partition(f"\n{_FENCE}")
     fields: dict[str, str] = {}
