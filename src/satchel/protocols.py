@@ -1,11 +1,13 @@
 """The seams: what a part of Satchel asks of something it does not know."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from satchel.model import (
     ApprovalAnswer,
-    Catalog,
+    Conflict,
+    Descriptor,
+    Excluded,
     FileReader,
     FileStat,
     Finding,
@@ -14,12 +16,14 @@ from satchel.model import (
     Manifest,
     Question,
     Reply,
+    SourceStatus,
     UsageEvent,
 )
 
 __all__ = [
     "Approval",
     "Approver",
+    "CatalogView",
     "Clock",
     "NamesByPlace",
     "NamesSkills",
@@ -212,10 +216,54 @@ class NamesByPlace(Protocol):
         ...
 
 
+class CatalogView(Protocol):
+    """What prompt, search and load ask of a catalog.
+
+    `satchel.model.Catalog` has all of it in memory. A catalog of another kind, such as
+    a view on a database, implements this.
+    """
+
+    @property
+    def entries(self) -> Sequence[Descriptor]:
+        """What a prompt lists, sorted by id by code point."""
+        ...
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """The findings of the sources and packs."""
+        ...
+
+    @property
+    def readers(self) -> Mapping[str, FileReader]:
+        """What reads the files of each source, by its label."""
+        ...
+
+    @property
+    def away(self) -> SourceStatus | None:
+        """The first source that has never answered in full; it may hold any id."""
+        ...
+
+    def get(self, skill_id: str) -> Descriptor | None:
+        """Return the listed descriptor of exactly this id, or None."""
+        ...
+
+    def exclusion_of(self, skill_id: str) -> Excluded | None:
+        """Return why the pack of this id is not listed; None where it is unknown."""
+        ...
+
+    def conflict_of(self, skill_id: str) -> Conflict | None:
+        """Return the unresolved conflict over this id, or None."""
+        ...
+
+    def replacement_of(self, skill_id: str) -> str:
+        """Return the listed skill that replaces this one; empty for none."""
+        ...
+
+
 class Ranker(Protocol):
     """Finds the skills of a catalog that match a query."""
 
-    def rank(self, catalog: Catalog, query: str, k: int) -> Sequence[Hit]:
+    def rank(self, catalog: CatalogView, query: str, k: int) -> Sequence[Hit]:
         """Return at most ``k`` hits, best first, ties by id."""
         ...
 

@@ -28,7 +28,6 @@ from satchel.model import (
     DEFAULT_LIMITS,
     MAX_NAME_CHARS,
     SKILL_FILE,
-    Catalog,
     Decision,
     Descriptor,
     FileReader,
@@ -37,6 +36,7 @@ from satchel.model import (
     Loaded,
     Request,
 )
+from satchel.protocols import CatalogView
 from satchel.skill_md import body_of
 from satchel.text import content_warnings, decode, is_text, printable
 
@@ -51,7 +51,7 @@ _DIGEST: Final = "sha256:"
 
 
 def load(
-    catalog: Catalog,
+    catalog: CatalogView,
     request: Request,
     *,
     decision: Decision = ALLOWED,
@@ -102,7 +102,7 @@ def load(
     )
 
 
-def find_loadable(catalog: Catalog, id: str) -> Descriptor | None:
+def find_loadable(catalog: CatalogView, id: str) -> Descriptor | None:
     """Return the pack of exactly this id that loads: listed, hidden or deprecated."""
     entry = catalog.get(id)
     if entry is not None:
@@ -112,7 +112,7 @@ def find_loadable(catalog: Catalog, id: str) -> Descriptor | None:
     return exclusion.descriptor if exclusion is not None and is_loadable else None
 
 
-def look_up(catalog: Catalog, id: str) -> tuple[Descriptor, tuple[str, ...]]:
+def look_up(catalog: CatalogView, id: str) -> tuple[Descriptor, tuple[str, ...]]:
     """Return the pack of exactly this id, and notes for its reader.
 
     Raises:
@@ -139,7 +139,7 @@ def look_up(catalog: Catalog, id: str) -> tuple[Descriptor, tuple[str, ...]]:
     return descriptor, () if is_hidden else (deprecated_note(descriptor),)
 
 
-def _not_found(catalog: Catalog, id: str) -> SkillError:
+def _not_found(catalog: CatalogView, id: str) -> SkillError:
     if len(id) > MAX_NAME_CHARS:
         return SkillNotFoundError(id)
     replacement = catalog.replacement_of(id)
@@ -195,7 +195,7 @@ def _is_shown_as(path: str, file: str) -> bool:
 
 
 def _read(
-    catalog: Catalog,
+    catalog: CatalogView,
     descriptor: Descriptor,
     file: str,
     notes: tuple[str, ...],

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from satchel.errors import SkillNotFoundError
-from satchel.model import Catalog, Descriptor, Finding, Rendered, Style
+from satchel.model import Descriptor, Finding, Rendered, Style
 from satchel.prompt._formats import Layout
-from satchel.protocols import TokenCounter
+from satchel.protocols import CatalogView, TokenCounter
 from satchel.text import EstimateCounter, clean_line
 
 _ELLIPSIS: Final = "…"
@@ -191,7 +191,7 @@ _NO_LOCATIONS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def render(  # noqa: PLR0913 - one call, its options all by name
-    catalog: Catalog,
+    catalog: CatalogView,
     *,
     format: Format = "xml-id",  # noqa: A002 - the word that users know
     budget_tokens: int | None = 4000,
@@ -243,7 +243,7 @@ def render(  # noqa: PLR0913 - one call, its options all by name
     )
 
 
-def _put_first(catalog: Catalog, id: str) -> tuple[Descriptor, ...]:
+def _put_first(catalog: CatalogView, id: str) -> tuple[Descriptor, ...]:
     chosen = catalog.get(id)
     if chosen is None:
         raise SkillNotFoundError(id)

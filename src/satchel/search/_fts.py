@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from satchel.errors import SkillError
-from satchel.model import Catalog, Descriptor, FileReader, Hit
+from satchel.model import Descriptor, FileReader, Hit
+from satchel.protocols import CatalogView
 from satchel.skill_md import body_of
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -84,10 +85,10 @@ class FtsRanker:
     def __init__(self) -> None:
         """Build nothing before the first query."""
         self._lock = threading.Lock()
-        self._catalog: Catalog | None = None
+        self._catalog: CatalogView | None = None
         self._index: sqlite3.Connection | None = None
 
-    def rank(self, catalog: Catalog, query: str, k: int) -> list[Hit]:
+    def rank(self, catalog: CatalogView, query: str, k: int) -> list[Hit]:
         """Return at most ``k`` hits, best first, ties by id.
 
         A skill whose id is the whole query goes first: `same_name` says what counts
@@ -112,13 +113,13 @@ class FtsRanker:
         return [_hit(catalog, skill_id, scores[skill_id]) for skill_id in order[:k]]
 
 
-def _hit(catalog: Catalog, skill_id: str, score: float) -> Hit:
+def _hit(catalog: CatalogView, skill_id: str, score: float) -> Hit:
     entry = catalog.get(skill_id)
     description, source = (entry.description, entry.source) if entry else ("", "")
     return Hit(skill_id, description, round(score, 6), source)
 
 
-def _build(catalog: Catalog) -> sqlite3.Connection:
+def _build(catalog: CatalogView) -> sqlite3.Connection:
     index = sqlite3.connect(":memory:", check_same_thread=False)
     index.execute(
         "CREATE VIRTUAL TABLE head USING fts5"
@@ -155,7 +156,7 @@ def _utf8_text(text: str) -> str:
 
 
 def _bodies(
-    catalog: Catalog, entries: Iterable[Descriptor]
+    catalog: CatalogView, entries: Iterable[Descriptor]
 ) -> Iterable[tuple[str, str]]:
     for entry in entries:
         data = _local_skill_md(catalog.readers.get(entry.source), entry)
