@@ -152,7 +152,7 @@ def _exclusion(
         return Excluded(
             descriptor,
             "untrusted",
-            f"{descriptor.origin.location} belongs to a project nobody vouched for",
+            f"{descriptor.origin.location} belongs to a project that is not trusted",
             "name the folder yourself, or pass trust=True",
         )
     if pack.filtered or disabled is None:
@@ -177,7 +177,7 @@ class _ConflictResolver:
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
 
     def resolve(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
-        """Return who is listed under the id; None if nobody is.
+        """Return the pack that is listed under the id; None if none is.
 
         A skill of a source that yields never takes the place of another's, whatever
         order was chosen.

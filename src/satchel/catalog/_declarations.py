@@ -215,7 +215,7 @@ def _names(value: Json) -> list[str | None]:
 
 
 def _closed_tools(names: list[str], path: str) -> Finding:
-    told = ", ".join(map(repr, names[:MAX_LISTED_TOOLS]))
+    shown = ", ".join(map(repr, names[:MAX_LISTED_TOOLS]))
     rest = len(names) - MAX_LISTED_TOOLS
     more = f" and {rest} more" if rest > 0 else ""
-    return Finding.of("tool-not-allowed", path, told=told, more=more)
+    return Finding.of("tool-not-allowed", path, told=shown, more=more)

@@ -41,52 +41,52 @@ class DescriptorBuilder:
     label: str
     accept: ParseOptions
 
-    def read(self, found: Found) -> ScannedPack:
+    def read(self, pack: Found) -> ScannedPack:
         """Read and parse one pack."""
-        origin = Origin(self.label, found.key, found.location)
+        origin = Origin(self.label, pack.key, pack.location)
         try:
-            if found.descriptor is not None:
-                return self._from_descriptor(found, found.descriptor, origin)
-            skill_md = self.source.manifest(found.key)
+            if pack.descriptor is not None:
+                return self._from_descriptor(pack, pack.descriptor, origin)
+            skill_md = self.source.manifest(pack.key)
             if isinstance(skill_md, Manifest):
-                return self._from_manifest(found, origin, skill_md)
-            parsed = self._parse(found, skill_md)
+                return self._from_manifest(pack, origin, skill_md)
+            parsed = self._parse(pack, skill_md)
             if parsed.manifest is None:
-                return _refused_pack(found, origin, parsed.findings)
+                return _refused_pack(pack, origin, parsed.findings)
             return self._build(
-                found, origin, parsed.manifest, skill_md, parsed.findings, keep=True
+                pack, origin, parsed.manifest, skill_md, parsed.findings, keep=True
             )
         except SkillError as error:
             code, message = error.code, str(error)
         except Exception as error:  # noqa: BLE001 - a source is a plug-in
             code = "source-error"
             message = f"the source raised {type(error).__name__}: {error}"
-        path = f"{found.location}/{SKILL_FILE}"
-        return _refused_pack(found, origin, (Finding(code, "error", message, path),))
+        path = f"{pack.location}/{SKILL_FILE}"
+        return _refused_pack(pack, origin, (Finding(code, "error", message, path),))
 
-    def _parse(self, found: Found, data: bytes) -> Parsed:
+    def _parse(self, pack: Found, data: bytes) -> Parsed:
         accept = self.accept
         return parse(
             data,
             profile=accept.profile,
-            path=f"{found.location}/{SKILL_FILE}",
-            directory=found.key.rpartition("/")[2],
+            path=f"{pack.location}/{SKILL_FILE}",
+            directory=pack.key.rpartition("/")[2],
             limits=accept.limits,
             allow_empty_description=accept.allow_empty_description,
         )
 
     def _from_descriptor(
-        self, found: Found, descriptor: Descriptor, origin: Origin
+        self, pack: Found, descriptor: Descriptor, origin: Origin
     ) -> ScannedPack:
         """Take what an earlier catalog made of the pack; nothing is read."""
-        _check_size(descriptor.files, self.accept.limits, found)
+        _check_size(descriptor.files, self.accept.limits, pack)
         manifest = Manifest(name=descriptor.id, description=descriptor.description)
-        skill_id = self.source.identify_at(manifest, found.key)
+        skill_id = self.source.identify_at(manifest, pack.key)
         entry = replace(descriptor, id=skill_id or descriptor.id, origins=(origin,))
-        return ScannedPack(entry, found.stamp, filtered=skill_id is None)
+        return ScannedPack(entry, pack.stamp, filtered=skill_id is None)
 
     def _from_manifest(
-        self, found: Found, origin: Origin, manifest: Manifest
+        self, pack: Found, origin: Origin, manifest: Manifest
     ) -> ScannedPack:
         """Take what the source has parsed; read it only if its digest is unknown.
 
@@ -98,26 +98,26 @@ class DescriptorBuilder:
             from satchel.skill_md import render_frontmatter  # no folder needs it
 
             head = render_frontmatter(manifest.frontmatter)
-            parsed = self._parse(found, head.encode("utf-8", "surrogatepass"))
-            findings = tuple(replace(each, line=None) for each in parsed.findings)
+            parsed = self._parse(pack, head.encode("utf-8", "surrogatepass"))
+            findings = tuple(replace(finding, line=None) for finding in parsed.findings)
             if parsed.manifest is None:
-                return _refused_pack(found, origin, findings)
-        files = self._files(found)
+                return _refused_pack(pack, origin, findings)
+        files = self._files(pack)
         own = next((stat for stat in files if stat.path == SKILL_FILE), None)
         if own is not None and (own.digest or self.source.remote):
-            return self._build(found, origin, manifest, own, findings)
+            return self._build(pack, origin, manifest, own, findings)
         limit = self.accept.limits.skill_md_bytes
-        data = self.source.read(found.key, SKILL_FILE, limit)
-        return self._build(found, origin, manifest, data, findings)
+        data = self.source.read(pack.key, SKILL_FILE, limit)
+        return self._build(pack, origin, manifest, data, findings)
 
-    def _files(self, found: Found) -> tuple[FileStat, ...]:
-        if found.files is not None:
-            return found.files
-        return tuple(self.source.files(found.key))
+    def _files(self, pack: Found) -> tuple[FileStat, ...]:
+        if pack.files is not None:
+            return pack.files
+        return tuple(self.source.files(pack.key))
 
     def _build(  # noqa: PLR0913 - what was found, for three callers
         self,
-        found: Found,
+        pack: Found,
         origin: Origin,
         manifest: Manifest,
         skill_md: bytes | FileStat,
@@ -125,11 +125,11 @@ class DescriptorBuilder:
         *,
         keep: bool = False,
     ) -> ScannedPack:
-        files = found.files if found.files is not None else self._files(found)
-        _check_size(files, self.accept.limits, found)
+        files = pack.files if pack.files is not None else self._files(pack)
+        _check_size(files, self.accept.limits, pack)
         allowed = allow(manifest, files, closed=self.accept.profile == "strict")
-        skill_id = self.source.identify_at(manifest, found.key)
-        path = f"{found.location}/{SKILL_FILE}"
+        skill_id = self.source.identify_at(manifest, pack.key)
+        path = f"{pack.location}/{SKILL_FILE}"
         tools: tuple[str, ...] = ()
         metadata = manifest.metadata
         if metadata and not _TOOL_KEYS.isdisjoint(metadata):
@@ -170,29 +170,31 @@ class DescriptorBuilder:
             nonstandard_fields(manifest.frontmatter),
         )
         if allowed.findings:
-            findings += tuple(replace(each, path=path) for each in allowed.findings)
+            findings += tuple(
+                replace(finding, path=path) for finding in allowed.findings
+            )
         findings += content_warnings(data, path) if data else ()
         if b"\\" in data:
             findings += tuple(_escaped(manifest.description, findings, path))
         filtered = skill_id is None
         return ScannedPack(
             descriptor,
-            found.stamp,
+            pack.stamp,
             findings,
             filtered=filtered,
             manifest=manifest if keep else None,
         )
 
 
-def _check_size(files: tuple[FileStat, ...], limits: Limits, found: Found) -> None:
+def _check_size(files: tuple[FileStat, ...], limits: Limits, pack: Found) -> None:
     if len(files) > limits.pack_files:
         raise LimitExceededError(
-            "pack_files", limits.pack_files, len(files), "files", found.location
+            "pack_files", limits.pack_files, len(files), "files", pack.location
         )
     total = sum(map(_SIZE, files))
     if total > limits.pack_bytes:
         raise LimitExceededError(
-            "pack_bytes", limits.pack_bytes, total, "bytes", found.location
+            "pack_bytes", limits.pack_bytes, total, "bytes", pack.location
         )
 
 
@@ -209,11 +211,11 @@ def _owner(value: Json) -> str:
 
 
 def _refused_pack(
-    found: Found, origin: Origin, findings: tuple[Finding, ...]
+    pack: Found, origin: Origin, findings: tuple[Finding, ...]
 ) -> ScannedPack:
-    folder = found.key.rpartition("/")[2]
+    folder = pack.key.rpartition("/")[2]
     descriptor = Descriptor(folder, "", origins=(origin,))
-    return ScannedPack(descriptor, found.stamp, findings, refused=True)
+    return ScannedPack(descriptor, pack.stamp, findings, refused=True)
 
 
 def _escaped(

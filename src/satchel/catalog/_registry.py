@@ -135,7 +135,7 @@ class Registry:
             return self._report()
 
     def apply_late_answers(self) -> SyncReport | None:
-        """Use answers that came after nobody waited for them; None without any."""
+        """Use answers that came too late for a sync; None without any."""
         with self._lock:
             late = [s for s in self._scanners if s.has_late_answer]
             for scanner in late:

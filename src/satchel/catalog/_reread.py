@@ -123,7 +123,7 @@ class PackRereader:
             scanner: The source, and how its packs are read.
             descriptor: The pack as the catalog has it.
             file: The file that a load asked for; it is read, too.
-            sure: The pack is known to have changed, whatever its marks say.
+            sure: The pack has changed for certain, whatever its marks say.
             wait_for_writer: Whether to look until two looks agree. One look finds a
                 pack that is good, and nothing of one that is gone or broken.
 
@@ -133,13 +133,13 @@ class PackRereader:
         source = scanner.source
         if not (sure or source.near):
             return None  # a name that a model made up is no reason to ask a far source
-        found = _find_pack(source, descriptor)
+        listed = _find_pack(source, descriptor)
         before = scanner.pack(descriptor.origin.key)
-        same = found and before and found.stamp == before.stamp
+        same = listed and before and listed.stamp == before.stamp
         if same and not sure:
             return None
         if not wait_for_writer:
-            snapshot = _take_snapshot(scanner, descriptor, file, found)
+            snapshot = _take_snapshot(scanner, descriptor, file, listed)
             if not snapshot.is_good:
                 return None
         elif source.near:
@@ -150,7 +150,7 @@ class PackRereader:
         elif same:
             return None  # the source lists what it listed, and its bytes are others
         else:
-            snapshot = _take_snapshot(scanner, descriptor, file, found)
+            snapshot = _take_snapshot(scanner, descriptor, file, listed)
         reader = snapshot.reader(source)
         return RereadPack(snapshot.pack, {scanner.label: reader})
 
@@ -163,8 +163,8 @@ class PackRereader:
         """
 
         def look() -> _PackSnapshot:
-            found = _find_pack(scanner.source, descriptor)
-            return _take_snapshot(scanner, descriptor, file, found)
+            listed = _find_pack(scanner.source, descriptor)
+            return _take_snapshot(scanner, descriptor, file, listed)
 
         before = latest = look()
         for number in range(MAX_LOOKS_AT_BROKEN):
@@ -201,13 +201,13 @@ class _PackSnapshot:
 
 
 def _take_snapshot(
-    scanner: ScannedSource, descriptor: Descriptor, file: str, found: Found | None
+    scanner: ScannedSource, descriptor: Descriptor, file: str, listed: Found | None
 ) -> _PackSnapshot:
     key = descriptor.origin.key
-    if found is None:
+    if listed is None:
         return _PackSnapshot(key, None, {})
     recording = _RecordingSource(scanner.source)
-    pack = scanner.builder(recording).read(found)
+    pack = scanner.builder(recording).read(listed)
     if file != SKILL_FILE and any(s.path == file for s in pack.descriptor.files):
         recording.try_read(key, file, scanner.accept.limits.file_bytes)
     return _PackSnapshot(key, pack, recording.bytes_read)
@@ -235,10 +235,10 @@ def rescan_unstable(
         for key, good in list(unstable.items()):
             descriptor = good.descriptor
             try:
-                found = _find_pack(scanner.source, descriptor)
+                listed = _find_pack(scanner.source, descriptor)
             except SkillError:
-                found = None
-            now = _take_snapshot(scanner, descriptor, SKILL_FILE, found).pack
+                listed = None
+            now = _take_snapshot(scanner, descriptor, SKILL_FILE, listed).pack
             last = result.pop(key, None)
             if now is not None:
                 result[key] = now
@@ -313,7 +313,7 @@ class _RecordingSource(SourceAbilities):
         try:
             self.read(key, file, limit_bytes)
         except (SkillError, OSError):
-            return  # the load that asked for it tells what is wrong
+            return  # the load that asked for it reports what is wrong
 
 
 class _SnapshotReader(FileReader):

@@ -98,7 +98,7 @@ class SourceScanner:
 
     def begin(self) -> None:
         """Start a scan, unless an earlier one has not ended."""
-        self._take_answer()  # one that came after nobody waited any more
+        self._take_answer()  # one that came too late for the last sync
         if self.is_scanning:
             return
         self.is_scanning = True
@@ -171,7 +171,7 @@ class SourceScanner:
         return DescriptorBuilder(source, self.label, self.accept)
 
     def _take_answer(self) -> bool:
-        """Use the answer that is there; tell whether no scan is running."""
+        """Use the answer that is there; return whether no scan is running."""
         if self.is_scanning:
             return False
         answer, self._answer = self._answer, None
@@ -245,5 +245,5 @@ class SourceScanner:
         try:
             data = self.source.manifest(pack.descriptor.origin.key)
         except SkillError:
-            return True  # reading it in full tells what is wrong
+            return True  # reading it in full reports what is wrong
         return isinstance(data, bytes) and digest_bytes(data) != pack.descriptor.digest

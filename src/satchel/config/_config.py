@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 
 def check_keys(
-    table: Mapping[str, object], known: Collection[str], path: str, kind: str = "key"
+    table: Mapping[str, object], allowed: Collection[str], path: str, kind: str = "key"
 ) -> None:
-    """Refuse what is not known, with what is.
+    """Refuse unknown keys; the error lists the known ones.
 
     Raises:
-        ConfigError: A key is not one of ``known``.
+        ConfigError: A key is not one of ``allowed``.
     """
     for key in table:
-        if key not in known:
+        if key not in allowed:
             from satchel.text import nearest
 
-            close = nearest(key, sorted(known), 1)
+            close = nearest(key, sorted(allowed), 1)
             hint = f"did you mean {close[0]!r}? " if close else ""
-            among = ", ".join(sorted(known))
+            among = ", ".join(sorted(allowed))
             raise ConfigError(path, f"unknown {kind} {key!r}; {hint}known: {among}")
 
 
@@ -119,7 +119,7 @@ def lint_config(table: Mapping[str, object], path: str) -> LintConfig:
     """Return the table as a value; whether a code exists is not asked here.
 
     Raises:
-        ConfigError: A key or the kind of a value is not known; names the key.
+        ConfigError: A key or the kind of a value is unknown; names the key.
     """
     check_keys(table, _LINT_KEYS, path, "key in lint")
     words: dict[str, str] = {}
@@ -207,26 +207,26 @@ class Config:
 
 
 def names_in(environ: Mapping[str, str], variable: str) -> tuple[str, ...]:
-    """Return the names that a variable holds: a JSON array, or parted by commas.
+    """Return the names that a variable holds: a JSON array, or separated by commas.
 
-    Blanks around a name and empty names do not count; an unset variable holds none.
+    Spaces around a name and empty names do not count; an unset variable holds none.
 
     Raises:
         ConfigError: It begins like a JSON array, and is not one of strings.
     """
     text = environ.get(variable, "").strip()
     if not text.startswith("["):
-        return tuple(name for each in text.split(",") if (name := each.strip()))
+        return tuple(name for part in text.split(",") if (name := part.strip()))
     import json
 
     try:
         given = cast("list[object]", json.loads(text))
     except (ValueError, RecursionError):
         given = [None]
-    names = tuple(each for each in given if isinstance(each, str))
+    names = tuple(part for part in given if isinstance(part, str))
     if len(names) != len(given):
         raise ConfigError(variable, f"want a JSON array of strings, got {text[:80]!r}")
-    return tuple(name for each in names if (name := each.strip()))
+    return tuple(name for part in names if (name := part.strip()))
 
 
 def find_config(start: "Path") -> "Path | None":
@@ -288,7 +288,7 @@ def _config(table: Mapping[str, object], file: "Path") -> Config:
     return Config(
         path=path,
         skills=tuple(
-            _joined_path(each, file) for each in strings(table, "skills", path)
+            _joined_path(string, file) for string in strings(table, "skills", path)
         ),
         prefix=_prefix(table, file),
         packages=(

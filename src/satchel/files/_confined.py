@@ -23,7 +23,7 @@ if sys.platform == "win32":
         """Return the real path of an open file.
 
         Raises:
-            OSError: The system does not tell.
+            OSError: The system does not say.
         """
         import ctypes
         import msvcrt
@@ -49,12 +49,12 @@ if sys.platform == "win32":
 else:
 
     def path_of(fd: int) -> str:
-        """Return the real path of an open file, as Linux tells it.
+        """Return the real path of an open file, as Linux gives it.
 
         The others open relative to a folder, and need not ask.
 
         Raises:
-            OSError: The system does not tell.
+            OSError: The system does not say.
         """
         return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115 - any text, no path
 
@@ -89,7 +89,7 @@ def open_by_fd(root: str, parts: Sequence[str]) -> int:
     """Open ``root/part/.../part``, following links in ``root`` only.
 
     Raises:
-        OSError: ``ELOOP`` where a part is a link; else what the system said.
+        OSError: ``ELOOP`` where a part is a link; else the error of the system.
     """
     fd = os.open(root, _ROOT)
     part = ""
@@ -151,7 +151,7 @@ def read_confined(
         root: A folder that the user named; links in it are followed.
         path: Relative, with ``/``; checked by its text before anything is opened.
         limit_bytes: At most this many bytes are accepted.
-        folder: Where below ``root`` the pack lies; no link in it is followed.
+        folder: Where below ``root`` the pack is; no link in it is followed.
         owner: The skill to name in errors.
 
     Raises:

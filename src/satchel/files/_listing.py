@@ -127,12 +127,12 @@ class Listing:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings, with pack-relative paths."""
-        found = [_excluded_finding(*item) for item in sorted(self._excluded.items())]
-        found += [_skipped_finding(*item) for item in sorted(self._skipped.items())]
+        findings = [_excluded_finding(*item) for item in sorted(self._excluded.items())]
+        findings += [_skipped_finding(*item) for item in sorted(self._skipped.items())]
         folded = {file.path.lower() for file in self._files if file.path.isascii()}
         if len(folded) < len(self._files):  # only then can two of them collide
-            found += _collisions(file.path for file in self.files())
-        return tuple(found)
+            findings += _collisions(file.path for file in self.files())
+        return tuple(findings)
 
 
 def _excluded_finding(kind: ExclusionKind, paths: list[str]) -> Finding:

@@ -33,7 +33,7 @@ _PROBLEMS: Final = (
     (re.compile(r"[\\:]"), "it holds a backslash or a colon"),
     (re.compile(r"(?i)%(?:2e|2f|5c|00)"), "it holds an encoded dot, slash or NUL"),
     (re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)"), "it has a part that is empty, . or .."),
-    (re.compile(r"[. ](?:/|\Z)"), "it has a part that ends in a dot or a blank"),
+    (re.compile(r"[. ](?:/|\Z)"), "it has a part that ends in a dot or a space"),
     (re.compile(rf"(?i)(?:\A|/){_DEVICE}(?:/|\Z)"), "it names a device on Windows"),
 )
 
@@ -76,7 +76,7 @@ def check_path(path: str, owner: str = "") -> None:
 def escape_name(name: str) -> str:
     """Return ``name`` with what cannot be printed on one line written as escapes."""
     return _UNPRINTABLE.sub(
-        lambda found: found[0].encode("unicode_escape").decode("ascii"), name
+        lambda match: match[0].encode("unicode_escape").decode("ascii"), name
     )
 
 

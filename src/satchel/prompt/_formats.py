@@ -31,7 +31,7 @@ class Layout(Protocol):
         ...
 
 
-# Each style's own load tool, in the words of the contract (D04).
+# Each style's own load tool, in the words of the contract.
 _LOAD_TOOL: Final[dict[Style, str]] = {
     "agent-skills": "load_skill with skill id",
     "packs": "load_skill with name",
@@ -50,7 +50,7 @@ _TAIL: Final = "</available_skills>"
 
 
 class XmlId:
-    """Requirement D04, byte for byte; a note stands on one line behind the list."""
+    """The section of the style, byte for byte; a note is one line behind the list."""
 
     def __init__(self, style: Style) -> None:
         """Take the style whose load tool the text names."""
@@ -76,7 +76,7 @@ class XmlId:
 
 
 class XmlSpec:
-    """Name, description and, where it is known, the location of each SKILL.md.
+    """Name, description and, if it is given, the location of each SKILL.md.
 
     Source: agentskills.io, client implementation, "Disclose" (2026-08-09); quotes are
     escaped as its reference library does.
@@ -114,7 +114,7 @@ _REFERENCE: Final = re.compile(r"&(?=#|\w+;)")
 
 
 class Markdown:
-    """Requirement C's index, byte for byte, each line ended by a line feed.
+    """The index of the style ``packs``, byte for byte, each line ended by a line feed.
 
     Of the characters of markup only ``<``, and ``&`` where it begins a character
     reference, are escaped, and the colon in an id: the rest cannot leave its place.

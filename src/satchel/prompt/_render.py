@@ -41,7 +41,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 SHORTEST_CHARS: Final = 20
-"""A description is not cut below this: C09's least for one that says anything."""
+"""A description is not cut below this: a shorter one says nothing."""
 
 CLOSE_ENOUGH: Final = 0.98
 """A section this near to its budget is not tried any longer, to save time."""
@@ -67,7 +67,7 @@ def fit_budget(
     """Return the section in its first stage that is within ``budget_tokens``.
 
     Only the last resort, a line with the number of skills, may exceed the budget; the
-    value's ``tokens`` tells.
+    value's ``tokens`` shows it.
     """
     whole = list(map(layout.entry, lines.shown, lines.descriptions))
     text = layout.section(whole, "")

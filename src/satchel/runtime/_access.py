@@ -278,7 +278,7 @@ class SkillAccess:
         Raises:
             SkillError: As for ``attempt``.
         """
-        return self._retrying(skill_id, attempt, doubt=False)
+        return self._retrying(skill_id, attempt, check_missing=False)
 
     def needs_approval(self, skill_id: str) -> bool:
         """Tell whether somebody would have to approve a load of the skill now."""
@@ -328,7 +328,7 @@ class SkillAccess:
         attempt: Callable[[Catalog], _T],
         *,
         failed: SkillError | None = None,
-        doubt: bool = True,
+        check_missing: bool = True,
     ) -> _T:
         from satchel.runtime._edited_pack import retry_after_edit
 
@@ -339,7 +339,7 @@ class SkillAccess:
             attempt,
             self._components.resync.ask,
             failed=failed,
-            doubt=doubt,
+            check_missing=check_missing,
             wait_for_writer=self._wait_for_writer,
         )
 

@@ -65,8 +65,8 @@ class BackgroundSync:
             start = self._monotonic()
             try:
                 self._sync(label)
-            except Exception as error:  # noqa: BLE001 - whoever listens for changes: R33
-                import logging  # nobody pays for it before something is wrong
+            except Exception as error:  # noqa: BLE001 - a listener may raise anything
+                import logging  # costs start-up time
 
                 log = logging.getLogger("satchel")
                 log.warning("a sync in the background failed: %s", type(error).__name__)

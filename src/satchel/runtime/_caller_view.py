@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 class CallerView:
     """Lists, finds and loads for one caller, and remembers nothing between calls.
 
-    Made by `satchel.Satchel.view`. It is what a server stands on, whose protocol has no
-    conversation: every load gives the whole text, "already loaded" is never said, and a
-    question of the policy that would need somebody to answer it is an error. It follows
-    every sync. Safe across threads.
+    Made by `satchel.Satchel.view`. It is for servers, whose protocol has no
+    conversation: every load gives the whole text, no result says "already loaded", and
+    where the policy says ask, the load is an error. It follows every sync. Safe across
+    threads.
     """
 
     def __init__(
@@ -120,10 +120,16 @@ class CallerView:
     def invocable(self) -> tuple[Descriptor, ...]:
         """The skills that a user may invoke, by id; those hidden from models, too."""
         here = self._access.scoped
-        hidden = [held.descriptor for held in here.excluded if held.reason == "hidden"]
+        hidden = [
+            excluded.descriptor
+            for excluded in here.excluded
+            if excluded.reason == "hidden"
+        ]
         may = [e for e in (*self.catalog.entries, *hidden) if e.user_invocable]
-        known = [entry for entry in may if self._access.loadable(entry.id) is not None]
-        return tuple(sorted(known, key=lambda entry: entry.id))
+        loadable = [
+            entry for entry in may if self._access.loadable(entry.id) is not None
+        ]
+        return tuple(sorted(loadable, key=lambda entry: entry.id))
 
     def descriptor(self, skill_id: str) -> Descriptor:
         """Return a skill that this caller may load, listed or hidden.
@@ -132,16 +138,16 @@ class CallerView:
             SkillNotFoundError: There is none of this id here.
             DeniedError: It is here, and not for this caller.
         """
-        found = self._access.descriptor(skill_id)
-        if found is None:
+        entry = self._access.descriptor(skill_id)
+        if entry is None:
             heir = self.catalog.replacement_of(skill_id)
             raise SkillNotFoundError(skill_id, replacement=heir)
         if self._access.loadable(skill_id) is None:
             raise DeniedError("load", skill_id)
-        return found
+        return entry
 
     def load(self, skill_id: str, file: str | None = None) -> Loaded:
-        """Return a skill's SKILL.md, or one file beside it, whole; it is an event.
+        """Return a skill's SKILL.md, or one other file of it, whole; it is an event.
 
         Raises:
             SkillError: As for `satchel.Satchel.load`.
@@ -180,7 +186,7 @@ class CallerView:
         tokens: int,
         duration_s: float,
     ) -> None:
-        """Tell of a load of a copy that is kept elsewhere, as whoever keeps it says.
+        """Record a load from a copy that is kept elsewhere, as its owner reports it.
 
         Raises:
             SkillError: As for `descriptor`.
@@ -323,7 +329,7 @@ class CallerView:
         It is an event of the edge that it came through.
 
         Raises:
-            SkillError: As for `load`; one that no user may invoke is withheld.
+            SkillError: As for `load`; one that no user may invoke is excluded.
         """
         entry = self._access.descriptor(skill_id)
         if entry is not None and not entry.user_invocable:
@@ -338,7 +344,7 @@ class CallerView:
         """Return the tools of the style, with the one that finds where it is needed.
 
         Hidden skills are not found through them. ``find`` says whether it is needed;
-        None renders the section to tell. The style ``references`` has its own.
+        None renders the section to find out. The style ``references`` has its own.
         """
         if find is None:
             find = offer_find(self.catalog, self.prompt())

@@ -248,7 +248,7 @@ class Components:
 
     @cached_property
     def snapshots(self) -> "PromptSnapshots":
-        """The catalog as conversations were told of it."""
+        """The catalog as each conversation has it in its prompt."""
         from satchel.runtime._prompt_snapshot import PromptSnapshots
 
         return PromptSnapshots()

@@ -30,7 +30,7 @@ _RESYNC_ERRORS: Final = (DigestMismatchError, ChangedSinceSyncError)
 """What is raised where a sync of the source may help the next load, if not this one."""
 
 
-def retry_after_edit(  # noqa: PLR0913 - what an attempt stands on, the rest by name
+def retry_after_edit(  # noqa: PLR0913 - what an attempt needs, the rest by name
     registry: Registry,
     catalog: Callable[[], Catalog],
     skill_id: str,
@@ -38,7 +38,7 @@ def retry_after_edit(  # noqa: PLR0913 - what an attempt stands on, the rest by 
     edited: Callable[[str], object] = lambda _: None,
     *,
     failed: SkillError | None = None,
-    doubt: bool = True,
+    check_missing: bool = True,
     wait_for_writer: bool = True,
 ) -> _T:
     """Return what ``attempt`` gives; read an edited pack again, and repeat it.
@@ -48,9 +48,9 @@ def retry_after_edit(  # noqa: PLR0913 - what an attempt stands on, the rest by 
         catalog: Gives the catalog to look in, again after a pack was read.
         skill_id: The skill whose files ``attempt`` reads.
         attempt: Loads from a catalog.
-        edited: Is told the label of the source of a pack that was edited.
+        edited: Called with the label of the source of a pack that was edited.
         failed: How the first attempt failed, where it was made already.
-        doubt: Whether a file that is gone or not listed is a reason to look, too.
+        check_missing: Whether a file that is gone or not listed is a reason to look.
         patient: Whether to wait for a pack that is being written, or is gone for now.
 
     Raises:
@@ -68,7 +68,9 @@ def retry_after_edit(  # noqa: PLR0913 - what an attempt stands on, the rest by 
         except (PackFileError, SkillExcludedError, SkillNotFoundError) as error:
             failed = None
             entry = _find_descriptor(here, skill_id) if left else None
-            readers = entry and _reread(registry, entry, error, doubt, wait_for_writer)
+            readers = entry and _reread(
+                registry, entry, error, check_missing, wait_for_writer
+            )
             if entry is None or readers is None:
                 if isinstance(error, _RESYNC_ERRORS) and entry is not None:
                     edited(entry.source)
@@ -88,7 +90,7 @@ def _reread(
     registry: Registry,
     entry: Descriptor,
     error: SkillError,
-    doubt: bool,  # noqa: FBT001 - those of `with_current`
+    check_missing: bool,  # noqa: FBT001 - those of `retry_after_edit`
     wait_for_writer: bool,  # noqa: FBT001
 ) -> Mapping[str, FileReader] | None:
     """Read the pack again; None where an edit is not the reason for the error.
@@ -100,11 +102,11 @@ def _reread(
         return registry.reread(
             entry, error.file, sure=True, wait_for_writer=wait_for_writer
         )
-    if doubt and type(error) in _EDIT_ERRORS:
+    if check_missing and type(error) in _EDIT_ERRORS:
         file = error.file if isinstance(error, PackFileError) else SKILL_FILE
         return registry.reread(entry, file, sure=False, wait_for_writer=wait_for_writer)
     if isinstance(error, SkillExcludedError) and error.reason == "refused":
-        # It was mended since, perhaps.
+        # It may have been fixed since.
         return registry.reread(
             entry, SKILL_FILE, sure=False, wait_for_writer=wait_for_writer
         )
@@ -116,8 +118,10 @@ def _better_error(
 ) -> SkillError | None:
     """Return what fits better than the last error of a load, if anything does."""
     if isinstance(first, ChangedSinceSyncError):
-        refused = (held for held in catalog.excluded if held.reason == "refused")
-        if any(held.descriptor.origin == before.origin for held in refused):
+        refused = (
+            excluded for excluded in catalog.excluded if excluded.reason == "refused"
+        )
+        if any(excluded.descriptor.origin == before.origin for excluded in refused):
             detail = "it is no valid skill any more"
             return ChangedSinceSyncError(first.name, first.file, detail=detail)
     if isinstance(first, ReferenceNotFoundError) and isinstance(
@@ -130,6 +134,6 @@ def _better_error(
 def _find_descriptor(catalog: Catalog, skill_id: str) -> Descriptor | None:
     entry = catalog.get(skill_id)
     if entry is None:
-        held = catalog.exclusion_of(skill_id)
-        entry = held.descriptor if held is not None else None
+        excluded = catalog.exclusion_of(skill_id)
+        entry = excluded.descriptor if excluded is not None else None
     return entry if entry is not None and entry.origins else None

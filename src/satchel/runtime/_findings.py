@@ -113,7 +113,7 @@ def _error_for(finding: Finding, latest: Catalog) -> SkillError:
     match finding.code:
         case DuplicateSkillError.code:
             conflict = latest.unresolved[0]
-            first, second = (each.origin.location for each in conflict.owners[:2])
+            first, second = (owner.origin.location for owner in conflict.owners[:2])
             return DuplicateSkillError(conflict.id, first, second, conflict.fix)
         case SourceUnavailableError.code:
             return SourceUnavailableError(finding.path, finding.message)

@@ -29,11 +29,11 @@ _PRIVATE: Final = 0o700
 
 
 class LocalStager:
-    """Copies files to ``<root>/<id>-<digest>/``, which nobody else can look into.
+    """Copies files to ``<root>/<id>-<digest>/``, which no other user can look into.
 
     A copy appears whole or not at all. One that is there already is used again if it
     still holds the same bytes and nothing else; an agent's tools run as the same user
-    and may have changed it, and then it is made anew. Safe across threads.
+    and may have changed it; then it is made again. Safe across threads.
     """
 
     def __init__(self, root: Path | str | None = None) -> None:
@@ -141,7 +141,7 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def _has_files(folder: Path, files: Mapping[str, bytes]) -> bool:
     """Tell whether ``folder`` holds just these files, and no link."""
-    wanted = dict(files)
+    missing = dict(files)
     folders = [folder]
     try:
         if folder.is_symlink():
@@ -152,14 +152,14 @@ def _has_files(folder: Path, files: Mapping[str, bytes]) -> bool:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(path)
                     continue
-                data = wanted.pop(path.relative_to(folder).as_posix(), None)
+                data = missing.pop(path.relative_to(folder).as_posix(), None)
                 if data is None or not entry.is_file(follow_symlinks=False):
                     return False
                 if path.read_bytes() != data:
                     return False
     except OSError:
         return False
-    return not wanted
+    return not missing
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -1,29 +1,19 @@
 """`Satchel`: everything that was named, as one catalog."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Never, Self, get_args
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Never, get_args
 
-from satchel.catalog import CatalogRules, Health, ParseOptions, Registry
+from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.errors import NoSources
-from satchel.files import tree_digest
 from satchel.model import (
-    Catalog,
-    Conflict,
-    Finding,
     Hit,
-    Limits,
     Loaded,
-    Manifest,
     Rendered,
-    Request,
-    Resource,
     Style,
-    SyncReport,
 )
 from satchel.policy import OPEN_POLICY, Policy
-from satchel.protocols import Approver, UsageSink, with_abilities
+from satchel.protocols import Approver, UsageSink
 from satchel.runtime._clock import SystemClock
 from satchel.runtime._components import Components, PromptSections
 from satchel.runtime._findings import first_error
@@ -42,23 +32,22 @@ from satchel.runtime._options import (
     refuse_keywords,
     unknown_disabled_error,
 )
+from satchel.runtime._skill_library import SkillLibrary
 from satchel.text import EstimateCounter
 
 if TYPE_CHECKING:  # each costs start-up time, and most programs need few of them
     from satchel.agent import SkillLike
     from satchel.load import TurnCache
     from satchel.prompt import Format
-    from satchel.runtime._background_sync import FolderWatch
     from satchel.runtime._caller_view import CallerView
     from satchel.runtime._session import Session
     from satchel.runtime._session_skill import SessionSkill
     from satchel.runtime._staging import Stager
     from satchel.runtime._why import Why
     from satchel.skill_md import Profile
-    from satchel.usage import UsageState
 
 
-class Satchel:
+class Satchel(SkillLibrary):
     """Skills from anywhere, as one catalog that a model can ask.
 
     Made from folders, sources and `Skill` objects; with nothing, from the nearest
@@ -175,103 +164,6 @@ class Satchel:
                 self.close()
                 raise error
 
-    def __str__(self) -> str:
-        """Return a summary: how many, from where, what is wrong, what to do.
-
-        At most ten lines.
-        """
-        from satchel.runtime._findings import summary
-
-        return summary(self.registry, self._components.library_findings())
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog in use."""
-        return self.registry.catalog
-
-    @property
-    def limits(self) -> Limits:
-        """The bounds on what is accepted."""
-        return self._components.accept.limits
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What could not be read, was repaired or is worth knowing; nothing is lost.
-
-        The last ones are tools that packs name and nobody offers, and rules of the
-        policy that raised.
-        """
-        latest, parts = self.registry.latest, self._components
-        packs = (*latest, *(excluded.descriptor for excluded in latest.excluded))
-        names_tools = any(entry.tools for entry in packs)
-        missing = parts.tool_registry.missing(latest) if names_tools else ()
-        return (*parts.library_findings(), *missing, *self.policy.problems)
-
-    @property
-    def conflicts(self) -> tuple[Conflict, ...]:
-        """The ids that several packs claim, the decided ones included."""
-        return self.registry.latest.conflicts
-
-    def offer(self, *tools: object) -> None:
-        """Offer more tools to skills that name them.
-
-        Each is a `satchel.tools.Tool`, a `Toolbox`, a plain function, a framework's
-        own tool object, or a mapping of names to these. Sessions that are open see
-        them at their next model call.
-
-        Raises:
-            DuplicateToolError: Two different tools share a name; names both owners.
-            ExtraMissingError: A plain function is among them, and the extra ``tools``
-                is not installed.
-        """
-        self._components.tool_registry.add(*tools)
-
-    def sync(self) -> SyncReport:
-        """Look at every source again; return what changed. Never raises.
-
-        What is not as it was asked for is logged, once for as long as it lasts.
-        """
-        return self._components.sync()
-
-    def apply_late_answers(self) -> None:
-        """Take in what sources answered after nobody waited for them any more.
-
-        It asks no source, and does nothing where there is no such answer.
-        """
-        self._components.apply_late_answers()
-
-    def listen(self, synced: Callable[[SyncReport], None]) -> Callable[[], None]:
-        """Call ``synced`` with the report of every later sync; return how to stop.
-
-        That includes syncs in the background, which follow a load that found its pack
-        edited. It is called in the thread that synced.
-        """
-        listeners = self._components.listeners
-        listeners.append(synced)
-        return lambda: listeners.remove(synced)
-
-    def observe(self) -> None:
-        """Tell the sinks once more what is on offer, without a look at the sources.
-
-        A day counts as observed when this, a sync or a load happened on it; more than
-        once a day changes nothing. A process that runs for days calls it every hour.
-        """
-        self._components.observe()
-
-    @property
-    def sink_failures(self) -> Mapping[str, int]:
-        """How often sinks of usage events failed, by their class; no load failed."""
-        return self._components.usage_events.sinks.failures
-
-    @property
-    def usage_state(self) -> "UsageState":
-        """How many events of use are lost or wait, and why they are not kept now."""
-        return self._components.usage_events.sinks.state
-
-    def health(self) -> Health:
-        """Return how each source is, and which ids are in conflict."""
-        return self.registry.health()
-
     def prompt(
         self,
         *,
@@ -283,7 +175,7 @@ class Satchel:
 
         ``budget_tokens`` None lists everything in full; by default it is the budget
         of this object. ``style`` is whose load tool the text names; None is that of
-        this object. What the policy lets nobody in particular list is left out.
+        this object. What the policy hides without a ``who`` is left out.
         """
         from satchel.prompt import Format
 
@@ -303,13 +195,13 @@ class Satchel:
         via: str = "python",
         turn: "TurnCache | None" = None,
     ) -> Loaded:
-        """Return a skill's SKILL.md (level 2), or one file beside it (level 3).
+        """Return a skill's SKILL.md (level 2), or one other file of it (level 3).
 
         ``file`` is a listed path or a short name that only one listed file bears.
 
         Raises:
             SkillNotFoundError: No skill of exactly this id.
-            SourceUnavailableError: It is not known, and a source has not answered; or
+            SourceUnavailableError: It is unknown, and a source has not answered; or
                 its source does not hand it out now.
             SkillWithheldError: It is there, and is not handed out.
             DuplicateSkillError: Several packs claim the id.
@@ -345,38 +237,6 @@ class Satchel:
             decision=self.policy.decide("list", name, {}),
         )
 
-    def manifest(self, skill_id: str) -> Manifest:
-        """Return a skill's manifest as it is now.
-
-        Raises:
-            SkillManifestError: The source makes up manifests of files without one.
-            SkillError: As for `load`.
-        """
-        loaded = self._components.access.read(Request(skill_id))
-        return self._components.manifest_of(loaded)
-
-    def resources(self, skill_id: str) -> tuple[Resource, ...]:
-        """Return path, digest and size of every listed file, SKILL.md included.
-
-        One that the pack lists and does not hold is left out, here and of the digest.
-
-        Raises:
-            SkillError: No such skill, or a file cannot be read now.
-        """
-        registry = self.registry
-        return self._components.access.current(
-            skill_id,
-            lambda _: registry.resources(registry.descriptor(skill_id)),
-        )
-
-    def digest(self, skill_id: str) -> str:
-        """Return the digest of the whole pack: ``sha256-tree-v1:`` and 64 hex digits.
-
-        Raises:
-            SkillError: No such skill, or a file cannot be read now.
-        """
-        return tree_digest(self.resources(skill_id))
-
     def session(  # noqa: PLR0913 - a conversation's options, all by name
         self,
         *,
@@ -398,8 +258,8 @@ class Satchel:
             agent: What the agent is called, for questions and events.
             who: For whom it runs; rules of the policy and tools are given it.
             deps: Handed to tools that ask for a `satchel.Run`.
-            always: Skills that are worn: ids, or objects with a skill's three members.
-                Their instructions stand in the prompt, their tools are open.
+            always: Always-on skills: ids, or objects with a skill's three members.
+                Their instructions are in the prompt, their tools are open.
             only: Shell patterns; skills whose id fits none are not here.
             style: Names, parameters and results of the tools.
             approve: Answers where the policy says ask; see `satchel.model.Question`.
@@ -491,7 +351,7 @@ class Satchel:
             check_only(patterns_of(only), self.catalog, self.registry.may_exist)
 
     def as_skill(self, name: str = "skills") -> "SessionSkill":
-        """Return all of it as one skill with the three members, to be worn.
+        """Return all of it as one always-on skill with the three members.
 
         Its instructions are the catalog section and its tools those of the style; both
         grow as skills are loaded. Each call gives a conversation of its own.
@@ -499,38 +359,3 @@ class Satchel:
         from satchel.runtime._session_skill import SessionSkill
 
         return SessionSkill(name, self.session(agent=name))
-
-    def watch(self, *, debounce_ms: int = 200) -> "FolderWatch":
-        """Sync again whenever a file below a folder of the sources changes.
-
-        Changes within ``debounce_ms`` milliseconds of one another are one sync. Call
-        ``stop()`` on what is returned, or use it in a ``with``.
-
-        Raises:
-            ExtraMissingError: The extra ``watch`` is not installed.
-        """
-        from satchel.runtime._background_sync import FolderWatch
-
-        roots = [
-            root
-            for source in self.registry.sources.values()
-            if (root := with_abilities(source).root) and os.path.isdir(root)  # noqa: PTH112 - pathlib costs start-up time
-        ]
-        return FolderWatch(roots, self.sync, debounce_ms=debounce_ms)
-
-    def close(self) -> None:
-        """Let go of sources, staged files and sinks; a second call does nothing."""
-        self._components.close()
-
-    def __enter__(self) -> Self:
-        """Return the object itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()

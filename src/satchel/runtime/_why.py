@@ -61,7 +61,7 @@ def why(
     """Return the first reason why ``name`` is not in ``prompt``.
 
     ``name`` is an id, a manifest's name, or the name of a pack's folder. ``exacting``
-    tells that a profile narrower than ``auto`` was chosen. ``decision`` is what the
+    says that a profile narrower than ``auto`` was chosen. ``decision`` is what the
     policy says of listing it.
     """
     entry = catalog.get(name)
@@ -80,9 +80,9 @@ def why(
             conflict.fix,
             conflict.owners[0].origin.location,
         )
-    held = next((each for each in catalog.excluded if _has_name(each, name)), None)
-    if held is not None:
-        return _excluded(name, held, exacting=exacting)
+    excluded = next((each for each in catalog.excluded if _has_name(each, name)), None)
+    if excluded is not None:
+        return _excluded(name, excluded, exacting=exacting)
     return _unknown(catalog, name)
 
 
@@ -109,18 +109,18 @@ def _listed(name: str, path: str, prompt: Rendered) -> Why:
     return Why(name, "listed", "it is in the prompt, whole", path=path)
 
 
-def _has_name(held: Excluded, name: str) -> bool:
-    descriptor = held.descriptor
+def _has_name(excluded: Excluded, name: str) -> bool:
+    descriptor = excluded.descriptor
     folder = descriptor.origin.location.rstrip("/").rpartition("/")[2]
     return name in (descriptor.id, descriptor.name, folder)
 
 
-def _excluded(name: str, held: Excluded, *, exacting: bool) -> Why:
-    stage = _STAGE[held.reason]
+def _excluded(name: str, excluded: Excluded, *, exacting: bool) -> Why:
+    stage = _STAGE[excluded.reason]
     if stage == "parse" and exacting:
         stage = "profile"
-    location = held.descriptor.origin.location
-    return Why(name, stage, held.detail, held.fix, location)
+    location = excluded.descriptor.origin.location
+    return Why(name, stage, excluded.detail, excluded.fix, location)
 
 
 def _unknown(catalog: Catalog, name: str) -> Why:

@@ -33,7 +33,7 @@ MAX_QUERY_WORDS: Final = 64
 def index_text(text: str) -> str:
     """Return ``text`` with runs of Chinese, Japanese or Korean as pairs of signs.
 
-    These scripts write no blanks; overlapping pairs let a part of a run be found.
+    These scripts write no spaces; overlapping pairs let a part of a run be found.
     """
     return text if text.isascii() else _CJK.sub(_pairs, text)
 

@@ -179,7 +179,7 @@ def mcp(  # noqa: PLR0913 - keywords, each with a default
     """Make a source of the skills that an MCP server serves.
 
     Nothing of a skill is fetched before it is loaded, every read is verified against
-    what the server announced, and no skill of it takes the place of one that lies on
+    what the server announced, and no skill of it takes the place of one that is on
     this machine. Digests come from the same server: they are no reason to trust it.
 
     Args:
@@ -191,7 +191,7 @@ def mcp(  # noqa: PLR0913 - keywords, each with a default
         headers: Sent with every request over HTTP.
         timeout_s: Seconds for connecting, and for each call.
         allowed_tools: The skills that get the tools which they ask for: digests of the
-            whole skill by the URI of its SKILL.md, as a finding tells them. A skill
+            whole skill by the URI of its SKILL.md, as a finding shows them. A skill
             that changed has another digest, and gets none.
         also: URIs of skills (of their SKILL.md) that the server may not list.
         limits: Bounds on what is accepted; never above those of the extension.
@@ -335,7 +335,8 @@ def prefixed(source: SkillSource, prefix: str) -> SkillSource:
 
     ``{parent}`` in it is the name of the folder that holds the pack's folder,
     ``{folder}`` of the pack's own, ``{path}`` of all from the source's root to the
-    pack: ``prefixed(folder("libraries"), "{parent}")`` tells packs of one name apart.
+    pack: ``prefixed(folder("libraries"), "{parent}")`` gives packs of one name
+    different ids.
 
     Raises:
         ConfigError: ``prefix`` has another word in braces.

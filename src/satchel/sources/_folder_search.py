@@ -28,7 +28,7 @@ _RESERVED_ENTRIES: Final = 64
 
 _SKILLS: Final = "skills"
 _CLIENT_SUBFOLDERS: Final = frozenset({_SKILLS, "skill", "plugins"})
-"""Folders in those of clients that packs lie in; the rest are copies and caches.
+"""Folders of clients that packs are in; the rest are copies and caches.
 
 Source: `satchel.clients`, and the plug-ins that repositories keep in ``.github``.
 """
@@ -106,7 +106,7 @@ class FolderSearch:
                 folders=self._too_deep,
                 limit=self.depth,
             )
-        self._found.sort(key=lambda found: found.key)
+        self._found.sort(key=lambda pack: pack.key)
         self._findings.sort(key=lambda finding: (finding.path, finding.code))
         return FolderSearchResult(
             tuple(self._found), tuple(self._findings), self._places
@@ -269,7 +269,7 @@ class FolderSearch:
     def _admit(
         self, key: str, path: str, place: PackLocation, *, depth: int | None = None
     ) -> bool:
-        """Search where no plain key leads; tell whether a pack was found there.
+        """Search where no plain key leads; return whether a pack was found there.
 
         A folder that was searched before adds nothing, so that no cycle goes round.
         """
@@ -278,9 +278,9 @@ class FolderSearch:
         before = len(self._found)
         self._go_down(path, key, key.count("/") + 1 if depth is None else depth)
         root, folder = place
-        for found in self._found[before:]:
-            inner = (folder + found.key[len(key) :]).replace(os.sep, "/")
-            self._places[found.key] = (root, inner)
+        for pack in self._found[before:]:
+            inner = (folder + pack.key[len(key) :]).replace(os.sep, "/")
+            self._places[pack.key] = (root, inner)
         return len(self._found) > before
 
 

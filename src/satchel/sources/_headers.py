@@ -16,7 +16,7 @@ def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return headers that can be sent as they are.
 
     Raises:
-        ValueError: One cannot be; the message names it, and never tells its value.
+        ValueError: One cannot be; the message names it, and never shows its value.
     """
     for name, value in headers.items():
         plain = name.isascii() and name.replace("-", "").replace("_", "").isalnum()

@@ -43,7 +43,7 @@ _XDG_FOLDERS: Final = {
 
 
 def layer_folder(layer: str) -> str:
-    """Return where a usual layer lies unless somebody says otherwise.
+    """Return the default folder of a layer.
 
     Source: the XDG Base Directory Specification 0.8; a relative path does not count.
     """
@@ -138,12 +138,12 @@ class LayeredSource(SourceAbilities):
         packs: dict[str, list[_LayerPart]] = {}
         findings: list[Finding] = []
         for layer, source in self._layers:
-            for each in source.scan():
-                if isinstance(each, Finding):
-                    findings.append(each)
+            for item in source.scan():
+                if isinstance(item, Finding):
+                    findings.append(item)
                 else:
-                    packs.setdefault(each.key, []).append(
-                        _LayerPart(layer, source, each)
+                    packs.setdefault(item.key, []).append(
+                        _LayerPart(layer, source, item)
                     )
         self._packs = {key: tuple(packs[key]) for key in sorted(packs)}
         return (*map(_merged_found, self._packs.values()), *findings)
@@ -166,15 +166,15 @@ class LayeredSource(SourceAbilities):
         parts = self._parts(key)
         if len(parts) == 1:
             return tuple(parts[0].source.files(parts[0].found.key))
-        held: dict[str, FileStat] = {}
+        merged: dict[str, FileStat] = {}
         for part in parts:
             for stat in part.source.files(part.found.key):
                 mark = part.layer, stat.mark
-                held[stat.path] = FileStat(stat.path, stat.size, mark, stat.digest)
+                merged[stat.path] = FileStat(stat.path, stat.size, mark, stat.digest)
         own = self._merged(key, parts)
         digest = digest_bytes(own)
-        held[SKILL_FILE] = FileStat(SKILL_FILE, len(own), digest, digest)
-        return tuple(held[path] for path in sorted(held))
+        merged[SKILL_FILE] = FileStat(SKILL_FILE, len(own), digest, digest)
+        return tuple(merged[path] for path in sorted(merged))
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
         """Return one file's raw bytes, from the highest layer that has it."""
@@ -203,7 +203,9 @@ class LayeredSource(SourceAbilities):
             files |= {stat.path: part.layer for stat in stats}
         files.pop(SKILL_FILE, None)
         layers = self._read(parts)
-        merged = merge_layers(key, [Layer(p.layer, said.fields) for p, said in layers])
+        merged = merge_layers(
+            key, [Layer(p.layer, written.fields) for p, written in layers]
+        )
         return LayerExplanation(
             str(merged.fields.get("name", key.rpartition("/")[2])),
             tuple((part.layer, part.found.location) for part in parts),
@@ -238,7 +240,9 @@ class LayeredSource(SourceAbilities):
 
     def _merged(self, key: str, parts: Sequence[_LayerPart]) -> bytes:
         layers = self._read(parts)
-        merged = merge_layers(key, [Layer(p.layer, said.fields) for p, said in layers])
+        merged = merge_layers(
+            key, [Layer(p.layer, written.fields) for p, written in layers]
+        )
         return render_frontmatter(merged.fields).encode() + _body(layers)[1]
 
     def _read(
@@ -247,7 +251,7 @@ class LayeredSource(SourceAbilities):
         return [(part, self._written(part)) for part in parts]
 
     def _written(self, part: _LayerPart) -> WrittenFrontmatter:
-        """Return what one layer says; what would have to be mended first is refused."""
+        """Return what one layer says; frontmatter that needs a repair is refused."""
         limit = self._limits.skill_md_bytes
         data = part.source.read(part.found.key, SKILL_FILE, limit)
         written = read_as_written(data, self._limits)

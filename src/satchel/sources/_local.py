@@ -46,7 +46,7 @@ class LocalSource(SourceAbilities):
     """How many folders deep to search; 0 is the limit."""
     _root_may_be_pack: bool = True
 
-    def __init__(  # noqa: PLR0913 - one keyword for each thing that can be said of it
+    def __init__(  # noqa: PLR0913 - one keyword for each property of a folder
         self,
         root: str | os.PathLike[str],
         *,
@@ -65,7 +65,7 @@ class LocalSource(SourceAbilities):
             root: The folder; a link to it is followed.
             label: What to call the source; None is ``root`` as it is written.
             limits: Bounds on what is accepted.
-            shown: What stands in front of paths that are shown; None is ``root`` as
+            shown: What begins the paths that are shown; None is ``root`` as
                 it is written.
             missing_ok: Whether a folder that is not there is one without packs.
             scope: ``project``, ``user`` or ``managed``; empty for a named folder.
@@ -118,10 +118,10 @@ class LocalSource(SourceAbilities):
             raise SourceUnavailableError(self.label, reason) from error
         self._places = result.places
         packs = [
-            found
-            if is_settled(found.files or (), now_ns)
-            else replace(found, settled=False)
-            for found in result.found
+            pack
+            if is_settled(pack.files or (), now_ns)
+            else replace(pack, settled=False)
+            for pack in result.found
         ]
         return (*packs, *result.findings)
 

@@ -31,7 +31,7 @@ PackMapping: TypeAlias = Mapping[str, Mapping[str, bytes | str]]
 def skill_md(skill: Skill) -> bytes:
     """Return the SKILL.md that says what ``skill`` says, instructions unaltered.
 
-    The names of its tools stand in ``metadata.tools``, separated by blanks; a category
+    The names of its tools are in ``metadata.tools``, separated by spaces; a category
     other than the standard one in ``metadata.category``.
     """
     lines = [f"name: {_quoted(skill.name)}"]
@@ -49,7 +49,7 @@ def skill_md(skill: Skill) -> bytes:
 
 
 class MemorySource(SourceAbilities):
-    """Packs that are held as bytes; keys are their names.
+    """Packs that are kept as bytes; keys are their names.
 
     What is handed over is copied once, and never changes afterwards.
     """
@@ -75,12 +75,12 @@ class MemorySource(SourceAbilities):
         """
         self.label: Final = label
         self._limits = limits
-        held: dict[str, Mapping[str, bytes]] = {}
+        packs: dict[str, Mapping[str, bytes]] = {}
         for name, files in chain.from_iterable(map(_files_by_pack, what)):
-            if name in held:
+            if name in packs:
                 raise DuplicateSkillError(name, label, f"{label} (handed over twice)")
-            held[name] = files
-        self._packs = MappingProxyType(held)
+            packs[name] = files
+        self._packs = MappingProxyType(packs)
 
     def __repr__(self) -> str:
         """Return what a debugger shows."""
@@ -88,21 +88,21 @@ class MemorySource(SourceAbilities):
 
     def scan(self) -> tuple[Found | Finding, ...]:
         """Return the packs, sorted by key, then what is wrong with some."""
-        found: list[Found] = []
+        packs: list[Found] = []
         findings: list[Finding] = []
         for key in sorted(self._packs):
             where = f"{self.label}/{key}"
             try:
-                files, told = self._list(key)
+                files, pack_findings = self._list(key)
             except LimitExceededError as error:
                 findings.append(Finding.of_error(error, where, fix=TOO_LARGE_FIX))
                 continue
-            findings += locate_findings(told, where)
+            findings += locate_findings(pack_findings, where)
             if SKILL_FILE in self._packs[key]:
-                found.append(Found(key, where, files, files))
+                packs.append(Found(key, where, files, files))
             else:
                 findings.append(Finding.of("missing-skill-file", where))
-        return (*found, *findings)
+        return (*packs, *findings)
 
     def manifest(self, key: str) -> bytes:
         """Return the raw SKILL.md."""
@@ -125,7 +125,7 @@ class MemorySource(SourceAbilities):
         return self._bounded(data, path, limit_bytes)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is open."""
 
     def _pack(self, key: str) -> Mapping[str, bytes]:
         try:
@@ -157,7 +157,7 @@ def _files_by_pack(
     elif what.description.strip():
         yield what.name, {SKILL_FILE: skill_md(what)}
     else:
-        detail = "a skill on the shelf needs a description to be listed by"
+        detail = "a skill needs a description to be listed"
         raise SkillManifestError(f"Skill({what.name!r})", detail)
 
 

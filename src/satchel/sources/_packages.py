@@ -51,7 +51,7 @@ class SkippedPlugins(MemorySource):
     """No pack, and a finding for each plug-in that was left out."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
-        """Keep what is to be told."""
+        """Keep the findings."""
         super().__init__(label="plugins")
         self._findings = tuple(findings)
 
@@ -82,28 +82,28 @@ def load_plugins(
 ) -> Plugins:
     """Enumerate the entry points now, and open each; sorted by name.
 
-    One that does not open is logged and told, and costs nobody else anything.
+    One that does not open is logged and is a finding; the others are not affected.
 
     Args:
         deny: Names of entry points or distributions, or labels, to leave out.
         only: Names of distributions to take; None is all.
         limits: Bounds for sources of the older protocol.
     """
-    wanted = None if only is None else set(map(normal_distribution_name, only))
+    names = None if only is None else set(map(normal_distribution_name, only))
     denied = {*deny, *map(normal_distribution_name, deny)}
     sources: dict[str, SkillSource] = {}
     findings: list[Finding] = []
     owners: set[str] = set()
     for point in _points():
         owner = normal_distribution_name(point.dist.name) if point.dist else ""
-        if wanted is not None and owner not in wanted:
+        if names is not None and owner not in names:
             continue
         owners.add(owner)
         if denied & {point.name, f"plugin:{point.name}", owner}:
             continue
         try:
             source = _open_entry_point(point, sources, limits)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's own: R33
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
             _log.warning("skill source plug-in %r was skipped: %s", point.name, error)
             findings.append(_skipped(point.name, owner, error))
             continue
@@ -215,10 +215,10 @@ def _open_all(denied: Collection[str], limits: Limits) -> list[InstalledSource]:
     is the one that would be imported.
     """
     seen: dict[str, InstalledSource | None] = {}
-    for each in distributions():
-        name = normal_distribution_name(each.metadata["Name"] or "")
+    for distribution in distributions():
+        name = normal_distribution_name(distribution.metadata["Name"] or "")
         if name and name not in seen and name not in denied:
-            seen[name] = _open_distribution(each, limits)
+            seen[name] = _open_distribution(distribution, limits)
     return [source for _, source in sorted(seen.items()) if source is not None]
 
 

@@ -69,7 +69,7 @@ class SourceWrapper:
 
 
 class FilteredSource(SourceWrapper):
-    """Those packs whose id fits; the others are withheld as filtered."""
+    """Those packs whose id fits; the others are excluded as filtered."""
 
     def __init__(
         self, source: SkillSource, include: Iterable[str], exclude: Iterable[str]
@@ -108,8 +108,8 @@ class PrefixedSource(SourceWrapper):
         super().__init__(source)
         unknown = [word for word in _BRACES.findall(prefix) if word not in _WORDS]
         if unknown:
-            known = ", ".join(_WORDS)
-            raise ConfigError("prefix", f"unknown {unknown[0]}; known: {known}")
+            words = ", ".join(_WORDS)
+            raise ConfigError("prefix", f"unknown {unknown[0]}; known: {words}")
         self._prefix = prefix
 
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
@@ -145,8 +145,8 @@ _BRACES: Final = re.compile(r"\{[^{}]*\}")
 
 def _slug(text: str) -> str:
     """Return text as part of an id; a slash is a hyphen too."""
-    kept = (each if each.isalnum() else "-" for each in text.lower())
-    return "-".join(filter(None, "".join(kept).split("-")))
+    chars = (char if char.isalnum() else "-" for char in text.lower())
+    return "-".join(filter(None, "".join(chars).split("-")))
 
 
 class RenamedSource(SourceWrapper):

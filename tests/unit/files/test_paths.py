@@ -54,7 +54,7 @@ def test_plain_paths_pass(path: str) -> None:
         ("aux.txt", "it names a device on Windows"),
         ("x/COM¹", "it names a device on Windows"),
         ("lpt0 .md", "it names a device on Windows"),
-        ("a./b", "it has a part that ends in a dot or a blank"),
+        ("a./b", "it has a part that ends in a dot or a space"),
         ("é" * 128, "it has a part longer than 255 bytes"),
         ("é/" * 341 + "é/é", "it is longer than 1024 bytes"),
     ],
