@@ -1,0 +1,201 @@
+"""What a Satchel is apart from agents: a library of skills that is kept in sync."""
+
+import os
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from satchel.catalog import Health, Registry
+from satchel.files import tree_digest
+from satchel.model import (
+    Catalog,
+    Conflict,
+    Finding,
+    Limits,
+    Manifest,
+    Request,
+    Resource,
+    SyncReport,
+)
+from satchel.policy import Policy
+from satchel.protocols import with_abilities
+from satchel.runtime._components import Components
+
+if TYPE_CHECKING:
+    from satchel.runtime._background_sync import FolderWatch
+    from satchel.usage import UsageState
+
+
+class SkillLibrary:
+    """Skills from some sources: what they are, what is wrong, and what changes.
+
+    The part of `satchel.Satchel` that knows nothing of models.
+    """
+
+    registry: Registry
+    policy: Policy
+    _components: Components
+
+    def __str__(self) -> str:
+        """Return a summary: how many, from where, what is wrong, what to do.
+
+        At most ten lines.
+        """
+        from satchel.runtime._findings import summary
+
+        return summary(self.registry, self._components.library_findings())
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog in use."""
+        return self.registry.catalog
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds on what is accepted."""
+        return self._components.accept.limits
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What could not be read, was repaired or is worth knowing; nothing is lost.
+
+        The last ones are tools that packs name and no one offers, and rules of the
+        policy that raised.
+        """
+        latest, parts = self.registry.latest, self._components
+        packs = (*latest, *(excluded.descriptor for excluded in latest.excluded))
+        names_tools = any(entry.tools for entry in packs)
+        missing = parts.tool_registry.missing(latest) if names_tools else ()
+        return (*parts.library_findings(), *missing, *self.policy.problems)
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """The ids that several packs claim, the decided ones included."""
+        return self.registry.latest.conflicts
+
+    def offer(self, *tools: object) -> None:
+        """Offer more tools to skills that name them.
+
+        Each is a `satchel.tools.Tool`, a `Toolbox`, a plain function, a framework's
+        own tool object, or a mapping of names to these. Sessions that are open see
+        them at their next model call.
+
+        Raises:
+            DuplicateToolError: Two different tools share a name; names both owners.
+            ExtraMissingError: A plain function is among them, and the extra ``tools``
+                is not installed.
+        """
+        self._components.tool_registry.add(*tools)
+
+    def sync(self) -> SyncReport:
+        """Look at every source again; return what changed. Never raises.
+
+        What is not as it was asked for is logged, once for as long as it lasts.
+        """
+        return self._components.sync()
+
+    def apply_late_answers(self) -> None:
+        """Use what sources answered too late for a sync.
+
+        It asks no source, and does nothing where there is no such answer.
+        """
+        self._components.apply_late_answers()
+
+    def listen(self, synced: Callable[[SyncReport], None]) -> Callable[[], None]:
+        """Call ``synced`` with the report of every later sync; return how to stop.
+
+        That includes syncs in the background, which follow a load that found its pack
+        edited. It is called in the thread that synced.
+        """
+        listeners = self._components.listeners
+        listeners.append(synced)
+        return lambda: listeners.remove(synced)
+
+    def observe(self) -> None:
+        """Tell the sinks once more what is on offer, without a look at the sources.
+
+        A day counts as observed when this, a sync or a load happened on it; more than
+        once a day changes nothing. A process that runs for days calls it every hour.
+        """
+        self._components.observe()
+
+    @property
+    def sink_failures(self) -> Mapping[str, int]:
+        """How often sinks of usage events failed, by their class; no load failed."""
+        return self._components.usage_events.sinks.failures
+
+    @property
+    def usage_state(self) -> "UsageState":
+        """How many events of use are lost or wait, and why they are not kept now."""
+        return self._components.usage_events.sinks.state
+
+    def health(self) -> Health:
+        """Return how each source is, and which ids are in conflict."""
+        return self.registry.health()
+
+    def manifest(self, skill_id: str) -> Manifest:
+        """Return a skill's manifest as it is now.
+
+        Raises:
+            SkillManifestError: The source makes up manifests of files without one.
+            SkillError: As for `load`.
+        """
+        loaded = self._components.access.read(Request(skill_id))
+        return self._components.manifest_of(loaded)
+
+    def resources(self, skill_id: str) -> tuple[Resource, ...]:
+        """Return path, digest and size of every listed file, SKILL.md included.
+
+        One that the pack lists and does not hold is left out, here and of the digest.
+
+        Raises:
+            SkillError: No such skill, or a file cannot be read now.
+        """
+        registry = self.registry
+        return self._components.access.current(
+            skill_id,
+            lambda _: registry.resources(registry.descriptor(skill_id)),
+        )
+
+    def digest(self, skill_id: str) -> str:
+        """Return the digest of the whole pack: ``sha256-tree-v1:`` and 64 hex digits.
+
+        Raises:
+            SkillError: No such skill, or a file cannot be read now.
+        """
+        return tree_digest(self.resources(skill_id))
+
+    def watch(self, *, debounce_ms: int = 200) -> "FolderWatch":
+        """Sync again whenever a file below a folder of the sources changes.
+
+        Changes within ``debounce_ms`` milliseconds of one another are one sync. Call
+        ``stop()`` on what is returned, or use it in a ``with``.
+
+        Raises:
+            ExtraMissingError: The extra ``watch`` is not installed.
+        """
+        from satchel.runtime._background_sync import FolderWatch
+
+        roots = [
+            root
+            for source in self.registry.sources.values()
+            if (root := with_abilities(source).root) and os.path.isdir(root)  # noqa: PTH112 - pathlib costs start-up time
+        ]
+        return FolderWatch(roots, self.sync, debounce_ms=debounce_ms)
+
+    def close(self) -> None:
+        """Let go of sources, staged files and sinks; a second call does nothing."""
+        self._components.close()
+
+    def __enter__(self) -> Self:
+        """Return the object itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
