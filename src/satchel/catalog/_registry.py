@@ -228,9 +228,9 @@ class Registry:
         exclusion = catalog.exclusion_of(skill_id)
         if exclusion is not None:
             return exclusion.descriptor
-        away = catalog.away
-        if away is not None:
-            raise SourceUnavailableError(away.label, away.error)
+        incomplete = catalog.incomplete_source
+        if incomplete is not None:
+            raise SourceUnavailableError(incomplete.label, incomplete.error)
         raise SkillNotFoundError(skill_id)
 
     def last_updated(self, skill_id: str) -> float:
@@ -261,7 +261,7 @@ class Registry:
 
     def may_exist(self, skill_id: str) -> bool:
         """Tell whether an id was ever seen here, or may be in a source that is away."""
-        return skill_id in self._seen or self.catalog.away is not None
+        return skill_id in self._seen or self.catalog.incomplete_source is not None
 
     def unused_disabled(self) -> tuple[DisabledPattern, ...]:
         """Return what is switched off by a plain name that nothing has."""

@@ -32,7 +32,9 @@ class Inventory(NamedTuple):
     @property
     def unresolved(self) -> tuple[Conflict, ...]:
         """The conflicts that no precedence decided."""
-        return tuple(conflict for conflict in self.conflicts if conflict.kept is None)
+        return tuple(
+            conflict for conflict in self.conflicts if conflict.preferred is None
+        )
 
     @property
     def troubled(self) -> bool:
@@ -119,7 +121,7 @@ def _finding(finding: Finding) -> dict[str, object]:
 
 
 def _conflict(conflict: Conflict) -> dict[str, object]:
-    winner = conflict.kept
+    winner = conflict.preferred
     return {
         "id": conflict.id,
         "kept": None if winner is None else winner.origin.location,

@@ -280,7 +280,7 @@ class DeniedError(SkillError):
 
 
 class ApprovalNeededError(DeniedError):
-    """A person has to approve it first, and there is nobody to ask."""
+    """A person has to approve it first, and there is no one to ask."""
 
     code: ClassVar[str] = "approval-required"
     sentence: ClassVar[str] = "{what} needs an approval; it was not done"

@@ -143,9 +143,9 @@ def _not_found(catalog: CatalogView, id: str) -> SkillError:
     if len(id) > MAX_NAME_CHARS:
         return SkillNotFoundError(id)
     replacement = catalog.replacement_of(id)
-    away = catalog.away
-    if away is not None and not replacement:
-        return SourceUnavailableError(away.label, away.error)
+    incomplete = catalog.incomplete_source
+    if incomplete is not None and not replacement:
+        return SourceUnavailableError(incomplete.label, incomplete.error)
     for finding in catalog.findings:
         is_folder = finding.code == "unreadable-folder"
         if is_folder and finding.path.rpartition("/")[2] == id:

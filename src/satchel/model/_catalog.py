@@ -32,15 +32,15 @@ class FileReader(Protocol):
         ...
 
     near: bool | None = None
-    """Whether reading takes no time to speak of; None is unknown."""
+    """Whether reading is fast, as from a local disk; None is unknown."""
 
     root: str = ""
     """The folder of this machine that has the packs; empty for none."""
 
     def is_unchanged(self, key: str, stat: FileStat) -> bool | None:
-        """Tell whether a file still has this size and mark.
+        """Return whether a file still has this size and mark.
 
-        None: only a look at all `files` can tell.
+        None: only a look at all `files` answers that.
         """
         del key, stat
         return None
@@ -54,13 +54,13 @@ class FileReader(Protocol):
 class Conflict:
     """Two packs or more that claim one id.
 
-    ``kept`` is the one that a chosen precedence let through; None means that none
-    was chosen, so that none of them is listed until one is.
+    ``preferred`` is the one that a chosen precedence lists; None means that none was
+    chosen, so that none of them is listed until one is.
     """
 
     id: str
     owners: tuple[Descriptor, ...]
-    kept: Descriptor | None = None
+    preferred: Descriptor | None = None
 
     @property
     def places(self) -> str:
@@ -83,9 +83,9 @@ class Conflict:
         )
 
     def _prefixes(self) -> tuple[str, str, str]:
-        """Return the shortest prefix that tells the first two owners apart, thrice."""
+        """Return a prefix that makes two ids of one: in code, option and setting."""
         first, second = self.owners[:2]
-        one, other = (each.origin.location.split("/") for each in (first, second))
+        one, other = (owner.origin.location.split("/") for owner in (first, second))
         if one[-2:-1] != other[-2:-1]:
             prefix = "{parent}"
         elif one[:-1] == other[:-1]:
@@ -120,11 +120,10 @@ class Excluded:
 class SourceStatus:
     """How one source answered the last sync.
 
-    ``packs`` counts what it holds in the catalog's making, refused ones included.
+    ``packs`` counts the packs that it holds, refused ones included.
     ``error`` is empty where the source answered; else the packs are those of its
     last good answer. ``release`` is the release that it holds, if it is one.
-    ``partial`` says that no answer was ever complete, so that there may be packs that
-    nobody knows of.
+    ``partial`` says that no answer was ever complete: there may be more packs.
     """
 
     label: str
@@ -152,12 +151,11 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Descriptors by id, with the conflicts and findings met on the way.
+    """Descriptors by id, with the conflicts and findings of the sync.
 
-    ``entries`` is what a prompt lists, sorted by id by code point. ``withheld`` packs
-    were read and are not listed; those of them that still load are found by
-    `find`. ``readers`` maps a source's label to what reads its files; it takes no part
-    in equality.
+    ``entries`` is what a prompt lists, sorted by id by code point. ``excluded`` packs
+    were read and are not listed; some of them still load. ``readers`` maps a source's
+    label to what reads its files; it takes no part in equality.
     """
 
     entries: tuple[Descriptor, ...] = ()
@@ -184,7 +182,7 @@ class Catalog:
         return iter(self.entries)
 
     def __contains__(self, skill_id: object) -> bool:
-        """Tell whether exactly this id is listed."""
+        """Return whether exactly this id is listed."""
         return isinstance(skill_id, str) and skill_id in self._by_id
 
     def get(self, skill_id: object) -> Descriptor | None:
@@ -193,41 +191,39 @@ class Catalog:
 
     def exclusion_of(self, skill_id: str) -> Excluded | None:
         """Return why the pack of this id is not listed; None where it is unknown."""
-        return next(
-            (held for held in self.excluded if held.descriptor.id == skill_id), None
-        )
+        exclusions = (e for e in self.excluded if e.descriptor.id == skill_id)
+        return next(exclusions, None)
 
     def replacement_of(self, skill_id: str) -> str:
         """Return the listed skill that took the place of this one; empty for none.
 
         It says so itself (``metadata.replaces``), or a deprecated one leads to it,
-        over a few steps at most. What is listed needs no heir.
+        over a few steps at most. A skill that is listed needs none.
         """
         if skill_id in self:
             return ""
-        retired = [
-            held.descriptor for held in self.excluded if held.reason == "deprecated"
-        ]
+        retired = [e.descriptor for e in self.excluded if e.reason == "deprecated"]
         names = {skill_id}
         for _ in range(MAX_REPLACEMENTS):
-            heirs = {entry.replaced_by for entry in retired if entry.id in names}
-            heirs |= {
+            successors = {entry.replaced_by for entry in retired if entry.id in names}
+            successors |= {
                 e.id for e in (*self, *retired) if not names.isdisjoint(e.replaces)
             }
-            names = heirs
+            names = successors
             if listed := sorted(name for name in names if name in self):
                 return listed[0]
         return ""
 
     @property
-    def away(self) -> SourceStatus | None:
+    def incomplete_source(self) -> SourceStatus | None:
         """The first source that has never answered in full; it may hold any id."""
         return next((state for state in self.sources if state.partial), None)
 
     def conflict_of(self, skill_id: str) -> Conflict | None:
         """Return the unresolved conflict over this id, or None."""
         return next(
-            (c for c in self.conflicts if c.id == skill_id and c.kept is None), None
+            (c for c in self.conflicts if c.id == skill_id and c.preferred is None),
+            None,
         )
 
     @property
@@ -243,4 +239,4 @@ class Catalog:
     @property
     def unresolved(self) -> tuple[Conflict, ...]:
         """The conflicts that no precedence decided."""
-        return tuple(c for c in self.conflicts if c.kept is None)
+        return tuple(c for c in self.conflicts if c.preferred is None)

@@ -42,7 +42,7 @@ class Manifest:
     """One pack's manifest, normalised; ``frontmatter`` keeps it as it was written.
 
     String fields hold the author's text (``version: 1.10`` is ``"1.10"``), lists are
-    tuples, and an absent list is empty. ``declares_files`` tells whether any of
+    tuples, and an absent list is empty. ``declares_files`` is whether any of
     references, scripts and assets was declared, which closes the pack to just
     those. ``frontmatter`` is JSON-safe, unknown fields included.
     """
@@ -97,7 +97,7 @@ class FileStat:
     whatever the source can tell a change by (modification time and inode for a
     folder, a digest elsewhere); equal marks mean equal bytes. ``digest`` is ``sha256:``
     and the hex digest of the raw bytes where the source knows it without reading them,
-    else empty; whoever reads the file checks it. ``missing`` says that the pack lists
+    else empty; the reader of the file checks it. ``missing`` says that the pack lists
     the file by this path and does not hold it; its size is 0 then.
     """
 
@@ -161,8 +161,8 @@ class Descriptor:
     silent. ``remote`` is what kind of place each read of it is fetched from (``MCP
     server``), empty for what lies on this machine; nothing is fetched before somebody
     asks for it, so its ``digest`` is empty where none was announced. ``replaces`` are
-    ids that it took the place of (``metadata.replaces``): whoever asks for one of them
-    that is gone is told of this one. ``keywords`` are the author's words for when to
+    ids that it took the place of (``metadata.replaces``): a load of one of them that is
+    gone names this one. ``keywords`` are the author's words for when to
     use the skill, beyond the description: search reads them, no prompt shows them.
     ``odd_fields`` are fields of its frontmatter that other readers refuse, as the
     public specification does not allow their values.
@@ -199,7 +199,7 @@ class Descriptor:
         """Refuse a list where only a tuple keeps the value hashable."""
         for paths in (self.references, self.scripts, self.assets, self.others):
             if type(paths) is not tuple:
-                message = f"skill {self.id!r}: want a tuple of paths, got {paths!r}"
+                message = f"skill {self.id!r}: expected a tuple of paths, got {paths!r}"
                 raise TypeError(message)
 
     @property
@@ -212,10 +212,10 @@ class Descriptor:
         """Those of `resources` that the pack held when it was scanned, in their order.
 
         They and SKILL.md are its manifest of bytes. A listed file that was not there
-        is a finding, and an error for whoever asks for it, but no part of the pack.
+        is a finding, and an error for a load of it, but not a part of the pack.
         """
-        held = {stat.path for stat in self.files if not stat.missing}
-        return tuple(path for path in self.resources if path in held)
+        present = {stat.path for stat in self.files if not stat.missing}
+        return tuple(path for path in self.resources if path in present)
 
     @property
     def origin(self) -> Origin:

@@ -6,7 +6,7 @@ from typing import Final
 IS_LOAD: Final = ContextVar("satchel_is_load", default=False)
 """Whether a model or a user loads what is being read in this context.
 
-A source that fetches from another server tells that server by it what is a load there.
+A source that fetches from another server marks by it what is a load there.
 """
 PURPOSE_KEY: Final = "satchel/purpose"
 """The key of ``_meta`` in a request over MCP that says so."""

@@ -14,10 +14,10 @@ Style = Literal["agent-skills", "packs", "references"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One wish for a pack's bytes.
+    """A request for a pack's bytes.
 
     ``id`` is taken as it is: not trimmed, not folded. ``file`` is a listed path, a
-    short name, or None for SKILL.md. ``who`` is whoever the run acts for, ``via`` the
+    short name, or None for SKILL.md. ``who`` is the user the run acts for, ``via`` the
     edge it came through (``python``, ``tool``, ``cli``, ``mcp``, ``http``). ``agent``
     is what the agent is called, ``client`` the program that asks; both only for events.
     """
@@ -30,15 +30,15 @@ class Request:
     client: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        """Take what is no text for a text that nothing is called by.
+        """Replace what is not text by a text that names nothing.
 
-        A model may write any JSON, and a program hand it on.
+        A model may write any JSON, and a program may hand it on.
         """
-        wanted = cast("object", self.id), cast("object", self.file)
-        if not isinstance(wanted[0], str):
-            object.__setattr__(self, "id", f"<{type(wanted[0]).__name__}>")
-        if not isinstance(wanted[1], (str, NoneType)):
-            object.__setattr__(self, "file", f"<{type(wanted[1]).__name__}>")
+        id, file = cast("object", self.id), cast("object", self.file)
+        if not isinstance(id, str):
+            object.__setattr__(self, "id", f"<{type(id).__name__}>")
+        if not isinstance(file, (str, NoneType)):
+            object.__setattr__(self, "file", f"<{type(file).__name__}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class Loaded:
 
     ``data`` is the raw bytes and ``digest`` their SHA-256. ``text`` is the decoded
     text, unaltered; empty for a binary file, which ``media_type`` names. ``body``
-    is the part of a SKILL.md behind its frontmatter, else empty. ``notes`` are
-    sentences for the reader that stand outside the text: an heir, hidden
-    characters, a break-out.
+    is the part of a SKILL.md after its frontmatter, else empty. ``notes`` are
+    sentences for the reader, outside of the text: a replacement, hidden characters,
+    a tag that breaks out.
     """
 
     descriptor: Descriptor
@@ -69,7 +69,7 @@ class Loaded:
 
     @property
     def is_instructions(self) -> bool:
-        """Whether this is the SKILL.md rather than a file beside it."""
+        """Whether this is the SKILL.md rather than another file."""
         return self.file == SKILL_FILE
 
     @property
@@ -102,7 +102,7 @@ class Rendered:
 
     @property
     def complete(self) -> bool:
-        """Whether every skill stands in the text with its whole description."""
+        """Whether every skill is in the text with its whole description."""
         return not (self.shortened or self.names_only or self.left_out)
 
 

@@ -234,7 +234,7 @@ def unknown_disabled_error(
     """
     for finding in findings:
         if (finding.code, finding.path) == ("disabled-unknown", "disabled"):
-            if latest.away is not None:
+            if latest.incomplete_source is not None:
                 return None
             return ConfigError("disabled", f"{finding.message}; {finding.fix}")
     return None

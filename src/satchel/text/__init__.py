@@ -1,4 +1,4 @@
-"""Text that nobody vouches for: what it hides, how to show it, what it costs."""
+"""Untrusted text: what it hides, how to show it, what it costs."""
 
 from typing import TYPE_CHECKING, Final
 

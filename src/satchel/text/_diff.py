@@ -1,9 +1,9 @@
 """What changed between two texts, by lines, within a bound on the work.
 
 The standard library finds how two texts are alike in a time that grows with the square
-of their length, and with the cube for some: a pack could keep whoever compares it busy
-for days. Here it stops looking once it has looked enough; what is told is still true
-then, and longer.
+of their length, and with the cube for some: a pack could keep a
+comparison busy for days. Here it stops looking once it has looked enough; the diff is
+still true then, and longer.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Bytes to text: UTF-8 as it is, anything else repaired and said."""
+"""Bytes to text: UTF-8 as it is, anything else repaired and reported."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -80,5 +80,5 @@ def is_text(data: bytes) -> bool:
     return True
 
 
-def _not_utf8(found: str, line: int) -> Finding:
-    return Finding.of("not-utf8", "", line, found=found)
+def _not_utf8(encoding: str, line: int) -> Finding:
+    return Finding.of("not-utf8", "", line, found=encoding)

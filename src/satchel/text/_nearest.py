@@ -1,4 +1,4 @@
-"""The names that somebody may have meant."""
+"""The names that a caller may have meant."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,9 +9,9 @@ MAX_COMPARED: Final = 200
 
 
 def nearest(
-    wanted: str, names: Sequence[str], count: int, cutoff: float = 0.6
+    name: str, names: Sequence[str], count: int, cutoff: float = 0.6
 ) -> list[str]:
-    """Return at most ``count`` names that are close to ``wanted``, the closest first.
+    """Return at most ``count`` names that are close to ``name``, the closest first.
 
     Names that look the same, but for case or for how an accent is encoded (macOS may
     hand over ``e`` and a combining accent for ``é``), are the closest of all.
@@ -20,25 +20,25 @@ def nearest(
     letters with it, so that a miss in a catalog of thousands is no pause.
 
     Args:
-        wanted: What was asked for.
+        name: What was asked for.
         names: All that there are.
         count: At least 1.
         cutoff: How alike they have to be, from 0 to 1 (`difflib`).
     """
     from difflib import get_close_matches
 
-    asked = _folded(wanted)
-    alike = [name for name in names if _folded(name) == asked]
+    folded = _folded(name)
+    alike = [candidate for candidate in names if _folded(candidate) == folded]
     if alike:
         return alike[:count]
     if len(names) > MAX_COMPARED:
         from heapq import nlargest
 
-        pairs = _pairs(wanted)
+        pairs = _pairs(name)
         names = nlargest(
-            MAX_COMPARED, names, key=lambda name: len(pairs & _pairs(name))
+            MAX_COMPARED, names, key=lambda candidate: len(pairs & _pairs(candidate))
         )
-    return get_close_matches(wanted, names, count, cutoff)
+    return get_close_matches(name, names, count, cutoff)
 
 
 def _folded(name: str) -> str:

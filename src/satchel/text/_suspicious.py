@@ -45,7 +45,7 @@ LEADS: Final = bytes(pattern[0] for pattern in _SUSPECT)
 _NEEDLESS: Final = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
 _HARMLESS: Final = bytes({*range(0x100)} - {*_NEEDLESS, *LEADS})
 
-# Tags of the envelope that a text could end, or open anew, from within.
+# Tags of the envelope that a text could close, or open again, from within.
 _BREAKOUT: Final = (
     r"<(?:\s*/\s*(?:instructions|execution_directive|skill_context)"
     r"|\s*(?:execution_directive|active_resources|skill_context))\b"
@@ -70,7 +70,7 @@ def _looks() -> dict[int, re.Pattern[bytes]]:
 
 
 def breaks_out(data: bytes) -> bool:
-    """Tell whether ``data`` closes or imitates a tag of the skill envelope."""
+    """Return whether ``data`` closes or imitates a tag of the skill envelope."""
     return _BREAKOUT_BYTES.search(data) is not None
 
 
@@ -208,7 +208,7 @@ def clean_line(text: str) -> str:
     Each run of white space becomes one blank, none is left at the ends; hidden
     characters are removed, lone surrogates too. Emoji sequences, and the joiners of
     Persian and Indic words, stay whole. Cleaning twice changes nothing more, and
-    `find_hidden` tells what was removed.
+    `find_hidden` reports what was removed.
     """
     # rfind() takes two thirds of the time of `in`.
     if _is_clean(text) and text.rfind("  ") < 0 and text.strip() is text:
@@ -308,7 +308,7 @@ def content_warnings(data: bytes, path: str) -> tuple[Finding, ...]:
 
 
 def hidden_text_findings(text: str, path: str) -> Iterator[Finding]:
-    """Yield one finding for each kind of invisible character; tags are an error (E01).
+    """Yield one finding for each kind of invisible character; tags are an error.
 
     A byte order mark at the very beginning of a file hides nothing.
     """
@@ -319,6 +319,6 @@ def hidden_text_findings(text: str, path: str) -> Iterator[Finding]:
 
 
 def breakout_findings(text: str, path: str) -> Iterator[Finding]:
-    """Yield one finding for each tag of the envelope that the text holds (X12)."""
+    """Yield one finding for each tag of the envelope that the text contains."""
     for line, tag in find_breakouts(text):
         yield Finding.of("envelope-breakout", path, line, tag=tag)

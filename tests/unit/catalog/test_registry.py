@@ -234,7 +234,7 @@ def test_a_chosen_precedence_keeps_the_shadowed_pack_visible() -> None:
     kept.sync()
 
     assert kept.catalog.entries[0].source == "first"
-    assert kept.catalog.conflicts[0].kept == kept.catalog.entries[0]
+    assert kept.catalog.conflicts[0].preferred == kept.catalog.entries[0]
     held = kept.catalog.exclusion_of("a")
     assert held is not None
     assert (held.reason, held.descriptor.source) == ("shadowed", "second")

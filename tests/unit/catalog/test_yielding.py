@@ -65,7 +65,7 @@ def test_it_yields_to_one_in_a_conflict_it_does_not_decide() -> None:
     with Satchel(far, here("one"), here("two")) as skills:
         (conflict,) = skills.conflicts
         assert [owner.source for owner in conflict.owners] == ["one", "two", "far"]
-        assert conflict.kept is None
+        assert conflict.preferred is None
         with pytest.raises(DuplicateSkillError, match=r"one.* two"):
             skills.load("x")
 
@@ -73,8 +73,8 @@ def test_it_yields_to_one_in_a_conflict_it_does_not_decide() -> None:
         far, here("one"), here("two"), options=Options(on_conflict="precedence")
     ) as skills:
         (conflict,) = skills.conflicts
-        assert conflict.kept is not None
-        assert conflict.kept.source == "one"
+        assert conflict.preferred is not None
+        assert conflict.preferred.source == "one"
         assert sorted(held.descriptor.source for held in skills.catalog.excluded) == [
             "far",
             "two",
@@ -91,7 +91,7 @@ def test_it_does_not_yield_to_what_claims_nothing() -> None:
 def test_two_that_yield_are_an_ordinary_conflict() -> None:
     with Satchel(Elsewhere("a"), Elsewhere("b", f"sha256:{'1' * 64}")) as skills:
         (conflict,) = skills.conflicts
-        assert conflict.kept is None
+        assert conflict.preferred is None
 
 
 @pytest.mark.parametrize("digest", ["", f"sha256:{'0' * 64}"], ids=["none", "known"])

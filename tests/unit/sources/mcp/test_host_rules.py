@@ -369,8 +369,8 @@ def test_a_local_skill_is_never_shadowed(
                 str(tmp_path),
                 "docs",
             ]
-            assert conflict.kept is not None
-            assert conflict.kept.source == str(tmp_path)
+            assert conflict.preferred is not None
+            assert conflict.preferred.source == str(tmp_path)
 
     assert server.reads == []
 
