@@ -1,4 +1,4 @@
-"""What a change adds to a library, by the history that git keeps of it."""
+"""Checks of a pack, a library or a change: findings, fixes, baselines, predictions."""
 
 from typing import TYPE_CHECKING, Final
 

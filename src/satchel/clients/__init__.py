@@ -1,9 +1,9 @@
-"""How other loaders of packs will see one: measured where they run, else documented.
+"""What clients and other loaders do with a pack: where they look, what they read.
 
-`predict` says for each loader what becomes of a pack, why, and what to change. What it
-knows is data: ``measured.json``, written by ``python -m tools.loaders measure``, and
-``documented.json``, claims with their source and date. Detectors find which properties
-a pack has; the data says what each loader makes of each property.
+`predict` says for each loader what it makes of a pack, why, and what to change. Its
+data are ``measured.json``, written by ``python -m tools.loaders measure``, and
+``documented.json``, claims with their source and date. Detectors find the properties
+of a pack (texts in ``properties.toml``); the data say what a loader makes of each.
 """
 
 from typing import TYPE_CHECKING, Final

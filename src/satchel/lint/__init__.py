@@ -1,14 +1,16 @@
-"""Lint: what is worth telling an author about a pack that can be read.
+"""Lint: findings on packs that can be read, for their authors.
 
-Whether a pack can be read at all is found out before: by its source, by ``spec`` and
-by ``catalog``. The rules here look further, one rule a file, and know neither where a
-pack came from nor how a report is printed.
+The source, ``skill_md`` and ``catalog`` find out whether a pack can be read at all. The
+rules here look further. There is one file for each rule, and no rule knows where a pack
+came from or how a report is printed.
 """
 
 from typing import TYPE_CHECKING, Final
 
 from satchel._lazy import lazy_door
 from satchel.lint._context import LintContext, LintRule, Neighbour as Neighbour
+from satchel.lint._fixers import FIXABLE as FIXABLE
+from satchel.lint._fixes import SkillFix as SkillFix, fix_skill as fix_skill
 from satchel.lint._markdown import read_markdown as read_markdown
 from satchel.lint._report import (
     CheckReport,
@@ -40,8 +42,6 @@ from satchel.lint._settings import (
 )
 
 if TYPE_CHECKING:
-    from satchel.lint._fixers import FIXABLE as FIXABLE
-    from satchel.lint._fixes import SkillFix as SkillFix, fix_skill as fix_skill
     from satchel.lint._reporters.text import lines_of as lines_of
 
 __all__ = [
@@ -59,9 +59,6 @@ __all__ = [
 ]
 
 _LAZY: Final = {
-    "FIXABLE": "satchel.lint._fixers",
-    "SkillFix": "satchel.lint._fixes",
-    "fix_skill": "satchel.lint._fixes",
     "lines_of": "satchel.lint._reporters.text",
 }
 

@@ -1,4 +1,4 @@
-"""A small repository with a library in it, made without anybody's settings."""
+"""A small repository with a library in it, made without settings of a user."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACK = (
 
 
 def git(folder: Path, *arguments: str, data: bytes = b"") -> str:
-    """Run git as somebody without a configuration."""
+    """Run git without a configuration."""
     environment = {
         key: value for key, value in os.environ.items() if not key.startswith("GIT_")
     }

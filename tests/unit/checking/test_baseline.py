@@ -59,7 +59,7 @@ def test_a_baseline_can_be_used_twice(tmp_path: Path) -> None:
         "\xff",
     ],
 )
-def test_what_is_no_report_is_refused(text: str, tmp_path: Path) -> None:
+def test_what_is_not_report_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "known.json"
     path.write_bytes(text.encode("latin-1"))
 

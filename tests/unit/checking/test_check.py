@@ -68,7 +68,7 @@ def test_a_file_is_asked_from_within_its_pack(
     assert named_folders(["references/deep/r.md"])[0].shown == "."
 
 
-def test_a_file_in_no_pack_is_refused_or_passed_by(folder: Path) -> None:
+def test_a_file_in_no_pack_is_refused_or_skipped(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"README\.md: expected a pack"):
         named_folders(["README.md"])
     with pytest.raises(MissingPathError):
@@ -79,7 +79,7 @@ def test_a_file_in_no_pack_is_refused_or_passed_by(folder: Path) -> None:
 
 
 def test_a_search_for_the_pack_ends_with_the_repository(folder: Path) -> None:
-    """What lies above a repository is none of its own."""
+    """A folder above a repository is not part of it."""
     (folder / "SKILL.md").write_text("x", "utf-8")
     (folder / "skills" / ".git").mkdir()
     (folder / "skills" / "notes.md").write_text("x", "utf-8")
@@ -105,13 +105,13 @@ def test_fixes_are_planned_and_written(folder: Path) -> None:
     assert check(["skills"]).fixes == ()
 
 
-def test_what_is_turned_off_is_not_mended() -> None:
+def test_what_is_turned_off_is_not_fixed() -> None:
     off = settings_of(ignore=("unquoted-colon",))
 
     assert check(["skills"], settings=off).fixes == ()
 
 
-def test_a_pack_behind_a_link_is_another_s(folder: Path) -> None:
+def test_a_pack_that_a_link_leads_to_is_not_fixed(folder: Path) -> None:
     (folder / "other").mkdir()
     (folder / "skills" / "b").rename(folder / "other" / "b")
     (folder / "skills" / "b").symlink_to("../other/b")
@@ -122,7 +122,7 @@ def test_a_pack_behind_a_link_is_another_s(folder: Path) -> None:
     assert len(check(["other", "skills"]).fixes) == 2
 
 
-def test_a_file_that_cannot_be_written_is_told(folder: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported(folder: Path) -> None:
     report = check(["skills"])
     (folder / "skills" / "b" / "SKILL.md").unlink()
 
@@ -182,7 +182,7 @@ def test_a_file_that_cannot_be_read_has_no_lines(
 
 
 @pytest.mark.parametrize("name", ["a", "b"])
-def test_a_pack_that_goes_meanwhile_is_told(
+def test_a_pack_that_is_deleted_meanwhile_is_reported(
     name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was read, and is not there when rules look: that is not clean."""
@@ -199,7 +199,7 @@ def test_a_pack_that_goes_meanwhile_is_told(
     assert [each.severity for each in found] == ["error"]
 
 
-def test_a_folder_that_gives_no_answer_is_told_once(
+def test_a_folder_that_gives_no_answer_is_reported_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(source: LocalSource) -> tuple[()]:

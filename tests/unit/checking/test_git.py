@@ -77,7 +77,7 @@ def test_only_packs_are_written(folder: Path) -> None:
 
 
 def test_bytes_are_those_of_the_commit(folder: Path) -> None:
-    """No line ends are turned, whatever .gitattributes says."""
+    """No line ends are turned, also with .gitattributes."""
     pack = write(folder, "a")
     (pack / "crlf.txt").write_bytes(b"a\r\nb\n\x00\xff")
     commit(folder)
@@ -103,7 +103,7 @@ def test_more_files_than_a_scan_looks_at_are_refused(folder: Path) -> None:
         mirror(folder, scan_entries=2)
 
 
-def test_a_folder_that_cannot_be_written_is_said(
+def test_a_folder_that_cannot_be_written_is_reported(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pathlib import Path
@@ -123,8 +123,8 @@ def test_a_folder_that_cannot_be_written_is_said(
 
 
 @pytest.mark.parametrize("name", ["..", ".git", ".GIT", "."])
-def test_names_that_climb_are_passed_by(folder: Path, name: str) -> None:
-    """Git makes no such tree; somebody else's program may."""
+def test_names_that_climb_are_skipped(folder: Path, name: str) -> None:
+    """Git makes no such tree; other programs may."""
     try:
         repository = tree(
             folder, ("100644", "SKILL.md", "x"), ("100644", f"{name}/evil", "x")

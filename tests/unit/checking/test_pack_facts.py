@@ -67,7 +67,7 @@ def test_a_change_of_any_file_is_a_change(tmp_path: Path) -> None:
     assert len(seen) == 7
 
 
-def test_what_is_no_file_is_left_out(tmp_path: Path) -> None:
+def test_what_is_not_file_is_left_out(tmp_path: Path) -> None:
     pack = write(tmp_path, "a")
     before = facts(tmp_path)
     (pack / "link").symlink_to("SKILL.md")
@@ -118,7 +118,7 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid {}\nsize {}\n"
         (POINTER.format("md5:1", 6).encode(), b"large\n", False),
     ],
 )
-def test_what_a_checkout_turns_is_no_change(
+def test_what_a_checkout_turns_is_not_change(
     tmp_path: Path, kept: bytes, checked_out: bytes, same: bool
 ) -> None:
     """Line ends, and the pointers that git keeps in place of large files."""

@@ -1,4 +1,4 @@
-"""What becomes of packs elsewhere, put together: neighbours, lines, findings."""
+"""What loaders make of a library: neighbours, lines, findings."""
 
 from __future__ import annotations
 
@@ -33,44 +33,48 @@ def write(folder: Path, name: str, text: str = GOOD, file: str = "SKILL.md") -> 
     (pack / file).write_text(text.format(pack.name), "utf-8")
 
 
-def verdicts(outlook: LibraryPrediction) -> dict[str, dict[str, str]]:
+def predicted(
+    *paths: Path | str, loaders: tuple[str, ...] = ("careful",)
+) -> LibraryPrediction:
+    return predict_library([str(path) for path in paths], loaders)
+
+
+def verdicts(prediction: LibraryPrediction) -> dict[str, dict[str, str]]:
     return {
         pack.pack.rpartition("/")[2]: {
-            each.loader.key: pack.verdict(each) for each in pack.outcomes
+            one.loader.key: pack.verdict(one) for one in pack.outcomes
         }
-        for pack in outlook.packs
+        for pack in prediction.packs
     }
 
 
 @pytest.mark.row("E02")
-def test_a_pack_that_breaks_takes_those_beside_it_down(tmp_path: Path) -> None:
+def test_a_pack_that_breaks_takes_its_neighbours_down(tmp_path: Path) -> None:
     write(tmp_path, "good")
     write(tmp_path, "mute", MUTE)
+    library = predicted(tmp_path, loaders=("careful", "fragile"))
+    good, mute = library.packs
 
-    outlook = predict_library([str(tmp_path)], ["careful", "fragile"])
-
-    assert verdicts(outlook) == {
+    assert verdicts(library) == {
         "good": {"careful": "loaded", "fragile": "dropped"},
         "mute": {"careful": "dropped", "fragile": "breaks-neighbours"},
     }
-    good, mute = outlook.packs
-    assert good.by == {"fragile": mute.pack}
-    assert mute.by == {}
-    assert [(f.code, f.severity, f.line) for f in outlook.findings] == [
+    assert (good.by, mute.by) == ({"fragile": mute.pack}, {})
+    assert [(f.code, f.severity, f.line) for f in library.findings] == [
         ("client-drops", "error", 1),
         ("client-breaks", "error", 1),
         ("client-drops", "error", 1),
     ]
-    assert f"{mute.pack} breaks it" in outlook.findings[0].message
-    assert outlook.findings[1].path == mute.path
+    assert f"{mute.pack} breaks it" in library.findings[0].message
+    assert library.findings[1].path == mute.path
 
 
 def test_a_pack_in_another_library_takes_nothing_down(tmp_path: Path) -> None:
     write(tmp_path / "skills", "good")
     write(tmp_path / "drafts", "mute", MUTE)
-    paths = [str(tmp_path / name) for name in ("skills", "drafts")]
+    library = predicted(tmp_path / "skills", tmp_path / "drafts", loaders=("fragile",))
 
-    assert verdicts(predict_library(paths, ["fragile"])) == {
+    assert verdicts(library) == {
         "good": {"fragile": "loaded"},
         "mute": {"fragile": "breaks-neighbours"},
     }
@@ -79,8 +83,7 @@ def test_a_pack_in_another_library_takes_nothing_down(tmp_path: Path) -> None:
 def test_two_that_break_name_each_other_and_are_not_lost_twice(tmp_path: Path) -> None:
     write(tmp_path, "a-mute", MUTE)
     write(tmp_path, "b-mute", MUTE)
-
-    packs = predict_library([str(tmp_path)], ["fragile"]).packs
+    packs = predicted(tmp_path, loaders=("fragile",)).packs
 
     assert [pack.by["fragile"] for pack in packs] == [packs[1].pack, packs[0].pack]
     assert not any(pack.is_lost(pack.outcomes[0]) for pack in packs)
@@ -88,12 +91,8 @@ def test_two_that_break_name_each_other_and_are_not_lost_twice(tmp_path: Path) -
 
 def test_what_is_cut_is_a_warning_at_the_description(tmp_path: Path) -> None:
     write(tmp_path, "long", LONG)
-
-    cut, *_ = [
-        each
-        for each in predict_library([str(tmp_path)], ["careful"]).findings
-        if each.code == "client-cuts"
-    ]
+    findings = predicted(tmp_path).findings
+    cut = next(finding for finding in findings if finding.code == "client-cuts")
 
     assert (cut.severity, cut.line) == ("warning", 3)
     assert "careful: the description has more than 1,024 characters" in cut.message
@@ -106,7 +105,7 @@ def test_what_is_cut_is_a_warning_at_the_description(tmp_path: Path) -> None:
         (["a"], "loaded"),
         (["skills/a", "skills/b"], "loaded"),
         (["repo/skills/a", "b"], "loaded"),
-        (["x/a", "y/b"], "dropped"),  # both lie one folder too deep in what was named
+        (["x/a", "y/b"], "dropped"),  # both are one folder too deep
         (["group/a", "b"], "dropped"),
         (["skills/group/a", "skills/b"], "dropped"),
     ],
@@ -117,18 +116,15 @@ def test_depth_counts_from_the_library(
     for name in inside:
         write(tmp_path, name)
 
-    assert verdicts(predict_library([str(tmp_path)], ["careful"]))["a"] == {
-        "careful": careful
-    }
+    assert verdicts(predicted(tmp_path))["a"] == {"careful": careful}
 
 
-def test_a_pack_that_is_named_itself_lies_in_its_library(tmp_path: Path) -> None:
+def test_a_pack_that_is_named_itself_is_in_its_library(tmp_path: Path) -> None:
     write(tmp_path / "group", "a")
+    library = predicted(tmp_path / "group" / "a")
 
-    outlook = predict_library([str(tmp_path / "group" / "a")], ["careful"])
-
-    assert verdicts(outlook) == {"a": {"careful": "loaded"}}
-    assert outlook.packs[0].path == str(tmp_path / "group" / "a" / "SKILL.md")
+    assert verdicts(library) == {"a": {"careful": "loaded"}}
+    assert library.packs[0].path == str(tmp_path / "group" / "a" / "SKILL.md")
 
 
 def test_a_link_is_seen_as_one(tmp_path: Path) -> None:
@@ -136,60 +132,35 @@ def test_a_link_is_seen_as_one(tmp_path: Path) -> None:
     (tmp_path / "skills").mkdir()
     (tmp_path / "skills" / "a").symlink_to(tmp_path / "elsewhere" / "a")
 
-    assert verdicts(predict_library([str(tmp_path / "skills")], ["careful"])) == {
-        "a": {"careful": "wrong"}
-    }
+    assert verdicts(predicted(tmp_path / "skills")) == {"a": {"careful": "wrong"}}
 
 
-def test_a_file_in_wrong_case_is_told_of_too(tmp_path: Path) -> None:
+def test_a_file_in_wrong_case_counts_too(tmp_path: Path) -> None:
     write(tmp_path, "a", file="skill.md")
     write(tmp_path, "b")
+    library = predicted(f"{tmp_path}/", loaders=("careful", "fragile"))
+    few = predict_library([str(tmp_path)], ["careful"], limits=Limits(skill_md_bytes=9))
 
-    outlook = predict_library([str(tmp_path)], ["careful", "fragile"])
-
-    assert verdicts(outlook)["a"] == {"careful": "loaded", "fragile": "unknown"}
-    assert outlook.packs[0].path.endswith("/a/skill.md")
-
-
-def test_a_folder_may_be_named_with_a_slash_behind_it(tmp_path: Path) -> None:
-    write(tmp_path, "a", file="skill.md")
-    write(tmp_path, "b")
-
-    outlook = predict_library([f"{tmp_path}/"], ["careful"])
-
-    assert [each.path for each in outlook.packs] == [
+    assert verdicts(library)["a"] == {"careful": "loaded", "fragile": "unknown"}
+    assert [pack.path for pack in library.packs] == [
         f"{tmp_path}/a/skill.md",
         f"{tmp_path}/b/SKILL.md",
     ]
+    assert few.packs == ()  # the check without --for reports it
 
 
-def test_the_same_pack_in_two_libraries_is_told_of_twice(tmp_path: Path) -> None:
+def test_the_same_pack_in_two_libraries_is_there_twice(tmp_path: Path) -> None:
     paths = [tmp_path / "one", tmp_path / "other" / "group"]
     for path in paths:
         write(path, "a")
+    library = predicted(tmp_path / "one", tmp_path / "other")
 
-    outlook = predict_library(
-        [str(tmp_path / "one"), str(tmp_path / "other")], ["careful"]
-    )
-
-    assert [each.pack for each in outlook.packs] == [str(p / "a") for p in paths]
+    assert [pack.pack for pack in library.packs] == [str(path / "a") for path in paths]
 
 
-def test_what_cannot_be_read_is_left_to_the_check(tmp_path: Path) -> None:
-    write(tmp_path, "a", file="skill.md")
-    write(tmp_path, "b")
-
-    outlook = predict_library(
-        [str(tmp_path)], ["careful"], limits=Limits(skill_md_bytes=9)
-    )
-
-    assert outlook.packs == ()
-
-
-def test_a_loader_that_takes_no_pack_at_all_is_told_of() -> None:
+def test_a_loader_that_lists_no_pack_at_all_is_reported() -> None:
     outcome = Prediction(all_loaders()[0], "dropped", ("plain",))
     pack = PackPrediction("a", "a/SKILL.md", (outcome,), {}, {"plain": 1})
-
     (finding,) = pack.findings()
     (group,) = groups_of(pack)
 
@@ -198,7 +169,7 @@ def test_a_loader_that_takes_no_pack_at_all_is_told_of() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("names", "keys"),
     [
         (["all"], ["careful", "fragile", "judge", "closed"]),
         (["measured"], ["careful", "fragile", "judge"]),
@@ -206,23 +177,23 @@ def test_a_loader_that_takes_no_pack_at_all_is_told_of() -> None:
         (["clients"], ["careful", "closed"]),
         (["Frameworks", "VALIDATORS"], ["fragile", "judge"]),
         (["judge", "all"], ["judge", "careful", "fragile", "closed"]),
-        (["Care_ful".replace("_", ""), "careful"], ["careful"]),
+        (["Careful", "careful"], ["careful"]),
     ],
     ids=["all", "measured", "documented", "kind", "two", "order", "once"],
 )
-def test_names_stand_for_one_or_several(
-    wanted: list[str], found: list[str], tmp_path: Path
+def test_names_mean_one_loader_or_several(
+    names: list[str], keys: list[str], tmp_path: Path
 ) -> None:
-    outlook = predict_library([str(tmp_path)], wanted)
+    loaders = predicted(tmp_path, loaders=tuple(names)).loaders
 
-    assert [loader.key for loader in outlook.loaders] == found
+    assert [loader.key for loader in loaders] == keys
 
 
 def test_unknown_names_and_paths_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownLoaderError, match="did you mean careful"):
-        predict_library([str(tmp_path)], ["carefull"])
+        predicted(tmp_path, loaders=("carefull",))
     with pytest.raises(MissingPathError):
-        predict_library([str(tmp_path / "nowhere")], ["careful"])
+        predicted(tmp_path / "nowhere")
 
 
 def test_a_long_list_of_loaders_is_counted() -> None:
@@ -237,11 +208,10 @@ def test_a_long_list_of_loaders_is_counted() -> None:
     [b"", b"\xff\xfe\x00", b"---\n", b"---\nname: \x1b[2J\n---\n", b"\x00" * 9],
     ids=["empty", "utf-16", "fence", "escape", "nul"],
 )
-def test_any_bytes_have_an_outlook(data: bytes, tmp_path: Path) -> None:
+def test_any_bytes_have_a_prediction(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / "SKILL.md").write_bytes(data)
+    library = predicted(tmp_path, loaders=("all",))
 
-    outlook = predict_library([str(tmp_path)], ["all"])
-
-    assert len(outlook.packs) == 1
-    assert all(finding.line for finding in outlook.findings)
+    assert len(library.packs) == 1
+    assert all(finding.line for finding in library.findings)

@@ -57,7 +57,7 @@ def codes(report: CheckReport) -> list[str]:
     return [finding.code for finding in report.findings]
 
 
-def test_what_was_there_is_no_news(folder: Path) -> None:
+def test_what_was_there_is_not_new(folder: Path) -> None:
     report, change = since()
 
     assert report.findings == ()
@@ -163,7 +163,7 @@ def test_packs_come_go_move_and_change(folder: Path) -> None:
     assert report.packs == 4
 
 
-def test_twins_are_told_of_the_whole_library(folder: Path) -> None:
+def test_similar_packs_are_found_in_the_whole_library(folder: Path) -> None:
     words = "Use it to read, fill in and check the forms of the tax office."
     write(folder / "skills", "forms", words)
     commit(folder)
@@ -181,7 +181,7 @@ def test_twins_are_told_of_the_whole_library(folder: Path) -> None:
     assert codes(report).count("duplicate-skill") == 1
 
 
-def test_twins_that_were_there_are_no_news(folder: Path) -> None:
+def test_similar_packs_that_were_there_are_not_new(folder: Path) -> None:
     """Alike in words, in name or in every file: as it was, before and after."""
     words = "Use it to read, fill in and check the forms of the tax office."
     write(folder / "skills", "one", words)
@@ -324,7 +324,9 @@ def test_nothing_is_run_and_nothing_is_left(
         ("0" * 40, "no such revision"),
     ],
 )
-def test_a_revision_that_is_none_is_refused(folder: Path, rev: str, said: str) -> None:
+def test_a_revision_that_is_invalid_is_refused(
+    folder: Path, rev: str, said: str
+) -> None:
     with pytest.raises(RevisionError, match=said):
         since(rev=rev)
 
@@ -342,7 +344,9 @@ def test_a_folder_without_history_is_refused(
         since("nowhere")
 
 
-def test_without_git_it_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_it_is_reported(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", "")
 
     with pytest.raises(RevisionError, match="is it installed"):
@@ -370,7 +374,7 @@ def test_inside_a_hook_the_paths_say_which_repository(
 
 
 def test_no_folder_of_a_change_passes_for_a_repository(folder: Path) -> None:
-    """A history that comes with a change would call all of it known (T31)."""
+    """A history that comes with a change would call all of it known."""
     write(folder / "skills", "new", more="\u202ehidden\n")
     own = folder / "own"
     shutil.copytree(folder / "skills", own / "skills")
@@ -387,7 +391,7 @@ def test_no_folder_of_a_change_passes_for_a_repository(folder: Path) -> None:
 def test_an_object_that_is_not_here_is_not_fetched(
     folder: Path, tmp_path: Path
 ) -> None:
-    """How to fetch is said by the repository's configuration: a program (T31)."""
+    """How to fetch is said by the repository's configuration: a program."""
     ran = tmp_path / "ran"
     for key, value in (
         ("core.repositoryformatversion", "1"),
@@ -416,7 +420,7 @@ def test_history_that_was_replaced_is_not_believed(folder: Path) -> None:
     assert since()[1].changed == ("skills/old",)
 
 
-def test_a_repository_of_somebody_else_is_told(
+def test_a_repository_of_somebody_else_is_reported(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a container: what to do about it is in git's later lines."""

@@ -76,7 +76,7 @@ def test_what_is_listed_is_put_into_words(
     assert words_for(shown, reading) == words
 
 
-def test_a_long_beginning_is_told_by_its_length() -> None:
+def test_a_long_beginning_is_measured_by_its_length() -> None:
     reading = PackReader(pack(f"name: the-pack\ndescription: {'x' * 200}"))
 
     assert words_for(ShownEntry("the-pack", "x" * 120), reading) == {

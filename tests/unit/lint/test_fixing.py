@@ -1,4 +1,4 @@
-"""What is mended of a SKILL.md, and that nothing else of it changes."""
+"""Fixes of a SKILL.md, and that nothing else of it changes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def fixed(text: str, **options: object) -> str:
         ("---\nname: 'X '  # c\ndescription: d\n---\n", "---\nname: x\n"),
     ],
 )  # fmt: skip
-def test_each_mistake_is_mended(before: str, after: str) -> None:
+def test_each_mistake_is_fixed(before: str, after: str) -> None:
     text = fixed(before)
 
     assert after in text
@@ -95,7 +95,7 @@ def test_each_mistake_is_mended(before: str, after: str) -> None:
         b"\xff\xfe-\x00-\x00-\x00",
     ],
 )
-def test_what_only_the_author_knows_is_left_alone(text: str | bytes) -> None:
+def test_what_only_the_author_knows_is_not_changed(text: str | bytes) -> None:
     assert fix(text) is None
 
 
@@ -112,7 +112,7 @@ def test_line_ends_and_a_byte_order_mark_stay() -> None:
     )
 
 
-def test_only_the_broken_entry_is_written_anew() -> None:
+def test_only_the_broken_entry_is_rewritten() -> None:
     before = (
         "---\nname:   x   # my name\nlicense: 'MIT'\n\ndescription: A: b\n"
         "metadata: {a:  'b'}\n---\n"
@@ -156,7 +156,7 @@ def test_unlisted_references_are_listed_in_profile_strict(
     assert fixed(strict, profile="strict", **options) == strict
 
 
-def test_a_list_that_is_written_oddly_is_left_alone() -> None:
+def test_a_list_that_is_written_oddly_is_not_changed() -> None:
     text = f"---\nname: x\ndescription: {LONG}\nreferences: [a.md,\n  b.md]\n---\n"
     files = ("references/a.md", "references/b.md", "references/c.md")
 
@@ -165,7 +165,7 @@ def test_a_list_that_is_written_oddly_is_left_alone() -> None:
     )
 
 
-def test_a_fix_tells_what_it_mends() -> None:
+def test_a_fix_has_its_codes_and_lines() -> None:
     done = fix("---\nname: X\ndescription: A: b\ntags: x\n---\nB\n")
 
     assert done is not None
@@ -181,7 +181,7 @@ def test_a_fix_tells_what_it_mends() -> None:
         ("---\nname: x\ndescription: A\n---\nB\n", "another description"),
         ('---\nname: x\ndescription: "A: b"\n---\nC\n', "another body"),
         ("---\nname: x\ndescription: A: b\n---\nB\n", "nothing"),
-        ("---\nname: x\ndescription: A : b: c\n---\nB\n", "not mended"),
+        ("---\nname: x\ndescription: A : b: c\n---\nB\n", "not fixed"),
         ("", "nothing left"),
     ],
 )
@@ -216,7 +216,7 @@ def test_a_fixer_that_goes_on_and_on_is_not_trusted(
     assert fix("---\nname: x\ndescription: d\n---\nB\n", also=("x-y",)) is None
 
 
-def test_a_file_over_the_limits_is_left_alone() -> None:
+def test_a_file_over_the_limits_is_not_changed() -> None:
     data = b"---\nname: x\ndescription: A: b\n---\n" + b"B" * 100
     found = (Finding("unquoted-colon", "error", "m"),)
 

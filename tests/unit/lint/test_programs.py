@@ -48,9 +48,7 @@ def answered(*files: bytes) -> list[dict[str, object]]:
     ],
     ids=["syntax", "meaning", "100,000 parentheses", "100,000 signs"],
 )
-def test_what_is_no_python_is_told_with_its_line(
-    data: bytes, error: list[object]
-) -> None:
+def test_what_is_not_python_has_its_line(data: bytes, error: list[object]) -> None:
     assert answered(b"x = 1\n", data, b"y = 2\n") == [
         {"prompts": []},
         {"error": error},
@@ -67,7 +65,7 @@ def test_bytes_that_are_no_python_are_an_error(data: bytes) -> None:
 
 @pytest.mark.row("A32")
 @pytest.mark.filterwarnings("error")
-def test_what_is_python_is_no_error() -> None:
+def test_what_is_python_is_not_error() -> None:
     files = (
         b"\xef\xbb\xbfx = 1\r\n",
         "# -*- coding: latin-1 -*-\nx = 'é'\n".encode("latin-1"),
@@ -78,7 +76,7 @@ def test_what_is_python_is_no_error() -> None:
     assert answered(*files) == [{"prompts": []}] * len(files)
 
 
-def test_where_python_asks_somebody() -> None:
+def test_where_python_waits_for_input() -> None:
     text = (
         b"import getpass\n"
         b"def g():\n    return input('x')\n"
@@ -120,7 +118,7 @@ def test_without_an_interpreter_nothing_is_checked(
     assert compile_python([b"x"]) == (ProgramCheck(checked=False),)
 
 
-def test_a_file_that_ends_python_is_told_and_the_next_is_checked(
+def test_a_file_that_ends_python_is_reported_and_the_next_is_checked(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     worker = tmp_path / "worker.py"
@@ -146,7 +144,7 @@ def test_a_file_that_ends_python_is_told_and_the_next_is_checked(
 
 
 def test_to_serve_bounds_no_process_unasked() -> None:
-    """Else whoever serves in a process of its own would be ended by the system."""
+    """Otherwise the system would kill a process that serves by itself."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_CPU)
     compiling.serve(io.BytesIO(b"1\nx"), io.BytesIO())
@@ -189,7 +187,7 @@ def test_each_file_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert given == [(17, resource.RLIM_INFINITY), (17, 20)]
 
 
-def test_a_file_that_takes_too_long_is_no_error(
+def test_a_file_that_takes_too_long_is_not_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     worker = tmp_path / "worker.py"
@@ -305,7 +303,7 @@ def test_a_script_is_read_and_never_run(
         (b"echo\n\nfi\necho\n", 3),
     ],
 )
-def test_what_no_shell_can_read_is_told_with_its_line(
+def test_what_no_shell_can_read_has_its_line(
     shell: str, data: bytes, line: int
 ) -> None:
     found = read_by_shell(shell, data)

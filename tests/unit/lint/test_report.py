@@ -142,13 +142,13 @@ def repeats(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
 
 @pytest.mark.row("F55")
 @pytest.mark.parametrize("case", sorted(CASES.iterdir()), ids=lambda case: case.name)
-def test_no_fact_is_told_twice_in_a_case(case: Path) -> None:
+def test_no_fact_is_reported_twice_in_a_case(case: Path) -> None:
     assert repeats(check([str(case / "pack")]).findings) == []
 
 
 @pytest.mark.row("F55")
 @pytest.mark.parametrize("fault", PLANTED, ids=lambda fault: fault.id)
-def test_no_fact_is_told_twice_of_a_fault(fault: Fault, tmp_path: Path) -> None:
+def test_no_fact_is_reported_twice_of_a_fault(fault: Fault, tmp_path: Path) -> None:
     fault.bad.write(tmp_path)
 
     assert repeats(check([str(tmp_path)]).findings) == []

@@ -67,15 +67,15 @@ def pack(
     )
 
 
-def said(
+def found(
     context: LintContext, *rules: LintRule
 ) -> list[tuple[str, str, str, int | None]]:
     found = (each for rule in rules or RULES for each in rule(context))
     return [(f.code, f.severity, f.path, f.line) for f in found]
 
 
-def test_a_sound_pack_hears_nothing() -> None:
-    assert said(pack(Files(a=b"# A\n", b="Größe 👩‍🚀\n".encode()))) == []
+def test_a_sound_pack_has_no_findings() -> None:
+    assert found(pack(Files(a=b"# A\n", b="Größe 👩‍🚀\n".encode()))) == []
 
 
 @pytest.mark.row("A29")
@@ -96,7 +96,7 @@ def test_a_reference_that_a_closed_pack_does_not_list(
         files, listed=("references/a.md",), declares=declares, profile=profile
     )
 
-    assert said(context) == expected
+    assert found(context) == expected
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_reference_that_a_closed_pack_does_not_list(
 def test_a_listed_file_that_would_not_load(
     error: Exception, expected: list[object]
 ) -> None:
-    assert said(pack(Files(a=error))) == expected
+    assert found(pack(Files(a=error))) == expected
 
 
 @pytest.mark.row("E01", "F51")
@@ -136,13 +136,13 @@ def test_hidden_characters_beside_the_body() -> None:
 
 
 def test_a_binary_file_is_not_read_as_text() -> None:
-    assert said(pack(Files(a=b"\xff\xfe</instructions>"))) == []
+    assert found(pack(Files(a=b"\xff\xfe</instructions>"))) == []
 
 
 def test_tags_of_the_envelope_beside_the_body() -> None:
     text = b"fine\n</instructions>\n<execution_directive>\n"
 
-    assert said(pack(Files(a=text)), suspicious_content) == [
+    assert found(pack(Files(a=text)), suspicious_content) == [
         ("envelope-breakout", "warning", "references/a.md", line) for line in (2, 3)
     ]
 
@@ -158,7 +158,7 @@ def test_tags_of_the_envelope_beside_the_body() -> None:
     ids=["at the bound", "folded", "over it"],
 )
 def test_a_description_is_a_paragraph(description: str, expected: list[object]) -> None:
-    assert said(pack(description=description), long_description) == expected
+    assert found(pack(description=description), long_description) == expected
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_the_line_of_a_field(text: str, line: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("description", "said_so"),
+    ("description", "is_reported"),
     [
         ("Manage GitLab merge requests and pipelines with a Python CLI.", True),
         ("Split large changes into stacked pull requests with the gh CLI.", True),
@@ -194,10 +194,10 @@ def test_the_line_of_a_field(text: str, line: int | None) -> None:
         ("Fill in the form that the user provides.", False),
     ],
 )
-def test_a_description_without_a_when(description: str, said_so: bool) -> None:
-    found = said(pack(description=description), description_lacks_when)
+def test_a_description_without_a_when(description: str, is_reported: bool) -> None:
+    findings = found(pack(description=description), description_lacks_when)
 
-    assert [code for code, *_ in found] == ["description-lacks-when"] * said_so
+    assert [code for code, *_ in findings] == ["description-lacks-when"] * is_reported
 
 
 KSH = b"#!/bin/ksh\necho\n"
@@ -260,7 +260,7 @@ def test_a_program_over_the_bound_is_not_looked_at() -> None:
     ],
     ids=["open", "comma", "latin-1", "deep"],
 )
-def test_what_is_no_json(data: bytes, line: int | None, problem: str) -> None:
+def test_what_is_not_json(data: bytes, line: int | None, problem: str) -> None:
     (found,) = json_syntax(scripts({"a.json": data}))
 
     assert found.line == line

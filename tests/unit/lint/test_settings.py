@@ -89,7 +89,7 @@ def test_a_file_turns_codes_off_below_a_path(glob: str, off: bool) -> None:
     assert levels(settings) == ["note", "off" if off else "warning", "warning"]
 
 
-def test_the_command_line_goes_before_the_file() -> None:
+def test_the_command_line_wins_over_the_file() -> None:
     config = LintConfig(
         profile="strict",
         fail_on="warning",
@@ -128,7 +128,7 @@ def test_the_command_line_goes_before_the_file() -> None:
     ],
     ids=["nobody", "lower", "file", "line", "both"],
 )
-def test_who_turned_something_off_is_told(
+def test_what_turned_something_off_is_reported(
     config: LintConfig, ignore: tuple[str, ...], told_by: str
 ) -> None:
     settings = settings_of(config, "x/satchel.toml", ignore=ignore)
@@ -148,7 +148,7 @@ def test_who_turned_something_off_is_told(
     ],
     ids=["select", "ignore", "severity", "path", "line", "alias"],
 )
-def test_a_code_that_is_none_is_refused_with_close_ones(
+def test_a_code_that_is_invalid_is_refused_with_close_ones(
     config: LintConfig, ignore: tuple[str, ...], said: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -157,7 +157,7 @@ def test_a_code_that_is_none_is_refused_with_close_ones(
     assert said in str(caught.value)
 
 
-def test_a_rule_of_which_every_code_is_off_is_not_asked() -> None:
+def test_a_rule_of_which_every_code_is_off_does_not_run() -> None:
     settings = settings_of(select=("hidden-text",))
     asked = {rule.name for rule in RULES if settings.needs(rule) and rule.codes}
 
@@ -165,7 +165,7 @@ def test_a_rule_of_which_every_code_is_off_is_not_asked() -> None:
     assert all(settings_of().needs(rule) for rule in RULES)
 
 
-def test_a_rule_that_hands_on_what_others_found_is_always_asked() -> None:
+def test_a_rule_that_passes_on_findings_always_runs() -> None:
     silent = [rule.name for rule in RULES if not rule.codes]
     settings = settings_of(select=("hidden-text",))
 
@@ -303,7 +303,7 @@ def test_comments_name_codes(text: str, codes: set[str]) -> None:
 @pytest.mark.row("E02")
 @pytest.mark.parametrize("code", sorted(NEVER_IGNORED))
 def test_nothing_that_deceives_is_hidden(code: str) -> None:
-    """A pack may be anybody's; whoever reviews it has to see this."""
+    """A pack may come from anybody; a reviewer has to see this."""
     inline = read_inline_ignores(page(f"# satchel: ignore {code}\n"))
     [said] = inline.findings
 
@@ -321,7 +321,7 @@ def test_no_error_is_hidden() -> None:
     assert not inline.hides(Finding("dead-link", "note", "m"))
 
 
-def test_a_misspelt_code_is_told() -> None:
+def test_a_misspelt_code_is_reported() -> None:
     inline = read_inline_ignores(page("", "a\n<!-- satchel: ignore hiden-text -->\n"))
     [said] = inline.findings
 

@@ -92,7 +92,7 @@ def test_where_a_path_leads(file: str, to: str, expected: LinkTarget | None) -> 
         *("*.md", "path/to/a.md", "your-file.md", "...", "docs/…/a.md", "./url"),
     ],
 )
-def test_what_is_no_path_in_a_pack(to: str) -> None:
+def test_what_is_not_path_in_a_pack(to: str) -> None:
     assert find_target(PACK, "SKILL.md", to) is None
 
 

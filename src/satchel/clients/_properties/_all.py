@@ -5,23 +5,13 @@ from importlib.resources import files as resources
 from typing import Final
 
 from satchel.clients._pack import Candidate, PackProperty, PackReader
-from satchel.clients._properties import (
-    broken,
-    descriptions,
-    fences,
-    fields,
-    files,
-    names,
-    yaml,
-)
+from satchel.clients._properties import descriptions, fields, files, names, yaml
 
 PLAIN: Final = "plain"
 """The key of a pack that has none of the properties."""
 
 _DETECTORS: Final = {
     **files.DETECTORS,
-    **fences.DETECTORS,
-    **broken.DETECTORS,
     **yaml.DETECTORS,
     **names.DETECTORS,
     **descriptions.DETECTORS,
