@@ -220,10 +220,14 @@ def _read(
     if not (is_skill or is_text(data)):
         kind = media_type(file, text=False)
         return Loaded(descriptor, file, data, "", digest, kind, notes=notes)
-    decoded = decode(data)
-    text = decoded.text
-    findings = tuple(replace(finding, path=file) for finding in decoded.findings)
-    findings += cached_content_warnings(data, digest, file)
+    findings = cached_content_warnings(data, digest, file)
+    try:
+        text = data.decode()  # nearly every file is UTF-8, with nothing to repair
+    except UnicodeDecodeError:
+        decoded = decode(data)
+        text = decoded.text
+        repairs = (replace(finding, path=file) for finding in decoded.findings)
+        findings = (*repairs, *findings)
     return Loaded(
         descriptor,
         file,

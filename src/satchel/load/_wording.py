@@ -76,7 +76,7 @@ PARAMETERS: Final = {
     "k": "How many skills at most.",
 }
 WRONG_READER: Final = "{!r} is a {}: load_skill gives it"
-NO_TEXT: Final = "{!r} is no text: {:,} bytes of {}"
+NO_TEXT: Final = "{!r} is not text: {:,} bytes of {}"
 INTERNAL_ERROR: Final = "internal error: {}"
 EDITED_ARGUMENTS: Final = (
     "the user approved it with other arguments; call it with those: {}"

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
         question_lines as question_lines,
         question_text,
     )
-    from satchel.runtime._authorizer import Permit
     from satchel.runtime._background_sync import FolderWatch as FolderWatch
     from satchel.runtime._caller_view import CallerView
     from satchel.runtime._clock import SystemClock as SystemClock
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from satchel.runtime._session_skill import SessionSkill as SessionSkill
     from satchel.runtime._session_state import SavedState as SavedState
     from satchel.runtime._staging import Stager, UploadStager
+    from satchel.runtime._tool_calls import Permit
     from satchel.runtime._used_approvals import (
         UsedApprovalsInFolder,
         UsedApprovalsInMemory,
@@ -75,7 +75,7 @@ _LAZY: Final = {
     "Approvals": "satchel.runtime._approvals",
     "question_lines": "satchel.runtime._approvals",
     "question_text": "satchel.runtime._approvals",
-    "Permit": "satchel.runtime._authorizer",
+    "Permit": "satchel.runtime._tool_calls",
     "Satchel": "satchel.runtime._satchel",
     "SessionSkill": "satchel.runtime._session_skill",
     "SystemClock": "satchel.runtime._clock",

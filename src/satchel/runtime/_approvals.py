@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from satchel.errors import ApprovalDeclinedError, ApprovalNeededError
 from satchel.model import Question, Reply
 from satchel.protocols import Approval, Approver
-from satchel.runtime._session_state import Grant
 from satchel.text import printable
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+
+Grant: TypeAlias = tuple[str, str, str]
+"""Action, skill and tool that were approved until the session ends."""
 
 _READING: Final = frozenset({"load", "read"})
 """What may be done for several calls with one answer, since nothing happens."""

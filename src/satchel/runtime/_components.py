@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from satchel.agent import Skill
     from satchel.prompt import Format
     from satchel.protocols import UsedApprovals
-    from satchel.runtime._access import SkillAccess
     from satchel.runtime._background_sync import BackgroundSync
     from satchel.runtime._local_copy import LocalStager
     from satchel.runtime._prompt_snapshot import PromptSnapshots
@@ -184,15 +183,6 @@ class Components:
         if "stager" in self.__dict__:
             self.stager.close()
 
-    @property
-    def listed(self) -> Catalog:
-        """What may be listed without a ``who``."""
-        return self.access.listed if self.policy.rules else self.registry.catalog
-
-    def find(self, query: str, k: int) -> list[Hit]:
-        """Return the best ``k`` skills that may be found without a ``who``."""
-        return (self.access.find if self.policy.rules else self.rank)(query, k)
-
     def rank(self, query: str, k: int) -> list[Hit]:
         """Return the best ``k`` skills, whatever the policy says."""
         if self.ranker is None:
@@ -262,22 +252,6 @@ class Components:
         from satchel.usage import state_file
 
         return _used_approvals.used_approvals(self.environ, Path(state_file()).parent)
-
-    def access_for(self, who: Mapping[str, object]) -> "SkillAccess":
-        """Return what one user may list, find and load, outside of a session.
-
-        Nobody is asked: where the policy says ask, a load is an error.
-        """
-        from satchel.runtime._access import SkillAccess
-        from satchel.runtime._authorizer import Authorizer
-        from satchel.runtime._session_settings import SessionSettings
-
-        return SkillAccess(self, SessionSettings(who=who), Authorizer(self.policy, who))
-
-    @cached_property
-    def access(self) -> "SkillAccess":
-        """What may be listed, found and loaded without a ``who``."""
-        return self.access_for({})
 
     @cached_property
     def resync(self) -> "BackgroundSync":

@@ -10,13 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import compress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from satchel.files import LruCache
 from satchel.model import Catalog, Descriptor, Rendered, Style
-
-if TYPE_CHECKING:
-    from satchel.runtime._components import PromptSections
 
 MAX_SNAPSHOTS: Final = 512
 """Snapshots and views that one process remembers: catalogs times styles times users."""
@@ -55,12 +52,15 @@ class PromptSnapshots:
         self._views = LruCache(maximum)
 
     def of(
-        self, catalog: Catalog, style: Style, sections: "PromptSections"
+        self,
+        catalog: Catalog,
+        style: Style,
+        render: Callable[[Catalog, Style], Rendered],
     ) -> PromptSnapshot:
         """Return the snapshot of a catalog, rendered once for each style."""
 
         def make() -> PromptSnapshot:
-            section = sections.render(catalog, style)
+            section = render(catalog, style)
             return PromptSnapshot(_key(catalog, style), style, catalog, section)
 
         snapshot = self._by_catalog.get((id(catalog), style), make)

@@ -35,7 +35,8 @@ from satchel.runtime._options import (
 from satchel.runtime._skill_library import SkillLibrary
 from satchel.text import EstimateCounter
 
-if TYPE_CHECKING:  # each costs start-up time, and most programs need few of them
+if TYPE_CHECKING:
+    # each costs start-up time, and most programs need few of them
     from satchel.agent import SkillLike
     from satchel.load import TurnCache
     from satchel.prompt import Format
@@ -183,7 +184,7 @@ class Satchel(SkillLibrary):
         check_choice("format", format, get_args(Format))
         check_budget(budget_tokens)
         return self._components.sections.of(
-            self._components.listed, style or self.style, format, budget_tokens
+            self._listed, style or self.style, format, budget_tokens
         )
 
     def load(
@@ -210,7 +211,7 @@ class Satchel(SkillLibrary):
             LimitExceededError: The file is larger than the limits allow.
         """
         check_who(who)
-        access = self._components.access_for(who) if who else self._components.access
+        access = self._access_for(who) if who else self._access
         return access.load(skill_id, file, via=via, turn=turn)
 
     async def aload(self, skill_id: str, file: str | None = None) -> Loaded:
@@ -221,13 +222,15 @@ class Satchel(SkillLibrary):
 
     def find(self, query: str, k: int = 10) -> list[Hit]:
         """Return at most ``k`` skills that match ``query``, best first, ties by id."""
-        return self._components.find(query, k)
+        if not self.policy.rules:
+            return self._components.rank(query, k)
+        return self._access.find(query, k)
 
     def why(self, name: str) -> "Why":
         """Return the first reason why a skill is not in the prompt, with its fix."""
         from satchel.runtime._why import why
 
-        prompt = self._components.sections.of(self._components.listed, self.style)
+        prompt = self._components.sections.of(self._listed, self.style)
         exacting = self._components.accept.profile not in ("auto", "lenient")
         return why(
             self.registry.catalog,

@@ -9,7 +9,7 @@ import hmac
 import json
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from reprlib import repr as short_repr
@@ -17,7 +17,9 @@ from typing import Final, cast
 
 from satchel.errors import StateError
 from satchel.model import Activation, Finding, Savings
-from satchel.runtime._session_state import Grant, SavedState
+from satchel.runtime._approvals import Grant
+from satchel.runtime._session_state import SavedState
+from satchel.runtime._used_approvals import fingerprint
 
 SCHEMA_VERSION: Final = 1
 _SEAL_CHARS: Final = 32
@@ -247,22 +249,3 @@ class StateSeals:
     def _seal(self, *parts: str) -> str:
         text = json.dumps([self._owner, *parts])
         return hmac.new(_key(), text.encode(), "sha256").hexdigest()[:_SEAL_CHARS]
-
-
-def fingerprint(value: object) -> str:
-    """Return a text that is the same for equal values of one process. Never raises."""
-    try:
-        return json.dumps(value, sort_keys=True, default=_plain)
-    except (TypeError, ValueError, RecursionError):
-        pass
-    try:
-        return repr(value)  # in full: two users must not look alike
-    except Exception:  # noqa: BLE001 - an object's own method
-        return type(value).__qualname__
-
-
-def _plain(value: object) -> object:
-    """Return a replacement for a value that JSON has no form for: at least its type."""
-    if isinstance(value, (set, frozenset)):
-        return sorted(map(str, cast("Iterable[object]", value)))
-    return type(value).__qualname__

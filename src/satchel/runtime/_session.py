@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +31,13 @@ from satchel.model import (
 from satchel.protocols import Approval
 from satchel.runtime._access import SkillAccess
 from satchel.runtime._approvals import Approvals
-from satchel.runtime._authorizer import Authorizer, CallAuthorizer, Permit
+from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._options import check_only, patterns_of
 from satchel.runtime._saved_state import StateSeals, dump_state
 from satchel.runtime._session_settings import AlwaysOn, SessionSettings
 from satchel.runtime._session_state import SavedState, SessionState
 from satchel.runtime._session_tools import OwnedTool, SessionTools
+from satchel.runtime._tool_calls import CallAuthorizer, Permit
 from satchel.tools import Run, Tool, Toolbox, result_text
 
 if TYPE_CHECKING:
@@ -82,7 +84,8 @@ class Session:
             components.policy, settings.who, agent=settings.agent
         )
         if settings.always_on.order:
-            always_on = settings.always_on.allowed(authorizer)
+            may_load = partial(authorizer.may, "load")
+            always_on = settings.always_on.allowed(may_load)
             settings = replace(settings, always_on=always_on)
         self.settings = settings
         # Three collaborators: what may be read, what is remembered, which tools.

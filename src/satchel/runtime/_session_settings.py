@@ -10,7 +10,6 @@ from satchel.protocols import Approver
 from satchel.tools import Tool
 
 if TYPE_CHECKING:
-    from satchel.runtime._authorizer import Authorizer
     from satchel.runtime._staging import Stager
 
 REINJECT_TOKENS: Final = 25_000
@@ -60,15 +59,14 @@ class AlwaysOn:
                 order.append(skill)
         return cls(tuple(order))
 
-    def allowed(self, authorizer: "Authorizer") -> "AlwaysOn":
+    def allowed(self, may_load: Callable[[Descriptor], bool]) -> "AlwaysOn":
         """Return those that may be loaded; no person is asked."""
         return AlwaysOn(
             tuple(
                 skill
                 for skill in self.order
-                if authorizer.may(
-                    "load",
-                    Descriptor(skill if isinstance(skill, str) else _name(skill), ""),
+                if may_load(
+                    Descriptor(skill if isinstance(skill, str) else _name(skill), "")
                 )
             )
         )

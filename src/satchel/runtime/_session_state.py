@@ -6,10 +6,11 @@
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, Self
 
 from satchel.load import changes_note
 from satchel.model import SKILL_FILE, Activation, Loaded, Savings, SeenMessage
+from satchel.runtime._approvals import Grant
 from satchel.runtime._history import VisibleMessages, read_history
 from satchel.runtime._prompt_snapshot import PromptSnapshot
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 MAX_NOT_FOUND: Final = 50
 """Things that are not there, and are counted one by one within a turn."""
-
-Grant: TypeAlias = tuple[str, str, str]
-"""Action, skill and tool that were approved until the session ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,8 +306,8 @@ class SessionState:
         )
 
     def _current(self) -> PromptSnapshot:
-        sections, style = self._components.sections, self._settings.style
-        return self._components.snapshots.of(self._access.listed, style, sections)
+        style, render = self._settings.style, self._components.sections.render
+        return self._components.snapshots.of(self._access.listed, style, render)
 
     def _activate(self, skill_id: str, digest: str, text: str) -> None:
         tokens = self._components.counter.count(text)

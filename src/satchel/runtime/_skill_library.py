@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -22,6 +23,7 @@ from satchel.protocols import with_abilities
 from satchel.runtime._components import Components
 
 if TYPE_CHECKING:
+    from satchel.runtime._access import SkillAccess
     from satchel.runtime._background_sync import FolderWatch
     from satchel.usage import UsageState
 
@@ -140,7 +142,7 @@ class SkillLibrary:
             SkillManifestError: The source makes up manifests of files without one.
             SkillError: As for `load`.
         """
-        loaded = self._components.access.read(Request(skill_id))
+        loaded = self._access.read(Request(skill_id))
         return self._components.manifest_of(loaded)
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
@@ -152,7 +154,7 @@ class SkillLibrary:
             SkillError: No such skill, or a file cannot be read now.
         """
         registry = self.registry
-        return self._components.access.current(
+        return self._access.current(
             skill_id,
             lambda _: registry.resources(registry.descriptor(skill_id)),
         )
@@ -199,3 +201,25 @@ class SkillLibrary:
     ) -> None:
         """Close it."""
         self.close()
+
+    @cached_property
+    def _access(self) -> "SkillAccess":
+        """What may be listed, found and loaded without a ``who``."""
+        return self._access_for({})
+
+    def _access_for(self, who: Mapping[str, object]) -> "SkillAccess":
+        """Return what one user may list, find and load, outside of a session.
+
+        No person is asked: where the policy says ask, a load is an error.
+        """
+        from satchel.runtime._access import SkillAccess
+        from satchel.runtime._authorizer import Authorizer
+        from satchel.runtime._session_settings import SessionSettings
+
+        authorizer = Authorizer(self.policy, who)
+        return SkillAccess(self._components, SessionSettings(who=who), authorizer)
+
+    @property
+    def _listed(self) -> Catalog:
+        """What may be listed without a ``who``."""
+        return self._access.listed if self.policy.rules else self.registry.catalog

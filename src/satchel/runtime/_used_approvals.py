@@ -5,15 +5,15 @@ by two workers, or after a crash between a tool's effect and the next save. So t
 that a yes is for is noted before it is made.
 """
 
+import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from satchel.protocols import UsedApprovals
-from satchel.runtime._saved_state import fingerprint
 
 MAX_KEYS: Final = 100_000
 """Keys that `UsedInMemory` holds; the oldest go first."""
@@ -134,3 +134,22 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def fingerprint(value: object) -> str:
+    """Return a text that is the same for equal values of one process. Never raises."""
+    try:
+        return json.dumps(value, sort_keys=True, default=_plain)
+    except (TypeError, ValueError, RecursionError):
+        pass
+    try:
+        return repr(value)  # in full: two users must not look alike
+    except Exception:  # noqa: BLE001 - an object's own method
+        return type(value).__qualname__
+
+
+def _plain(value: object) -> object:
+    """Return a replacement for a value that JSON has no form for: at least its type."""
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, cast("Iterable[object]", value)))
+    return type(value).__qualname__

@@ -147,7 +147,7 @@ class SkillDiscoverySkill(BaseSkill):
         if reference is None:
             return render_descriptor(loaded)
         if loaded.is_binary:
-            detail = f"it is no text: {len(loaded.data):,} bytes"
+            detail = f"it is not text: {len(loaded.data):,} bytes"
             raise ReferenceUnreadableError(loaded.id, loaded.file, detail=detail)
         return loaded.text
 

@@ -221,7 +221,7 @@ def test_a_miss_in_packs_is_the_golden_text(name: str) -> None:
     [
         ({"reference": "nope.md"}, "not a listed file"),
         ({"script": "../../x"}, "does not stay inside"),
-        ({"reference": "assets/logo.png"}, "is no text: 5 bytes of image/png"),
+        ({"reference": "assets/logo.png"}, "is not text: 5 bytes of image/png"),
     ],
 )
 def test_a_file_that_cannot_be_given_is_a_sentence(

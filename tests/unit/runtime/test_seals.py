@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from satchel.runtime._saved_state import fingerprint
+from satchel.runtime._used_approvals import fingerprint
 
 
 @pytest.mark.row("T08")

@@ -1,0 +1,228 @@
+"""One tool call of a model: who is asked about it, and what it is made with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from satchel.errors import (
+    ApprovalDeclinedError,
+    ApprovalNeededError,
+    ApprovalUsedError,
+    DeniedError,
+    SkillError,
+    ToolError,
+)
+from satchel.load import ALLOWED, error_result
+from satchel.model import Decision, Descriptor, Question, Reply
+from satchel.protocols import Approval
+from satchel.runtime._access import SkillAccess
+from satchel.runtime._approvals import reply_of
+from satchel.runtime._authorizer import Authorizer
+from satchel.runtime._history import requested_access
+from satchel.runtime._session_tools import SessionTools
+from satchel.tools import Run, Tool, arguments_of
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Whether a tool may be called, and with which arguments.
+
+    ``refusal`` is the result that takes the place of the call, None where it may be
+    made. ``arguments`` are those to call it with; ``is_edited`` says that a person
+    put them in the place of the model's. ``approved`` is what somebody answered.
+    """
+
+    arguments: Mapping[str, object]
+    refusal: object | None = None
+    tool: Tool | None = None
+    is_edited: bool = False
+    approved: Reply | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallAuthorizer:
+    """Decides about the tool calls of one session. No method raises."""
+
+    authorizer: Authorizer
+    access: SkillAccess
+    tools: SessionTools
+
+    def decide(self, name: object, arguments: object) -> Decision:
+        """Return what the policy says of a call; what cannot be called is allowed."""
+        answer = self._ask_policy(name, arguments)
+        return answer[0] if answer else ALLOWED
+
+    def question(self, name: object, arguments: object) -> Question | None:
+        """Return what somebody has to be asked before a call; None for nothing."""
+        if not self.authorizer.asks:
+            return None
+        answer = self._ask_policy(name, arguments)
+        return answer[1] if answer and answer[0].verdict == "ask" else None
+
+    def permit(
+        self, name: object, arguments: object, approved: Approval | None, call_id: str
+    ) -> Permit:
+        """Ask where somebody has to be asked, and return whether it may be called."""
+        question = self.question(name, arguments) if self.authorizer.asks else None
+        reply = None if approved is None else reply_of(approved)
+        if question is not None:
+            try:
+                reply = _once(self.authorizer.approvals.settle(question, approved))
+            except (ApprovalNeededError, ApprovalDeclinedError) as error:
+                reply = _no_of(error)
+        permit = self._permit(name, arguments, reply)
+        if question is None or not call_id or approved is None:
+            return permit
+        return self._use(permit, question, call_id)
+
+    async def apermit(
+        self, name: object, arguments: object, approved: Approval | None, call_id: str
+    ) -> Permit:
+        """Do as `permit` does, on the caller's own event loop."""
+        question = self.question(name, arguments)
+        reply = None if approved is None else reply_of(approved)
+        if question is not None:
+            approvals = self.authorizer.approvals
+            try:
+                reply = _once(await approvals.asettle(question, approved))
+            except (ApprovalNeededError, ApprovalDeclinedError) as error:
+                reply = _no_of(error)
+        permit = self._permit(name, arguments, reply)
+        if question is None or not call_id or approved is None:
+            return permit
+        import asyncio
+
+        return await asyncio.to_thread(self._use, permit, question, call_id)
+
+    def _use(self, permit: Permit, question: Question, call_id: str) -> Permit:
+        """Note that a framework's approval of a tool's call is used now.
+
+        One that was used before is refused.
+        """
+        if permit.tool is None or question.action != "tool":
+            return permit
+        from satchel.runtime._used_approvals import approval_key
+
+        tool, skill = question.tool, question.skill
+        key = approval_key(call_id, question.agent, tool, question.arguments)
+        try:
+            if self.tools.use_approval(key):
+                return permit
+            error: SkillError = ApprovalUsedError("tool", skill, tool)
+        except Exception as problem:  # noqa: BLE001 - a store is a plug-in
+            kind = type(problem).__name__
+            import logging  # its cost only where something is wrong
+
+            log = logging.getLogger("satchel")
+            log.warning(
+                "the approved call of %r is not made: the approval cannot be noted as "
+                "used (%s)",
+                tool,
+                kind,
+            )
+            error = ApprovalNeededError("tool", skill, tool, f"not noted: {kind}")
+        return Permit({}, error_result(error))
+
+    def _permit(self, name: object, arguments: object, reply: Reply | None) -> Permit:
+        """Return whether a tool may be called with this answer to its question."""
+        try:
+            owner, tool = self.tools.find_tool(name)
+            try:
+                given = arguments_of(tool.name, arguments)
+            except ToolError as error:
+                if tool.refused is not None:
+                    tool.refused(arguments, error)
+                raise
+            edited = reply.arguments if reply is not None and reply.is_yes else None
+            given = given if edited is None else dict(edited)
+            if owner is not None:
+                self._permit_skill(owner, tool, given, reply)
+            elif reply is not None and not reply.is_yes:
+                return Permit(given, self._declined(tool, given, reply))
+        except SkillError as error:
+            return Permit({}, error_result(error))
+        return Permit(given, None, tool, edited is not None, None if owner else reply)
+
+    def _declined(self, tool: Tool, arguments: dict[str, object], no: Reply) -> object:
+        """Return the result of a call of the style's tools that a person declined.
+
+        A load that is declined has a result of its own in each style.
+        """
+        style = self.tools.settings.style
+        if requested_access(style, tool.name, arguments) is not None:
+            return tool.call(arguments, Run(approved=no))
+        return error_result(ApprovalDeclinedError("tool", "", tool.name, "", no.words))
+
+    def _permit_skill(
+        self,
+        owner: Descriptor,
+        tool: Tool,
+        arguments: Mapping[str, object],
+        reply: Reply | None,
+    ) -> None:
+        """Return where a skill's tool may be called.
+
+        Raises:
+            SkillError: The policy or a person says no, or there was no answer.
+        """
+        decision = self.authorizer.decide("tool", owner, tool.name)
+        if decision.verdict == "deny":
+            raise DeniedError("tool", owner.id, tool.name, decision.reason)
+        if reply is not None and not reply.is_yes:
+            raise ApprovalDeclinedError("tool", owner.id, tool.name, "", reply.words)
+        if decision.verdict == "ask":
+            _check(tool, arguments)
+            if reply is None:
+                raise ApprovalNeededError("tool", owner.id, tool.name, decision.reason)
+
+    def _ask_policy(
+        self, name: object, arguments: object
+    ) -> tuple[Decision, Question] | None:
+        """Return what the policy says of a call, with the question that it raises.
+
+        None for a call that cannot be made: no one is asked about it.
+        """
+        try:
+            text = name if isinstance(name, str) else ""
+            given = arguments_of(text, arguments)
+            access = requested_access(self.tools.settings.style, text, given)
+            if access is None:
+                owner, tool = self.tools.find_tool(name)
+                if owner is None:
+                    return None
+                decision = self.authorizer.decide("tool", owner, text)
+                if decision.verdict == "ask":
+                    _check(tool, given)
+                question = self.authorizer.question(decision, owner, text, given)
+                return decision, question
+        except SkillError:
+            return None
+        actions, skill_id = access
+        entry = self.access.descriptor(skill_id)
+        if entry is None:
+            return None
+        decisions = [self.authorizer.decide(action, entry) for action in actions]
+        open_ones = [one for one in decisions if one.verdict != "allow"]
+        decision = (open_ones or decisions)[0]
+        return decision, self.authorizer.question(decision, entry)
+
+
+def _once(reply: Reply) -> Reply:
+    """Return a yes as one for this call: a longer one is remembered by now."""
+    return replace(reply, answer="yes_once")
+
+
+def _no_of(error: DeniedError) -> Reply | None:
+    """Return the no that an error is about; None where there was no answer."""
+    if isinstance(error, ApprovalDeclinedError):
+        return Reply("no", error.words)
+    return None
+
+
+def _check(tool: Tool, arguments: Mapping[str, object]) -> None:
+    """Let arguments pass that the tool takes; a framework's own tool checks its own.
+
+    Raises:
+        ToolError: It would refuse them, so that no one has to be asked.
+    """
+    if tool.native is None:
+        tool.check(arguments)
