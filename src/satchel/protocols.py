@@ -239,7 +239,7 @@ class CatalogView(Protocol):
         ...
 
     @property
-    def away(self) -> SourceStatus | None:
+    def incomplete_source(self) -> SourceStatus | None:
         """The first source that has never answered in full; it may hold any id."""
         ...
 
