@@ -1,0 +1,332 @@
+"""Files of other programs: fields that are not YAML, patterns, links not followed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from satchel.authoring import Conversion
+from satchel.authoring._convert._agents_md import read_agents_md
+from satchel.authoring._convert._builder import as_text, for_files
+from satchel.authoring._convert._formats import FORMATS, read_format
+from satchel.authoring._convert._page import (
+    ForeignPage,
+    globs,
+    links_out,
+    pages_at,
+    read_page,
+    title,
+)
+from satchel.authoring._convert._roles import read_roles
+from satchel.errors import ConfigError
+from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.skill_md import body_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from satchel.authoring._convert._values import PackDraft
+
+PROMPT = "You test what others have built. You never fix it.\n"
+
+
+def page(folder: Path, content: str) -> ForeignPage:
+    (folder / "a.mdc").write_bytes(content.encode())
+    read = read_page(str(folder), "a.mdc", "a.mdc", DEFAULT_LIMITS)
+    assert isinstance(read, ForeignPage)
+    return read
+
+
+def codes(converted: Conversion | ForeignPage) -> list[str]:
+    return [finding.code for finding in converted.findings]
+
+
+def draft_of(conversion: Conversion) -> PackDraft:
+    assert conversion.draft is not None
+    return conversion.draft
+
+
+def agents_md(folder: Path, content: str, name: str = "") -> list[Conversion]:
+    """Convert AGENTS.md in a folder, by its sections."""
+    file = folder / "AGENTS.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content.encode())
+    return list(read_agents_md(str(file), "spec", split=True, name=name))
+
+
+def rules(folder: Path) -> list[Conversion]:
+    return list(read_format(str(folder), FORMATS[0], "spec", "", DEFAULT_LIMITS))
+
+
+@pytest.mark.parametrize(
+    ("value", "patterns"),
+    [
+        ("**/*.ts, src/**", ["**/*.ts", "src/**"]),
+        ("*.{ts,tsx},*.js", ["*.{ts,tsx}", "*.js"]),
+        ('"*.py,*.pyi"', ["*.py", "*.pyi"]),
+        ("['*.py', '*.pyi']", ["*.py", "*.pyi"]),
+        ("\n  - '*.py'\n  - src", ["*.py", "src"]),
+        ("*", ["*"]),
+        ("", []),
+        ("*.ts # comment", ["*.ts"]),
+        ("{ts,js", ["{ts", "js"]),
+    ],
+)
+def test_patterns(value: str, patterns: list[str], tmp_path: Path) -> None:
+    read = page(tmp_path, f"---\nglobs: {value}\n---\n")
+
+    assert globs(read.fields, "globs") == patterns
+
+
+@pytest.mark.parametrize(
+    ("content", "description", "lines"),
+    [
+        ("---\ndescription: one\n  two\nglobs: *.ts\n---\nBody", "one two", []),
+        ("\ufeffBody", "", []),
+        ("---\n---\nBody", "", []),
+        ("---\nalwaysApply: [\n---\nBody", "", [2]),
+        ("---\na: &a [x]\nb: [*a, *a]\n---\nBody", "", [2]),
+        ("---\na: " + "[" * 50 + "\n---\nBody", "", [2]),
+    ],
+    ids=["a long text", "no fields", "empty fields", "not YAML", "aliases", "nested"],
+)
+def test_fields_and_body(
+    content: str, description: str, lines: list[int], tmp_path: Path
+) -> None:
+    read = page(tmp_path, content)
+
+    assert (read.description, read.body) == (description, "Body")
+    assert [(f.code, f.line) for f in read.findings] == [
+        ("not-carried", line) for line in lines
+    ]
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret", "utf-8")
+    (tmp_path / "AGENTS.md").symlink_to(tmp_path / "secret")
+
+    read = read_page(str(tmp_path), "AGENTS.md", "AGENTS.md", DEFAULT_LIMITS)
+    (converted,) = read_agents_md(str(tmp_path / "AGENTS.md"), None)
+
+    assert isinstance(read, Conversion)
+    assert codes(read) == ["reference-escapes"]
+    assert "secret" not in str(read)
+    assert converted.draft is None
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_bytes(b"x" * 101)
+
+    read = read_page(str(tmp_path), "AGENTS.md", "A", Limits(skill_md_bytes=100))
+
+    assert isinstance(read, Conversion)
+    assert codes(read) == ["limit-exceeded"]
+
+
+def test_a_folder_without_such_files(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"expected files \*.mdc"):
+        list(pages_at(str(tmp_path), ".mdc", DEFAULT_LIMITS))
+    with pytest.raises(ConfigError, match="expected folders of roles"):
+        list(read_roles(str(tmp_path), None, {}))
+
+
+def test_links_to_the_project_are_reported_once() -> None:
+    body = (
+        "[a](docs/a.md#x) [b](docs/a.md) ![c](img/c.png) [d](https://e.org) [e](#f)\n"
+        "[g](/root) [h](mailto:a@b.org) [i](1) [j](2) [k](3) [l](4)\n"
+    )
+
+    (finding,) = links_out(body, "p")
+
+    assert finding.severity == "note"
+    assert finding.message.endswith(": 1, 2, 3, 4, docs/a.md, ...")
+    assert links_out("no link", "p") == []
+
+
+def test_a_title_is_a_heading_of_level_one() -> None:
+    assert title("## No\n\nYes\n===\n") == "Yes"
+    assert title("none") == ""
+
+
+@pytest.mark.parametrize(
+    ("patterns", "description", "sentence"),
+    [
+        ([], "", ""),
+        (["*.py"], "For *.py only", ""),
+        (["*.py", "*.ts"], "For *.py", "Use for files that match *.ts."),
+        (list("abcdefgh"), "", "Use for files that match a, b, c, d, e, f and others."),
+    ],
+)
+def test_for_which_files(patterns: list[str], description: str, sentence: str) -> None:
+    assert for_files(patterns, description) == sentence
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("a", "a"),
+        (["a", "b"], "a, b"),
+        (["a,b"], '["a,b"]'),
+        ([1], "[1]"),
+        (True, "true"),
+        ({"a": None}, '{"a": null}'),
+    ],
+)
+def test_a_value_as_text(value: object, text: str) -> None:
+    assert as_text(value) == text  # type: ignore[arg-type]
+
+
+def test_a_section_is_cut_by_its_lines_not_by_its_form_feeds(tmp_path: Path) -> None:
+    body = "# T\n\n## One\nfirst\x0cstill\u2028first.\n## Two\r\nsecond."
+
+    drafts = [draft_of(each) for each in agents_md(tmp_path, body)]
+
+    assert [draft.name for draft in drafts] == ["one", "two"]
+    assert [body_of(draft.skill_md.decode()).strip("\r\n") for draft in drafts] == [
+        "# One\nfirst\x0cstill\u2028first.",
+        "# Two\r\nsecond.",
+    ]
+
+
+def test_sections_of_one_name_get_numbers(tmp_path: Path) -> None:
+    body = "".join(f"## {name}\nDo it.\n" for name in ("A", "A 2", "a"))
+
+    packs = agents_md(tmp_path, f"Before all.\n{body}", name="all")
+
+    assert [draft_of(pack).name for pack in packs] == ["all", "a", "a-2", "a-3"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("Web Shop", "web-shop"), ("Web Shop/.github", "web-shop"), ("1", "project")],
+)
+def test_the_folder_names_a_pack_whose_title_is_generic(
+    folder: str, name: str, tmp_path: Path
+) -> None:
+    content = "# Agents\n\nDo what is asked, and no more.\n"
+
+    (pack,) = agents_md(tmp_path / folder, content)
+
+    assert draft_of(pack).name == name
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [("", "missing-description"), ("# Shop\n", "check-description")],
+    ids=["empty", "a heading"],
+)
+def test_a_file_without_sections_is_read(
+    content: str, code: str, tmp_path: Path
+) -> None:
+    (pack,) = agents_md(tmp_path, content)
+
+    assert code in codes(pack)
+
+
+def test_without_sections_the_whole_keeps_its_bytes(tmp_path: Path) -> None:
+    (pack,) = agents_md(tmp_path, "Text, and no line end")
+
+    assert draft_of(pack).skill_md.endswith(b"---\n\nText, and no line end")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("head", ["# Shop", "Shop\n===="])
+def test_a_title_without_text_is_reported(
+    head: str, line_end: str, tmp_path: Path
+) -> None:
+    content = f"{head}\n\n## Tests\n\nRun all of the tests first.\n"
+
+    (pack,) = agents_md(tmp_path, content.replace("\n", line_end))
+
+    (finding,) = (each for each in pack.findings if each.code == "not-carried")
+    assert (finding.line, finding.severity) == (1, "warning")
+    assert "'Shop'" in finding.message
+
+
+def test_a_rule_without_a_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "001.mdc").write_text("Do what is asked.\n", "utf-8")
+
+    (pack,) = rules(tmp_path)
+
+    assert (pack.draft, codes(pack)) == (None, ["missing-name"])
+
+
+def test_rules_that_are_left_out_are_reported(tmp_path: Path) -> None:
+    (tmp_path / "a.mdc").write_text("Text is here to be taken.\n", "utf-8")
+    (tmp_path / "b.mdc").symlink_to(tmp_path / "a.mdc")
+    (tmp_path / ".env").write_text("key", "utf-8")
+
+    first, *others = rules(tmp_path)
+
+    assert first.draft is not None
+    assert [(each.draft, each.source, codes(each)[0]) for each in others] == [
+        (None, str(tmp_path), "files-left-out"),
+        (None, f"{tmp_path}/b.mdc", "link-in-pack"),
+    ]
+
+
+def role(folder: Path, files: dict[str, str]) -> Path:
+    made = folder / "roles" / "qa"
+    for name, content in {"system_prompt.md": PROMPT, **files}.items():
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).write_text(content, "utf-8")
+    return made
+
+
+def test_roles_are_read_from_files_that_are_not_links(tmp_path: Path) -> None:
+    roles = tmp_path / "roles"
+    for name in ("a", "b"):
+        (roles / name).mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret", "utf-8")
+    (roles / "a" / "system_prompt.md").symlink_to(tmp_path / "secret")
+    (roles / "b" / "system_prompt.md").write_bytes(b"x" * 101)
+    (roles / "c").symlink_to(tmp_path)
+
+    packs = list(read_roles(str(tmp_path), None, {}, limits=Limits(file_bytes=100)))
+
+    assert [(each.draft, codes(each)) for each in packs] == [
+        (None, ["link-in-pack", "missing-prompt"]),
+        (None, ["limit-exceeded"]),
+        (None, ["link-in-pack"]),
+    ]
+
+
+@pytest.mark.row("C54")
+@pytest.mark.parametrize("other", ["task-prompt.md", "Task-Prompt.md"])
+def test_two_files_of_a_role_never_become_one(other: str, tmp_path: Path) -> None:
+    role(tmp_path, {"task_prompt.md": "one\n", other: "two\n"})
+
+    (pack,) = read_roles(str(tmp_path), "strict", {})
+
+    files = {file.path: file.data for file in draft_of(pack).files}
+    assert sorted(files) == sorted(
+        ["SKILL.md", "references/task_prompt.md", f"references/{other}"]
+    )
+    assert files[f"references/{other}"] == b"two\n"
+
+
+@pytest.mark.row("C54")
+def test_a_script_of_a_role_can_still_be_executed(tmp_path: Path) -> None:
+    folder = role(tmp_path, {"run.sh": "#!/bin/sh\n", "data.csv": "a\n"})
+    (folder / "run.sh").chmod(0o755)
+
+    (pack,) = read_roles(str(tmp_path), "strict", {})
+
+    assert {file.path: file.executable for file in draft_of(pack).files} == {
+        "SKILL.md": False,
+        "assets/data.csv": False,
+        "assets/run.sh": True,
+    }
+
+
+@pytest.mark.row("C54")
+def test_comments_of_a_configuration_are_reported(tmp_path: Path) -> None:
+    role(tmp_path, {"config.yaml": "# why\nmodel: x # the best\nn: '# none'\n"})
+
+    (to_spec,) = read_roles(str(tmp_path), "spec", {})
+    (to_strict,) = read_roles(str(tmp_path), "strict", {})
+
+    (finding,) = (f for f in to_spec.findings if f.code == "comments-dropped")
+    assert "2 comments: '# why'" in finding.message
+    assert "comments-dropped" not in codes(to_strict)
