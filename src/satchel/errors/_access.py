@@ -27,12 +27,18 @@ def rename_advice(*alternatives: str) -> str:
 
 
 class SkillError(Exception):
-    """The base of every error that Satchel raises on purpose."""
+    """The base of every error that Satchel raises on purpose.
+
+    ``sentence`` is the message of a class, a template that its attributes fill.
+    """
 
     code: ClassVar[str] = "skill-error"
+    sentence: ClassVar[str] = ""
 
     def __str__(self) -> str:
-        """Return the message; subclasses build theirs from what they carry."""
+        """Return the message."""
+        if self.sentence:
+            return self.sentence.format_map(vars(self))
         return " ".join(str(arg) for arg in self.args)
 
 
@@ -44,17 +50,13 @@ def error_payload(error: SkillError) -> dict[str, dict[str, str]]:
 class NamedError(SkillError):
     """The base of errors about one named thing: its ``name``, and the ``detail``."""
 
-    sentence: ClassVar[str] = "{name}: {detail}"
+    sentence = "{name}: {detail}"
 
     def __init__(self, name: str, detail: str) -> None:
         """Keep the name and what is wrong."""
         super().__init__(name, detail)
         self.name = name
         self.detail = detail
-
-    def __str__(self) -> str:
-        """Return the sentence of the class, filled in."""
-        return self.sentence.format(name=self.name, detail=self.detail)
 
 
 class PathError(SkillError):
@@ -63,7 +65,7 @@ class PathError(SkillError):
     ``path`` is as the user wrote it. ``line`` counts from 1; None is the whole file.
     """
 
-    sentence: ClassVar[str] = "{place}: {detail}"
+    sentence = "{place}: {detail}"
 
     def __init__(self, path: str, detail: str, line: int | None = None) -> None:
         """Keep the path, what is wrong, and the line."""
@@ -328,15 +330,12 @@ class StateError(SkillError, ValueError):
     """A conversation cannot be resumed from what was given as its state."""
 
     code: ClassVar[str] = "invalid-state"
+    sentence: ClassVar[str] = "this is not the state of a session: {detail}"
 
     def __init__(self, detail: str) -> None:
         """Keep what is wrong with it."""
         super().__init__(detail)
         self.detail = detail
-
-    def __str__(self) -> str:
-        """Return a sentence."""
-        return f"this is not the state of a session: {self.detail}"
 
 
 class ToolError(NamedError):
@@ -353,6 +352,9 @@ class DuplicateToolError(SkillError, RuntimeError):
     """Two tools of one name; both owners are named."""
 
     code: ClassVar[str] = "duplicate-tool"
+    sentence: ClassVar[str] = (
+        "duplicate tool {tool!r}: offered by both {first_owner} and {second_owner}"
+    )
 
     def __init__(self, tool: str, first_owner: str, second_owner: str) -> None:
         """Keep the tool and both owners."""
@@ -360,10 +362,3 @@ class DuplicateToolError(SkillError, RuntimeError):
         self.tool = tool
         self.first_owner = first_owner
         self.second_owner = second_owner
-
-    def __str__(self) -> str:
-        """Return a sentence that names both owners."""
-        return (
-            f"duplicate tool {self.tool!r}: offered by both "
-            f"{self.first_owner} and {self.second_owner}"
-        )

@@ -112,16 +112,13 @@ class ExtraMissingError(SkillError, ImportError):
     """An optional part was used, and what it needs is not installed."""
 
     code: ClassVar[str] = "extra-missing"
+    sentence: ClassVar[str] = "{what} needs: pip install 'satchel[{extra}]'"
 
     def __init__(self, what: str, extra: str) -> None:
         """Keep the part and the extra that brings what it needs."""
         super().__init__(what, extra)
         self.what = what
         self.extra = extra
-
-    def __str__(self) -> str:
-        """Return a sentence with the command that installs it."""
-        return f"{self.what} needs: pip install 'satchel[{self.extra}]'"
 
 
 class RefusedReleaseError(SkillError):
@@ -166,6 +163,10 @@ class UnknownFieldError(SkillError, ValueError):
     """A layer has a field that no rule merges."""
 
     code: ClassVar[str] = "unknown-field"
+    sentence: ClassVar[str] = (
+        "layer {layer!r} of skill {name!r}: unknown field {field!r}; fix its spelling, "
+        "or move it into metadata"
+    )
 
     def __init__(self, field: str, layer: str, name: str) -> None:
         """Keep the field, the layer that has it, and the skill."""
@@ -173,13 +174,6 @@ class UnknownFieldError(SkillError, ValueError):
         self.field = field
         self.layer = layer
         self.name = name
-
-    def __str__(self) -> str:
-        """Return a sentence, and what to do."""
-        return (
-            f"layer {self.layer!r} of skill {self.name!r}: unknown field "
-            f"{self.field!r}; fix its spelling, or move it into metadata"
-        )
 
 
 class CannotRetireError(NamedError, ValueError):
