@@ -108,13 +108,13 @@ def _who(session: AgentSession) -> Mapping[str, Any]:
     return who
 
 
-class AgentRig:
+class AgentRig(suite.BaseRig):
     """An agent, and a session of the framework's for each conversation."""
 
     def __init__(
         self, setup: Setup, seen: list[suite.Seen], *tools: Any, name: str = "desk"
     ) -> None:
-        self.seen = seen
+        super().__init__(seen)
         self.agent = Agent(
             ScriptedClient(setup.model, seen),
             setup.base,
@@ -127,31 +127,19 @@ class AgentRig:
         )
         self._sessions: dict[str, AgentSession] = {}
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
         session = self._sessions.setdefault(chat, AgentSession())
-        session.state["who"] = dict(who or {})
+        session.state["who"] = who
         return await self._run(Message("user", [text]), chat, mode)
 
-    async def decide(
-        self,
-        paused: suite.Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | suite.Paused:
-        assert arguments is None, "the framework has no edits"
-        del words  # the framework has none
-        request = Content.from_dict(paused.state["request"])
-        answer = request.to_function_approval_response(approve)
-        return await self._run(Message("user", [answer]), paused.state["chat"])
+    async def resume(self, of: Any, answers: Any) -> str | suite.Paused:
+        [answer] = answers.values()
+        assert answer.arguments is None, "the framework has no edits"
+        request = Content.from_dict(of["request"])
+        content = request.to_function_approval_response(answer.approve)
+        return await self._run(Message("user", [content]), of["chat"])
 
     def save(self, chat: str = "one") -> str:
         return json.dumps(self._sessions[chat].to_dict())
@@ -183,8 +171,8 @@ class AgentRig:
         for request in response.user_input_requests:
             call = request.function_call
             assert call is not None
-            state = {"request": request.to_dict(), "chat": chat}
-            return suite.Paused(call.name or "", call.parse_arguments() or {}, state)
+            waiting = ("", call.name or "", call.parse_arguments() or {}, "")
+            return self.paused({"request": request.to_dict(), "chat": chat}, [waiting])
         return response.text
 
 

@@ -106,23 +106,17 @@ def agent_of(setup: Setup, seen: list[suite.Seen], **more: Any) -> Agent:
     return cast("Agent", attached(setup, agent))
 
 
-class AgnoRig:
+class AgnoRig(suite.BaseRig):
     """An agent or a team, and the sessions in its database as conversations."""
 
     def __init__(self, agent: Any, db: InMemoryDb, seen: list[suite.Seen]) -> None:
+        super().__init__(seen)
         self.agent = agent
         self.db = db
-        self.seen = seen
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
-        who = dict(who or {})
         given = {"session_id": chat, "dependencies": {"who": who}}
         if mode == "sync":
             run = await asyncio.to_thread(self.agent.run, text, **given)
@@ -131,40 +125,45 @@ class AgnoRig:
         else:
             stream = self.agent.arun(text, stream=True, yield_run_output=True, **given)
             *_, run = [each async for each in stream]
-        return _said(run, who, [])
+        return self._said(run, who)
 
-    async def decide(
-        self,
-        paused: suite.Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | suite.Paused:
-        """Answer; the run goes on when all that it waits for is answered."""
-        state = paused.state
-        requirements = [RunRequirement.from_dict(each) for each in state["waiting"]]
-        answered = [RunRequirement.from_dict(each) for each in state["answered"]]
-        now = requirements.pop(0)
-        if not approve:
-            now.reject(words or None)
-        else:
-            if arguments is not None:
-                assert now.tool_execution is not None
-                now.tool_execution.tool_args = dict(arguments)
-            cast("Any", now).confirm()
-        answered.append(now)
-        if requirements:
-            return _paused(
-                state["run"], state["chat"], state["who"], requirements, answered
-            )
+    async def resume(self, of: Any, answers: Any) -> str | suite.Paused:
+        requirements = [RunRequirement.from_dict(each) for each in of["requirements"]]
+        for requirement, answer in zip(requirements, answers.values(), strict=True):
+            if not answer.approve:
+                requirement.reject(answer.words or None)
+                continue
+            if answer.arguments is not None:
+                assert requirement.tool_execution is not None
+                requirement.tool_execution.tool_args = dict(answer.arguments)
+            cast("Any", requirement).confirm()
         run = await self.agent.acontinue_run(
-            run_id=state["run"],
-            session_id=state["chat"],
-            requirements=answered,
-            dependencies={"who": state["who"]},
+            run_id=of["run"],
+            session_id=of["chat"],
+            requirements=requirements,
+            dependencies={"who": of["who"]},
         )
-        return _said(run, state["who"], [])
+        return self._said(run, of["who"])
+
+    def _said(self, run: Any, who: Any) -> str | suite.Paused:
+        if run.status == RunStatus.error:
+            raise RuntimeError(run.content)
+        if not run.is_paused:
+            return cast("str", run.content)
+        requirements = run.active_requirements
+        calls = [each.tool_execution for each in requirements]
+        waiting = [
+            (
+                str(at),
+                call.tool_name,
+                call.tool_args or {},
+                call.confirmation_note or "",
+            )
+            for at, call in enumerate(calls)
+        ]
+        of = {"run": run.run_id, "chat": run.session_id, "who": who}
+        of["requirements"] = [each.to_dict() for each in requirements]
+        return self.paused(of, waiting)
 
     def save(self, chat: str = "one") -> str:
         return json.dumps(self._stored(chat).to_dict())
@@ -196,34 +195,6 @@ class AgnoRig:
         self.db.upsert_session(session)
 
 
-def _said(run: Any, who: Any, answered: Any) -> str | suite.Paused:
-    if run.status == RunStatus.error:
-        raise RuntimeError(run.content)
-    if not run.is_paused:
-        return cast("str", run.content)
-    return _paused(run.run_id, run.session_id, who, run.active_requirements, answered)
-
-
-def _paused(
-    run: str,
-    chat: str,
-    who: Any,
-    waiting: list[RunRequirement],
-    answered: list[RunRequirement],
-) -> suite.Paused:
-    call = waiting[0].tool_execution
-    assert call is not None
-    state = {
-        "run": run,
-        "chat": chat,
-        "who": who,
-        "waiting": [each.to_dict() for each in waiting],
-        "answered": [each.to_dict() for each in answered],
-    }
-    question = call.confirmation_note or ""
-    return suite.Paused(call.tool_name or "", call.tool_args or {}, state, question)
-
-
 class Agno:
     """Builds agents of Agno, and a team of two."""
 
@@ -233,7 +204,7 @@ class Agno:
 
     def build(self, setup: Setup) -> Rig:
         db, seen = in_memory(), list[suite.Seen]()
-        return cast("Rig", AgnoRig(agent_of(setup, seen, db=db), db, seen))
+        return AgnoRig(agent_of(setup, seen, db=db), db, seen)
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
         """Return a team whose leader is the first, and its member the second."""
@@ -245,7 +216,7 @@ class Agno:
             db=db,
             telemetry=False,
         )
-        return cast("Rig", AgnoRig(attached(first, team), db, seen))
+        return AgnoRig(attached(first, team), db, seen)
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return tool(name=name)(function)

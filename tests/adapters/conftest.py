@@ -8,21 +8,7 @@ adapter runs under its real framework, in an environment of its own::
     python -m tools.adapters run langchain -- -x -k carried   # some, shown at once
     python -m tools.adapters run langchain --lowest  # also at its lower bounds
 
-To add an adapter:
-
-1. Its name into `tools.adapters.known`, an extra of that name (hyphens for underscores)
-   with lower bounds only into ``pyproject.toml``, its framework's import names into the
-   contract "heavy libraries stay at the edges", itself into mypy's ``exclude``; `lock`.
-2. ``src/satchel/adapters/<name>.py`` with the one verb ``attach``. The imports of the
-   framework stand last, in ``with satchel.adapters.framework(title, extra):``.
-3. ``tests/adapters/<name>.py`` with ``DRIVER``, a `tests.adapters.driver.Driver`. It is
-   imported in the adapter's environment only. Tests are coroutines that run by
-   themselves, each in an event loop of its own: ``say(mode="sync")`` has to move the
-   framework's synchronous call to a thread.
-4. What is the adapter's alone goes to ``tests/adapters/test_<name>.py``, collected with
-   ``--adapter <name>`` only; `async def` needs no mark there either.
-5. ``docs/how-to/adapters/<extra>.md``: its examples run with the suite, in a folder
-   where ``./skills`` is a copy of ``examples/skills``, and so without a network.
+docs/contributing/adapter.md says how to add one.
 
 What a framework cannot do is a limit: `Driver.limits` gives the reason under the test's
 name, ``test_x`` or ``test_x[stream]``, and ``Driver.lacks`` under a capability that
@@ -48,12 +34,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.adapters.desk import write_packs
+from tests.adapters.desk import open_desk, write_packs
 from tools.adapters.known import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from satchel import Satchel
     from tests.adapters.driver import Driver
 
 REFERENCE: Final = "reference"
@@ -142,6 +129,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 @pytest.fixture
 def packs(tmp_path: Path) -> Path:
     return write_packs(tmp_path / "packs")
+
+
+@pytest.fixture
+def skills(packs: Path) -> Satchel:
+    return open_desk(packs)
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from crewai.llms.base_llm import llm_call_context
 from crewai.tools import tool
 
 from satchel.adapters.crewai import attach
+from tests.adapters import driver as suite
 from tests.adapters.driver import Message, Seen
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from crewai.agents.agent_builder.base_agent import BaseAgent
 
-    from tests.adapters import driver as suite
 
 WHO: ContextVar[Mapping[str, Any]] = ContextVar("who")
 STATE: ContextVar[dict[str, Any]] = ContextVar("state")
@@ -102,11 +102,11 @@ def _shown(messages: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
             yield Message("user", text.removeprefix(TASK))
 
 
-class CrewRig:
+class CrewRig(suite.BaseRig):
     """One agent that works alone; a chat is handed over with each message."""
 
     def __init__(self, setup: suite.Setup) -> None:
-        self.seen: list[Seen] = []
+        super().__init__([])
         self._agents = {
             stream: _agent("desk", setup, self.seen, stream=stream)
             for stream in (False, True)
@@ -118,16 +118,11 @@ class CrewRig:
     def _take(self, _: object, event: LLMStreamChunkEvent) -> None:
         self._chunks.append(event.chunk)
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: suite.Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: suite.Mode
     ) -> str | suite.Paused:
         history, state = self._chats.setdefault(chat, ([], {}))
-        WHO.set(who or {})
+        WHO.set(who)
         STATE.set(state)
         messages: Any = [*history, {"role": "user", "content": text}]
         agent = self._agents[mode == "stream"]
@@ -139,16 +134,6 @@ class CrewRig:
         await asyncio.to_thread(crewai_event_bus.flush)
         assert mode != "stream" or output.raw in self._chunks
         return str(output.raw)
-
-    async def decide(
-        self,
-        paused: suite.Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | suite.Paused:
-        raise NotImplementedError
 
     def save(self, chat: str = "one") -> str:
         return json.dumps(self._chats[chat])

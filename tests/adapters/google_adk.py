@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -76,50 +75,32 @@ def _call(call: suite.Call) -> dict[str, Any]:
     return {"name": call.name, "args": args}
 
 
-@dataclass
-class AdkRig:
+class AdkRig(suite.BaseRig):
     """A runner with its sessions; what a run is for stands in the session's state."""
 
-    runner: InMemoryRunner
-    seen: list[suite.Seen]
-    known: set[str] = field(default_factory=set[str])
+    def __init__(self, runner: InMemoryRunner, seen: list[suite.Seen]) -> None:
+        super().__init__(seen)
+        self.runner = runner
+        self.known: set[str] = set()
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
         if chat not in self.known:
             self.known.add(chat)
             await self._create(chat, who)
         return await self._run([types.Part(text=text)], chat, mode)
 
-    async def decide(
-        self,
-        paused: suite.Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | suite.Paused:
-        state = paused.state
-        payload = {"words": words, "arguments": arguments}
-        answer = {"confirmed": approve, "payload": payload}
-        answers = {**state["answers"], state["open"][0][0]: answer}
-        if state["open"][1:]:
-            return _paused(state | {"open": state["open"][1:], "answers": answers})
-        parts = [
-            types.Part(
-                function_response=types.FunctionResponse(
-                    id=call_id, name=CONFIRM, response=answer
-                )
+    async def resume(self, of: str, answers: Any) -> str | suite.Paused:
+        parts = []
+        for call_id, answer in answers.items():
+            payload = {"words": answer.words, "arguments": answer.arguments}
+            response = {"confirmed": answer.approve, "payload": payload}
+            function_response = types.FunctionResponse(
+                id=call_id, name=CONFIRM, response=response
             )
-            for call_id, answer in answers.items()
-        ]
-        return await self._run(parts, state["chat"], "async")
+            parts.append(types.Part(function_response=function_response))
+        return await self._run(parts, of, "async")
 
     async def _run(
         self, parts: list[types.Part], chat: str, mode: Mode
@@ -135,18 +116,20 @@ class AdkRig:
             events = await asyncio.to_thread(lambda: [*self.runner.run(**given)])
         else:
             events = [event async for event in self.runner.run_async(**given)]
-        waits = [
-            (
-                call.id,
-                (call.args or {})["originalFunctionCall"],
-                (call.args or {})["toolConfirmation"]["hint"],
-            )
-            for event in events
-            for call in event.get_function_calls()
-            if call.name == CONFIRM
-        ]
-        if waits:
-            return _paused({"chat": chat, "open": waits, "answers": {}})
+        waiting = []
+        for event in events:
+            for call in event.get_function_calls():
+                if call.name == CONFIRM:
+                    args: Any = call.args
+                    original, hint = (
+                        args["originalFunctionCall"],
+                        args["toolConfirmation"],
+                    )
+                    waiting.append(
+                        (call.id, original["name"], original["args"], hint["hint"])
+                    )
+        if waiting:
+            return self.paused(chat, waiting)
         last = next(event for event in reversed(events) if event.is_final_response())
         return "".join(part.text or "" for part in _parts(last.content))
 
@@ -205,11 +188,6 @@ def _wait(coroutine: Coroutine[Any, Any, Any]) -> Any:
     """Run to the end beside the loop that runs: the suite saves from within one."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
-
-
-def _paused(state: Mapping[str, Any]) -> suite.Paused:
-    call = state["open"][0][1]
-    return suite.Paused(call["name"], call["args"], state, state["open"][0][2])
 
 
 def _who(ctx: ReadonlyContext) -> Mapping[str, Any]:
@@ -306,14 +284,14 @@ class GoogleAdk:
     def build(self, setup: Setup) -> Rig:
         llm = fake_model(setup.model)
         runner = InMemoryRunner(_agent(setup, llm), app_name=APP)
-        return cast("Rig", AdkRig(runner, llm.seen))
+        return AdkRig(runner, llm.seen)
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
         llm = FakeLlm(script=first.model, name="first")
         deputy = FakeLlm(script=second.model, name="second", seen=llm.seen)
         agent = _agent(first, llm, sub_agents=[_agent(second, deputy)])
         runner = InMemoryRunner(agent, app_name=APP)
-        return cast("Rig", AdkRig(runner, llm.seen))
+        return AdkRig(runner, llm.seen)
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         tool = FunctionTool(function)

@@ -85,47 +85,31 @@ class Chat:
     satchel: dict[str, Any] | None = None
 
 
-class HaystackRig:
+class HaystackRig(suite.BaseRig):
     """An agent, and conversations as its users keep them: from result to run."""
 
     def __init__(self, agent: Agent, seen: list[suite.Seen]) -> None:
+        super().__init__(seen)
         self.agent = agent
-        self.seen = seen
         self.chats: dict[str, Chat] = {}
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
         chat_ = self.chats.setdefault(chat, Chat())
         chat_.messages = [*chat_.messages, ChatMessage.from_user(text)]
-        return await self._run(chat, {"who": dict(who or {})}, mode)
+        return await self._run(chat, {"who": who}, mode)
 
-    async def decide(
-        self,
-        paused: suite.Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | suite.Paused:
-        """Answer; the run goes on when all that it waits for is answered."""
-        state = paused.state
-        asked, *waiting = state["waiting"]
-        answer: Any = approve
-        if approve and arguments is not None:
-            answer = {"arguments": dict(arguments)}
-        elif not approve and words:
-            answer = {"message": words}
-        answers = {**state["answers"], asked["id"]: answer}
-        if waiting:
-            return _paused({**state, "waiting": waiting, "answers": answers})
-        context = {"who": state["who"], "approvals": answers}
-        return await self._run(state["chat"], context, "async")
+    async def resume(self, of: Any, answers: Any) -> str | suite.Paused:
+        approvals: dict[str, Any] = {}
+        for call, answer in answers.items():
+            approvals[call] = answer.approve
+            if answer.approve and answer.arguments is not None:
+                approvals[call] = {"arguments": dict(answer.arguments)}
+            elif not answer.approve and answer.words:
+                approvals[call] = {"message": answer.words}
+        context = {"who": of["who"], "approvals": approvals}
+        return await self._run(of["chat"], context, "async")
 
     async def _run(
         self, chat: str, context: dict[str, Any], mode: Mode
@@ -153,8 +137,9 @@ class HaystackRig:
         kept.messages = [m for m in messages if not m.is_from(ChatRole.SYSTEM)]
         kept.satchel = result["satchel"]
         if result["exit_reason"] == "approval_required":
-            state = {"chat": chat, "who": context["who"], "answers": {}}
-            return _paused({**state, "waiting": result["satchel_waiting"]})
+            keys = "id", "tool", "arguments", "question"
+            waiting = [[c[key] for key in keys] for c in result["satchel_waiting"]]
+            return self.paused({"chat": chat, "who": context["who"]}, waiting)
         return cast("str", result["last_message"].text)
 
     def save(self, chat: str = "one") -> str:
@@ -172,11 +157,6 @@ class HaystackRig:
         self.chats[chat].satchel = cast("dict[str, Any] | None", state)
 
 
-def _paused(state: dict[str, Any]) -> suite.Paused:
-    call = state["waiting"][0]
-    return suite.Paused(call["tool"], call["arguments"], state, call["question"])
-
-
 class Haystack:
     """Builds agents of Haystack, and one that has another as a tool."""
 
@@ -189,7 +169,7 @@ class Haystack:
 
     def build(self, setup: Setup) -> Rig:
         seen = list[suite.Seen]()
-        return cast("Rig", HaystackRig(agent_of(setup, seen), seen))
+        return HaystackRig(agent_of(setup, seen), seen)
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
         seen = list[suite.Seen]()
@@ -199,7 +179,7 @@ class Haystack:
             description="Hand over to the second desk.",
             inputs_from_state={"hook_context": "hook_context"},
         )
-        return cast("Rig", HaystackRig(agent_of(first, seen, hand_over), seen))
+        return HaystackRig(agent_of(first, seen, hand_over), seen)
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return create_tool_from_function(function, name=name)

@@ -133,45 +133,32 @@ def agent_of(setup: Setup, model: BaseChatModel, *tools: Any, **more: Any) -> An
     )
 
 
-class LangChainRig:
+class LangChainRig(suite.BaseRig):
     """One graph, and the threads of its checkpointer as conversations."""
 
     def __init__(self, graph: Any, saver: InMemorySaver, *models: FakeModel) -> None:
+        super().__init__(models[0].seen)
         self._graph = graph
         self._saver = saver
-        self.seen: list[suite.Seen] = models[0].seen
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
         given = {"messages": [HumanMessage(text)]}
-        return await self._run(given, chat, dict(who or {}), mode)
+        return await self._run(given, chat, who, mode)
 
-    async def decide(
-        self,
-        paused: suite.Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | suite.Paused:
-        decision: dict[str, Any] = {"type": "approve"}
-        if not approve:
-            decision = {"type": "reject", "message": words}
-        elif arguments is not None:
-            edited = {"name": paused.tool, "args": dict(arguments)}
-            decision = {"type": "edit", "edited_action": edited}
-        state = paused.state
-        decisions, waiting = [*state["decisions"], decision], state["waiting"][1:]
-        if waiting:
-            return _paused({**state, "decisions": decisions, "waiting": waiting})
+    async def resume(self, of: Any, answers: Any) -> str | suite.Paused:
+        decisions: list[dict[str, Any]] = []
+        for key, answer in answers.items():
+            decision: dict[str, Any] = {"type": "approve"}
+            if not answer.approve:
+                decision = {"type": "reject", "message": answer.words}
+            elif answer.arguments is not None:
+                edited = {"name": of["tools"][int(key)], "args": dict(answer.arguments)}
+                decision = {"type": "edit", "edited_action": edited}
+            decisions.append(decision)
         given: Command[Any] = Command(resume={"decisions": decisions})
-        return await self._run(given, state["chat"], state["who"])
+        return await self._run(given, of["chat"], of["who"])
 
     async def _run(
         self, given: Any, chat: str, who: dict[str, Any], mode: Mode = "async"
@@ -187,9 +174,13 @@ class LangChainRig:
             *_, result = [part async for kind, part in stream if kind == "values"]
         if pauses := result.get("__interrupt__"):
             [asked] = pauses
-            waiting = asked.value["action_requests"]
-            state = {"chat": chat, "who": who, "waiting": waiting, "decisions": []}
-            return _paused(state)
+            calls = asked.value["action_requests"]
+            waiting = [
+                (str(at), call["name"], call["args"], call["description"])
+                for at, call in enumerate(calls)
+            ]
+            tools = [call["name"] for call in calls]
+            return self.paused({"chat": chat, "who": who, "tools": tools}, waiting)
         return cast("str", result["messages"][-1].text)
 
     def save(self, chat: str = "one") -> str:
@@ -215,11 +206,6 @@ class LangChainRig:
 
     def keep_instead(self, state: object, chat: str = "one") -> None:
         self._graph.update_state(_thread(chat), {"satchel": Overwrite(state)})
-
-
-def _paused(state: Mapping[str, Any]) -> suite.Paused:
-    asked = state["waiting"][0]
-    return suite.Paused(asked["name"], asked["args"], state, asked["description"])
 
 
 def _thread(chat: str) -> RunnableConfig:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent
@@ -162,53 +161,38 @@ def agent_of(setup: Setup, llm: FakeLLM, **more: Any) -> FunctionAgent:
     return llama_index.attach(setup.skills, to=agent, who=who_of, **setup.options)
 
 
-@dataclass
-class LlamaIndexRig:
+class LlamaIndexRig(suite.BaseRig):
     """One workflow; its conversations are kept as JSON between runs."""
 
-    workflow: Any
-    llm: FakeLLM
-    kept: dict[str, str] = field(default_factory=dict[str, str])
+    def __init__(self, workflow: Any, llm: FakeLLM) -> None:
+        super().__init__(llm.seen)
+        self.workflow = workflow
+        self.llm = llm
+        self.kept: dict[str, str] = {}
 
-    @property
-    def seen(self) -> list[suite.Seen]:
-        return self.llm.seen
-
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
-        async def run() -> str | suite.Paused:
+        async def go() -> str | suite.Paused:
             ctx = self._context(chat)
-            await ctx.store.set("who", dict(who or {}))
+            await ctx.store.set("who", who)
             handler = self.workflow.run(user_msg=text, ctx=ctx, memory=Memory.new())
             return await self._followed(handler, chat, is_stream=mode == "stream")
 
         # LlamaIndex has no other synchronous call than to run an event loop.
         if mode == "sync":
-            return await asyncio.to_thread(asyncio.run, run())
-        return await run()
+            return await asyncio.to_thread(asyncio.run, go())
+        return await go()
 
-    async def decide(
-        self,
-        paused: suite.Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | suite.Paused:
-        chat, call_id = paused.state["chat"], paused.state["call_id"]
-        handler = self.workflow.run(ctx=self._context(chat))
-        answer = "yes" if approve else words or "no"
-        given: dict[str, Any] = {"response": answer, "call_id": call_id}
-        if arguments is not None:
-            given["arguments"] = dict(arguments)
+    async def resume(self, of: str, answers: Any) -> str | suite.Paused:
+        [(call_id, answer)] = answers.items()
+        handler = self.workflow.run(ctx=self._context(of))
+        response = "yes" if answer.approve else answer.words or "no"
+        given: dict[str, Any] = {"response": response, "call_id": call_id}
+        if answer.arguments is not None:
+            given["arguments"] = dict(answer.arguments)
         handler.ctx.send_event(HumanResponseEvent(**given))
-        return await self._followed(handler, chat)
+        return await self._followed(handler, of)
 
     async def _followed(
         self, handler: Any, chat: str, *, is_stream: bool = False
@@ -223,9 +207,8 @@ class LlamaIndexRig:
             if isinstance(event, WorkflowIdleEvent) and asked is not None:
                 self.kept[chat] = json.dumps(handler.ctx.to_dict())
                 await handler.cancel_run()
-                state = {"chat": chat, "call_id": asked.call_id}
-                told = asked.tool, asked.arguments
-                return suite.Paused(*told, state, asked.prefix)
+                call = asked.call_id, asked.tool, asked.arguments, asked.prefix
+                return self.paused(chat, [call])
         result = await handler
         self.kept[chat] = json.dumps(handler.ctx.to_dict())
         return said if is_stream else str(result)
@@ -269,7 +252,7 @@ class LlamaIndex:
 
     def build(self, setup: Setup) -> Rig:
         llm = FakeLLM(script=setup.model)
-        return cast("Rig", LlamaIndexRig(agent_of(setup, llm), llm))
+        return LlamaIndexRig(agent_of(setup, llm), llm)
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
         llms = FakeLLM(script=first.model), FakeLLM(script=second.model)
@@ -285,7 +268,7 @@ class LlamaIndex:
             ),
         ]
         workflow = AgentWorkflow(cast("Any", agents), root_agent="first")
-        return cast("Rig", LlamaIndexRig(workflow, llms[0]))
+        return LlamaIndexRig(workflow, llms[0])
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return FunctionTool.from_defaults(function, name=name)

@@ -31,14 +31,13 @@ from openai.types.responses import (
 )
 
 from satchel.adapters.openai_agents import attach
+from tests.adapters import driver as suite
 from tests.adapters.driver import Message, Paused, Seen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 
     from agents import RunResult, RunResultStreaming
-
-    from tests.adapters import driver as suite
 
 CONFIG = RunConfig(
     tracing_disabled=True, tool_not_found_behavior="return_error_to_model"
@@ -162,26 +161,21 @@ def _message(item: dict[str, Any], names: Mapping[str, str]) -> Message:
     return Message(item["role"], said)
 
 
-class SdkRig:
+class SdkRig(suite.BaseRig):
     """Agents of the SDK; a chat is a session and the state in its runs' context."""
 
     def __init__(self, agent: Agent[Any], seen: list[Seen]) -> None:
-        self.seen = seen
+        super().__init__(seen)
         self._agent = agent
         self._current: dict[str, str] = {}
         self._sessions: dict[str, SQLiteSession] = {}
         self._states: dict[str, dict[str, Any]] = {}
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: suite.Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: suite.Mode
     ) -> str | Paused:
         state = self._states.setdefault(chat, {})
-        context = {"who": dict(who or {}), "satchel": state}
+        context = {"who": who, "satchel": state}
         how: dict[str, Any] = {
             "context": context,
             "session": self._session(chat),
@@ -198,22 +192,16 @@ class SdkRig:
                 pass
         return self._told(chat, result)
 
-    async def decide(
-        self,
-        paused: Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | Paused:
-        assert arguments is None, "the SDK has no edits"
-        chat = paused.state["chat"]
-        state = await RunState.from_json(self._agent, paused.state["run"])
+    async def resume(self, of: Any, answers: Any) -> str | Paused:
+        [answer] = answers.values()
+        assert answer.arguments is None, "the SDK has no edits"
+        chat = of["chat"]
+        state = await RunState.from_json(self._agent, of["run"])
         item = state.get_interruptions()[0]
-        if approve:
+        if answer.approve:
             state.approve(item)
         else:
-            state.reject(item, rejection_message=words or None)
+            state.reject(item, rejection_message=answer.words or None)
         session = self._session(chat)
         result = await Runner.run(
             self._agent, state, session=session, run_config=CONFIG
@@ -244,7 +232,8 @@ class SdkRig:
         item = result.interruptions[0]
         run = json.loads(json.dumps(result.to_state().to_json()))
         arguments = json.loads(item.arguments or "{}")
-        return Paused(item.name or "", arguments, {"chat": chat, "run": run})
+        waiting = ("", item.name or "", arguments, "")
+        return self.paused({"chat": chat, "run": run}, [waiting])
 
 
 def _run_sync(agent: Agent[Any], text: str, how: Mapping[str, Any]) -> RunResult:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_ai import (
     Agent,
@@ -49,50 +49,28 @@ class Deps:
     forgets: bool = False
 
 
-@dataclass
-class PydanticRig:
+class PydanticRig(suite.BaseRig):
     """One agent; each conversation is its list of messages."""
 
     agent: Agent[Deps, Said]
-    seen: list[suite.Seen] = field(default_factory=list[suite.Seen])
-    chats: dict[str, list[ModelMessage]] = field(
-        default_factory=dict[str, "list[ModelMessage]"]
-    )
-    trimmed: set[str] = field(default_factory=set[str])
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: Mode = "async",
+    def __init__(self) -> None:
+        super().__init__([])
+        self.chats: dict[str, list[ModelMessage]] = {}
+        self.trimmed: set[str] = set()
+
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
-        deps = Deps(who or {}, chat in self.trimmed)
+        deps = Deps(who, chat in self.trimmed)
         self.trimmed.discard(chat)
         return await self._run(chat, deps, mode, user_prompt=text)
 
-    async def decide(
-        self,
-        paused: suite.Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | suite.Paused:
-        state = paused.state
-        answer: bool | ToolApproved | ToolDenied = approve
-        if arguments is not None:
-            answer = ToolApproved(override_args=dict(arguments))
-        elif words:
-            answer = ToolDenied(words)
-        answers = {**state["answers"], state["open"][0][0]: answer}
-        if state["open"][1:]:  # the run goes on with all answers at once
-            return _paused(state | {"open": state["open"][1:], "answers": answers})
-        results = DeferredToolResults(approvals=answers)
-        deps = Deps(state["who"])
+    async def resume(self, of: Any, answers: Any) -> str | suite.Paused:
+        approvals = {call: _approval(answer) for call, answer in answers.items()}
+        results = DeferredToolResults(approvals=approvals)
         return await self._run(
-            state["chat"], deps, "async", deferred_tool_results=results
+            of["chat"], Deps(of["who"]), "async", deferred_tool_results=results
         )
 
     async def _run(
@@ -122,7 +100,7 @@ class PydanticRig:
             for call in output.approvals
         ]
         who = dict(deps.who)
-        return _paused({"chat": chat, "who": who, "open": calls, "answers": {}})
+        return self.paused({"chat": chat, "who": who}, calls)
 
     def save(self, chat: str = "one") -> str:
         return ModelMessagesTypeAdapter.dump_json(self.chats[chat]).decode()
@@ -139,9 +117,10 @@ class PydanticRig:
                 message.metadata["satchel"] = {"agent": state}
 
 
-def _paused(state: Mapping[str, Any]) -> suite.Paused:
-    _, tool, arguments, question = state["open"][0]
-    return suite.Paused(tool, arguments, state, question)
+def _approval(answer: suite.Answer) -> bool | ToolApproved | ToolDenied:
+    if answer.arguments is not None:
+        return ToolApproved(override_args=dict(answer.arguments))
+    return ToolDenied(answer.words) if answer.words else answer.approve
 
 
 def _run_sync(
@@ -253,12 +232,12 @@ class PydanticAI:
     }
 
     def build(self, setup: Setup) -> Rig:
-        rig = PydanticRig(cast("Any", None))
+        rig = PydanticRig()
         rig.agent = _agent(setup, rig.seen)
-        return cast("Rig", rig)
+        return rig
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
-        rig = PydanticRig(cast("Any", None))
+        rig = PydanticRig()
         deputy = _agent(second, rig.seen)
 
         async def delegate_to_second(ctx: RunContext[Deps], task: str) -> str:
@@ -266,7 +245,7 @@ class PydanticAI:
             return str((await deputy.run(task, deps=ctx.deps)).output)
 
         rig.agent = _agent(first, rig.seen, delegate_to_second)
-        return cast("Rig", rig)
+        return rig
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return Tool(function, name=name)

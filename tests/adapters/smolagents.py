@@ -28,6 +28,7 @@ from smolagents.models import (
 )
 
 from satchel.adapters.smolagents import _literal, attach
+from tests.adapters import driver as suite
 from tests.adapters.driver import Call, Message, Seen
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from smolagents.memory import ActionStep
 
-    from tests.adapters import driver as suite
 
 WHO: ContextVar[Mapping[str, Any]] = ContextVar("who")
 RUNNING: ContextVar[list[Any]] = ContextVar("running")
@@ -131,34 +131,24 @@ def _results(text: str, names: list[str]) -> Iterator[Message]:
     yield from (Message("tool", each, name) for name, each in zip(names, results))  # noqa: B905
 
 
-class SmolRig:
+class SmolRig(suite.BaseRig):
     """One agent; a chat goes on with the agent that its run tells of."""
 
     def __init__(self, agent: ToolCallingAgent, seen: list[Seen]) -> None:
-        self.seen = seen
+        super().__init__(seen)
         self._agent = agent
         self._streaming: Any = copy(agent)
         self._streaming.stream_outputs = True
         self._chats: dict[str, Any] = {}
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: suite.Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: suite.Mode
     ) -> str | suite.Paused:
-        WHO.set(who or {})
+        WHO.set(who)
         RUNNING.set([])
         said = await asyncio.to_thread(self._run, text, chat, mode)
         self._chats[chat] = RUNNING.get()[-1]
         return said
-
-    async def decide(
-        self, paused: suite.Paused, *, approve: bool, **_: Any
-    ) -> str | suite.Paused:
-        raise NotImplementedError
 
     def save(self, chat: str = "one") -> str:
         memory = self._chats[chat].memory

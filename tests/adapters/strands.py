@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, cast
 
 from strands import Agent, Snapshot, tool
-from strands.agent.agent_result import AgentResult
 from strands.models import Model
 from strands.multiagent import Swarm
 
@@ -125,39 +124,27 @@ async def run(agent: Any, given: Any, who: Mapping[str, Any], mode: Mode) -> Any
     return events[-1]["result"]
 
 
-class StrandsRig:
+class StrandsRig(suite.BaseRig):
     """One agent; the conversation that speaks is put into it for that time."""
 
     def __init__(self, agent: Agent, seen: list[suite.Seen]) -> None:
+        super().__init__(seen)
         self.agent = agent
-        self.seen = seen
         self._blank = agent.take_snapshot(preset="session").to_dict()
         self._chats: dict[str, Any] = {}
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
-        return await self._run(text, chat, dict(who or {}), mode)
+        return await self._run(text, chat, who, mode)
 
-    async def decide(
-        self,
-        paused: suite.Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | suite.Paused:
-        response: Any = "y" if approve else words or "n"
-        if approve and arguments is not None:
-            response = {"arguments": dict(arguments)}
-        answer = {"interruptId": paused.state["id"], "response": response}
-        given = [{"interruptResponse": answer}]
-        return await self._run(given, paused.state["chat"], paused.state["who"])
+    async def resume(self, of: Any, answers: Any) -> str | suite.Paused:
+        [(pause, answer)] = answers.items()
+        response: Any = "y" if answer.approve else answer.words or "n"
+        if answer.approve and answer.arguments is not None:
+            response = {"arguments": dict(answer.arguments)}
+        given = [{"interruptResponse": {"interruptId": pause, "response": response}}]
+        return await self._run(given, of["chat"], of["who"])
 
     async def _run(
         self, given: Any, chat: str, who: dict[str, Any], mode: Mode = "async"
@@ -166,7 +153,12 @@ class StrandsRig:
         self.agent.load_snapshot(Snapshot.from_dict(kept))
         result = await run(self.agent, given, who, mode)
         self._chats[chat] = self.agent.take_snapshot(preset="session").to_dict()
-        return _said(result, {"chat": chat, "who": who})
+        if result.stop_reason != "interrupt":
+            return str(result).strip()
+        pause = result.interrupts[0]  # the others are asked for again
+        keys = "tool", "arguments", "question"
+        waiting = (pause.id, *(pause.reason[key] for key in keys))
+        return self.paused({"chat": chat, "who": who}, [waiting])
 
     def save(self, chat: str = "one") -> str:
         return json.dumps(self._chats[chat])
@@ -182,16 +174,6 @@ class StrandsRig:
         kept.pop("satchel", None)
         if state is not None:
             kept["satchel"] = state
-
-
-def _said(result: AgentResult, state: dict[str, Any]) -> str | suite.Paused:
-    if result.stop_reason != "interrupt":
-        return str(result).strip()
-    assert result.interrupts
-    pause = result.interrupts[0]  # the others are asked for again
-    state |= {"id": pause.id}
-    asked = pause.reason
-    return suite.Paused(asked["tool"], asked["arguments"], state, asked["question"])
 
 
 class SwarmRig:
@@ -221,7 +203,7 @@ class Strands:
 
     def build(self, setup: Setup) -> Rig:
         seen: list[suite.Seen] = []
-        return cast("Rig", StrandsRig(agent_of(setup, seen), seen))
+        return StrandsRig(agent_of(setup, seen), seen)
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
         seen: list[suite.Seen] = []

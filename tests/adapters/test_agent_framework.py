@@ -28,7 +28,9 @@ from satchel.adapters.agent_framework import attach
 from satchel.errors import DuplicateToolError
 from tests.adapters.agent_framework import ScriptedClient
 from tests.adapters.desk import (
+    ANA,
     BASE,
+    REFUND,
     REFUNDS,
     TRAVEL,
     Desk,
@@ -46,14 +48,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.adapters.driver import Model, Say
-
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
-ANA = {"user": "ana"}
-
-
-@pytest.fixture
-def skills(tmp_path: Path) -> Satchel:
-    return open_desk(write_packs(tmp_path / "packs"))
 
 
 class Talk:

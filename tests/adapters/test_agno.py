@@ -26,7 +26,9 @@ from satchel.policy import Policy, ask
 from tests.adapters import driver as suite
 from tests.adapters.agno import DRIVER, FakeModel, in_memory
 from tests.adapters.desk import (
+    ANA,
     BASE,
+    REFUND,
     REFUNDS,
     TRAVEL,
     Desk,
@@ -38,8 +40,6 @@ from tests.adapters.desk import (
 )
 from tests.adapters.driver import Call, Paused, Seen
 
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
-ANA = {"user": "ana", "groups": ["support"]}
 PAYS = script([load("refunds")], [REFUND], "done")
 SECTION = "## Agent Skills"
 

@@ -29,7 +29,10 @@ from tests.adapters.anthropic import (
     fake_model,
 )
 from tests.adapters.desk import (
+    ANA,
     MORE,
+    REFUND,
+    REFUNDED,
     REFUNDS,
     TRAVEL,
     Desk,
@@ -47,9 +50,6 @@ if TYPE_CHECKING:
     from satchel.model import Question
     from tests.adapters.driver import Rig, Setup
 
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
-REFUNDED = "refunded 995 of A-1 by ana"
-ANA = {"user": "ana"}
 POINT = {"type": "ephemeral"}
 
 

@@ -28,7 +28,9 @@ from satchel.adapters.claude_agent_sdk import attach
 from satchel.errors import DuplicateToolError
 from tests.adapters.claude_agent_sdk import DRIVER, options_of
 from tests.adapters.desk import (
+    ANA,
     BASE,
+    REFUND,
     REFUNDS,
     TRAVEL,
     Desk,
@@ -49,8 +51,6 @@ if TYPE_CHECKING:
 
     from tests.adapters.driver import Say, Seen
 
-ANA = {"user": "ana"}
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 SECTION = "Use when a customer wants money back."
 
 
@@ -58,11 +58,6 @@ SECTION = "Use when a customer wants money back."
 def disconnected() -> Iterator[None]:
     yield
     DRIVER.close()
-
-
-@pytest.fixture
-def skills(tmp_path: Path) -> Satchel:
-    return open_desk(write_packs(tmp_path / "packs"))
 
 
 async def call(

@@ -42,7 +42,7 @@ from tests.adapters.desk import (
     write_pack,
 )
 from tests.adapters.driver import Call, Paused
-from tests.adapters.killed import Effects, careful
+from tests.adapters.processes import Effects, careful
 from tests.fakes import FakeSource, pack
 from tools.adapters.known import ROOT
 
@@ -744,7 +744,8 @@ def _elsewhere(driver: Driver, packs: Path, saved: str) -> tuple[list[Any], str]
     command = [
         sys.executable,
         "-m",
-        "tests.adapters.elsewhere",
+        "tests.adapters.processes",
+        "go_on",
         driver.name,
         str(packs),
     ]
@@ -1040,7 +1041,7 @@ def _yes_elsewhere(
     driver: Driver, packs: Path, file: Path, given: str, where: str, *how: str
 ) -> subprocess.CompletedProcess[str]:
     """Say yes to the paused run in another process, which may die of it."""
-    command = [sys.executable, "-m", "tests.adapters.killed", driver.name]
+    command = [sys.executable, "-m", "tests.adapters.processes", "say_yes", driver.name]
     return subprocess.run(
         [*command, str(packs), str(file), *how],
         input=given,

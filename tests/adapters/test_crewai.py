@@ -22,6 +22,9 @@ from satchel.policy import Policy, ask
 from satchel.tools import Tool
 from tests.adapters.crewai import Fake
 from tests.adapters.desk import (
+    ANA,
+    REFUND,
+    REFUNDED,
     REFUNDS,
     TRAVEL,
     Desk,
@@ -38,11 +41,8 @@ if TYPE_CHECKING:
 
     from tests.adapters import driver as suite
 
-ANA = {"user": "ana"}
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 BASEL = {"city": "Basel"}
 DONE = "Final Answer: done"
-REFUNDED = "refunded 995 of A-1 by ana"
 
 
 class Texts(BaseLLM):

@@ -29,6 +29,7 @@ from satchel.errors import DuplicateToolError
 from satchel.policy import Policy, ask
 from satchel.tools import Run  # noqa: TC001 - hints of tools are read
 from tests.adapters.desk import (
+    REFUND,
     REFUNDS,
     TRAVEL,
     Desk,
@@ -41,7 +42,7 @@ from tests.adapters.desk import (
 )
 from tests.adapters.driver import Call, Paused
 from tests.adapters.google_adk import APP, CONFIRM, DRIVER, USER, FakeLlm, fake_model
-from tests.adapters.killed import Effects, careful
+from tests.adapters.processes import Effects, careful
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,13 +53,6 @@ if TYPE_CHECKING:
 
     from satchel.model import ApprovalAnswer, Question
     from tests.adapters.driver import Say
-
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
-
-
-@pytest.fixture
-def skills(packs: Path) -> Satchel:
-    return open_desk(packs)
 
 
 def agent_of(llm: FakeLlm, *tools: Any, **given: Any) -> LlmAgent:

@@ -23,7 +23,10 @@ from satchel.errors import DuplicateToolError
 from satchel.policy import Policy, ask
 from tests.adapters import driver as suite
 from tests.adapters.desk import (
+    ANA,
     BASE,
+    REFUND,
+    REFUNDED,
     REFUNDS,
     Desk,
     load,
@@ -35,17 +38,9 @@ from tests.adapters.desk import (
 from tests.adapters.driver import Call, Say, Seen
 from tests.adapters.haystack import fake
 
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
-REFUNDED = "refunded 995 of A-1 by ana"
-ANA = {"user": "ana", "groups": ["support"]}
 SECTION = "## Agent Skills"
 HI = [ChatMessage.from_user("hi")]
 PAYS = script([load("refunds")], [REFUND], "done")
-
-
-@pytest.fixture
-def skills(tmp_path: Path) -> Satchel:
-    return open_desk(write_packs(tmp_path / "packs"))
 
 
 @pytest.fixture

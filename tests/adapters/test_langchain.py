@@ -39,7 +39,10 @@ from satchel.adapters import langchain
 from satchel.errors import DuplicateToolError
 from satchel.policy import Policy, PolicyRule, ask
 from tests.adapters.desk import (
+    ANA,
     MORE,
+    REFUND,
+    REFUNDED,
     REFUNDS,
     Desk,
     load,
@@ -49,12 +52,9 @@ from tests.adapters.desk import (
     write_pack,
 )
 from tests.adapters.driver import Call, Say
-from tests.adapters.killed import Effects, careful
 from tests.adapters.langchain import FakeModel, fake_model
+from tests.adapters.processes import Effects, careful
 
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
-REFUNDED = "refunded 995 of A-1 by ana"
-ANA = {"user": "ana"}
 THREAD: Any = {"configurable": {"thread_id": "one"}}
 
 

@@ -18,7 +18,9 @@ from satchel import Satchel
 from satchel.adapters.llama_index import attach
 from satchel.policy import Policy, ask
 from tests.adapters.desk import (
+    ANA,
     BASE,
+    REFUND,
     REFUNDS,
     Desk,
     load,
@@ -31,14 +33,7 @@ from tests.adapters.desk import (
 from tests.adapters.driver import Call, Model
 from tests.adapters.llama_index import DRIVER, FakeLLM, LlamaIndexRig
 
-ANA = {"user": "ana"}
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 AGAIN = Call("refund", {"order_id": "A-2", "cents": 5})
-
-
-@pytest.fixture
-def skills(packs: Path) -> Satchel:
-    return open_desk(packs)
 
 
 def asking(packs: Path, desk: Desk) -> Satchel:

@@ -21,9 +21,7 @@ from tests.adapters.desk import (
     BASE,
     REFUNDS,
     load,
-    open_desk,
     write_pack,
-    write_packs,
 )
 from tests.adapters.driver import Call, Seen
 from tests.adapters.openai import (
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
 
     from tests.adapters import driver as suite
 
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 HI = {"role": "user", "content": "hi"}
 
 
@@ -52,11 +49,6 @@ globals().update({name: getattr(test_contract, name) for name in rows - {*LIMITS
 @pytest.fixture
 def driver() -> suite.Driver:
     return COMPLETIONS
-
-
-@pytest.fixture
-def skills(tmp_path: Path) -> Satchel:
-    return open_desk(write_packs(tmp_path / "packs"))
 
 
 def said(*calls: suite.Call | str) -> Response:

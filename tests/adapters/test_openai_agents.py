@@ -27,6 +27,7 @@ from satchel.adapters.openai_agents import attach
 from satchel.errors import DuplicateToolError
 from satchel.policy import Policy, ask
 from tests.adapters.desk import (
+    ANA,
     BASE,
     REFUNDS,
     Desk,
@@ -46,12 +47,6 @@ QUIET = RunConfig(tracing_disabled=True)
 LOAD = call("load_skill", {"skill_id": "refunds"}, id="load")
 REFUND = call("refund", {"order_id": "A-1", "cents": 995}, id="pay")
 DONE = text("done")
-ANA = {"user": "ana"}
-
-
-@pytest.fixture
-def skills(packs: Path) -> Satchel:
-    return open_desk(packs)
 
 
 def asking(packs: Path, desk: Desk | None = None) -> Satchel:

@@ -43,11 +43,6 @@ LOAD = ToolCallPart("load_skill", {"skill_id": "refunds"})
 REFUND = ToolCallPart("refund", {"order_id": "A-1", "cents": 995})
 
 
-@pytest.fixture
-def skills(tmp_path: Path) -> Satchel:
-    return open_desk(write_packs(tmp_path / "packs"))
-
-
 class Script(FunctionModel):
     """Says these in turn, over all runs, and keeps what it was shown."""
 

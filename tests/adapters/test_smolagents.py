@@ -29,6 +29,8 @@ from satchel.model import Reply
 from satchel.policy import Policy, ask
 from satchel.tools import Run, Tool
 from tests.adapters.desk import (
+    ANA,
+    REFUND,
     REFUNDS,
     Desk,
     load,
@@ -47,8 +49,6 @@ if TYPE_CHECKING:
     from satchel.model import ApprovalAnswer
     from tests.adapters import driver as suite
 
-ANA = {"user": "ana"}
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 LOADS = "print(load_skill('refunds'))"
 
 

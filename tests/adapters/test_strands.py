@@ -18,7 +18,9 @@ from satchel.adapters import strands
 from satchel.policy import ask
 from tests.adapters import driver as suite
 from tests.adapters.desk import (
+    ANA,
     BASE,
+    REFUND,
     REFUNDS,
     TRAVEL,
     Desk,
@@ -31,8 +33,6 @@ from tests.adapters.desk import (
 from tests.adapters.driver import Call, Say, Seen
 from tests.adapters.strands import FakeModel
 
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
-ANA = {"user": "ana", "groups": ["support"]}
 SECTION = "## Agent Skills"
 
 

@@ -96,7 +96,7 @@ def _check_findings(pack: HostilePack, outcome: LoaderOutcome) -> None:
     """Where the pack is not listed, a finding says why, with nothing that steers."""
     findings = outcome.answer["findings"]
     is_listed = outcome.found.keys() > {GOOD_NAME}
-    is_shadowed = "shadowed" in outcome.answer["withheld"].values()
+    is_shadowed = "shadowed" in outcome.answer["excluded"].values()
     if not (is_listed or is_shadowed or pack.name in NOTHING_THERE):
         assert {each["severity"] for each in findings} & {"error", "warning"}
     for each in findings:
@@ -294,7 +294,7 @@ def test_satchel_is_a_loader(
     assert told["found"] == {GOOD_NAME: GOOD_DESCRIPTION}
     assert [each["code"] for each in told["findings"]] == ["irregular-skill-file"]
     assert told.keys() == {
-        *("found", "catalog", "prompt", "findings", "withheld", "loaded"),
+        *("found", "catalog", "prompt", "findings", "excluded", "loaded"),
     }
 
 

@@ -1,4 +1,4 @@
-"""What others can test with: their skills, a source of theirs, a whole loader."""
+"""Tools for tests of your own: skills, sources and whole loaders."""
 
 from typing import TYPE_CHECKING, Final
 

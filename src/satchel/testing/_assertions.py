@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 def assert_listed(skills: Satchel, *ids: str) -> None:
-    """Claim that the prompt lists these skills, each with its whole description.
+    """Assert that the prompt lists these skills, each with its whole description.
 
     Raises:
-        AssertionError: One is not, or is cut; with the first reason and the fix.
+        AssertionError: One is not listed, or is cut; with the reason and the fix.
     """
     for skill_id in ids:
         why = skills.why(skill_id)
@@ -22,7 +22,7 @@ def assert_listed(skills: Satchel, *ids: str) -> None:
 
 
 def assert_found(skills: Satchel, query: str, *ids: str, within: int = 3) -> None:
-    """Claim that a search finds these skills among its first ``within`` hits.
+    """Assert that a search finds these skills among its first ``within`` hits.
 
     Raises:
         AssertionError: One is not among them; with what was found.
@@ -30,15 +30,15 @@ def assert_found(skills: Satchel, query: str, *ids: str, within: int = 3) -> Non
     found = [hit.id for hit in skills.find(query, within)]
     missing = [skill_id for skill_id in ids if skill_id not in found]
     if missing:
-        told = ", ".join(found) or "nothing"
+        hits = ", ".join(found) or "nothing"
         raise AssertionError(
             f"{query!r} does not find {', '.join(missing)} among its first {within}; "
-            f"it finds {told}"
+            f"it finds {hits}"
         )
 
 
 def assert_loaded(played: "Rehearsal", *ids: str) -> None:
-    """Claim that these skills, and no others, were in use at the end of a rehearsal.
+    """Assert that these skills, and no others, were in use at the end of a rehearsal.
 
     Raises:
         AssertionError: They were not; with what was, and the last result.
@@ -52,27 +52,27 @@ def assert_loaded(played: "Rehearsal", *ids: str) -> None:
 
 
 def assert_clean(skills: Satchel) -> None:
-    """Claim that there is nothing to tell: no error and no warning.
+    """Assert that there is no error and no warning.
 
     Raises:
-        AssertionError: There is; with each finding.
+        AssertionError: There is one; with all findings.
     """
-    told = [str(each) for each in skills.findings if each.severity != "note"]
-    if told:
-        raise AssertionError("\n".join(told))
+    problems = [str(f) for f in skills.findings if f.severity != "note"]
+    if problems:
+        raise AssertionError("\n".join(problems))
 
 
 def assert_complete(what: object, *, strict: bool = False) -> None:
-    """Claim that skills registered in code are complete and sound.
+    """Assert that skills registered in code are complete and sound.
 
-    Every listed reference is there and every file in the folder ``references`` beside a
-    skill's module is listed; the instructions are short and name each reference; what
-    is in the references is sound. `satchel check MODULE:NAME` says the same.
+    Every listed reference exists and every file in the folder ``references`` next to a
+    skill's module is listed; the instructions are short and name each reference; the
+    references themselves are sound. `satchel check MODULE:NAME` reports the same.
 
     Args:
         what: A `satchel.SkillRegistry`, descriptors, skills, or a function that returns
             them or fills a registry.
-        strict: Whether a warning fails, too.
+        strict: Whether a warning fails too.
 
     Raises:
         AssertionError: Something is wrong, with each finding and what to do; or there
@@ -83,11 +83,11 @@ def assert_complete(what: object, *, strict: bool = False) -> None:
     if not descriptors:
         raise AssertionError("no skill is registered")
     report = check_registered(descriptors)
-    grave = ("error", "warning") if strict else ("error",)
-    told = [
-        f"{each}; {each.fix}" if each.fix else str(each)
-        for each in report.findings
-        if each.severity in grave
+    severe = ("error", "warning") if strict else ("error",)
+    problems = [
+        f"{finding}; {finding.fix}" if finding.fix else str(finding)
+        for finding in report.findings
+        if finding.severity in severe
     ]
-    if told:
-        raise AssertionError("\n".join(told))
+    if problems:
+        raise AssertionError("\n".join(problems))

@@ -19,16 +19,16 @@ def write_pack(  # noqa: PLR0913 - a line of a test says all of it
     metadata: Mapping[str, str] | None = None,
     **fields: object,
 ) -> Path:
-    """Write the pack ``folder/name``, over one that is there; return its folder.
+    """Write the pack ``folder/name``, over an existing one; return its folder.
 
     Args:
-        folder: Where packs lie side by side; made if it is not there.
+        folder: The folder of packs; made if it does not exist.
         name: The skill's name and the folder's.
         description: When to use it.
         body: What follows the frontmatter.
         files: More files by pack-relative path, such as ``references/fields.md``.
         metadata: The field of that name: ``{"tools": "refund"}``, say.
-        fields: More fields of the frontmatter; an underscore stands for a hyphen.
+        fields: More fields of the frontmatter; an underscore becomes a hyphen.
 
     Raises:
         ValueError: A path of ``files`` leaves the pack.

@@ -34,13 +34,13 @@ def open_skills(tmp_path: Path) -> "Iterator[Callable[..., Satchel]]":
 
     opened: list[Satchel] = []
 
-    def open_shelf(*more: object, **options: object) -> "Satchel":
+    def open_satchel(*more: object, **options: object) -> "Satchel":
         folder = tmp_path / "skills"
         folder.mkdir(exist_ok=True)
-        shelf = Satchel(folder, *more, **options)  # type: ignore[arg-type]
-        opened.append(shelf)
-        return shelf
+        skills = Satchel(folder, *more, **options)  # type: ignore[arg-type]
+        opened.append(skills)
+        return skills
 
-    yield open_shelf
-    for shelf in opened:
-        shelf.close()
+    yield open_satchel
+    for skills in opened:
+        skills.close()

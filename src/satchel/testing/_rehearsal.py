@@ -4,7 +4,7 @@
     assert played.results[1] == "refunded"
 
 Nothing is sent anywhere. What the agent does is what `satchel.agent` does, so that a
-test shows what a model would be told, offered and answered.
+test shows what a model would read, be offered and be answered.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ class RehearsalTokens:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What the agent was told and what it did.
+    """What the agent read and what it did.
 
     ``results`` are the texts of the calls of the script, in order. ``prompts`` and
     ``tools`` are those of each model call: the system prompt, and the names of the
@@ -97,21 +97,21 @@ def rehearse(
         who: For whom it runs.
         deps: Handed to tools that take a `satchel.Run`.
         options: As for `satchel.Satchel.session`: agent, always, only, style, approve
-            (what somebody answers who is asked), stage, restate_tokens.
+            (what a person answers), stage, reinject_tokens.
 
     Raises:
         SkillError: No session can be opened: a conflict, a skill that is not there.
     """
-    shelf = skills if isinstance(skills, Satchel) else Satchel(skills)
-    session = shelf.session(who=who, deps=deps, **options)
-    stage = _RehearsalRun(session, prompt)
+    opened = skills if isinstance(skills, Satchel) else Satchel(skills)
+    session = opened.session(who=who, deps=deps, **options)
+    run = _RehearsalRun(session, prompt)
     for turn in _turns(script):
-        stage.play(*turn)
-    return stage.told()
+        run.play(*turn)
+    return run.result()
 
 
 class _RehearsalRun:
-    """An agent at its rehearsal, turn by turn."""
+    """The agent of a rehearsal, and the model that follows the script."""
 
     def __init__(self, session: "Session", prompt: str) -> None:
         self._session = session
@@ -122,11 +122,11 @@ class _RehearsalRun:
         self._script: list[Message] = []
         self._last: tuple[str, StopReason] = "", "answered"
 
-    def play(self, said: str, lines: Sequence[Message]) -> None:
+    def play(self, text: str, lines: Sequence[Message]) -> None:
         """Play one turn: what the user says, and the model's lines."""
         self._script = [*lines]
         history = tuple(self._messages)
-        self._messages.append(Message("user", said))
+        self._messages.append(Message("user", text))
         self._see()
         agent = Agent(
             self,
@@ -136,7 +136,7 @@ class _RehearsalRun:
             on_step=self._on_step,
         )
         with self._session.turn():
-            result = agent.run(said, history=history)
+            result = agent.run(text, history=history)
         if result.error is not None:
             raise result.error
         self._last = result.text, result.stopped
@@ -150,7 +150,7 @@ class _RehearsalRun:
         self._tools.append(tuple(tool.name for tool in tools))
         return self._script.pop(0)
 
-    def told(self) -> Rehearsal:
+    def result(self) -> Rehearsal:
         """Return what happened."""
         results = tuple(m.text for m in self._messages if m.role == "tool")
         count = EstimateCounter().count
@@ -159,7 +159,7 @@ class _RehearsalRun:
             results,
             tuple(self._prompts),
             tuple(self._tools),
-            tuple(each.id for each in self._session.activations),
+            tuple(use.id for use in self._session.activations),
             tuple(self._messages),
             self._last[1],
             RehearsalTokens(sum(map(count, self._prompts)), sum(map(count, results))),
@@ -171,7 +171,7 @@ class _RehearsalRun:
         self._see()
 
     def _see(self) -> None:
-        calls = {each.id: each for m in self._messages for each in m.calls}
+        calls = {call.id: call for m in self._messages for call in m.calls}
         nothing = Call("", "")
         self._session.see(
             SeenMessage(m.role, m.text, m.tool, calls.get(m.call_id, nothing).arguments)
@@ -185,15 +185,15 @@ def _turns(script: Iterable[ScriptLine]) -> list[tuple[str, list[Message]]]:
     number = 0
     for line in script:
         if isinstance(line, UserLine) or not turns:
-            said = line.text if isinstance(line, UserLine) else _FIRST
-            turns.append((said, []))
+            text = line.text if isinstance(line, UserLine) else _FIRST
+            turns.append((text, []))
         if isinstance(line, str):
             turns[-1][1].append(Message("assistant", line))
         elif not isinstance(line, UserLine):
             calls = [line] if isinstance(line, Call) else line
             numbered = tuple(
-                Call(f"call-{number + at}", each.name, each.arguments)
-                for at, each in enumerate(calls)
+                Call(f"call-{number + at}", made.name, made.arguments)
+                for at, made in enumerate(calls)
             )
             number += len(numbered)
             turns[-1][1].append(Message("assistant", "", numbered))

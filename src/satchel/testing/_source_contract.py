@@ -106,7 +106,7 @@ class SourceContract:
 
     def key_of(self, source: SkillSource, name: str) -> str:
         """Return the key of a pack: by default the one whose last part is its name."""
-        keys = [each.key for each in found_in(source)]
+        keys = [pack.key for pack in found_in(source)]
         return next(key for key in keys if key.rpartition("/")[2] == name)
 
     def test_is_a_source(self) -> None:
@@ -122,9 +122,9 @@ class SourceContract:
         """Every pack is there once, by key; what is yielded is Found or Finding."""
         source = self.make_source(PACKS)
         seen = list(source.scan())
-        keys = [each.key for each in seen if isinstance(each, Found)]
+        keys = [entry.key for entry in seen if isinstance(entry, Found)]
 
-        assert all(isinstance(each, (Found, Finding)) for each in seen)
+        assert all(isinstance(entry, (Found, Finding)) for entry in seen)
         assert keys == sorted(set(keys))
         assert sorted(key.rpartition("/")[2] for key in keys) == ["alpha", "beta"]
 
@@ -133,7 +133,7 @@ class SourceContract:
         source = self.make_source(PACKS)
 
         assert list(source.scan()) == list(source.scan())
-        assert len({each.stamp for each in found_in(source)}) == len(PACKS)
+        assert len({pack.stamp for pack in found_in(source)}) == len(PACKS)
 
     def test_an_empty_source_has_no_packs(self) -> None:
         """No pack is an answer, and no error."""
@@ -152,12 +152,12 @@ class SourceContract:
             assert b"beta" in manifest
 
     def test_files(self) -> None:
-        """Every file once, by path, with its size; equal to what a scan may carry."""
+        """Every file once, by path, with its size; a scan that has them has the same."""
         source = self.make_source(PACKS)
         key = self.key_of(source, "beta")
         files = list(source.files(key))
         sizes = {file.path: file.size for file in files if file.path != SKILL_FILE}
-        carried = {each.key: each.files for each in found_in(source)}[key]
+        scanned = {pack.key: pack.files for pack in found_in(source)}[key]
 
         assert all(isinstance(file, FileStat) for file in files)
         assert [file.path for file in files] == sorted(PACKS["beta"])
@@ -166,7 +166,7 @@ class SourceContract:
             for path, data in PACKS["beta"].items()
             if path != SKILL_FILE
         }
-        assert carried is None or list(carried) == files
+        assert scanned is None or list(scanned) == files
 
     def test_bytes_come_back_exactly(self) -> None:
         """No decoding, no line ends changed, no byte order mark eaten."""
@@ -231,7 +231,7 @@ class SourceContract:
         """Every thread gets what one alone would get."""
         source = self.make_source(PACKS)
         key = self.key_of(source, "beta")
-        wanted = (list(source.scan()), source.manifest(key), PACKS["beta"])
+        expected = (list(source.scan()), source.manifest(key), PACKS["beta"])
         results: list[object] = []
 
         def use() -> None:
@@ -253,7 +253,7 @@ class SourceContract:
             thread.join()
 
         assert len(results) == 40  # noqa: PLR2004 - 8 threads, 5 rounds each
-        assert all(result == wanted for result in results)
+        assert all(result == expected for result in results)
 
     def test_names(self) -> None:
         """A source that names its packs gives an id, or None; the same each time."""
@@ -274,7 +274,7 @@ class SourceContract:
 
 def found_in(source: SkillSource) -> list[Found]:
     """Return the packs that a scan yields, in its order."""
-    return [each for each in source.scan() if isinstance(each, Found)]
+    return [entry for entry in source.scan() if isinstance(entry, Found)]
 
 
 def _files(source: SkillSource, key: str) -> list[FileStat]:

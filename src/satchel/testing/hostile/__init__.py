@@ -1,4 +1,4 @@
-"""Packs that try to break whoever reads them, and what shows who still works.
+"""Packs that attack programs that read them, and a runner that shows who survives.
 
     from satchel.testing.hostile import hostile_packs, run_loader
 

@@ -1,4 +1,4 @@
-"""Show who still serves the good neighbour: ``python -m satchel.testing.hostile``."""
+"""Show which loaders serve the good pack: ``python -m satchel.testing.hostile``."""
 
 import argparse
 import shlex
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m satchel.testing.hostile",
-        description="Run a loader over hostile packs, each beside one good pack.",
+        description="Run a loader over hostile packs, each next to one good pack.",
     )
     parser.add_argument("packs", nargs="*", help="names or kinds; all, unless given")
     parser.add_argument("--loader", help="a command; it gets a folder; ours by default")

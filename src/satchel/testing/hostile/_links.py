@@ -18,7 +18,7 @@ _link: Final = partial(HostilePack, kind="link")
 
 
 def _outside(library: Path) -> Path:
-    """Write a secret that reads like a SKILL.md beside the library."""
+    """Write a secret that reads like a SKILL.md next to the library."""
     place = library.parent / "outside"
     place.mkdir()
     secret = place / "secret.md"

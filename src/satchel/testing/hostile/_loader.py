@@ -1,7 +1,7 @@
 """Satchel as a loader of `run_loader`: ``python -m satchel.testing.hostile._loader``.
 
-Beside ``found`` it prints the catalog in every format, the prompt as it is by default,
-what was said of each pack, and the text of the good neighbour as it is loaded.
+Next to ``found`` it prints the catalog in every format, the prompt as it is by default,
+the findings about each pack, and the text of the good neighbour as it is loaded.
 """
 
 import json
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from satchel.runtime import Satchel
 
 
-_TOLD: Final = ("code", "severity", "path", "message", "fix")
+_FIELDS: Final = ("code", "severity", "path", "message", "fix")
 
 
 def main() -> None:
@@ -22,34 +22,34 @@ def main() -> None:
     from satchel.prompt import Format
     from satchel.runtime import Options, Satchel
 
-    _say("ready")
+    _print_line("ready")
     # Packs of one name in one folder: the pack in the folder of that name goes first.
     with Satchel(sys.argv[-1], options=Options(on_conflict="precedence")) as skills:
         answer = {
-            "found": {each.id: each.description for each in skills.catalog},
+            "found": {entry.id: entry.description for entry in skills.catalog},
             "catalog": {
                 style: skills.prompt(format=style, budget_tokens=None).text
                 for style in get_args(Format)
             },
             "prompt": skills.prompt().text,
             "findings": [
-                {name: getattr(each, name) for name in _TOLD}
-                for each in skills.findings
+                {name: getattr(finding, name) for name in _FIELDS}
+                for finding in skills.findings
             ],
-            "withheld": {
-                each.descriptor.origin.location: each.reason
-                for each in skills.catalog.excluded
+            "excluded": {
+                entry.descriptor.origin.location: entry.reason
+                for entry in skills.catalog.excluded
             },
             "loaded": _load_good(skills),
         }
-    _say(json.dumps(answer))
+    _print_line(json.dumps(answer))
 
 
 def _load_good(skills: "Satchel") -> str:
     return skills.load(GOOD_NAME).text if GOOD_NAME in skills.catalog else ""
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

@@ -63,7 +63,7 @@ def run_loader(
     when its imports are done; it prints one JSON object on a line of its own, with
     ``found`` (name to description), and where it has them ``catalog`` (what a model
     would be shown: a text, or texts by format) and ``error`` (an exception that ended
-    the discovery). Other keys are kept, not looked at.
+    the discovery). Other keys are passed on unread.
 
     It leads a session of its own, and the whole group is killed at the end. What it
     writes is bounded.
@@ -111,12 +111,12 @@ def run_loader(
 
 def judge(answer: Mapping[str, Any], seconds: float) -> LoaderOutcome:
     """Return the outcome for what a loader printed."""
-    said = answer.get("found")
-    if not isinstance(said, dict):
+    names = answer.get("found")
+    if not isinstance(names, dict):
         return LoaderOutcome(
             "crashed", seconds=seconds, detail="its answer has no `found`"
         )
-    pairs = cast("dict[str, object]", said)
+    pairs = cast("dict[str, object]", names)
     found = {name: str(about or "") for name, about in pairs.items()}
     catalog = answer.get("catalog")
     if isinstance(catalog, dict):

@@ -1,8 +1,9 @@
-"""The other process of the suite that dies: right after a tool's effect, or not at all.
+"""Other processes of the suite: one goes on with a conversation, one dies of a call.
 
-Run as ``python -m tests.adapters.killed ADAPTER PACKS EFFECTS [die]``, with the stored
-conversation and the paused run on stdin; it says yes, and each effect is a line of the
-file EFFECTS. ``ADAPTER:NAME`` is a driver next to ``DRIVER``.
+Run as ``python -m tests.adapters.processes go_on ADAPTER PACKS`` with the conversation
+on stdin, or ``say_yes ADAPTER PACKS EFFECTS [die]`` with the stored conversation and
+the paused run: it says yes, each effect is a line of the file EFFECTS, and with ``die``
+it is killed right after the first. ``ADAPTER:NAME`` is a driver next to ``DRIVER``.
 """
 
 from __future__ import annotations
@@ -17,13 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from satchel.policy import ask
-from tests.adapters.desk import Desk, load, open_desk, script, setup
-from tests.adapters.driver import Call, Driver, Paused
+from tests.adapters.desk import ANA, REFUND, Desk, load, open_desk, script, setup
+from tests.adapters.driver import Driver, Paused
 
 if TYPE_CHECKING:
     from satchel import Satchel
 
-REFUND = Call("refund", {"order_id": "A-1", "cents": 995})
 PAYS = script([load("refunds")], [REFUND], "done")
 
 
@@ -49,14 +49,31 @@ def careful(packs: Path, effects: Effects) -> Satchel:
     return open_desk(packs, Desk(effects), ask("refunds", tool="refund"))
 
 
-def main(name: str, packs: str, effects: str, dies: str = "") -> None:
-    """Say yes to the paused run, and print what came of it."""
+def _driver(name: str) -> Driver:
     module, _, attribute = name.partition(":")
     drivers = import_module(f"tests.adapters.{module}")
     driver: Driver = getattr(drivers, attribute or "DRIVER")
+    return driver
+
+
+def go_on(name: str, packs: str) -> None:
+    """Take a conversation up, say one thing more, and print what the model saw."""
+    model = script([REFUND], "done")
+    rig = _driver(name).build(setup(open_desk(Path(packs)), model))
+    rig.restore(sys.stdin.read())
+    said = asyncio.run(rig.say("two", who=ANA))
+    seen = [
+        {"system": each.system, "tools": each.tools, "results": each.results}
+        for each in rig.seen
+    ]
+    print(json.dumps({"said": said, "seen": seen}))  # noqa: T201 - its whole point
+
+
+def say_yes(name: str, packs: str, effects: str, dies: str = "") -> None:
+    """Say yes to the paused run, and print the result."""
     given = json.loads(sys.stdin.read())
     skills = careful(Path(packs), Effects(Path(effects), dies=bool(dies)))
-    rig = driver.build(setup(skills, PAYS))
+    rig = _driver(name).build(setup(skills, PAYS))
     rig.restore(given["saved"])
     paused = Paused(REFUND.name, REFUND.arguments, given["state"])
     said = asyncio.run(rig.decide(paused, approve=True))
@@ -64,4 +81,4 @@ def main(name: str, packs: str, effects: str, dies: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    {"go_on": go_on, "say_yes": say_yes}[sys.argv[1]](*sys.argv[2:])
