@@ -398,7 +398,7 @@ async def test_equal_calls_are_each_made_once(packs: Path) -> None:
     said = await rig.say("hi", who=ANA)
     asked: list[Any] = []
     while not isinstance(said, str):
-        asked.append(said.state["call_id"])
+        asked.append(said.state["waiting"][0][0])
         other: Any = DRIVER.build(setup(asking(packs, desk), model))
         other.restore(rig.save())
         rig = other

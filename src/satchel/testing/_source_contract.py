@@ -152,7 +152,7 @@ class SourceContract:
             assert b"beta" in manifest
 
     def test_files(self) -> None:
-        """Every file once, by path, with its size; a scan that has them has the same."""
+        """Every file once, by path, with its size, as in a scan that has files."""
         source = self.make_source(PACKS)
         key = self.key_of(source, "beta")
         files = list(source.files(key))
