@@ -1,4 +1,4 @@
-"""No URL and no index that somebody else wrote ends in anything but an answer."""
+"""Every URL and every index of another publisher gives a result or an error."""
 
 from __future__ import annotations
 

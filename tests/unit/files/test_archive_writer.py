@@ -86,7 +86,7 @@ def test_the_size_is_a_whole_number_of_records(size: int) -> None:
         ("\ud800", "Unicode"),
     ],
 )
-def test_a_path_that_no_archive_takes_is_told(path: str, problem: str) -> None:
+def test_a_path_that_no_archive_takes_is_reported(path: str, problem: str) -> None:
     assert problem in archive_problem(path)
     assert bool(problem) == bool(archive_problem(path))
     if problem:
@@ -99,6 +99,6 @@ def test_a_path_that_comes_twice_is_refused() -> None:
         tar_gz([("a", b"1"), ("a", b"2")])
 
 
-def test_a_file_for_which_the_header_has_no_room_is_told() -> None:
+def test_a_file_that_is_too_large_for_the_header_is_reported() -> None:
     assert archive_problem("a", 8**11 - 1) == ""
     assert "8,589,934,591 bytes" in archive_problem("a", 8**11)

@@ -47,7 +47,7 @@ def test_bytes_are_exact(pack: Path) -> None:
 
 
 @pytest.mark.row("A20")
-def test_any_folder_will_do(pack: Path) -> None:
+def test_any_folder_is_accepted(pack: Path) -> None:
     (pack / "scripts").mkdir()
     (pack / "scripts" / "sandbox_runner.py").write_bytes(b"print()")
 

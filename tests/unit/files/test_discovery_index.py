@@ -191,7 +191,7 @@ def test_wrong_entries_of_the_older_index(given: object, says: str) -> None:
     assert re.search(says, parsed.findings[0].message)
 
 
-def test_a_misspelt_schema_is_said() -> None:
+def test_a_misspelled_schema_is_reported() -> None:
     parsed = parse_index(index(old(), schema=None, schema_version=2), "i", Limits())
 
     assert len(parsed.entries) == 1

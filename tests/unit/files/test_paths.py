@@ -59,7 +59,7 @@ def test_plain_paths_pass(path: str) -> None:
         ("é/" * 341 + "é/é", "it is longer than 1024 bytes"),
     ],
 )
-def test_the_reason_is_told(path: str, problem: str) -> None:
+def test_the_reason_is_reported(path: str, problem: str) -> None:
     assert path_problem(path) == problem
 
 

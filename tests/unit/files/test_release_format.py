@@ -1,4 +1,4 @@
-"""release.json from anybody: read with distrust, and told exactly what is wrong."""
+"""release.json of any publisher: checked, and errors say exactly what is wrong."""
 
 from __future__ import annotations
 

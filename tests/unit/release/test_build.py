@@ -52,7 +52,7 @@ def test_the_id_is_the_tree_digest_of_every_file_there_is() -> None:
 
 
 def test_release_json_lists_every_other_file_with_its_digest_and_size() -> None:
-    """So that whoever has it alone can tell the id."""
+    """So the id can be computed from it alone."""
     files = built(PACKS)
     text = document(files)
     listed = {
@@ -93,7 +93,7 @@ def test_packs_of_more_than_a_file_have_an_archive_of_just_these_files() -> None
 
 
 def test_the_index_names_the_files_of_the_release_itself() -> None:
-    """Resolved against its own address they are beside it, wherever that is."""
+    """They are relative to the index, wherever it is served."""
     files = built(PACKS)
     index = json.loads(files[INDEX_V2])
 
@@ -232,7 +232,7 @@ def test_what_is_in_error_can_be_left_out(
     assert any(finding.severity == "error" for finding in made.findings)
 
 
-def test_what_is_repaired_and_a_folder_without_skills_are_told(tmp_path: Path) -> None:
+def test_repairs_and_a_folder_without_skills_are_reported(tmp_path: Path) -> None:
     """A named folder without skills is easily a mistake."""
     repaired = "---\nname: a\ndescription: Use: this.\n---\n# Do\n"
     write({"a": {"SKILL.md": repaired.encode()}}, tmp_path / "skills")

@@ -45,7 +45,7 @@ def test_equal_releases_have_equal_modes_whatever_the_umask(
         assert modes == {(True, 0o755), (False, 0o644)}
 
 
-def test_an_earlier_release_gives_way(tmp_path: Path) -> None:
+def test_an_earlier_release_is_replaced(tmp_path: Path) -> None:
     build(PACKS, tmp_path / "dist")
 
     build({"alone": PACKS["alone"]}, tmp_path / "dist")
@@ -54,7 +54,7 @@ def test_an_earlier_release_gives_way(tmp_path: Path) -> None:
     assert [item.name for item in tmp_path.iterdir()] == ["dist"]
 
 
-def test_an_empty_folder_gives_way(tmp_path: Path) -> None:
+def test_an_empty_folder_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "dist").mkdir()
 
     build(PACKS, tmp_path / "dist")
@@ -155,7 +155,7 @@ def test_a_release_among_the_skills_is_refused(tmp_path: Path) -> None:
             build_folder(skills, out)
 
 
-def test_no_release_lies_in_a_release(tmp_path: Path) -> None:
+def test_a_release_in_a_release_is_refused(tmp_path: Path) -> None:
     """Its folder would not be what its digest says any more."""
     outer = tmp_path / "dist"
     build(PACKS, outer)

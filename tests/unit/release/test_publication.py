@@ -82,7 +82,7 @@ def test_a_pack_with_a_path_that_no_archive_takes_is_not_offered() -> None:
     assert "too long for a USTAR archive" in plan.findings[0].message
 
 
-def test_a_pack_with_a_file_that_nobody_reads_is_not_offered() -> None:
+def test_a_pack_with_a_file_that_is_never_read_is_not_offered() -> None:
     large = replace(entry("a", "Use it.", "x.bin"), files=(FileStat("x.bin", 9),))
 
     plan = plan_publication([large, entry("b")], limits=Limits(file_bytes=8))
@@ -92,7 +92,7 @@ def test_a_pack_with_a_file_that_nobody_reads_is_not_offered() -> None:
     assert len(plan_publication([large]).artifacts) == 1
 
 
-def test_a_skill_without_an_origin_is_told_of_without_a_place() -> None:
+def test_a_skill_without_an_origin_is_reported_without_a_path() -> None:
     [finding] = plan_publication([Descriptor("A", "Use it.")]).findings
 
     assert finding.path == ""

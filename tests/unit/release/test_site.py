@@ -34,7 +34,7 @@ def dist(tmp_path: Path) -> Path:
     return tmp_path / "dist"
 
 
-def test_a_release_lies_on_the_site_byte_for_byte(dist: Path, tmp_path: Path) -> None:
+def test_a_site_has_the_release_byte_for_byte(dist: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
 
     published = put(dist, site)
@@ -176,7 +176,7 @@ def test_a_release_is_no_site(dist: Path) -> None:
         put(dist, dist)
 
 
-def test_no_site_lies_in_a_release(dist: Path) -> None:
+def test_a_site_in_a_release_is_refused(dist: Path) -> None:
     """Its folder would not be what its digest says any more."""
     before = files_in(dist)
 

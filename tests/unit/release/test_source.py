@@ -45,12 +45,12 @@ def test_a_folder_that_is_a_release_is_opened_as_one(
 
 
 @pytest.mark.usefixtures("release")
-def test_another_folder_is_none() -> None:
+def test_another_folder_is_not_a_release() -> None:
     with Satchel("skills") as skills:
         assert skills.catalog.release == ""
 
 
-def test_a_release_beside_other_skills_is_pinned_alone(release: Release) -> None:
+def test_a_release_next_to_other_skills_is_pinned_alone(release: Release) -> None:
     with Satchel(
         "skills", "dist", pin=release.id, options=Options(on_conflict="precedence")
     ) as skills:

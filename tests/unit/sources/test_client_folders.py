@@ -92,7 +92,7 @@ def test_the_folders_above_count_up_to_the_repository(
 
 
 def test_a_home_that_is_a_repository_stays_the_users(home: Path) -> None:
-    """Its folders are the user's, not those of a project nobody vouched for."""
+    """Its folders are the user's, not those of an untrusted project."""
     (home / ".git").mkdir()
     pack(home, ".agents/skills/mine")
     listed = sources.usual(home / "x", home)

@@ -108,7 +108,7 @@ def test_nothing_but_release_json_is_fetched_before_a_load() -> None:
     assert place.fetched[2:] == ["skills/files/references/guide.md"]
 
 
-def test_the_release_is_known_to_whoever_asks() -> None:
+def test_the_source_and_the_catalog_name_the_release() -> None:
     source = at(built(PACKS))
     assert source.release == ""
     assert source.owner_of("files") == ""
@@ -186,7 +186,7 @@ def test_a_site_in_the_place_of_a_release_is_refused() -> None:
         at(files).open()
 
 
-def test_where_there_is_no_release_that_is_said() -> None:
+def test_a_place_without_a_release_is_reported() -> None:
     for pin in (None, ID):
         with pytest.raises(
             InvalidReleaseError, match=r"far/release\.json: there is no"
@@ -355,7 +355,7 @@ def test_other_ids_can_be_given_to_its_skills() -> None:
         assert "filtered" in [excluded.reason for excluded in skills.catalog.excluded]
 
 
-def test_a_pack_over_the_limits_of_who_opens_it_is_refused_alone() -> None:
+def test_a_pack_over_the_limits_is_refused_alone() -> None:
     with Satchel(
         at(built(PACKS)), options=Options(limits=Limits(pack_files=4))
     ) as skills:
@@ -412,7 +412,7 @@ def test_what_is_taken_for_a_release(tmp_path: Path) -> None:
     assert not is_release(str(dist))
 
 
-def test_a_project_with_a_release_json_of_its_own_is_none(tmp_path: Path) -> None:
+def test_a_project_with_a_release_json_of_its_own_is_no_release(tmp_path: Path) -> None:
     (tmp_path / "release.json").write_text('{"branches": ["main"]}')
     (tmp_path / "skills").mkdir()
 

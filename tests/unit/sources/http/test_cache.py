@@ -14,47 +14,47 @@ if TYPE_CHECKING:
     import pytest
 
 
-def kept(vault: DiskCache, data: bytes) -> str:
+def stored(cache: DiskCache, data: bytes) -> str:
     digest = digest_bytes(data)
-    vault.put(digest, data)
+    cache.put(digest, data)
     return digest
 
 
-def test_a_vault(tmp_path: Path) -> None:
-    vault = DiskCache(tmp_path / "deep" / "cache", 1_000)
-    digest = kept(vault, b"hello")
+def test_a_disk_cache(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path / "deep" / "cache", 1_000)
+    digest = stored(cache, b"hello")
 
-    assert vault.get(digest, 5) == b"hello"
-    assert vault.get(digest, 4) is None
-    assert vault.get(digest_bytes(b"other"), 5) is None
+    assert cache.get(digest, 5) == b"hello"
+    assert cache.get(digest, 4) is None
+    assert cache.get(digest_bytes(b"other"), 5) is None
     for name in ("", "sha256:../../x", "sha256:" + "g" * 64):
-        assert vault.get(name, 5) is None
-        vault.put(name, b"x")
+        assert cache.get(name, 5) is None
+        cache.put(name, b"x")
     assert len(list((tmp_path / "deep" / "cache").iterdir())) == 1
     assert (tmp_path / "deep" / "cache").stat().st_mode & 0o077 == 0
 
 
-def test_a_vault_that_is_too_full(tmp_path: Path) -> None:
+def test_a_disk_cache_that_is_too_full(tmp_path: Path) -> None:
     """The oldest go; what is not ours stays."""
-    vault = DiskCache(tmp_path, 10)
+    cache = DiskCache(tmp_path, 10)
     (tmp_path / "not-ours").write_bytes(b"x" * 100)
-    digests = [kept(vault, bytes([number]) * 4) for number in range(4)]
+    digests = [stored(cache, bytes([number]) * 4) for number in range(4)]
     for age, digest in enumerate(digests):
         os.utime(tmp_path / digest[7:], (age, age))
-    vault.prune()
+    cache.prune()
 
-    assert [vault.get(digest, 9) is not None for digest in digests] == [
+    assert [cache.get(digest, 9) is not None for digest in digests] == [
         False,
         False,
         True,
         True,
     ]
     assert (tmp_path / "not-ours").exists()
-    vault.prune()
+    cache.prune()
     DiskCache(tmp_path / "none", 0).prune()
 
 
-def test_a_vault_is_not_looked_through_for_each_file(
+def test_the_folder_is_not_listed_for_each_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once at the start, and then for each sixteenth of what may be kept."""
@@ -66,10 +66,10 @@ def test_a_vault_is_not_looked_through_for_each_file(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", look)
-    vault = DiskCache(tmp_path, 1_600)
+    cache = DiskCache(tmp_path, 1_600)
     for number in range(100):
-        kept(vault, b"%08d" % number)
-        vault.prune()
+        stored(cache, b"%08d" % number)
+        cache.prune()
 
     assert len(looks) == 1 + 800 // 100 - 1
     assert len(list(tmp_path.iterdir())) == 100
@@ -82,8 +82,8 @@ def test_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         raise OSError(28, "No space left on device", source, None, target)
 
     monkeypatch.setattr(os, "replace", full)
-    vault = DiskCache(tmp_path, 10)
-    digest = kept(vault, b"hello")
+    cache = DiskCache(tmp_path, 10)
+    digest = stored(cache, b"hello")
 
-    assert vault.get(digest, 9) is None
+    assert cache.get(digest, 9) is None
     assert list(tmp_path.iterdir()) == []

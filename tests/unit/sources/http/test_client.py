@@ -118,7 +118,7 @@ def test_an_etag_is_sent_back(site: Site) -> None:
     assert second.etag == first.etag
 
 
-def test_an_etag_of_any_length_is_none(site: Site) -> None:
+def test_an_etag_that_is_too_long_is_ignored(site: Site) -> None:
     """Cut off it would be another one."""
     site.put("/a", Reply(b"hello", headers=(("ETag", f'"{"x" * 2_000}"'),)))
 
@@ -270,7 +270,7 @@ def test_redirects_end(site: Site) -> None:
         ("http://127.0.0.1:0/", "port is 0"),
     ],
 )
-def test_redirects_to_where_nobody_goes(site: Site, location: str, says: str) -> None:
+def test_redirects_that_are_refused(site: Site, location: str, says: str) -> None:
     site.put("/a", Reply(status=302, headers=(("Location", location),)))
     detail = refused(site)
 
@@ -433,7 +433,7 @@ def test_headers_that_never_end(head: bytes) -> None:
     thread.join()
 
 
-def test_a_length_that_lies(site: Site) -> None:
+def test_a_wrong_length(site: Site) -> None:
     site.put("/a", Reply(b"short", length=500))
     machine = Machine()
 
@@ -441,7 +441,7 @@ def test_a_length_that_lies(site: Site) -> None:
     assert len(site.asked) == 3
 
 
-def test_what_a_server_says_wrongly_is_told_shortly() -> None:
+def test_a_wrong_answer_is_reported_shortly() -> None:
     """An error goes into logs and to models: it is no place for a server's text."""
     backend = Spoken(b"X" * 50_000 + b"\r\n\r\n")
     machine = Machine({"example.com": ["127.0.0.1"]}, backend=backend)
@@ -507,7 +507,7 @@ def test_what_a_server_asks_for(site: Site, value: str, waits: list[float]) -> N
 
 
 @pytest.mark.parametrize("value", ["11", "99999999999999999999"])
-def test_nobody_waits_for_long(site: Site, value: str) -> None:
+def test_a_long_retry_after_is_not_waited_for(site: Site, value: str) -> None:
     site.put("/a", Reply(status=503, headers=(("Retry-After", value),)))
     machine = Machine()
     refusal(client(site.url, machine, timeout_s=9e9), request(f"{site.url}/a"))
@@ -536,7 +536,7 @@ def test_nobody_listens() -> None:
     assert machine.waits == [0.25, 0.5]
 
 
-def test_no_key_is_told(site: Site) -> None:
+def test_no_key_is_in_an_error(site: Site) -> None:
     """Neither a query nor a header is in what is raised."""
     site.put("/a?key=s3cret", Reply(status=500))
     made = client(site.url, headers={"Authorization": "s3cret"})

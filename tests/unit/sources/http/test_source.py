@@ -154,7 +154,7 @@ def test_no_index(site: Site) -> None:
 
 
 def test_an_index_of_a_later_format(site: Site) -> None:
-    """It is said, and an older one beside it is read."""
+    """It is reported, and an older one next to it is read."""
     later = json.dumps({"$schema": "https://x.com/9.json", "skills": [{}]}).encode()
     site.put(INDEX, later)
     made = of(site)
@@ -381,7 +381,7 @@ def test_an_index_without_digests(site: Site) -> None:
         assert skills.health().sources[0].state.stale
 
 
-def test_a_file_that_no_pack_hands_out_is_asked_for_anew(site: Site) -> None:
+def test_a_file_that_no_pack_hands_out_is_fetched_again(site: Site) -> None:
     """It is not kept, so that "not changed" would be no answer."""
     site.etags = True
     site.put_old({"two": TWO})
@@ -608,7 +608,7 @@ def test_a_first_sync_goes_on_while_something_comes(
 
 
 @pytest.mark.row("F42")
-def test_many_skills_that_cannot_be_had_are_told_together(
+def test_many_skills_that_cannot_be_fetched_are_reported_together(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source, "MAX_FAILURE_FINDINGS", 2)
@@ -626,7 +626,7 @@ def test_many_skills_that_cannot_be_had_are_told_together(
     ]
 
 
-def test_a_key_in_the_url_is_told_to_nobody(
+def test_a_key_in_the_url_is_not_shown(
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)

@@ -224,7 +224,7 @@ def test_a_command(
         assert b"PATH" in text
         assert b"SECRET_TOKEN" not in text
 
-        # The command ends in the middle of a call: it is asked once more, then told.
+        # The command ends in the middle of a call: it is asked once more.
         assert source._requests.skill("skill://x/SKILL.md")[0]
         with pytest.raises(SourceUnavailableError, match="Connection closed"):
             source._requests.skill("skill://always/SKILL.md")
@@ -306,7 +306,7 @@ def test_a_call_that_hangs_has_a_deadline_and_the_next_one_works() -> None:
         assert source.read(KEY, "SKILL.md", 1_000) == REFUNDS["SKILL.md"]
 
 
-def test_who_waits_for_a_connection_waits_no_longer_than_for_a_call() -> None:
+def test_waiting_for_a_connection_has_the_deadline_of_a_call() -> None:
     server = FakeServer({"refunds": REFUNDS})
     with (
         reading(server, timeout_s=0.05) as source,
@@ -341,7 +341,7 @@ def test_closing_ends_a_call_that_hangs_and_the_thread() -> None:
         source.close()
 
 
-def test_a_source_that_nobody_closed_ends_with_it(server: FakeServer) -> None:
+def test_a_source_that_was_not_closed_ends_its_thread(server: FakeServer) -> None:
     source = sources.mcp(server.server(), label="forgotten")
     source.scan()
     (thread,) = threads_of("forgotten")
@@ -389,7 +389,7 @@ def test_calls_go_side_by_side() -> None:
     assert read == [REFUNDS["SKILL.md"]] * 4
 
 
-def test_a_connection_that_ended_is_made_anew(server: FakeServer) -> None:
+def test_a_connection_that_ended_is_made_again(server: FakeServer) -> None:
     with reading(server) as source:
         source.scan()
         live = source._connection._live

@@ -110,7 +110,7 @@ def test_served_on_it_is_not_read_before_it_is_loaded(server: FakeServer) -> Non
     assert server.reads == []
 
 
-def test_each_read_is_verified_anew(server: FakeServer) -> None:
+def test_each_read_is_verified(server: FakeServer) -> None:
     """What was right once is no reason to trust the next answer."""
     with reading(server) as source:
         assert source.read(KEY, "SKILL.md", 1_000) == REFUNDS["SKILL.md"]
@@ -380,7 +380,7 @@ def test_a_local_skill_is_never_shadowed(
 def test_a_local_skill_in_error_is_not_shadowed_either(
     server: FakeServer, tmp_path: Path, order: OnConflict, first: bool
 ) -> None:
-    """To break a file must not hand its name to somebody else's skill."""
+    """A broken file must not give its name to a skill of another publisher."""
     (tmp_path / "refunds").mkdir()
     (tmp_path / "refunds" / "SKILL.md").write_bytes(b"no frontmatter")
     server.add("skill://other", {"SKILL.md": skill_md("other")})
@@ -438,7 +438,7 @@ def test_equal_bytes_do_not_make_it_local(server: FakeServer, tmp_path: Path) ->
         assert [excluded.reason for excluded in skills.catalog.excluded] == ["shadowed"]
 
 
-def test_its_origin_is_told_wherever_it_enters_a_context(server: FakeServer) -> None:
+def test_its_origin_is_shown_wherever_it_enters_a_context(server: FakeServer) -> None:
     with reading(server) as source, Satchel(source) as skills:
         assert "[MCP server docs] Use for refunds." in str(skills.prompt())
         text = f"This is from the MCP server 'docs' ({KEY})."
@@ -469,7 +469,7 @@ def test_its_origin_is_told_wherever_it_enters_a_context(server: FakeServer) -> 
     ],
     ids=str,
 )
-def test_its_origin_is_told_in_every_result(
+def test_its_origin_is_shown_in_every_result(
     server: FakeServer, style: Style, tool: str, arguments: dict[str, str]
 ) -> None:
     """Also in one that would else be the mere text of a file."""
@@ -477,7 +477,7 @@ def test_its_origin_is_told_in_every_result(
         assert "MCP server" in str(skills.session().call(tool, arguments))
 
 
-def test_two_servers_of_one_label_are_told_apart(server: FakeServer) -> None:
+def test_two_servers_of_one_label_get_two_labels(server: FakeServer) -> None:
     other = FakeServer({"x": {"SKILL.md": skill_md("x")}})
     with (
         reading(server) as first,
@@ -496,7 +496,7 @@ ASKS = skill_md(
 
 @dataclass
 class Asked:
-    """What of a skill that asks for tools is left, and what was told."""
+    """The tools that a skill got, and the fixes of its findings."""
 
     allowed: tuple[str, ...]
     tools: tuple[str, ...]
@@ -512,7 +512,7 @@ def asking(approved: Mapping[str, str] | None, files: Mapping[str, bytes]) -> As
         return Asked(entry.allowed_tools, entry.tools, [f.fix for f in findings])
 
 
-def test_tools_that_it_asks_for_are_ignored_and_that_is_told() -> None:
+def test_tools_that_it_asks_for_are_ignored_and_reported() -> None:
     given = asking(None, {"SKILL.md": ASKS})
 
     assert (given.allowed, given.tools) == ((), ())
@@ -616,7 +616,7 @@ def test_the_largest_skill_of_the_extension_is_taken() -> None:
     ],
     ids=["files", "bytes", "our-files", "our-bytes", "md", "text", "depth", "nodes"],
 )
-def test_a_skill_over_a_limit_is_refused_and_that_is_told(
+def test_a_skill_over_a_limit_is_refused_and_reported(
     change: Callable[[dict[str, Any]], None], limits: Limits, text: str
 ) -> None:
     server = FakeServer({"x": pack_of(511), "y": {"SKILL.md": skill_md("y")}})
@@ -629,7 +629,7 @@ def test_a_skill_over_a_limit_is_refused_and_that_is_told(
     assert "skill://x" in finding.path
 
 
-def test_deeper_than_our_limit_is_told() -> None:
+def test_a_skill_deeper_than_our_limit_is_reported() -> None:
     server = FakeServer({"x": {"SKILL.md": skill_md("x"), "a/b/c.md": b""}})
     with reading(server, limits=Limits(pack_depth=1)) as source:
         assert found_in(source) == []
@@ -644,7 +644,7 @@ def test_a_file_over_the_limit_of_a_read_is_not_asked_for(server: FakeServer) ->
     assert server.reads == []
 
 
-def test_a_dynamic_file_is_held_to_the_limit_too(server: FakeServer) -> None:
+def test_the_limit_applies_to_a_dynamic_file_too(server: FakeServer) -> None:
     server.entries[0]["resources"] = "dynamic"
     with reading(server) as source, pytest.raises(LimitExceededError):
         source.read(KEY, "SKILL.md", 10)

@@ -120,7 +120,7 @@ def test_an_index_without_a_list(skills: object) -> None:
 @pytest.mark.parametrize(
     "text", ["{", "[" * 100_000, "[]"], ids=["cut", "deep", "list"]
 )
-def test_an_index_that_is_none(text: str) -> None:
+def test_an_invalid_index(text: str) -> None:
     server = indexed()
     server.files[INDEX] = text
     with reading(server) as source:

@@ -1,4 +1,4 @@
-"""Whatever a server sends: one bad entry is told, and costs the others nothing."""
+"""A bad entry of a server is reported, and the others are used."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_file_outside_of_the_folder_is_refused(uri: str) -> None:
         path_in("s://x", uri)
 
 
-def test_any_scheme_will_do_and_the_name_may_be_encoded() -> None:
+def test_any_scheme_is_accepted_and_the_name_may_be_encoded() -> None:
     server = FakeServer()
     server.add("github://owner/repo/skills/x", {"SKILL.md": skill_md("x")})
     server.add("skill://%C3%BC", {"SKILL.md": skill_md("ü")})
@@ -165,7 +165,7 @@ def test_the_first_of_two_entries_of_one_uri_counts() -> None:
         assert "an earlier one has its URI" in findings_of(source)[0].message
 
 
-def test_many_bad_entries_are_told_together() -> None:
+def test_many_bad_entries_are_reported_together() -> None:
     server = FakeServer()
     server.entries += [None] * 150
     with reading(server) as source:
@@ -337,7 +337,7 @@ def test_skills_and_files_together_are_bounded() -> None:
         ({"skills": [], "resultType": "input_required"}, "asks for more input"),
     ],
 )
-def test_a_list_that_is_none(answer: dict[str, Any], why: str) -> None:
+def test_an_invalid_list(answer: dict[str, Any], why: str) -> None:
     server = FakeServer()
     server.answers["skills/list"] = lambda _: answer
     with reading(server) as source, pytest.raises(Unavailable, match=why):
@@ -380,7 +380,7 @@ def test_a_file_in_an_answer_of_another_shape() -> None:
 def test_the_server_is_not_asked_again_while_its_answer_holds(
     ttl: object, asked: int
 ) -> None:
-    """Looks at 0, 0.5 and 299 seconds; nobody may ask for more than five minutes."""
+    """Scans at 0, 0.5 and 299 seconds; an answer holds at most five minutes."""
     server = FakeServer({"refunds": REFUNDS})
     answer = {"skills": server.entries, "ttlMs": ttl}
     server.answers["skills/list"] = lambda _: answer
