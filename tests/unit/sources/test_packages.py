@@ -1,6 +1,8 @@
-"""Sources that installed packages register, the broken ones among them."""
+"""Skills of installed packages: in their folders, and from entry points."""
 
+import json
 import logging
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,12 +10,165 @@ from pathlib import Path
 import pytest
 
 from satchel import sources
-from satchel.errors import SkillError
+from satchel.errors import SkillError, SourceUnavailableError
 from satchel.model import Finding, Found
 from satchel.sources import LegacySourceAdapter
 from tests.unit.sources.trees import keys, pack, told
 
 Install = Callable[..., Path]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of installed packages, first on the path."""
+    root = tmp_path / "site"
+    root.mkdir()
+    monkeypatch.syspath_prepend(root)
+    return root
+
+
+def install(site: Path, name: str, *packs: str, record: str = "", **files: str) -> Path:
+    """Write a distribution that brings packs along, and says so in its RECORD."""
+    info = site / f"{name.replace('-', '_')}-1.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n"
+    )
+    lines = [record] if record else []
+    for each in packs:
+        pack(site, each, "references/a.md")
+        lines += [f"{each}/SKILL.md,sha256=x,1", f"{each}/references/a.md,,"]
+    (info / "RECORD").write_text("\n".join([*lines, f"{info.name}/METADATA,,"]))
+    for file, text in files.items():
+        (info / file.replace("_DOT_", ".")).write_text(text)
+    return info
+
+
+@pytest.mark.row("C37")
+def test_the_skills_of_one_package(site: Path) -> None:
+    """At its top or in a package; distribution and version are the origin."""
+    install(
+        site, "Fast-API", "fastapi/.agents/skills/routing", ".agents/skills/testing"
+    )
+    install(site, "other", ".agents/skills/foreign")
+    source = sources.package("fast.api")
+    found = [each for each in source.scan() if isinstance(each, Found)]
+
+    assert source.label == "Fast-API==1.2"
+    assert [(each.key, each.location) for each in found] == [
+        (".agents/skills/testing", "Fast-API==1.2/.agents/skills/testing"),
+        (
+            "fastapi/.agents/skills/routing",
+            "Fast-API==1.2/fastapi/.agents/skills/routing",
+        ),
+    ]
+    assert source.read(found[1].key, "references/a.md", 99).startswith(b"---")
+
+
+def test_all_packages_are_found_only_when_asked_for(site: Path) -> None:
+    install(site, "b", "b/.agents/skills/x")
+    install(site, "a", "a/.agents/skills/x", "a/.agents/skills/x/examples/inner")
+    install(site, "without")
+
+    assert [source.label for source in sources.packages()] == ["a==1.2", "b==1.2"]
+    assert [keys(source) for source in sources.packages()] == [
+        ["a/.agents/skills/x"],
+        ["b/.agents/skills/x"],
+    ]
+    assert [source.label for source in sources.packages(deny=["A"])] == ["b==1.2"]
+    assert [source.label for source in sources.packages(only=["B"])] == ["b==1.2"]
+
+
+def test_the_first_of_two_installations_counts(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it does for an import."""
+    install(site, "a", "a/.agents/skills/x")
+    first = tmp_path / "first"
+    first.mkdir()
+    install(first, "A", "a/.agents/skills/y")
+    monkeypatch.syspath_prepend(first)
+
+    assert [source.label for source in sources.packages()] == ["A==1.2"]
+
+
+def test_what_is_not_there(site: Path) -> None:
+    install(site, "without")
+    for name, reason in (("without", "without a folder"), ("none", "no distribution")):
+        with pytest.raises(SourceUnavailableError, match=reason):
+            sources.package(name)
+        with pytest.raises(SourceUnavailableError, match=reason):
+            sources.packages(only=[name])
+    with pytest.raises(SourceUnavailableError, match="no distribution"):
+        sources.package("")
+
+
+def test_a_package_with_a_plugin_alone_is_enough(site: Path) -> None:
+    (site / "plug_alone.py").write_text(
+        "from satchel.sources import memory\nsource = memory({})\n"
+    )
+    points = "[satchel.skill_sources]\nx = plug_alone:source\n"
+    install(site, "Plug.Alone", entry_points_DOT_txt=points)
+    (source,) = sources.packages(only=["plug-alone"])
+
+    assert source.label == "plugin:x"
+
+
+@pytest.mark.row("A09")
+@pytest.mark.parametrize(
+    "record",
+    [
+        "../outside/.agents/skills/x/SKILL.md,,",
+        "/outside/.agents/skills/x/SKILL.md,,",
+        ".agents/skills/../../../outside/SKILL.md,,",
+    ],
+)
+def test_a_record_that_points_elsewhere(site: Path, record: str) -> None:
+    """Others write it; it names no folder outside of the installation."""
+    pack(site.parent, "outside/.agents/skills/x")
+    pack(site.parent, "outside")
+    install(site, "evil", "evil/.agents/skills/good", record=record)
+
+    assert keys(sources.package("evil")) == ["evil/.agents/skills/good"]
+
+
+def test_editable_installations(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They list no files: the folder is looked for where the package is imported."""
+    src = tmp_path / "src"
+    pack(src, "my_tool/.agents/skills/one")
+    (src / "my_tool" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(src)
+    direct = json.dumps({"url": "file:///x", "dir_info": {"editable": True}})
+    install(site, "my-tool", direct_url_DOT_json=direct)
+    install(site, "gone", direct_url_DOT_json=direct)
+    install(site, "top", direct_url_DOT_json=direct, top_level_DOT_txt="my_tool\n")
+
+    assert keys(sources.package("my-tool")) == ["my_tool/.agents/skills/one"]
+    assert keys(sources.package("top")) == ["my_tool/.agents/skills/one"]
+    with pytest.raises(SourceUnavailableError):
+        sources.package("gone")
+
+
+def test_a_broken_installation_costs_nobody_else(site: Path) -> None:
+    (site / "broken-1.dist-info").mkdir()
+    install(site, "a", "a/.agents/skills/x")
+
+    assert [source.label for source in sources.packages()] == ["a==1.2"]
+
+
+def test_a_pack_that_was_deleted_by_hand(site: Path) -> None:
+    """RECORD still names it; the others are there, and it is told."""
+    install(site, "a", "a/.agents/skills/gone", "a/.agents/skills/here")
+    shutil.rmtree(site / "a/.agents/skills/gone")
+    source = sources.package("a")
+
+    assert keys(source) == ["a/.agents/skills/here"]
+    assert told(source) == [
+        ("error", "unreadable-folder", "a==1.2/a/.agents/skills/gone")
+    ]
+
 
 MODULE = '''\
 """What plug-ins of tests point at."""
@@ -76,7 +231,7 @@ number = 7
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+def install_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     """Put distributions with entry points on the path."""
     (tmp_path / "plug.py").write_text(MODULE)
     pack(tmp_path, "packs/data", "references/a.md", "scripts/run.sh")
@@ -100,9 +255,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 @pytest.mark.row("C38", "C39", "C40", "G11", "R22")
-def test_a_plugin_is_read_like_a_source_of_ours(install: Install) -> None:
+def test_a_plugin_is_read_like_a_source_of_ours(install_plugins: Install) -> None:
     """Its references and scripts, too."""
-    install(satchel={"data": "plug:folder"})
+    install_plugins(satchel={"data": "plug:folder"})
     (source,) = sources.load_plugin_sources()
 
     assert source.label == "plugin:my-data-pack"
@@ -113,8 +268,10 @@ def test_a_plugin_is_read_like_a_source_of_ours(install: Install) -> None:
 
 
 @pytest.mark.row("C38", "R22")
-def test_both_groups_count_and_one_entry_in_both_counts_once(install: Install) -> None:
-    install(
+def test_both_groups_count_and_one_entry_in_both_counts_once(
+    install_plugins: Install,
+) -> None:
+    install_plugins(
         satchel={"data": "plug:folder", "ready": "plug:ready"},
         bernstein={"data": "plug:folder", "klass": "plug:AsClass"},
     )
@@ -123,17 +280,17 @@ def test_both_groups_count_and_one_entry_in_both_counts_once(install: Install) -
     assert labels == ["plugin:my-data-pack", "plugin:klass", "plugin:ready"]
 
 
-def test_labels_are_kept_apart(install: Install) -> None:
-    install(satchel={"a": "plug:folder", "b": "plug:other_label"})
+def test_labels_are_kept_apart(install_plugins: Install) -> None:
+    install_plugins(satchel={"a": "plug:folder", "b": "plug:other_label"})
     labels = [source.label for source in sources.load_plugin_sources()]
 
     assert labels == ["plugin:my-data-pack", "plugin:b=plug:other_label"]
 
 
 @pytest.mark.row("C41")
-def test_entry_points_are_looked_up_at_each_call(install: Install) -> None:
+def test_entry_points_are_looked_up_at_each_call(install_plugins: Install) -> None:
     assert sources.load_plugin_sources() == []
-    install(satchel={"data": "plug:folder"})
+    install_plugins(satchel={"data": "plug:folder"})
 
     assert len(sources.load_plugin_sources()) == 1
 
@@ -151,10 +308,10 @@ def test_entry_points_are_looked_up_at_each_call(install: Install) -> None:
     ],
 )
 def test_a_broken_plugin_is_skipped(
-    install: Install, caplog: pytest.LogCaptureFixture, target: str, reason: str
+    install_plugins: Install, caplog: pytest.LogCaptureFixture, target: str, reason: str
 ) -> None:
     """With a warning in the log, and a finding; the others are there."""
-    install(satchel={"bad": target, "good": "plug:folder"})
+    install_plugins(satchel={"bad": target, "good": "plug:folder"})
     with caplog.at_level(logging.WARNING, "satchel"):
         loaded = sources.load_plugin_sources()
     *found, skipped = sources.packages()
@@ -174,9 +331,9 @@ def test_a_broken_plugin_is_skipped(
 @pytest.mark.parametrize(
     "deny", ["data", "plugin:data", "plugin:my-data-pack", "plug-pack", "Plug_Pack"]
 )
-def test_the_deny_list(install: Install, deny: str) -> None:
+def test_the_deny_list(install_plugins: Install, deny: str) -> None:
     """By entry point, by label or by distribution."""
-    install(satchel={"data": "plug:folder"})
+    install_plugins(satchel={"data": "plug:folder"})
 
     assert sources.load_plugin_sources(deny=[deny]) == []
     assert sources.packages(deny=[deny]) == []
@@ -184,8 +341,8 @@ def test_the_deny_list(install: Install, deny: str) -> None:
 
 @pytest.mark.row("R22")
 @pytest.mark.parametrize("target", ["plug:older", "plug:Older"])
-def test_objects_of_the_older_protocol(install: Install, target: str) -> None:
-    install(bernstein={"legacy": target})
+def test_objects_of_the_older_protocol(install_plugins: Install, target: str) -> None:
+    install_plugins(bernstein={"legacy": target})
     (source,) = sources.load_plugin_sources()
     (found,) = source.scan()
 

@@ -1,12 +1,31 @@
-"""An id that several packs claim costs that id, and nothing else."""
+"""Which packs are listed: conflicts, sources that yield, replacements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from satchel import Options, Satchel, sources
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.errors import DuplicateSkillError
 from satchel.load import load
-from satchel.model import Catalog, Request
+from satchel.model import (
+    SKILL_FILE,
+    Catalog,
+    Descriptor,
+    Excluded,
+    FileStat,
+    Found,
+    Manifest,
+    Request,
+)
 from tests.fakes import FakeClock, FakeSource, pack
+
+if TYPE_CHECKING:
+    from satchel.protocols import SkillSource
+
 
 OTHER = "# Other\n"
 
@@ -184,3 +203,151 @@ def test_many_owners_are_counted() -> None:
     kept.sync()
 
     assert kept.catalog.unresolved[0].places == "s/0/a and s/1/a and s/2/a and 2 more"
+
+
+@dataclass
+class Elsewhere:
+    """Knows a skill by what it is told of it; a read is noted, and fails."""
+
+    label: str = "far"
+    digest: str = f"sha256:{'0' * 64}"
+    frontmatter: dict[str, Any] = field(default_factory=dict[str, Any])
+    yields: bool = True
+    remote: str = "test server"
+
+    def __post_init__(self) -> None:
+        self.reads: list[str] = []
+
+    def scan(self) -> list[Found]:
+        files = (FileStat(SKILL_FILE, 9, self.digest, self.digest),)
+        return [Found("x", f"{self.label}/x", self.digest, files)]
+
+    def manifest(self, key: str) -> Manifest:
+        said = {"name": key, "description": "Use it far away."} | self.frontmatter
+        return Manifest(name=key, description=said["description"], frontmatter=said)
+
+    def files(self, key: str) -> list[FileStat]:
+        raise AssertionError(key)
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        self.reads.append(path)
+        raise AssertionError(key, limit_bytes)
+
+    def close(self) -> None: ...
+
+
+def here(label: str) -> SkillSource:
+    text = f"---\nname: x\ndescription: Of {label}.\n---\n"
+    return sources.memory({"x": {SKILL_FILE: text}}, label=label)
+
+
+def test_it_is_listed_where_nobody_else_has_the_name() -> None:
+    with Satchel(Elsewhere()) as skills:
+        (entry,) = skills.catalog
+
+        assert entry.description == "[test server far] Use it far away."
+        assert entry.remote == "test server"
+        assert skills.conflicts == ()
+
+
+def test_it_yields_to_one_in_a_conflict_it_does_not_decide() -> None:
+    far = Elsewhere()
+    with Satchel(far, here("one"), here("two")) as skills:
+        (conflict,) = skills.conflicts
+        assert [owner.source for owner in conflict.owners] == ["one", "two", "far"]
+        assert conflict.preferred is None
+        with pytest.raises(DuplicateSkillError, match=r"one.* two"):
+            skills.load("x")
+
+    with Satchel(
+        far, here("one"), here("two"), options=Options(on_conflict="precedence")
+    ) as skills:
+        (conflict,) = skills.conflicts
+        assert conflict.preferred is not None
+        assert conflict.preferred.source == "one"
+        assert sorted(held.descriptor.source for held in skills.catalog.excluded) == [
+            "far",
+            "two",
+        ]
+        assert skills.why("x").stage == "listed"
+
+
+def test_it_does_not_yield_to_what_claims_nothing() -> None:
+    """A skill that is switched off has no place to keep."""
+    with Satchel(Elsewhere(), sources.only(here("one"), ["y"])) as skills:
+        assert [entry.source for entry in skills.catalog] == ["far"]
+
+
+def test_two_that_yield_are_an_ordinary_conflict() -> None:
+    with Satchel(Elsewhere("a"), Elsewhere("b", f"sha256:{'1' * 64}")) as skills:
+        (conflict,) = skills.conflicts
+        assert conflict.preferred is None
+
+
+@pytest.mark.parametrize("digest", ["", f"sha256:{'0' * 64}"], ids=["none", "known"])
+def test_nothing_of_it_is_read_for_the_catalog(digest: str) -> None:
+    one, two = Elsewhere("a", digest), Elsewhere("b", digest)
+    with Satchel(one, two, options=Options(on_conflict="precedence")) as skills:
+        skills.prompt()
+        skills.find("far away")
+        skills.sync()
+
+    assert one.reads + two.reads == []
+
+
+def test_a_profile_holds_for_what_is_only_told() -> None:
+    odd = Elsewhere(frontmatter={"homepage": "x", "compatibility": "y" * 600})
+    with Satchel(odd, profile="spec") as skills:
+        found = {(f.code, f.path, f.line) for f in skills.findings}
+        assert ("compatibility-length", "far/x/SKILL.md", None) in found
+        assert len(skills.catalog) == 0
+    with Satchel(odd) as skills:
+        assert len(skills.catalog) == 1
+
+
+LISTED = Descriptor(id="new", description="d", replaces=("old", "older"))
+
+
+def deprecated(id: str, replacement: str, *replaces: str) -> Excluded:
+    entry = Descriptor(
+        id=id, description="d", replaced_by=replacement, replaces=replaces
+    )
+    return Excluded(entry, "deprecated")
+
+
+@pytest.mark.parametrize(
+    ("id", "excluded", "replacement"),
+    [
+        ("old", (), "new"),
+        ("older", (), "new"),
+        ("new", (), ""),
+        ("other", (), ""),
+        ("gone", (deprecated("old", "new", "gone"),), "new"),
+        ("gone", (deprecated("mid", "old", "gone"),), "new"),
+        ("mid", (deprecated("mid", "new"),), "new"),
+        ("mid", (deprecated("mid", "mid"),), ""),
+        ("a", (deprecated("a", "b"), deprecated("b", "a")), ""),
+        ("gone", (Excluded(LISTED, "disabled"),), ""),
+    ],
+)
+def test_replacement_of(
+    id: str, excluded: tuple[Excluded, ...], replacement: str
+) -> None:
+    assert Catalog((LISTED,), excluded).replacement_of(id) == replacement
+
+
+def test_of_several_replacements_the_first_by_id_is_named() -> None:
+    others = tuple(
+        Descriptor(id=id, description="d", replaces=("old",)) for id in ("b", "a")
+    )
+
+    assert Catalog(others).replacement_of("old") == "a"
+
+
+def test_a_long_line_of_replacements_is_not_followed_for_ever() -> None:
+    line = tuple(deprecated(f"s{n}", f"s{n + 1}") for n in range(20))
+
+    assert (
+        Catalog((Descriptor(id="s20", description="d"),), line).replacement_of("s0")
+        == ""
+    )
