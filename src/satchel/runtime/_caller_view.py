@@ -140,8 +140,8 @@ class CallerView:
         """
         entry = self._access.descriptor(skill_id)
         if entry is None:
-            heir = self.catalog.replacement_of(skill_id)
-            raise SkillNotFoundError(skill_id, replacement=heir)
+            replacement = self.catalog.replacement_of(skill_id)
+            raise SkillNotFoundError(skill_id, replacement=replacement)
         if self._access.loadable(skill_id) is None:
             raise DeniedError("load", skill_id)
         return entry
