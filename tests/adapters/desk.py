@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from satchel import Satchel
 from satchel.policy import deny
-from satchel.tools import Run  # noqa: TC001 - hints of tools are read when they are made
+from satchel.tools import Run
 from tests.adapters.driver import Call, Setup
 
 if TYPE_CHECKING:

@@ -20,14 +20,14 @@ from google.adk.plugins import BasePlugin
 from google.adk.runners import InMemoryRunner, Runner
 from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.adk.tools.function_tool import FunctionTool
-from google.adk.tools.tool_context import ToolContext  # noqa: TC002 - ADK reads hints
+from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from satchel import Satchel, Skill
 from satchel.adapters.google_adk import attach
 from satchel.errors import DuplicateToolError
 from satchel.policy import Policy, ask
-from satchel.tools import Run  # noqa: TC001 - hints of tools are read
+from satchel.tools import Run
 from tests.adapters.desk import (
     REFUND,
     REFUNDS,

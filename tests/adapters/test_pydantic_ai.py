@@ -30,7 +30,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from satchel import Satchel
 from satchel.adapters.pydantic_ai import attach
 from satchel.policy import Policy, ask
-from satchel.tools import Run  # noqa: TC001 - hints of tools are read
+from satchel.tools import Run
 from tests.adapters.desk import REFUNDS, Desk, open_desk, write_pack, write_packs
 
 if TYPE_CHECKING:

@@ -3,22 +3,18 @@
 Each evaluator is sybil's kind: it returns what is wrong with the block, or None.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sybil import Example
+from sybil import Example
 
 MAKEFILE: Final = Path(__file__).parents[2] / "Makefile"
 TIMEOUT_S: Final = 60

@@ -1,7 +1,5 @@
 """The page on satchel.toml names every key, with the default that it has."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields
 from pathlib import Path

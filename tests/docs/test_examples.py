@@ -7,28 +7,22 @@ one out, say why, on the line before it::
     <!--- skip: next "asks for an account" -->
 """
 
-from __future__ import annotations
-
 import re
 import shutil
+from collections.abc import Iterable
 from doctest import ELLIPSIS
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from unittest import SkipTest
 
 import pytest
-from sybil import Sybil
+from sybil import Document, Example, Region, Sybil
 from sybil.example import SybilFailure
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
 from tests.docs.console import check_script, matches, read_json, read_toml, run_session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sybil import Document, Example, Region
 
 ROOT: Final = Path(__file__).parents[2]
 # Pages of adapters run beside their frameworks: tests/adapters/test_page.py.

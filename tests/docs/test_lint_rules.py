@@ -1,7 +1,5 @@
 """docs/reference/lint-rules.md says what the heads of the codes' pages say."""
 
-from __future__ import annotations
-
 import pytest
 
 from tools.lint_rules import PAGE, render

@@ -1,19 +1,15 @@
 """Folders of packs to run commands on, and ways to run them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
 from click.testing import CliRunner, Result
 
 from satchel.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 __all__ = ["HOSTILE_BYTES", "run", "run_process", "run_terminal", "write_pack"]
 

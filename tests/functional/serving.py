@@ -1,19 +1,15 @@
 """A real server in a process of its own, and how to end it."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-    from pathlib import Path
+from pathlib import Path
+from typing import Final
 
 __all__ = ["Served", "serving"]
 

@@ -1,18 +1,13 @@
 """``satchel build``: a release, or every reason why there is none."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel import Satchel
 from tests.functional.library import HOSTILE_BYTES, run, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GOOD = "---\nname: {name}\ndescription: Use {name} when testing.\n---\nDo.\n"
 

@@ -1,20 +1,15 @@
 """``satchel check`` and ``explain``: statuses, formats, baselines."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel.checking._library import named_folders
 from satchel.model import codes
 from tests.functional.library import run, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GOOD = "---\nname: good\ndescription: Use it when testing.\n---\n# Good\n\nDo.\n"
 ODD = (

@@ -9,8 +9,6 @@ The case with the name of a code shows it; the case ``CODE-not`` is as similar a
 possible, and silent.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

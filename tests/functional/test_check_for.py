@@ -1,20 +1,14 @@
 """``satchel check --for``: in every format, with statuses, and what is not known."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from satchel.clients import PROPERTIES
 from tests.functional.library import HOSTILE_BYTES, run, run_terminal, write_pack
 from tests.made_up_loaders import GOOD, LONG, MUTE, forget, know_only_these
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 _MISSING = PROPERTIES["missing-description"]
 WHY = f"""\

@@ -1,7 +1,5 @@
 """The hook and the action of this repository: what they run works, and is safe."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,18 +1,13 @@
 """What a check says besides the rules: duplicates, key material, baselines, counts."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel.checking import check
 from tests.functional.library import run, write_pack
 from tests.unit.checking.history import commit
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PACK = "---\nname: {name}\n{about}{more}---\n# Forms\n\nDo it as {how} does.\n"
 ABOUT = "description: Fills in PDF forms. Use when a form must be filled in.\n"

@@ -1,16 +1,11 @@
 """``satchel check`` by a configuration file, by options, and with a diff."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.functional.library import run, run_terminal, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BARE = "---\nname: {}\ndescription: Use it when testing.\n---\nDo.\n"
 COLON = "---\nname: {}\ndescription: Use it: when testing.\n---\n# Title\n\nDo.\n"

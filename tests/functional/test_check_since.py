@@ -1,17 +1,12 @@
 """``satchel check --since``: exit statuses and formats; the rest is tested below it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.functional.library import run
 from tests.unit.checking.history import commit, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINK = "See [it](gone.md).\n"
 

@@ -1,7 +1,5 @@
 """``satchel connect``: the block of each client, printed or put into its file."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`satchel convert` as a person meets it: options, tables, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -5,8 +5,6 @@ that come out, below the working folder) and ``told.txt``: the status of the com
 what became of each pack, then one ``severity code path:line`` a finding.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,17 +1,12 @@
 """What `satchel convert` takes besides packs: nothing is dropped without a word."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel.authoring._convert._builder import describe
 from satchel.checking import check
 from tests.functional.library import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES = {
     ".github/prompts/release.prompt.md": ("copilot", "release"),

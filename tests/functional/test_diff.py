@@ -1,18 +1,14 @@
 """``satchel diff``: what changed between packs, by sections."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from satchel.authoring import compare_places
 from satchel.files import zip_pack
 from tests.functional.library import HOSTILE_BYTES, run, run_process, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OLD = """\
 ---

@@ -1,15 +1,10 @@
 """``satchel doctor``: what was read from where, what is wrong, what to do."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.functional.library import run, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GOOD = "---\nname: {name}\ndescription: Use it when testing.\n---\nDo.\n"
 

@@ -1,11 +1,9 @@
 """What every command keeps to: statuses, help, advice, and never a traceback."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -14,9 +12,6 @@ from satchel.cli import main
 from satchel.cli._app import COMMANDS
 from satchel.errors import SkillError
 from tests.functional.library import run, run_process, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PACK = "---\nname: alpha\ndescription: Use alpha when testing.\n---\nDo.\n"
 

@@ -1,24 +1,18 @@
 """Pairs of packs, with a fault and without it: what `satchel check` says of them."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from benchmarks.faults.fault import Fault, Pack
 from benchmarks.faults.not_found import NOT_FOUND, all_faults
 from benchmarks.faults.outcomes import FOUND, NOTED, SILENT, judge
 from benchmarks.faults.reports import Report, Said, kind_of, level_of
 from benchmarks.faults.subjects import NOT_OURS, SUBJECTS, unknown
 from satchel.checking import check
 from satchel.model import read_page
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from benchmarks.faults.fault import Fault, Pack
 
 FAULTS = all_faults()
 # Their files take a second to write; tests/functional/test_hostile.py has them too.

@@ -1,14 +1,12 @@
 """Every hostile pack beside a good neighbour, with Satchel as the loader."""
 
-from __future__ import annotations
-
 import html
 import json
 import os
 import re
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -24,11 +22,7 @@ from satchel.testing.hostile._pack import (
     CannotMake,
     HostilePack,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.testing.hostile._runner import LoaderOutcome
+from satchel.testing.hostile._runner import LoaderOutcome
 
 pytestmark = pytest.mark.hostile
 

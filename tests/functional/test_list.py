@@ -1,10 +1,9 @@
 """``satchel list``: what there is, and what is wrong with any of it."""
 
-from __future__ import annotations
-
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +11,6 @@ from satchel import Satchel
 from satchel.errors import SourceUnavailableError
 from satchel.sources import LocalSource
 from tests.functional.library import run, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GOOD = "---\nname: {name}\ndescription: Use {name} when testing the list.\n---\nDo.\n"
 

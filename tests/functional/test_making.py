@@ -1,18 +1,15 @@
 """The newcomer's way: from nothing to a served and loaded skill, as the page has it."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import pytest
+from click.testing import Result
 
 from tests.functional.library import run, run_process
 from tests.functional.serving import serving
-
-if TYPE_CHECKING:
-    import pytest
-    from click.testing import Result
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "how-to" / "make-a-skill.md"
 AT_MOST: Final = 5

@@ -1,25 +1,24 @@
 """``satchel new``: a pack that passes a check, made again with the same bytes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from satchel.authoring import NewPackRequest, make_pack, name_problem, role_names
+from satchel.authoring import (
+    Dialect,
+    NewPackRequest,
+    make_pack,
+    name_problem,
+    role_names,
+)
 from satchel.checking import check
 from satchel.cli import main
 from satchel.errors import SkillNotFoundError
 from tests.functional.library import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.authoring import Dialect
 
 SAID = "Fill in PDF forms. Use when a form has fields, or its user asks for one."
 

@@ -1,7 +1,5 @@
 """``satchel pack``: an archive that is the same everywhere, and its way back."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

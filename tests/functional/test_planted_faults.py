@@ -1,7 +1,5 @@
 """Most planted faults are reported, and nothing is said of a sound twin."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,19 +1,14 @@
 """Ids that hold more than a name: in code, on the command line, in satchel.toml."""
 
-from __future__ import annotations
-
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel import Options, Satchel, sources
 from satchel.errors import ConfigError
 from tests.functional.library import run, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.row("F06", "T02")
 

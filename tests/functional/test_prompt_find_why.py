@@ -1,17 +1,12 @@
 """``satchel prompt``, ``find`` and ``why``."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel import Satchel
 from tests.functional.library import run, run_process, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # ruff: noqa: E501 - the golden text is as it is
 GOLDEN = """\

@@ -1,17 +1,12 @@
 """``satchel publish``: a release on a static site, and the way back."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel import Satchel
 from tests.functional.library import run, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GOOD = "---\nname: {name}\ndescription: Use {name} when testing.\n---\nDo.\n"
 

@@ -1,11 +1,10 @@
 """``satchel retire``: out of the catalog, still loading, and named when it is gone."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client
@@ -18,15 +17,11 @@ from satchel.errors import (
     NotEditableError,
     SkillNotFoundError,
 )
+from satchel.model import Style
 from satchel.release import build_folder
 from satchel.server import ServedLibrary, build_server
 from tests.fakes import pack
 from tests.functional.library import run, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.model import Style
 
 
 @pytest.fixture(autouse=True)

@@ -1,10 +1,8 @@
 """``satchel role``: the prompt on one stream, where it came from on the other."""
 
-from __future__ import annotations
-
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.shell_completion import CompletionItem, ShellComplete
@@ -12,9 +10,6 @@ from click.shell_completion import CompletionItem, ShellComplete
 from satchel.cli import main
 from tests.functional.library import HOSTILE_BYTES, run, run_process, run_terminal
 from tests.unit.compat.templates import INDEX, write_role, write_template
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)

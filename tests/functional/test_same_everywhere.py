@@ -1,19 +1,14 @@
 """The same packs give the same bytes: in other processes, in other orders."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from tests.fakes import pack
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 NAMES = (
     "amber",

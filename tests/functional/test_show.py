@@ -1,16 +1,11 @@
 """``satchel show``: a skill, its files, and the result a tool would give."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.functional.library import HOSTILE_BYTES, run, run_process, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEAD = "---\nname: alpha\ndescription: Use alpha when testing.\n---\n"
 BODY = "\n# Alpha\n\nDo [red]it[/red] now.\r\nNo line end"

@@ -1,15 +1,10 @@
 """A command imports what it needs: most of what a person waits for is imports."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCRIPT = """\
 import sys

@@ -1,10 +1,8 @@
 """On a terminal no control character of a pack is obeyed by any command (T31)."""
 
-from __future__ import annotations
-
 import re
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +12,6 @@ from tests.functional.library import (
     run_terminal,
     write_pack,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals"),

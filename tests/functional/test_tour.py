@@ -1,7 +1,5 @@
 """``make run``: the tour ends by itself, with 0, on any folder of packs."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

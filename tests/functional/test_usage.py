@@ -1,20 +1,21 @@
 """``satchel usage``: what was used, from whichever file it is kept in."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from click.testing import Result
 
 from satchel import Options, Satchel
 from satchel.usage import host_mark, open_sink
 from satchel.usage._background import Background
 from satchel.usage._process import process_mark
+from satchel.usage._sinks import Event
 from tests.functional.library import run, run_process, run_terminal, write_pack
 from tests.unit.usage.library import (
     DAY,
@@ -27,13 +28,6 @@ from tests.unit.usage.library import (
     sync,
     writer,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from click.testing import Result
-
-    from satchel.usage._sinks import Event
 
 FORMATS = Path(__file__).parents[1] / "formats"
 RELEASED = sorted(

@@ -1,8 +1,6 @@
 """Skills are found where projects keep them, and to find none is no success."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +10,6 @@ from satchel.clients import PROJECT_FOLDERS
 from satchel.sources import LocalSource
 from tests.functional.library import run, write_pack
 from tests.unit.checking.history import commit
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = (
     "---\nname: {}\ndescription: Fills in PDF forms. Use when a form must be filled "

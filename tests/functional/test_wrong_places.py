@@ -1,15 +1,10 @@
 """Wrong folders, files and settings are a sentence and a status, in every command."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.functional.library import run, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OK = (
     "---\nname: ok\ndescription: Fills in forms. Use when a form must be filled in.\n"

@@ -1,7 +1,5 @@
 """The approver for a terminal: what it shows, and what counts as yes."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

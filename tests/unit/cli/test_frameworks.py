@@ -1,18 +1,12 @@
 """Installed frameworks stand beside what their adapters were tried with."""
 
-from __future__ import annotations
-
 from importlib import metadata
-from typing import TYPE_CHECKING
 
 import pytest
 
 from satchel.cli._commands import doctor as frameworks
-from satchel.cli._commands.doctor import framework_lines, read_tested
+from satchel.cli._commands.doctor import TestedFramework, framework_lines, read_tested
 from tests.functional.library import run
-
-if TYPE_CHECKING:
-    from satchel.cli._commands.doctor import TestedFramework
 
 TRIED = "its adapter is tested with (1.2.0 to 1.10.3)"
 UPGRADE = "pip install -U 'satchel[strings]'"

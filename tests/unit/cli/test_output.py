@@ -1,7 +1,5 @@
 """What reaches a terminal, and what reaches a pipe."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import NoReturn

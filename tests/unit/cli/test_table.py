@@ -1,7 +1,5 @@
 """Columns on terminals of any width."""
 
-from __future__ import annotations
-
 import pytest
 
 from satchel.cli._terminal import cells, clip, layout

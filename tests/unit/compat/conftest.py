@@ -1,17 +1,12 @@
 """A folder with two role packs, and nothing kept from test to test."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from satchel.compat import invalidate_cache
 from tests.unit.compat.templates import DESCRIPTIONS, write_role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)

@@ -1,11 +1,7 @@
 """Folders of role packs and legacy templates to resolve roles in."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Final
 
 __all__ = ["DESCRIPTIONS", "INDEX", "edit", "write_role", "write_template"]
 

@@ -1,23 +1,18 @@
 """What users of the earlier system do with a role's prompt, and with what it names."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import json
 import logging
 import pickle
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from satchel import load_skill, resolve_role_prompt
 from satchel.compat import ResolvedRolePrompt, RoleResolver, _registry as default
 from tests.unit.compat.templates import INDEX, edit, write_role, write_template
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.row("F31")
 

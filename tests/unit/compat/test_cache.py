@@ -1,12 +1,10 @@
 """What is read again, and what is not."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,9 +19,6 @@ from satchel.errors import SourceUnavailableError
 from satchel.model import Found
 from tests.fakes import FakeSource, pack
 from tests.unit.compat.templates import INDEX, edit, write_role
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.row("C19", "C23", "G12", "X15")

@@ -1,11 +1,9 @@
 """The legacy path: what is read, what is refused, and that it goes."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +13,6 @@ from satchel.compat._role import DEPRECATED_IN, REMOVED_IN, OncePerKey
 from satchel.errors import InvalidRoleError, TemplateError, TemplateNotFoundError
 from satchel.model import Limits
 from tests.unit.compat.templates import write_template
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 quiet = pytest.mark.filterwarnings("ignore:role ")
 

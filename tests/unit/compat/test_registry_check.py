@@ -1,9 +1,7 @@
 """Skills that are registered in code: complete, checked, and claimed in a test."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -19,9 +17,6 @@ from satchel.compat import (
 from satchel.errors import ConfigError
 from satchel.testing import assert_complete
 from tests.unit.sources.house import House, build
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.row("F31", "T12")
 

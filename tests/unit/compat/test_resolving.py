@@ -1,12 +1,10 @@
 """resolve_role_prompt: a pack, else a legacy template, else one sentence."""
 
-from __future__ import annotations
-
 import logging
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,14 +18,10 @@ from satchel.compat import (
     build_index_only,
 )
 from satchel.errors import ChangedSinceSyncError, InvalidRoleError
+from satchel.model import Catalog, Limits, Loaded, Request
 from satchel.text import EstimateCounter
 from tests.fakes import FakeSource, pack
 from tests.unit.compat.templates import INDEX, edit, write_role, write_template
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.model import Catalog, Limits, Loaded, Request
 
 
 def codes(resolved: ResolvedRolePrompt) -> list[str]:

@@ -1,20 +1,15 @@
 """One command of a template: its output, or a text that says what went wrong."""
 
-from __future__ import annotations
-
 import shlex
 import signal
+import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel.compat import _role_template as shell
 from satchel.compat._role_template import run_command
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
 
 
 def python(code: str) -> str:

@@ -1,7 +1,5 @@
 """The role packs that ship, resolved from a folder of templates."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Final

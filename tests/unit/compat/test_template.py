@@ -1,7 +1,5 @@
 """Conditions, commands, placeholders, in this order."""
 
-from __future__ import annotations
-
 import pytest
 
 from satchel.compat import render_template

@@ -1,7 +1,5 @@
 """The role packs as the earlier system named them, and where they are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,18 +1,14 @@
 """A place to run the packs' scripts in: known tools on the path, and no others."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 __all__ = ["Place", "needs_bash", "needs_dash"]
 

@@ -1,17 +1,13 @@
 """``docs/scripts/check-links.sh``: links and anchors of Markdown that lead nowhere."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.unit.packs.house import PACKS
 from tests.unit.packs.scripts import Place, needs_bash, needs_dash
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCRIPT: Final = PACKS / "docs" / "scripts" / "check-links.sh"
 

@@ -1,7 +1,5 @@
 """The legacy roles in examples/templates, beside the pack that replaces one."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

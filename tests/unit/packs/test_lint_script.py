@@ -1,21 +1,17 @@
 """``backend/scripts/lint.sh``: finds what a project is set up for, and runs it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pytest
 
 from tests.unit.packs.house import PACKS
 from tests.unit.packs.scripts import Place, needs_bash, needs_dash
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SCRIPT: Final = PACKS / "backend" / "scripts" / "lint.sh"
 

@@ -1,11 +1,11 @@
 """The 17 packs that come with Satchel: what is in them, and that it is sound."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -21,10 +21,6 @@ from tools.role_packs import (
     render_page,
     render_results,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 REFERENCES = [
     (role, path)

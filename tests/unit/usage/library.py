@@ -1,20 +1,14 @@
 """Events to keep, stores to keep them in, and days to keep them on."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
 
 from satchel.model import CatalogSynced, Descriptor, Origin, SkillSynced, UsageEvent
-from satchel.usage import read_records
+from satchel.usage import EventStore, Records, read_records
 from satchel.usage._location import StoreLocation, store_at
+from satchel.usage._sinks import Event
 from satchel.usage._store import Writer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from satchel.usage import EventStore, Records
-    from satchel.usage._sinks import Event
 
 __all__ = [
     "DAY",

@@ -1,13 +1,11 @@
 """Writing behind: nothing is lost without being told, and no load waits for long."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import multiprocessing.util
 import threading
 import weakref
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -16,14 +14,9 @@ from satchel.errors import ConfigError
 from satchel.usage import _background as background, _process
 from satchel.usage._background import Background
 from satchel.usage._process import close_all_writers
-from satchel.usage._store import InvalidRowError
+from satchel.usage._sinks import Event
+from satchel.usage._store import InvalidRowError, Row, Writer
 from tests.unit.usage.library import load, sync
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from satchel.usage._sinks import Event
-    from satchel.usage._store import Row, Writer
 
 WAIT_S = 20.0
 

@@ -1,10 +1,9 @@
 """The chained log: what is told of a change, and what cannot be told."""
 
-from __future__ import annotations
-
 import hashlib
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +11,6 @@ from satchel.errors import MissingPathError
 from satchel.usage import verify_chain
 from satchel.usage._store import canonical
 from tests.unit.usage.library import NOON, keep, load, store, writer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 LONG = "x" * 70_000
 

@@ -1,9 +1,7 @@
 """Where events go, by SATCHEL_USAGE."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +15,6 @@ from satchel.usage import (
     usage_sinks,
 )
 from satchel.usage._background import Background
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,15 @@
 """Events of every surface that loads: one each, whole, and free of content."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from satchel import Options, Policy, Satchel, Skill, SkillError, deny, load_skill
-from satchel.model import Descriptor, Loaded, Request
+from satchel.model import Descriptor, Loaded, Request, Style, UsageEvent
 from satchel.skills import SkillDiscoverySkill
 from satchel.usage import (
     ListSink,
@@ -20,12 +20,6 @@ from satchel.usage import (
 )
 from satchel.usage._file_store import LineStore
 from tests.fakes import FakeClock, FakeSource, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from satchel.model import Style, UsageEvent
 
 HIDDEN = pack("secret", "d\ndisable-model-invocation: true")
 ODD = "references/my odd file.md"

@@ -1,7 +1,5 @@
 """What Prometheus reads."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 

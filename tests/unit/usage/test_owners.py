@@ -1,9 +1,7 @@
 """Who answers for a skill."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +11,6 @@ from satchel.sources import LocalSource
 from satchel.usage import OwnerLookup
 from satchel.usage._owners import owner_by, parse_codeowners
 from tests.fakes import FakeSource, pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # The example of GitHub's documentation, without its comments.
 EXAMPLE = """\

@@ -1,22 +1,15 @@
 """Processes that write at once, are forked, end without a close, or are killed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from satchel.usage import ended_unclosed, host_mark, make_report, read_records
+from satchel.usage import Records, ended_unclosed, host_mark, make_report, read_records
 from satchel.usage._records import WriterState, is_running
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.usage import Records
 
 WAIT_S = 60.0
 BEGIN = """

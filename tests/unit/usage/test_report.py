@@ -1,22 +1,16 @@
 """What the rows say: loads, the core, the dead, the unread, the missing."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from satchel.usage import Records, make_report, read_records
+from satchel.usage import Records, UsageReport, make_report, read_records
 from satchel.usage._records import WriterState
+from satchel.usage._sinks import Event
 from tests.unit.usage.library import KINDS, copied, day, keep, load, miss, skill, sync
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from satchel.usage import UsageReport
-    from satchel.usage._sinks import Event
 
 
 def report(

@@ -1,7 +1,5 @@
 """Sinks of usage events, and giving events to them whatever they do."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What keeps events: a database, JSON lines, a chain; all give the same rows."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -10,7 +8,8 @@ import stat
 import sys
 from contextlib import closing, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -20,6 +19,7 @@ from satchel.model import Origin
 from satchel.usage import ended_unclosed, make_report, read_records
 from satchel.usage._file_store import LineStore
 from satchel.usage._records import CopiedSkill, Tally
+from satchel.usage._sinks import Event
 from satchel.usage._store import InvalidRowError
 from tests.unit.usage.library import (
     DAY,
@@ -35,11 +35,6 @@ from tests.unit.usage.library import (
     sync,
     writer,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.usage._sinks import Event
 
 EVENTS: list[Event] = [
     sync(day(0), skill("a", "references/r.md"), "b", owners={"a": "@team"}),

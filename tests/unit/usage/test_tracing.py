@@ -1,7 +1,5 @@
 """Loads as spans, where whoever loads has one of their own."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("opentelemetry.sdk")
