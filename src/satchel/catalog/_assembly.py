@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from satchel.catalog._packs import RETIRED_STATUSES, PackDigests, ScannedPack
 from satchel.catalog._source_scanner import SourceScanner
+from satchel.errors import rename_advice
 from satchel.model import (
     Catalog,
     Conflict,
@@ -248,7 +249,7 @@ def _shadowed(chosen: Descriptor, owner: Descriptor) -> Excluded:
         owner,
         "shadowed",
         f"{chosen.origin.location} goes before {owner.origin.location}",
-        "rename one of the two, or give a source a prefix",
+        rename_advice("give a source a prefix"),
     )
 
 

@@ -11,6 +11,7 @@ from satchel.errors import (
     ReferenceNotAllowedError,
     SkillManifestError,
     SkillNotFoundError,
+    rename_advice,
 )
 from satchel.files import check_path
 from satchel.load import load
@@ -350,8 +351,10 @@ def duplicate_with_switch(
         f"leave the plug-in out with deny=[{plugins[0]!r}], or all of them "
         "with include_plugins=False (--no-plugins)"
         if plugins
-        else "rename one, or put a prefix in front of the ids of one source: "
-        'satchel.sources.prefixed(source, "mine-")'
+        else rename_advice(
+            "put a prefix in front of the ids of one source: "
+            'satchel.sources.prefixed(source, "mine-")'
+        )
     )
     return type(error)(error.skill_name, error.first_origin, error.second_origin, fix)
 

@@ -15,6 +15,7 @@ from satchel.errors import (
     ReferenceNotFoundError,
     SkillManifestError,
     SkillNotFoundError,
+    rename_advice,
 )
 from satchel.files import TOO_LARGE_FIX, Listing, check_path, digest_bytes
 from satchel.model import (
@@ -219,7 +220,7 @@ class SkillRegistry:
                         descriptor.name,
                         first,
                         self._owner(descriptor),
-                        "rename one, or register it with replace=True",
+                        rename_advice("register it with replace=True"),
                     )
                 skills[descriptor.name] = descriptor
             self._skills = MappingProxyType(dict(sorted(skills.items())))

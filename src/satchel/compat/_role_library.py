@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.compat._loader import LocalDirSkillSource, duplicate_with_switch
-from satchel.errors import DuplicateSkillError, SkillError, SourceUnavailableError
+from satchel.errors import (
+    DuplicateSkillError,
+    SkillError,
+    SourceUnavailableError,
+    rename_advice,
+)
 from satchel.model import (
     SKILL_FILE,
     Catalog,
@@ -231,7 +236,7 @@ class RoleLibrary:
         error = duplicate_with_switch(conflict, {self.source})
         if any(owner.source != self.source for owner in conflict.owners):
             return error
-        fix = "rename one, and its folder with it"
+        fix = f"{rename_advice()}, and its folder with it"
         return DuplicateSkillError(
             error.skill_name, error.first_origin, error.second_origin, fix
         )

@@ -10,7 +10,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import Final, cast
 
-from satchel.errors import LimitExceededError
+from satchel.errors import LimitExceededError, rename_advice
 from satchel.files._paths import (
     ExclusionKind,
     escape_name,
@@ -173,7 +173,7 @@ def _collisions(paths: Iterable[str]) -> list[Finding]:
         first = seen.setdefault(folded, path)
         if first != path:
             message = f"on some systems this is the same file as {first!r}"
-            fix = "rename one of the two"
+            fix = rename_advice()
             findings.append(
                 Finding("colliding-file-names", "warning", message, path, fix=fix)
             )

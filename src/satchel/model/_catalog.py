@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
+from satchel.errors import rename_advice
 from satchel.model._finding import Finding
 from satchel.model._pack import SKILL_FILE, Descriptor, FileStat
 
@@ -73,13 +74,14 @@ class Conflict:
     def fix(self) -> str:
         """The ways out, each with its line for code, command line and satchel.toml."""
         code, option, line = self._prefixes()
-        return (
-            "rename one in its SKILL.md; or put a prefix in front of ids: "
+        return rename_advice(
+            "put a prefix in front of ids: "
             f"options=Options({code}) in Satchel(...), {option} on the command line, "
-            f"{line} in satchel.toml; or let the first one win: "
+            f"{line} in satchel.toml",
+            "let the first one win: "
             'options=Options(on_conflict="precedence") in Satchel(...), '
             '--on-conflict precedence on the command line, on_conflict = "precedence" '
-            "in satchel.toml"
+            "in satchel.toml",
         )
 
     def _prefixes(self) -> tuple[str, str, str]:

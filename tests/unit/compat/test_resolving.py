@@ -543,7 +543,7 @@ def test_two_packs_of_one_folder_that_claim_a_name_are_told_a_way_out(
     with pytest.raises(DuplicateSkillError) as caught:
         resolve_role_prompt("backend", templates)
 
-    assert caught.value.fix == "rename one, and its folder with it"
+    assert caught.value.fix == "rename one of the two, and its folder with it"
     assert "precedence" not in str(caught.value)
 
 

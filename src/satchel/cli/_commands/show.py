@@ -30,6 +30,7 @@ from satchel.errors import (
     MissingPathError,
     SkillError,
     SkillNotFoundError,
+    rename_advice,
 )
 from satchel.load import (
     PlainBackend,
@@ -291,7 +292,7 @@ def _explained(source: "LayeredSource", name: str) -> "LayerExplanation":
     owners = [skill for skill in map(source.explain, folders) if skill.name == name]
     if len(owners) > 1:
         first, second = (owner.layers[-1][1] for owner in owners[:2])
-        raise DuplicateSkillError(name, first, second, "rename one of the two")
+        raise DuplicateSkillError(name, first, second, rename_advice())
     if owners:
         return owners[0]
     for key in keys:
