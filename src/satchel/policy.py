@@ -12,14 +12,13 @@ tool of a skill that calls itself raw, and everything else is allowed.
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Final, Protocol, TypeAlias, cast, get_args
+from typing import Any, Final, TypeAlias, TypedDict, Unpack, cast, get_args
 
 from satchel.model import Action, Decision, Finding, Verdict
 
 __all__ = [
     "OPEN_POLICY",
     "Condition",
-    "Decides",
     "Policy",
     "PolicyRule",
     "allow",
@@ -39,22 +38,6 @@ _WHAT_IS_ASKED: Final[dict[str, str]] = {
 }
 _SILENT: Final = frozenset({"list", "find"})
 """What is done without a call that could wait, so that nobody can be asked."""
-
-
-class Decides(Protocol):
-    """Says what holds for one action on one skill: a `Policy`, or what stands on it."""
-
-    def decide(
-        self,
-        action: Action,
-        skill: str,
-        who: Mapping[str, Any],
-        *,
-        tool: str = "",
-        raw: bool = False,
-    ) -> Decision:
-        """Return what holds; ``raw`` is whether the skill calls itself raw."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,37 +182,37 @@ OPEN_POLICY: Final = Policy()
 """No rules: the defaults alone."""
 
 
-def allow(  # noqa: PLR0913 - by name, and each with a default
-    pattern: str = "*",
-    *,
-    action: Action | Iterable[Action] = (),
-    tool: str | None = None,
-    when: Condition | None = None,
-    unless: Condition | None = None,
-    reason: str = "",
-) -> PolicyRule:
+class RuleOptions(TypedDict, total=False):
+    """What a rule can say besides its pattern; see `PolicyRule`."""
+
+    action: Action | Iterable[Action]
+    tool: str | None
+    when: Condition | None
+    unless: Condition | None
+    reason: str
+
+
+def allow(pattern: str = "*", **options: Unpack[RuleOptions]) -> PolicyRule:
     """Return a rule that lets it be done."""
-    return PolicyRule("allow", pattern, _actions(action), tool, when, unless, reason)
+    return _rule("allow", pattern, **options)
 
 
-def ask(  # noqa: PLR0913 - as above
-    pattern: str = "*",
-    *,
-    action: Action | Iterable[Action] = (),
-    tool: str | None = None,
-    when: Condition | None = None,
-    unless: Condition | None = None,
-    reason: str = "",
-) -> PolicyRule:
+def ask(pattern: str = "*", **options: Unpack[RuleOptions]) -> PolicyRule:
     """Return a rule by which somebody is asked first.
 
     ``reason`` is what they read; by default that the policy asks.
     """
-    return PolicyRule("ask", pattern, _actions(action), tool, when, unless, reason)
+    return _rule("ask", pattern, **options)
 
 
-def deny(  # noqa: PLR0913 - as above
-    pattern: str = "*",
+def deny(pattern: str = "*", **options: Unpack[RuleOptions]) -> PolicyRule:
+    """Return a rule by which it is not done."""
+    return _rule("deny", pattern, **options)
+
+
+def _rule(  # noqa: PLR0913 - by name, and each with a default
+    verdict: Verdict,
+    pattern: str,
     *,
     action: Action | Iterable[Action] = (),
     tool: str | None = None,
@@ -237,8 +220,8 @@ def deny(  # noqa: PLR0913 - as above
     unless: Condition | None = None,
     reason: str = "",
 ) -> PolicyRule:
-    """Return a rule by which it is not done."""
-    return PolicyRule("deny", pattern, _actions(action), tool, when, unless, reason)
+    actions = frozenset((action,) if isinstance(action, str) else action)
+    return PolicyRule(verdict, pattern, actions, tool, when, unless, reason)
 
 
 def _reason(rule: PolicyRule, number: int, action: Action) -> str:
@@ -246,10 +229,6 @@ def _reason(rule: PolicyRule, number: int, action: Action) -> str:
     if rule.verdict == "ask":
         return rule.reason or f"the policy asks before {_WHAT_IS_ASKED[action]}"
     return f"rule {number}" + (f": {rule.reason}" if rule.reason else "")
-
-
-def _actions(action: Action | Iterable[Action]) -> frozenset[Action]:
-    return frozenset((action,) if isinstance(action, str) else action)
 
 
 def _holds(condition: Condition, who: Mapping[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from satchel._lazy import lazy_door
+from satchel.load import _wording
 from satchel.load._agent_skills import (
     EXTENDED as EXTENDED,
     StyleOptions,
@@ -41,24 +42,12 @@ from satchel.load._tool_backend import (
 )
 from satchel.load._turn_cache import TurnCache
 from satchel.load._wording import (
-    EDITED_ARGUMENTS as EDITED_ARGUMENTS,
-    LOAD_TO_OPEN as LOAD_TO_OPEN,
-    NO_SUCH_TOOL as NO_SUCH_TOOL,
-    SKILL_IS_NO_TOOL as SKILL_IS_NO_TOOL,
-    TOOL_CLOSED as TOOL_CLOSED,
-    TOOL_DENIED as TOOL_DENIED,
-    TOOL_MISSING as TOOL_MISSING,
-    TOOL_OF_OTHER as TOOL_OF_OTHER,
-    TOOLS_OPEN as TOOLS_OPEN,
-    changes_note as changes_note,
     error_result as error_result,
     model_message as model_message,
-    not_found_advice as not_found_advice,
-    not_staged_note as not_staged_note,
-    reinjected_section as reinjected_section,
-    replacement_advice as replacement_advice,
-    unchanged_note as unchanged_note,
 )
+
+wording = _wording
+"""Every sentence that a model reads in a result."""
 
 if TYPE_CHECKING:
     from satchel.load._invocation import (

@@ -18,8 +18,8 @@ from satchel.load import (
     ToolBackend,
     invoke_skill,
     offer_find,
-    replacement_advice,
     tools_for,
+    wording,
 )
 from satchel.model import (
     Catalog,
@@ -384,7 +384,7 @@ class _ViewBackend(ToolBackend):
         return self._access.find(query, k)
 
     def advice(self, error: SkillError) -> str | None:
-        return replacement_advice(error, self._access.listed) or None
+        return wording.replacement_advice(error, self._access.listed) or None
 
 
 def _without_files(entry: Descriptor, paths: "Collection[str]") -> Descriptor:

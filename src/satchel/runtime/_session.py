@@ -5,16 +5,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from operator import is_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from satchel.errors import SkillError, ToolError
-from satchel.load import (
-    EDITED_ARGUMENTS,
-    InvokedSkill,
-    TurnCache,
-    error_result,
-    reinjected_section,
-)
+from satchel.load import InvokedSkill, TurnCache, error_result, wording
 from satchel.model import (
     Activation,
     Catalog,
@@ -28,7 +22,6 @@ from satchel.model import (
     SeenMessage,
     Style,
 )
-from satchel.protocols import Approval
 from satchel.runtime._access import SkillAccess
 from satchel.runtime._approvals import Approvals
 from satchel.runtime._authorizer import Authorizer
@@ -37,7 +30,12 @@ from satchel.runtime._saved_state import StateSeals, dump_state
 from satchel.runtime._session_settings import AlwaysOn, SessionSettings
 from satchel.runtime._session_state import SavedState, SessionState
 from satchel.runtime._session_tools import OwnedTool, SessionTools
-from satchel.runtime._tool_calls import CallAuthorizer, Permit
+from satchel.runtime._tool_calls import (
+    Arguments,
+    CallApproval,
+    CallAuthorizer,
+    Permit,
+)
 from satchel.tools import Run, Tool, Toolbox, result_text
 
 if TYPE_CHECKING:
@@ -228,7 +226,7 @@ class Session:
             else:
                 left -= tokens
                 texts.append(text)
-        return reinjected_section(texts, no_room, gone)
+        return wording.reinjected_section(texts, no_room, gone)
 
     def tools(self, own_tools: Iterable[str] = ()) -> Toolbox:
         """Return the tools of the next model call, in an order that only grows.
@@ -251,7 +249,7 @@ class Session:
             self._offered = offered, toolbox
         return toolbox
 
-    def decide(self, name: str, arguments: Mapping[str, object] | str) -> Decision:
+    def decide(self, name: str, arguments: Arguments) -> Decision:
         """Return what the policy says of a call, for a framework's own approval.
 
         A call that is about no skill, or one that is not there, is allowed: it fails
@@ -259,9 +257,7 @@ class Session:
         """
         return self._calls.decide(name, arguments)
 
-    def question(
-        self, name: str, arguments: Mapping[str, object] | str
-    ) -> Question | None:
+    def question(self, name: str, arguments: Arguments) -> Question | None:
         """Return what somebody has to be asked before a call; None for nothing.
 
         For a framework's own approval; `satchel.runtime.question_text` writes it for
@@ -270,94 +266,61 @@ class Session:
         return self._calls.question(name, arguments)
 
     def call(
-        self,
-        name: str,
-        arguments: Mapping[str, object] | str,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
+        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> object:
         """Make one tool call of a model. Never raises: an error is a result.
 
         Args:
             name: The tool.
             arguments: An object, or its JSON text, as a model's API gives it.
-            approved: What somebody answered to the call's `question`, for this call
-                alone; None asks the session's ``approve`` where the policy says so.
-            call_id: The framework's id of this call, unique for all conversations.
-                With one, what was ``approved`` counts once: a run that is resumed
-                twice, or again after a crash, does not make the call again.
+            **approval: What a framework's own approval says; without it the session's
+                ``approve`` is asked where the policy says so.
         """
-        permit = self._calls.permit(name, arguments, approved, call_id)
+        permit = self._calls.permit(name, arguments, **approval)
         if permit.tool is None:
             return permit.refusal
         return permit.tool.call(permit.arguments, self._run(permit))
 
     async def acall(
-        self,
-        name: str,
-        arguments: Mapping[str, object] | str,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
+        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> object:
         """Do as `call` does; waits for asynchronous tools, runs others in a thread."""
-        permit = await self._calls.apermit(name, arguments, approved, call_id)
+        permit = await self._calls.apermit(name, arguments, **approval)
         if permit.tool is None:
             return permit.refusal
         return await permit.tool.acall(permit.arguments, self._run(permit))
 
     def permit(
-        self,
-        name: str,
-        arguments: Mapping[str, object] | str,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
+        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> Permit:
         """Return whether a tool may be called, and with which arguments.
 
         For a framework's own tool objects (`Tool.native`), which adapters call. Asks
         and answers as `call` does. Never raises.
         """
-        return self._calls.permit(name, arguments, approved, call_id)
+        return self._calls.permit(name, arguments, **approval)
 
     async def apermit(
-        self,
-        name: str,
-        arguments: Mapping[str, object] | str,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
+        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> Permit:
         """Do as `permit` does; waits for an asynchronous approver."""
-        return await self._calls.apermit(name, arguments, approved, call_id)
+        return await self._calls.apermit(name, arguments, **approval)
 
     def refusal(
-        self,
-        name: str,
-        arguments: Mapping[str, object] | str,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
+        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> object | None:
         """Return why a tool must not be called, as its result; None where it may be.
 
         Use `permit` where arguments can be edited: here an edit is a refusal.
         """
-        permit = self._calls.permit(name, arguments, approved, call_id)
+        permit = self._calls.permit(name, arguments, **approval)
         return _refusal_of_edit(name, permit)
 
     async def arefusal(
-        self,
-        name: str,
-        arguments: Mapping[str, object] | str,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
+        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> object | None:
         """Do as `refusal` does; waits for an asynchronous approver."""
-        permit = await self._calls.apermit(name, arguments, approved, call_id)
+        permit = await self._calls.apermit(name, arguments, **approval)
         return _refusal_of_edit(name, permit)
 
     @contextmanager
@@ -501,5 +464,5 @@ def _refusal_of_edit(name: str, permit: Permit) -> object | None:
     """Return why a call must not be made with the arguments that it came with."""
     if permit.refusal is not None or not permit.is_edited:
         return permit.refusal
-    detail = EDITED_ARGUMENTS.format(result_text(permit.arguments))
+    detail = wording.EDITED_ARGUMENTS.format(result_text(permit.arguments))
     return error_result(ToolError(name, detail))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Self
 
-from satchel.load import changes_note
+from satchel.load import wording
 from satchel.model import SKILL_FILE, Activation, Loaded, Savings, SeenMessage
 from satchel.runtime._approvals import Grant
 from satchel.runtime._history import VisibleMessages, read_history
@@ -271,7 +271,7 @@ class SessionState:
             self.saved = replace(self.saved, announced=now.key)
         if before is None:
             return ""
-        return changes_note(before.catalog, now.catalog, self._outdated(now))
+        return wording.changes_note(before.catalog, now.catalog, self._outdated(now))
 
     def _outdated(self, now: PromptSnapshot) -> frozenset[str]:
         """Return the skills in use that were loaded in an earlier state."""

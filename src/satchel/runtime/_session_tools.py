@@ -18,19 +18,13 @@ from satchel.errors import (
 )
 from satchel.load import (
     EXTENDED,
-    LOAD_TO_OPEN,
-    NO_SUCH_TOOL,
-    SKILL_IS_NO_TOOL,
-    TOOL_DENIED,
-    TOOLS_OPEN,
     ToolBackend,
     fill_folder,
-    not_found_advice,
     offer_find,
     offer_reader,
     render_context,
     tools_for,
-    unchanged_note,
+    wording,
 )
 from satchel.model import (
     SKILL_FILE,
@@ -116,7 +110,7 @@ class SessionTools(ToolBackend):
         if not self._state.shows(loaded):
             return None
         self._state.save_repeat(loaded)
-        return unchanged_note(loaded)
+        return wording.unchanged_note(loaded)
 
     def notes(self, loaded: Loaded) -> Sequence[str]:
         """Return what to say next to a text: tools, the folder, what changed."""
@@ -139,7 +133,7 @@ class SessionTools(ToolBackend):
         file = error.file if isinstance(error, ReferenceNotAllowedError) else ""
         what = f"{echo(error.name)}/{echo(file)}"
         total, same = self._state.count_not_found(what)
-        advice = not_found_advice(error, total, same, self._access.listed)
+        advice = wording.not_found_advice(error, total, same, self._access.listed)
         return " ".join(filter(None, (advice, changes))) or None
 
     def _tool_notes(self, owner: Descriptor) -> Iterator[str]:
@@ -147,9 +141,9 @@ class SessionTools(ToolBackend):
         is_open = {t.name: self._may_call(owner, t.name) for t in brought.tools}
         if any(is_open.values()):
             names = ", ".join(name for name in is_open if is_open[name])
-            yield TOOLS_OPEN.format(names)
+            yield wording.TOOLS_OPEN.format(names)
         yield from (f"{note}." for note in brought.notes)
-        yield from (TOOL_DENIED.format(n) for n in is_open if not is_open[n])
+        yield from (wording.TOOL_DENIED.format(n) for n in is_open if not is_open[n])
 
     # --- Which tools there are --------------------------------------------------------
 
@@ -311,11 +305,11 @@ class SessionTools(ToolBackend):
         """Return why there is no such tool, and what to call instead."""
         listed = self._access.listed
         if name in listed:
-            return SKILL_IS_NO_TOOL
+            return wording.SKILL_IS_NO_TOOL
         for entry in listed.entries:
             if name in entry.tools:
-                return LOAD_TO_OPEN.format(entry.id)
-        return NO_SUCH_TOOL
+                return wording.LOAD_TO_OPEN.format(entry.id)
+        return wording.NO_SUCH_TOOL
 
     # --- Texts and files --------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from satchel.errors import NotStagedError, ReferenceNotFoundError, SkillError
 from satchel.files import check_path, digest_bytes, tree_digest
-from satchel.load import not_staged_note
+from satchel.load import wording
 from satchel.model import SKILL_FILE, Descriptor, Loaded, Request, Resource
 from satchel.runtime._local_copy import folder_name
 
@@ -79,7 +79,7 @@ def stage_pack(
     try:
         return Staged(stage_files(stager, load, descriptor))
     except SkillError as error:
-        return Staged("", (not_staged_note(error),))
+        return Staged("", (wording.not_staged_note(error),))
 
 
 def stage_files(

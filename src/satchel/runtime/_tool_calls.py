@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias, TypedDict
 
 from satchel.errors import (
     ApprovalDeclinedError,
@@ -20,6 +21,22 @@ from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._history import requested_access
 from satchel.runtime._session_tools import SessionTools
 from satchel.tools import Run, Tool, arguments_of
+
+Arguments: TypeAlias = Mapping[str, object] | str
+"""What a model gives to a tool: an object, or its JSON text."""
+
+
+class CallApproval(TypedDict, total=False):
+    """What a framework's own approval says of one call.
+
+    ``approved`` is what somebody answered to the call's question, for this call alone.
+    ``call_id`` is the framework's id of the call, unique for all conversations: with
+    one, ``approved`` counts once, so that a run that is resumed twice, or again after a
+    crash, does not make the call again.
+    """
+
+    approved: Approval | None
+    call_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +76,11 @@ class CallAuthorizer:
         return answer[1] if answer and answer[0].verdict == "ask" else None
 
     def permit(
-        self, name: object, arguments: object, approved: Approval | None, call_id: str
+        self,
+        name: object,
+        arguments: object,
+        approved: Approval | None = None,
+        call_id: str = "",
     ) -> Permit:
         """Ask where somebody has to be asked, and return whether it may be called."""
         question = self.question(name, arguments) if self.authorizer.asks else None
@@ -75,7 +96,11 @@ class CallAuthorizer:
         return self._use(permit, question, call_id)
 
     async def apermit(
-        self, name: object, arguments: object, approved: Approval | None, call_id: str
+        self,
+        name: object,
+        arguments: object,
+        approved: Approval | None = None,
+        call_id: str = "",
     ) -> Permit:
         """Do as `permit` does, on the caller's own event loop."""
         question = self.question(name, arguments)

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from satchel.agent import BaseSkill, Skill
 from satchel.catalog import is_tool_allowed
 from satchel.errors import DuplicateToolError, ToolError
-from satchel.load import TOOL_CLOSED, TOOL_MISSING, TOOL_OF_OTHER
+from satchel.load import wording
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
 from satchel.tools import Tool, Toolbox, foreign_name, foreign_tool, tool_from_function
 
@@ -119,11 +119,11 @@ class ToolRegistry:
         notes: list[str] = []
         for name, offer in self._named(descriptor):
             if not is_tool_allowed(name, descriptor.allowed_tools):
-                notes.append(TOOL_CLOSED.format(name))
+                notes.append(wording.TOOL_CLOSED.format(name))
             elif offer is None:
-                notes.append(TOOL_MISSING.format(name))
+                notes.append(wording.TOOL_MISSING.format(name))
             elif not _serves(offer, descriptor):
-                notes.append(TOOL_OF_OTHER.format(name, offer.owner))
+                notes.append(wording.TOOL_OF_OTHER.format(name, offer.owner))
             else:
                 tools.append(offer.tool)
         return SkillTools(tuple(tools), tuple(notes))
