@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -34,14 +35,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.adapters.desk import open_desk, write_packs
+from tests.adapters.desk import open_desk, setup, write_packs
 from tools.adapters.known import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from satchel import Satchel
-    from tests.adapters.driver import Driver
+    from tests.adapters.driver import Driver, Model, Rig
 
 REFERENCE: Final = "reference"
 _CONTRACT: Final = "tests/adapters/test_contract.py::"
@@ -134,6 +135,23 @@ def packs(tmp_path: Path) -> Path:
 @pytest.fixture
 def skills(packs: Path) -> Satchel:
     return open_desk(packs)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The driver, and the skills of the desk."""
+
+    driver: Driver
+    packs: Path
+
+    def rig(self, model: Model, *own: Callable[..., object], **options: object) -> Rig:
+        """Return an agent with the skills of the desk, and no rule but that of all."""
+        return self.driver.build(setup(open_desk(self.packs), model, *own, **options))
+
+
+@pytest.fixture
+def bench(driver: Driver, packs: Path) -> Bench:
+    return Bench(driver, packs)
 
 
 @pytest.fixture(scope="session")

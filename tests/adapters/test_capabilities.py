@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from satchel.policy import PolicyRule
+    from tests.adapters.conftest import Bench
     from tests.adapters.driver import Driver, Mode, Rig, Say
 
 STEPS: list[Say] = [[load("cards")], [Call("post", {"city": "Bern"})], "done"]
@@ -166,10 +167,8 @@ async def test_a_denied_native_tool_is_not_called(
 
 @pytest.mark.row("F22")
 @pytest.mark.capability("advice")
-async def test_a_closed_tool_is_answered_with_advice(
-    driver: Driver, packs: Path
-) -> None:
-    rig = driver.build(setup(open_desk(packs), script([REFUND], "done")))
+async def test_a_closed_tool_is_answered_with_advice(bench: Bench) -> None:
+    rig = bench.rig(script([REFUND], "done"))
 
     await rig.say("hi", who=ANA)
 
@@ -220,10 +219,8 @@ async def test_an_asynchronous_callback_is_awaited(
 # Prompts, history and files
 
 
-async def test_an_agent_without_a_prompt(
-    driver: Driver, packs: Path, mode: Mode
-) -> None:
-    rig = driver.build(setup(open_desk(packs), script("hello"), base=""))
+async def test_an_agent_without_a_prompt(bench: Bench, mode: Mode) -> None:
+    rig = bench.rig(script("hello"), base="")
 
     said = await rig.say("hi", who=ANA, mode=mode)
 
@@ -232,11 +229,9 @@ async def test_an_agent_without_a_prompt(
 
 
 @pytest.mark.capability("history")
-async def test_without_a_state_the_messages_tell_what_was_loaded(
-    driver: Driver, packs: Path
-) -> None:
+async def test_without_a_state_the_messages_tell_what_was_loaded(bench: Bench) -> None:
     model = scripts({"one": [[load("refunds")], "done"], "two": [[REFUND], "done"]})
-    rig = driver.build(setup(open_desk(packs), model))
+    rig = bench.rig(model)
 
     await rig.say("one", who=ANA)
     rig.keep_instead(None)

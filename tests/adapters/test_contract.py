@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from satchel.tools import Run
+    from tests.adapters.conftest import Bench
     from tests.adapters.driver import Driver, Mode, Rig, Say, Seen
 
 
@@ -63,11 +64,9 @@ def added(seen: Seen, before: Seen) -> set[str]:
 # What a model sees
 
 
-async def test_the_catalog_reaches_the_model(
-    driver: Driver, packs: Path, mode: Mode
-) -> None:
-    """The catalog stands in the prompt, behind the agent's own."""
-    rig = driver.build(setup(open_desk(packs), script("hello")))
+async def test_the_catalog_reaches_the_model(bench: Bench, mode: Mode) -> None:
+    """The catalog is in the prompt, after the agent's own text."""
+    rig = bench.rig(script("hello"))
 
     said = await rig.say("hi", who=ANA, mode=mode)
 
@@ -78,9 +77,9 @@ async def test_the_catalog_reaches_the_model(
     assert len(rig.seen) == 1
 
 
-async def test_only_visible_skills_are_listed(driver: Driver, packs: Path) -> None:
-    """Whom the run is for decides which skills are listed and load."""
-    rig = driver.build(setup(open_desk(packs), script([load("payroll")], "done")))
+async def test_only_visible_skills_are_listed(bench: Bench) -> None:
+    """The user of a run decides which skills are listed and load."""
+    rig = bench.rig(script([load("payroll")], "done"))
 
     await rig.say("hi", chat="ana", who=ANA)
     await rig.say("hi", chat="bo", who={"user": "bo", "groups": ["hr"]})
@@ -110,10 +109,10 @@ async def test_without_skills_nothing_is_added(driver: Driver, tmp_path: Path) -
     assert "read_skill_file" not in rig.seen[0].tools
 
 
-async def test_pinned_skills_are_worn(driver: Driver, packs: Path) -> None:
-    """A skill that is pinned stands in the prompt, its tools open from the start."""
+async def test_pinned_skills_are_worn(bench: Bench) -> None:
+    """An always-on skill is in the prompt, and its tools are open from the start."""
     model = script([REFUND], "done")
-    rig = driver.build(setup(open_desk(packs), model, always=["refunds"]))
+    rig = bench.rig(model, always=["refunds"])
 
     await rig.say("hi", who=ANA)
 
@@ -122,10 +121,10 @@ async def test_pinned_skills_are_worn(driver: Driver, packs: Path) -> None:
     assert rig.seen[1].results == [REFUNDED]
 
 
-async def test_options_narrow_what_is_there(driver: Driver, packs: Path) -> None:
-    """A pattern keeps the other skills out of an agent's sight."""
+async def test_options_narrow_what_is_there(bench: Bench) -> None:
+    """A pattern hides the other skills from an agent."""
     model = script([load("travel")], "done")
-    rig = driver.build(setup(open_desk(packs), model, only=["ref*"]))
+    rig = bench.rig(model, only=["ref*"])
 
     await rig.say("hi", who=ANA)
 
@@ -134,10 +133,10 @@ async def test_options_narrow_what_is_there(driver: Driver, packs: Path) -> None
     assert TRAVEL not in "".join(rig.seen[1].results)
 
 
-async def test_prompt_and_tool_order_are_stable(driver: Driver, packs: Path) -> None:
+async def test_prompt_and_tool_order_are_stable(bench: Bench) -> None:
     """Equal runs send equal bytes, and no step changes what earlier ones sent."""
     model = script([load("travel")], [load("refunds")], [REFUND], "done")
-    rigs = [driver.build(setup(open_desk(packs), model)) for _ in range(2)]
+    rigs = [bench.rig(model) for _ in range(2)]
 
     for rig in rigs:
         await rig.say("hi", who=ANA)
@@ -154,9 +153,9 @@ async def test_prompt_and_tool_order_are_stable(driver: Driver, packs: Path) -> 
 # Loading and reading
 
 
-async def test_load_answers(driver: Driver, packs: Path, mode: Mode) -> None:
+async def test_load_answers(bench: Bench, mode: Mode) -> None:
     """Loading a skill gives its instructions."""
-    rig = driver.build(setup(open_desk(packs), script([load("refunds")], "done")))
+    rig = bench.rig(script([load("refunds")], "done"))
 
     said = await rig.say("hi", who=ANA, mode=mode)
 
@@ -165,20 +164,20 @@ async def test_load_answers(driver: Driver, packs: Path, mode: Mode) -> None:
     assert REFUNDS in result
 
 
-async def test_a_file_is_read(driver: Driver, packs: Path, mode: Mode) -> None:
+async def test_a_file_is_read(bench: Bench, mode: Mode) -> None:
     """A file of a skill is read."""
     model = script([load("refunds")], [read("refunds", "limits.md")], "done")
-    rig = driver.build(setup(open_desk(packs), model))
+    rig = bench.rig(model)
 
     await rig.say("hi", who=ANA, mode=mode)
 
     assert LIMITS in rig.seen[2].results[1]
 
 
-async def test_parallel_loads(driver: Driver, packs: Path, mode: Mode) -> None:
+async def test_parallel_loads(bench: Bench, mode: Mode) -> None:
     """Two skills load side by side in one step; the tools of both open."""
     calls = [load("refunds"), load("travel")]
-    rig = driver.build(setup(open_desk(packs), script(calls, [REFUND], "done")))
+    rig = bench.rig(script(calls, [REFUND], "done"))
 
     await rig.say("hi", who=ANA, mode=mode)
 
@@ -189,10 +188,10 @@ async def test_parallel_loads(driver: Driver, packs: Path, mode: Mode) -> None:
     assert last.results[2] == REFUNDED
 
 
-async def test_loaded_again_is_a_note(driver: Driver, packs: Path) -> None:
+async def test_loaded_again_is_a_note(bench: Bench) -> None:
     """A skill loaded again costs one line, but its text once that is gone."""
     model = script([load("refunds")], "done")
-    rig = driver.build(setup(open_desk(packs), model))
+    rig = bench.rig(model)
 
     await rig.say("one", who=ANA)
     await rig.say("two", who=ANA)
@@ -217,7 +216,7 @@ class Counting(FakeSource):
 
 @pytest.mark.row("F23", "A06", "A07", "A15")
 async def test_a_turn_reads_a_file_once(driver: Driver, mode: Mode) -> None:
-    """Within a turn each file is read at most once; the next turn reads it anew."""
+    """Within a turn each file is read at most once; the next turn reads it again."""
     source = Counting("s", {"a": {"SKILL.md": pack("a"), "references/a.md": "Hop."}})
     step = [read("a", "a.md")]
     rig = driver.build(setup(Satchel(source), script(step, [*step, *step], "done")))
@@ -232,17 +231,15 @@ async def test_a_turn_reads_a_file_once(driver: Driver, mode: Mode) -> None:
 # Tools that skills carry
 
 
-async def test_carried_tools_open_after_the_load(
-    driver: Driver, packs: Path, mode: Mode
-) -> None:
-    """A skill's tools open when it is loaded, behind all others, in its order."""
+async def test_carried_tools_open_after_the_load(bench: Bench, mode: Mode) -> None:
+    """A skill's tools open when it is loaded, after all others, in its order."""
 
     def weather(city: str) -> str:
         """Tell the weather."""
         return f"sun in {city}"
 
     model = script([load("refunds")], [REFUND], "done")
-    rig = driver.build(setup(open_desk(packs), model, weather))
+    rig = bench.rig(model, weather)
 
     said = await rig.say("hi", who=ANA, mode=mode)
 
@@ -254,13 +251,13 @@ async def test_carried_tools_open_after_the_load(
     assert said == "done"
 
 
-async def test_carried_tools_stay_open(driver: Driver, packs: Path) -> None:
-    """In the next turn they are open still, and later ones stand behind them."""
+async def test_carried_tools_stay_open(bench: Bench) -> None:
+    """In the next turn they are still open, and later ones come after them."""
     by_text: dict[str, list[Say]] = {
         "one": [[load("travel")], "done"],
         "two": [[load("refunds")], [REFUND], "done"],
     }
-    rig = driver.build(setup(open_desk(packs), scripts(by_text)))
+    rig = bench.rig(scripts(by_text))
 
     await rig.say("one", who=ANA)
     await rig.say("two", who=ANA)
@@ -271,10 +268,10 @@ async def test_carried_tools_stay_open(driver: Driver, packs: Path) -> None:
     assert both.tools == (*opened.tools, "order_status", "refund")
 
 
-async def test_an_asynchronous_tool_is_awaited(driver: Driver, packs: Path) -> None:
-    """A carried tool may be asynchronous."""
+async def test_an_asynchronous_tool_is_awaited(bench: Bench) -> None:
+    """A skill's tool may be asynchronous."""
     model = script([load("travel")], [Call("seat", {"row": 7})], "done")
-    rig = driver.build(setup(open_desk(packs), model))
+    rig = bench.rig(model)
 
     await rig.say("hi", who=ANA)
 
@@ -343,7 +340,7 @@ RESERVED = [
 async def test_a_parameter_has_any_name(
     driver: Driver, tmp_path: Path, mode: Mode
 ) -> None:
-    """Names that mean something to Python or a framework reach a skill's tool."""
+    """Parameter names that Python or a framework reserves reach a skill's tool."""
     text = {"type": "string"}
     schema: Any = {
         "type": "object",
@@ -369,7 +366,7 @@ async def test_a_parameter_has_any_name(
 
 @pytest.mark.row("F22")
 async def test_a_closed_tool_is_not_called(driver: Driver, packs: Path) -> None:
-    """A tool whose skill was not loaded is not to be had, whoever else has it open."""
+    """A tool whose skill was not loaded is not called, whoever else has it open."""
     desk = Desk()
     by_text: dict[str, list[Say]] = {
         "open": [[load("refunds")], "done"],
@@ -386,12 +383,10 @@ async def test_a_closed_tool_is_not_called(driver: Driver, packs: Path) -> None:
 
 
 @pytest.mark.row("F22", "F29")
-async def test_an_unknown_tool_is_a_result(
-    driver: Driver, packs: Path, mode: Mode
-) -> None:
-    """A call of a tool that nobody has is a result, and the run goes on."""
+async def test_an_unknown_tool_is_a_result(bench: Bench, mode: Mode) -> None:
+    """A call of an unknown tool is answered, and the run goes on."""
     model = script([Call("teleport", {"city": "Bern"})], "done")
-    rig = driver.build(setup(open_desk(packs), model))
+    rig = bench.rig(model)
 
     said = await rig.say("hi", who=ANA, mode=mode)
 
@@ -402,7 +397,7 @@ async def test_an_unknown_tool_is_a_result(
 
 @pytest.mark.row("F22")
 async def test_a_tool_that_is_gone_is_a_result(driver: Driver, packs: Path) -> None:
-    """A call of a tool whose skill was taken away is a result; the run goes on."""
+    """A call of a tool whose skill was removed is answered, and the run goes on."""
     desk = Desk()
     skills = open_desk(packs, desk)
     by_text: dict[str, list[Say]] = {
@@ -423,7 +418,7 @@ async def test_a_tool_that_is_gone_is_a_result(driver: Driver, packs: Path) -> N
 
 @pytest.mark.row("F29")
 async def test_a_load_and_a_call_in_one_step(driver: Driver, packs: Path) -> None:
-    """A tool that opens in a step is called in the next one: no run depends on luck."""
+    """A tool that opens in a step can be called in the next one, never by chance."""
     desk = Desk()
     model = script([load("refunds"), REFUND], [REFUND], "done")
     rig = driver.build(setup(open_desk(packs, desk), model))
@@ -454,7 +449,7 @@ async def test_a_tool_of_a_skills_name_is_loud(driver: Driver, packs: Path) -> N
 async def test_a_carried_tool_of_an_own_name_is_loud(
     driver: Driver, packs: Path
 ) -> None:
-    """An own tool with the name of a carried one is an error that names it."""
+    """An own tool with the name of a skill's tool is an error that names it."""
 
     def refund(order_id: str) -> str:
         """Pay back in a way of our own."""
@@ -496,16 +491,16 @@ def _causes(error: BaseException) -> list[BaseException]:
     ],
 )
 async def test_a_wrong_option_is_refused_at_once(
-    driver: Driver, packs: Path, options: Mapping[str, Any], told: str
+    bench: Bench, options: Mapping[str, Any], told: str
 ) -> None:
-    """An option that no session could use fails where it is attached."""
+    """A wrong option fails in `attach`."""
     with pytest.raises((TypeError, ValueError), match=told):
-        driver.build(setup(open_desk(packs), script("hi"), **options))
+        bench.rig(script("hi"), **options)
 
 
 @pytest.mark.row("F58")
 async def test_a_path_is_no_satchel(driver: Driver) -> None:
-    """A path in the place of a Satchel fails where it is attached."""
+    """A path instead of a Satchel fails in `attach`."""
     skills: Any = "./skills"
     with pytest.raises(TypeError, match=r"Satchel\('./skills'\)"):
         driver.build(setup(skills, script("hi")))
@@ -514,9 +509,9 @@ async def test_a_path_is_no_satchel(driver: Driver) -> None:
 # What goes wrong stays inside the loop
 
 
-async def test_a_miss_is_a_result(driver: Driver, packs: Path, mode: Mode) -> None:
-    """A skill that is not there is a result, and the run goes on."""
-    rig = driver.build(setup(open_desk(packs), script([load("fees")], "done")))
+async def test_a_miss_is_a_result(bench: Bench, mode: Mode) -> None:
+    """A load of an unknown skill is answered, and the run goes on."""
+    rig = bench.rig(script([load("fees")], "done"))
 
     said = await rig.say("hi", who=ANA, mode=mode)
 
@@ -526,12 +521,10 @@ async def test_a_miss_is_a_result(driver: Driver, packs: Path, mode: Mode) -> No
     assert "not found" in result
 
 
-async def test_the_third_miss_is_final(driver: Driver, packs: Path) -> None:
-    """The second miss of a turn names what there is; the third of one id is final."""
+async def test_the_third_miss_is_final(bench: Bench) -> None:
+    """A turn's second failed load lists the skills; the third of one id is final."""
     ids = ("fees", "fee", "fees", "fee", "fees")
-    rig = driver.build(
-        setup(open_desk(packs), script(*[[load(each)] for each in ids], "done"))
-    )
+    rig = bench.rig(script(*[[load(each)] for each in ids], "done"))
 
     await rig.say("hi", who=ANA)
 
@@ -541,7 +534,7 @@ async def test_the_third_miss_is_final(driver: Driver, packs: Path) -> None:
 
 
 async def test_a_refusal_is_a_result(driver: Driver, packs: Path, mode: Mode) -> None:
-    """What the policy denies is a result, and the run goes on."""
+    """What the policy denies is answered, and the run goes on."""
     skills = open_desk(packs, None, deny("refunds", action="load"))
     rig = driver.build(setup(skills, script([load("refunds")], "done")))
 
@@ -554,7 +547,7 @@ async def test_a_refusal_is_a_result(driver: Driver, packs: Path, mode: Mode) ->
 
 
 async def test_a_denied_tool_is_not_offered(driver: Driver, packs: Path) -> None:
-    """A carried tool that the policy denies does not open."""
+    """A skill's tool that the policy denies does not open."""
     skills = open_desk(packs, None, deny("refunds", tool="refund"))
     rig = driver.build(setup(skills, script([load("refunds")], "done")))
 
@@ -563,14 +556,10 @@ async def test_a_denied_tool_is_not_offered(driver: Driver, packs: Path) -> None
     assert added(rig.seen[1], rig.seen[0]) == {"order_status"}
 
 
-async def test_a_raising_tool_is_a_result(
-    driver: Driver, packs: Path, mode: Mode
-) -> None:
+async def test_a_raising_tool_is_a_result(bench: Bench, mode: Mode) -> None:
     """A tool that raises gives an error without its message, and the run goes on."""
     call = Call("order_status", {"order_id": "lost"})
-    rig = driver.build(
-        setup(open_desk(packs), script([load("refunds")], [call], "end"))
-    )
+    rig = bench.rig(script([load("refunds")], [call], "end"))
 
     said = await rig.say("hi", who=ANA, mode=mode)
 
@@ -600,7 +589,7 @@ async def test_wrong_arguments_are_a_result(driver: Driver, packs: Path) -> None
 async def test_an_edit_shows_in_the_next_conversation(
     driver: Driver, packs: Path
 ) -> None:
-    """A skill that was added stands in the prompt of the next conversation."""
+    """A new skill is in the prompt of the next conversation."""
     skills = open_desk(packs)
     rig = driver.build(setup(skills, script("hello")))
 
@@ -613,7 +602,7 @@ async def test_an_edit_shows_in_the_next_conversation(
 
 
 async def test_an_edit_is_told_once(driver: Driver, packs: Path) -> None:
-    """Within a conversation the prompt keeps its bytes; the change is told once."""
+    """In a conversation the prompt does not change; the model reads once what did."""
     skills = open_desk(packs)
     by_text: dict[str, list[Say]] = {
         "one": [[load("refunds")], "done"],
@@ -635,13 +624,13 @@ async def test_an_edit_is_told_once(driver: Driver, packs: Path) -> None:
     assert "VISAS-3311" in results[3]
 
 
-async def test_active_skills_survive_trimming(driver: Driver, packs: Path) -> None:
-    """When the history is trimmed, a skill in use is stated again; tools stay open."""
+async def test_active_skills_survive_trimming(bench: Bench) -> None:
+    """When the history is trimmed, loaded skills are repeated; tools stay open."""
     by_text: dict[str, list[Say]] = {
         "one": [[load("refunds")], "done"],
         "two": [[REFUND], "done"],
     }
-    rig = driver.build(setup(open_desk(packs), scripts(by_text)))
+    rig = bench.rig(scripts(by_text))
 
     await rig.say("one", who=ANA)
     rig.trim()
@@ -654,13 +643,13 @@ async def test_active_skills_survive_trimming(driver: Driver, packs: Path) -> No
     assert rig.seen[3].results[-1] == REFUNDED
 
 
-async def test_restating_keeps_its_budget(driver: Driver, packs: Path) -> None:
-    """What does not fit is named instead, the oldest first."""
+async def test_restating_keeps_its_budget(bench: Bench, packs: Path) -> None:
+    """Skills that do not fit are only named, the oldest first."""
     for name in ("early", "late"):
         body = f"{name.upper()}-1 " + "word " * 400
         write_pack(packs, name, f"Use when it is {name}.", body)
     model = scripts({"one": [[load("early")], [load("late")], "done"], "two": ["done"]})
-    rig = driver.build(setup(open_desk(packs), model, reinject_tokens=900))
+    rig = bench.rig(model, reinject_tokens=900)
 
     await rig.say("one", who=ANA)
     rig.trim()
@@ -679,7 +668,7 @@ def _all_text(seen: Seen) -> str:
 # Several users, agents and processes
 
 
-async def test_fifty_users_at_once(driver: Driver, packs: Path, mode: Mode) -> None:
+async def test_fifty_users_at_once(bench: Bench, mode: Mode) -> None:
     """Fifty users of one agent object see, load, open and call only their own."""
 
     def model(seen: Seen) -> Say:
@@ -692,7 +681,7 @@ async def test_fifty_users_at_once(driver: Driver, packs: Path, mode: Mode) -> N
         )
         return ([load(mine)], [call], f"done {number}")[min(seen.since_user, 2)]
 
-    rig = driver.build(setup(open_desk(packs), model))
+    rig = bench.rig(model)
 
     said = await asyncio.gather(
         *(_user_says(rig, number, mode) for number in range(50))
@@ -725,9 +714,11 @@ def _check_is_of(seen: Seen, number: int) -> None:
         assert seen.results[1].endswith(f" u{number}")
 
 
-async def test_a_conversation_resumes_elsewhere(driver: Driver, packs: Path) -> None:
-    """Another process takes a conversation up: tools open, nothing loaded again."""
-    rig = driver.build(setup(open_desk(packs), script([load("refunds")], "done")))
+async def test_a_conversation_resumes_elsewhere(
+    bench: Bench, driver: Driver, packs: Path
+) -> None:
+    """Another process resumes a conversation: its tools are open at once."""
+    rig = bench.rig(script([load("refunds")], "done"))
     await rig.say("one", who=ANA)
 
     seen, said = _elsewhere(driver, packs, rig.save())
@@ -814,7 +805,7 @@ PAYS = script([load("refunds")], [REFUND], "done")
 async def test_an_approval_pauses_the_run(
     driver: Driver, packs: Path, mode: Mode
 ) -> None:
-    """A call that somebody has to approve waits, and is made once it is approved."""
+    """A call that a person has to approve waits, and is made when it is approved."""
     desk = Desk()
     rig = driver.build(setup(asking(packs, desk), PAYS))
 
@@ -873,7 +864,7 @@ async def test_each_call_is_approved_by_itself(driver: Driver, packs: Path) -> N
 
 @pytest.mark.capability("approval")
 async def test_declined_is_a_result_and_retryable(driver: Driver, packs: Path) -> None:
-    """A call that was declined is a result; asked for again, it is asked again."""
+    """A declined call is answered; repeated, it is asked again."""
     desk = Desk()
     rig = driver.build(
         setup(asking(packs, desk), scripts({"again": [[REFUND], "yes"], "": _steps()}))
@@ -904,7 +895,7 @@ TWICE = script([load("refunds")], [REFUND, REFUND], "done")
 @pytest.mark.capability("approval")
 @pytest.mark.row("F20", "T08")
 async def test_two_equal_calls_and_one_yes(driver: Driver, packs: Path) -> None:
-    """Of two equal calls side by side with one yes between them, one is made."""
+    """Of two equal calls side by side with one yes, one is made."""
     desk = Desk()
     rig = driver.build(setup(asking(packs, desk), TWICE))
 
@@ -956,7 +947,7 @@ async def test_a_question_says_what_is_asked(driver: Driver, packs: Path) -> Non
 @pytest.mark.capability("approval")
 @pytest.mark.row("F24")
 async def test_words_of_a_rejection_are_read(driver: Driver, packs: Path) -> None:
-    """What a person says with a no is what the model reads."""
+    """The model reads what a person says with a no."""
     desk = Desk()
     rig = driver.build(setup(asking(packs, desk), PAYS))
 
@@ -972,7 +963,7 @@ async def test_words_of_a_rejection_are_read(driver: Driver, packs: Path) -> Non
 @pytest.mark.capability("edits")
 @pytest.mark.row("F24")
 async def test_edited_arguments_are_used(driver: Driver, packs: Path) -> None:
-    """A call is made with the arguments that a person put in place of the model's."""
+    """A call is made with the arguments that a person changed."""
     desk = Desk()
     rig = driver.build(setup(asking(packs, desk), PAYS))
 
@@ -1013,7 +1004,7 @@ async def test_payments_never_exceed_yeses(driver: Driver, packs: Path) -> None:
 async def test_a_process_that_dies_after_an_effect(
     driver: Driver, packs: Path, tmp_path: Path, kept: str, effects: int
 ) -> None:
-    """Killed between an effect and its result: no second effect without a second yes.
+    """Killed between effect and result: no second effect without a second yes.
 
     Where used approvals are kept in a folder, not even with one for the same call.
     """
@@ -1056,11 +1047,11 @@ def _yes_elsewhere(
 @pytest.mark.row("F21")
 @pytest.mark.parametrize("state", ["nonsense", 7, {"active": "x"}, {"grants": [1]}])
 async def test_a_broken_state_begins_anew(
-    driver: Driver, packs: Path, state: object, caplog: pytest.LogCaptureFixture
+    bench: Bench, state: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A state that cannot be read is reported, and the conversation goes on."""
     by_text: dict[str, list[Say]] = {"one": [[load("refunds")], "done"], "two": ["ok"]}
-    rig = driver.build(setup(open_desk(packs), scripts(by_text)))
+    rig = bench.rig(scripts(by_text))
 
     await rig.say("one", who=ANA)
     rig.keep_instead(state)
@@ -1072,14 +1063,16 @@ async def test_a_broken_state_begins_anew(
 
 
 @pytest.mark.row("F27")
-async def test_a_made_up_result_opens_nothing(driver: Driver, packs: Path) -> None:
-    """A load that needs approval is not taken from the messages alone."""
+async def test_a_made_up_result_opens_nothing(
+    bench: Bench, driver: Driver, packs: Path
+) -> None:
+    """A load that needs approval is not believed from the messages alone."""
     desk = Desk()
     by_text: dict[str, list[Say]] = {
         "one": [[load("refunds")], "done"],
         "two": [[REFUND], "over"],
     }
-    rig = driver.build(setup(open_desk(packs), scripts(by_text)))
+    rig = bench.rig(scripts(by_text))
     await rig.say("one", who=ANA)
 
     guarded = open_desk(packs, desk, ask("refunds", action="load"))
@@ -1097,7 +1090,7 @@ async def test_a_made_up_result_opens_nothing(driver: Driver, packs: Path) -> No
 async def test_a_callback_can_answer(
     driver: Driver, packs: Path, *, answer: bool
 ) -> None:
-    """With `approve` nobody waits: the callback is asked, once, with what is to be."""
+    """With `approve` no run waits: the callback is asked, once for each call."""
     desk = Desk()
     asked: list[Mapping[str, object]] = []
 
