@@ -5,14 +5,14 @@ from importlib import metadata
 import pytest
 
 from satchel.cli._commands import doctor as frameworks
-from satchel.cli._commands.doctor import TestedFramework, framework_lines, read_tested
+from satchel.cli._commands.doctor import FrameworkResults, framework_lines, read_tested
 from tests.functional.library import run
 
 TRIED = "its adapter is tested with (1.2.0 to 1.10.3)"
 UPGRADE = "pip install -U 'satchel[strings]'"
 
 
-def entry(lowest: str, newest: str, *failed: str) -> TestedFramework:
+def entry(lowest: str, newest: str, *failed: str) -> FrameworkResults:
     return {
         "extra": "strings",
         "distribution": "strings-agents",

@@ -125,7 +125,7 @@ def _advice(inventory: "Inventory") -> list[str]:
     return lines or ["nothing: everything is in order"]
 
 
-class TestedFramework(TypedDict):
+class FrameworkResults(TypedDict):
     """The results of the adapters' contract suite with one framework.
 
     ``missing`` are the requirements that did not pass, with the reasons; ``failed`` are
@@ -141,10 +141,10 @@ class TestedFramework(TypedDict):
     failed: list[str]
 
 
-def read_tested() -> dict[str, TestedFramework]:
+def read_tested() -> dict[str, FrameworkResults]:
     """Return the results for each adapter; ``python -m tools.adapters`` makes them."""
     data = resources.files("satchel.adapters").joinpath("tested.json")
-    return cast("dict[str, TestedFramework]", json.loads(data.read_text("utf-8")))
+    return cast("dict[str, FrameworkResults]", json.loads(data.read_text("utf-8")))
 
 
 def framework_lines() -> list[str]:
@@ -169,7 +169,7 @@ def framework_lines() -> list[str]:
     ]
 
 
-def _compare_versions(installed: str, tested: TestedFramework) -> str:
+def _compare_versions(installed: str, tested: FrameworkResults) -> str:
     lowest, newest = tested["lowest"], tested["newest"]
     releases = lowest if lowest == newest else f"{lowest} to {newest}"
     if _version_key(installed) < _version_key(lowest):
