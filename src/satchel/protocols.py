@@ -1,4 +1,4 @@
-"""The seams: what a part of Satchel asks of something it does not know."""
+"""What Satchel asks of the parts that others may write: sources, sinks, rankers."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
@@ -36,10 +36,10 @@ __all__ = [
 ]
 
 Approval: TypeAlias = Reply | ApprovalAnswer | bool
-"""What somebody answers; True is ``yes_once``, False ``no``."""
+"""The answer of a person; True is ``yes_once``, False ``no``."""
 
 Approver: TypeAlias = Callable[[Question], Approval | Awaitable[Approval]]
-"""Somebody who is asked before a thing is done."""
+"""A function that asks a person before something is done."""
 
 
 @runtime_checkable
@@ -59,7 +59,7 @@ class SkillSource(Protocol):
         ...
 
     def scan(self) -> Iterable[Found | Finding]:
-        """Yield each pack once, sorted by key, and what was met on the way.
+        """Yield each pack once, sorted by key, and findings.
 
         Cheap: no file body is read.
 
@@ -92,7 +92,7 @@ class SkillSource(Protocol):
 
         Raises:
             ReferenceEscapesError: ``path`` would leave the pack, or goes through a
-                link or to something that is no regular file.
+                link or to something that is not a regular file.
             ReferenceNotFoundError: The pack has no such file.
             ReferenceUnreadableError: It is there and cannot be read.
             LimitExceededError: It is larger than ``limit_bytes``.
@@ -101,23 +101,23 @@ class SkillSource(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what is held; a second call does nothing."""
+        """Release what the source uses; a second call does nothing."""
         ...
 
 
 class SourceAbilities(FileReader, Protocol):
-    """What a source may offer beyond `SkillSource`, with what holds by default.
+    """What a source may offer beyond `SkillSource`, with defaults.
 
     A source inherits this and overrides what it offers. One that does not inherit it,
     but has attributes of these names, is wrapped once, by `with_abilities`.
 
     Attributes:
-        near: Whether reading takes no time to speak of: it is on this machine.
+        near: Whether reading is fast, as from a local disk; None is unknown.
         root: The folder of this machine that has the packs; empty for none.
         missing_ok: Whether a ``root`` that is not there is a folder without packs.
         remote: The kind of place that skills are fetched from (``MCP server``). It is
             shown wherever a skill of the source is listed, and nothing of the source is
-            read before somebody asks for it.
+            read before a caller asks for it.
         yields: Whether no skill of the source takes the place of another source's.
         trusted: Whether its packs may be listed and loaded.
         precedence: The lower one wins an id; None makes a conflict an error.
@@ -269,7 +269,7 @@ class Ranker(Protocol):
 
 
 class UsageSink(Protocol):
-    """Takes events of use; may fail without anybody's load failing with it."""
+    """Takes usage events; if it fails, no load fails with it."""
 
     def record(self, event: UsageEvent) -> None:
         """Take one event."""
@@ -280,9 +280,9 @@ class UsedApprovals(Protocol):
     """Remembers for which calls an approval was used; see `satchel.runtime`."""
 
     def use(self, key: str) -> bool:
-        """Note the key for good, and tell whether it is new: at once, for all threads.
+        """Store the key for good, and return whether it is new, as one atomic step.
 
-        What it raises is taken as: it cannot be noted, so the call is not made.
+        If it raises, the key could not be stored, and the call is not made.
         """
         ...
 

@@ -94,7 +94,7 @@ def compare_places(old: str, new: str) -> tuple[PackDiff, ...]:
 
     Raises:
         DuplicateSkillError: Two packs at one place have one name.
-        SkillError: A place is not there, holds no pack, or cannot be read.
+        SkillError: A place does not exist, has no pack, or cannot be read.
     """
     before, after = find_packs(old), find_packs(new)
     if len(before) == len(after) == 1:

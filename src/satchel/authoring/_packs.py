@@ -82,20 +82,20 @@ class WholePack:
 
 @dataclass(frozen=True, slots=True)
 class PackLocation:
-    """A pack that was found, and of which nothing was read yet.
+    """A pack in its source, of which nothing was read yet.
 
     ``findings`` are of the pack as a tree of files.
     """
 
     source: LocalSource | ArchiveSource
-    found: Found
+    pack: Found
     findings: tuple[Finding, ...]
     limits: Limits
 
     @property
     def location(self) -> str:
         """The place as the user wrote it."""
-        return self.found.location
+        return self.pack.location
 
     @property
     def name(self) -> str:
@@ -104,7 +104,7 @@ class PackLocation:
         Raises:
             SkillError: It cannot be read.
         """
-        data = self.source.manifest(self.found.key)
+        data = self.source.manifest(self.pack.key)
         return WholePack(self._folder, self.location, {SKILL_FILE: data}).name
 
     def read(self) -> WholePack:
@@ -113,7 +113,7 @@ class PackLocation:
         Raises:
             SkillError: One cannot be read, or is larger than is accepted.
         """
-        source, key = self.source, self.found.key
+        source, key = self.source, self.pack.key
         stats = source.files(key)
         files = {
             stat.path: source.read(key, stat.path, self._most(stat)) for stat in stats
@@ -126,7 +126,7 @@ class PackLocation:
 
     @property
     def _folder(self) -> str:
-        source, key = self.source, self.found.key
+        source, key = self.source, self.pack.key
         if isinstance(source, LocalSource):
             return Path(source.folder_of(key)).name or key
         return key

@@ -77,12 +77,12 @@ def new_folder(
 
 
 def put_file(file: Path, data: bytes, *, over: bytes | None = None) -> None:
-    """Put a file in its place at one stroke; the mode of an earlier one stays.
+    """Put a whole file in its place; the mode of an earlier one stays.
 
     A free place is taken first, so that a file that appears meanwhile is not lost.
 
     Args:
-        file: Its place; the file behind a link is the one that is written.
+        file: Its place; where it is a link, the file it leads to is written.
         data: What is to be in it.
         over: What is in it now and is replaced; None where there is nothing.
 

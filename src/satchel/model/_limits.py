@@ -61,7 +61,7 @@ class Limits:
     yaml_nodes: int = 1_000
     """Scalars and collections in a frontmatter. Most seen: 136."""
     name_chars: int = 255
-    """Characters of a name. The specification has 64; no folder can bear more than 255,
+    """Characters of a name. The specification has 64; a folder can have 255 at most,
     and a name, unlike a description, is never cut to fit a prompt."""
     pack_files: int = 2_000
     """Files in one pack. MCP's skills extension requires hosts to take 512."""

@@ -150,7 +150,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
-    """One entry of the catalog; hashable, and holding no text of the body.
+    """One entry of the catalog; hashable, without any text of the body.
 
     ``id`` is the manifest's name after prefix or rename, and the only key that
     loads. The four tuples are the allowlist: pack-relative paths, sorted. ``digest``
@@ -159,7 +159,7 @@ class Descriptor:
     be held to; a ``raw`` skill's tools need a policy that allows them. ``owner`` is who
     answers for the skill by its manifest (``metadata.owner``), empty where that is
     silent. ``remote`` is what kind of place each read of it is fetched from (``MCP
-    server``), empty for what lies on this machine; nothing is fetched before somebody
+    server``), empty for what is on this machine; nothing is fetched before a caller
     asks for it, so its ``digest`` is empty where none was announced. ``replaces`` are
     ids that it took the place of (``metadata.replaces``): a load of one of them that is
     gone names this one. ``keywords`` are the author's words for when to

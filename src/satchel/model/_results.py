@@ -74,7 +74,7 @@ class Loaded:
 
     @property
     def is_binary(self) -> bool:
-        """Whether the bytes are no text, so that ``text`` is empty."""
+        """Whether the bytes are not text, so that ``text`` is empty."""
         return bool(self.data) and not self.text
 
 

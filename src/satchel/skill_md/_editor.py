@@ -233,7 +233,7 @@ def edit_entries(
 def comments_in(lines: Sequence[str]) -> list[str]:
     """Return the comments in the lines of an entry, each as a line of its own.
 
-    A ``#`` in quotes is none, and none is in a block of text.
+    A ``#`` in quotes, or in a block of text, does not begin a comment.
     """
     comments: list[str] = []
     for index, line in enumerate(lines):

@@ -63,7 +63,7 @@ def _edit(data: bytes, key: str, value: str | None, path: str, limits: Limits) -
     before = as_written(text.tree)
     metadata = before.get(_METADATA)
     if not isinstance(metadata, Mapping | None):
-        raise text.refused(path, "metadata is no mapping")
+        raise text.refused(path, "metadata is not a mapping")
     after = _changed(before, metadata or {}, key, value)
     if same_values(after, before):
         return data

@@ -66,7 +66,7 @@ def unified_lines(old: str, new: str, context: int = 3) -> Iterator[str]:
     Args:
         old: The text before.
         new: The text after.
-        context: How many equal lines stand around what changed.
+        context: How many equal lines to show around a change.
     """
     before, after = _LINE.findall(old), _LINE.findall(new)
     for group in LineMatcher(before, after).get_grouped_opcodes(context):

@@ -10,7 +10,7 @@ _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _SAMPLE_BYTES: Final = 8 * 1024
 """How much is looked at for control characters; file(1) and git look at as much."""
 
-# What no text file holds, but for tab, line ends, form feed and escape.
+# No text file has these: controls but tab, line ends, form feed and escape.
 _CONTROLS: Final = bytes({*range(0x20), 0x7F} - {0x09, 0x0A, 0x0C, 0x0D, 0x1B})
 
 
@@ -61,7 +61,7 @@ def _from_escape() -> dict[int, str]:
 
 
 def is_text(data: bytes) -> bool:
-    """Tell whether ``data`` can be handed out as text.
+    """Return whether ``data`` can be handed out as text.
 
     Valid UTF-8 without NUL is; so is UTF-16 with its mark. Other bytes are text as
     long as the first 8 KiB hold no control character.

@@ -17,7 +17,7 @@ def nearest(
     hand over ``e`` and a combining accent for ``é``), are the closest of all.
 
     Of more than `MAX_COMPARED` names only those are compared that share most pairs of
-    letters with it, so that a miss in a catalog of thousands is no pause.
+    letters with it, so that a miss in a catalog of thousands is fast.
 
     Args:
         name: What was asked for.

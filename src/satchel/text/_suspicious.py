@@ -24,7 +24,7 @@ _SUSPECT: Final = (
     b"\xe3\x85\xa4",
     b"\xed[\xa0-\xbf]",  # surrogates
     b"\xee",  # private use
-    # Private use, fillers, selectors; an emoji's selector behind anything else.
+    # Private use, fillers, selectors; an emoji's selector after anything else.
     (
         b"\xef(?:\xb8[\x80-\x8d]|\xbb\xbf|\xbe\xa0|[\x80-\xa3]|\xb7[\x90-\xaf]"
         b"|\xbf[\xb0-\xbb\xbe\xbf]"
@@ -55,7 +55,7 @@ _BREAKOUT_TEXT: Final = re.compile(_BREAKOUT, re.IGNORECASE | re.ASCII)
 
 
 def may_hide(data: bytes) -> bool:
-    """Tell whether ``data`` may hold characters that `find_hidden` finds."""
+    """Return whether ``data`` may contain characters that `find_hidden` finds."""
     doubtful = data.translate(None, _HARMLESS)
     if not doubtful:
         return False
@@ -205,7 +205,7 @@ def find_hidden(text: str) -> tuple[Hidden, ...]:
 def clean_line(text: str) -> str:
     """Return ``text`` as one line in which nothing is hidden: the catalog policy.
 
-    Each run of white space becomes one blank, none is left at the ends; hidden
+    Each run of white space becomes one space, none is left at the ends; hidden
     characters are removed, lone surrogates too. Emoji sequences, and the joiners of
     Persian and Indic words, stay whole. Cleaning twice changes nothing more, and
     `find_hidden` reports what was removed.
@@ -226,14 +226,14 @@ _SHORT_CHARS: Final = 100
 
 
 def _is_clean(text: str) -> bool:
-    """Tell whether nothing is hidden and all white space is blanks."""
-    # isprintable() is false for all of Cc, Cf, Cn, Co, Cs and Z* but the blank.
+    """Return whether nothing is hidden and all white space is plain spaces."""
+    # isprintable() is false for all of Cc, Cf, Cn, Co, Cs and Z* but the space.
     if len(text) < _SHORT_CHARS and text.isascii():
         return text.isprintable()
     left = text.encode("utf-8", "surrogatepass").translate(None, _VISIBLE_BYTES)
     if not left:
         return True
-    # The blank letters, which isprintable() lets pass, begin with none of these two.
+    # isprintable() accepts the invisible letters, which begin with neither of these.
     return text.isprintable() and not (
         left.strip(b"\xe2\xf0") and _fillers().search(text)
     )

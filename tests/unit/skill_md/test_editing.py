@@ -153,8 +153,8 @@ def test_what_yaml_would_take_for_something_else_is_quoted() -> None:
         ("no frontmatter", "does not begin with frontmatter", 1),
         ("---\nname: a: b\n---\n", "(satchel check --fix may repair it)", 2),
         ("---\nname: a\nname: b\n---\n", "the key 'name' is there twice", 3),
-        ("---\nname: a\nmetadata: text\n---\n", "metadata is no mapping", 3),
-        ("---\nname: a\nmetadata: [a]\n---\n", "metadata is no mapping", 3),
+        ("---\nname: a\nmetadata: text\n---\n", "metadata is not a mapping", 3),
+        ("---\nname: a\nmetadata: [a]\n---\n", "metadata is not a mapping", 3),
         ("---\nname: a\nmetadata:\n  {}\n---\n", "cannot be changed by itself", 3),
         ("---\n{name: a}\n---\n", "cannot be changed by itself", None),
         (

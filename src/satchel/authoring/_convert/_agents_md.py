@@ -178,7 +178,7 @@ _SECTION: Final = 2
 
 
 def _only_headings(text: str) -> list[str]:
-    """Return the headings of a text that holds nothing else; else nothing."""
+    """Return the headings of a text that has nothing else; else nothing."""
     headings = read_markdown(text).headings
     lines = text.splitlines()
     for heading in headings:
@@ -197,8 +197,8 @@ def _unique_name(name: str, names: set[str]) -> str:
     count, free = 1, name
     while free in names:
         count += 1
-        ending = f"-{count}"
-        free = name[: MAX_NAME_CHARS - len(ending)].rstrip("-") + ending
+        suffix = f"-{count}"
+        free = name[: MAX_NAME_CHARS - len(suffix)].rstrip("-") + suffix
     names.add(free)
     return free
 

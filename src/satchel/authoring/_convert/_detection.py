@@ -25,7 +25,7 @@ Kind: TypeAlias = Literal[
 
 _OF_A_FOLDER: Final[dict[str, Kind]] = {SKILL_FILE: "packs", SYSTEM_PROMPT: "roles"}
 """Files that name the folder they are in."""
-_COMMON_ENDINGS: Final = ("", ".md")
+_COMMON_SUFFIXES: Final = ("", ".md")
 """Endings that many files have: they do not tell a format by themselves."""
 _OF_ANY_NAME: Final = (AGENTS_MD[0], ".github/instructions")
 """Formats of a kind whose files may have any name where the user names the kind."""
@@ -82,16 +82,16 @@ def _as_file(path: str, kind: str) -> Iterator[Detected]:
         return
     inside = f"/{path}".rpartition("/")[0] + "/"
     for form in FORMATS:
-        named = form.ending not in _COMMON_ENDINGS and name.endswith(form.ending)
+        named = form.suffix not in _COMMON_SUFFIXES and name.endswith(form.suffix)
         if form.whole:
             named = name == form.place.rpartition("/")[2]
         if named or f"/{form.place}/" in inside:
             yield _detected(form, path)
             return
-    # Any name will do for a kind that the user names, unless its files have an ending
+    # Any name will do for a kind that the user names, unless its files have an suffix
     # of their own.
     for form in FORMATS:
-        plain = form.ending == ".md" or form.place in _OF_ANY_NAME
+        plain = form.suffix == ".md" or form.place in _OF_ANY_NAME
         if form.kind == kind and plain:
             yield _detected(form, path)
             return
@@ -132,7 +132,7 @@ def _place_in(path: str, form: ForeignFormat) -> str | None:
     if Path(inner).is_dir():
         return inner
     own = f"/{Path(path).absolute().as_posix()}"
-    ended = form.ending not in _COMMON_ENDINGS and any(
-        Path(path).glob(f"*{form.ending}")
+    ended = form.suffix not in _COMMON_SUFFIXES and any(
+        Path(path).glob(f"*{form.suffix}")
     )
     return path if own.endswith(f"/{form.place}") or ended else None

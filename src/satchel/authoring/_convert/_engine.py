@@ -173,7 +173,7 @@ def _violations(
 def _read(
     thing: Detected, target: ConvertTarget, out: str, options: ConvertOptions
 ) -> Iterator[Conversion]:
-    """Yield what one thing holds, in the target's dialect."""
+    """Yield the packs of one thing, in the target's dialect."""
     path, dialect, limits = thing.path, target.dialect, options.limits
     if thing.kind == "packs":
         for pack in read_packs(path, limits=limits):

@@ -32,7 +32,7 @@ class ForeignFormat(NamedTuple):
     """One kind of file of another program.
 
     ``kind`` is what ``--from`` calls the program. ``place`` is a folder of a project,
-    or one file of its root where ``ending`` is empty; ``whole`` is a file without
+    or one file of its root where ``suffix`` is empty; ``whole`` is a file without
     fields of its own, which is read as AGENTS.md is. A file was in every prompt where
     the field ``flag`` is true, where a pattern in the field ``patterns`` is every file
     (with ``every_file``), where the field ``trigger`` says so, or, with ``always``,
@@ -42,7 +42,7 @@ class ForeignFormat(NamedTuple):
 
     kind: str
     place: str
-    ending: str = ""
+    suffix: str = ""
     whole: bool = False
     patterns: str = ""
     flag: str = ""
@@ -98,7 +98,7 @@ def read_format(
     Raises:
         ConfigError: The folder holds none.
     """
-    for page in pages_at(path, form.ending, limits, name):
+    for page in pages_at(path, form.suffix, limits, name):
         if isinstance(page, Conversion):
             yield page
         else:
@@ -151,9 +151,9 @@ def _as_text(page: ForeignPage) -> tuple[str, list[Finding]]:
 def _of_command(page: ForeignPage) -> Material:
     """Return what a command of Claude Code is made of: commands have become skills."""
     fields = page.others([*page.read_as_text("description"), "name"])
-    known = fields.keys() | {"description"}
-    name = page.others([*known, *page.generic_name_key()])
-    # A list is no description, and the pack has one of its own at that place.
+    read = fields.keys() | {"description"}
+    name = page.others([*read, *page.generic_name_key()])
+    # A list is not a description, and the pack has one of its own at that place.
     odd = {key: fields.pop(key) for key in ["description"] if key in fields}
     return Material(
         source=page.path,

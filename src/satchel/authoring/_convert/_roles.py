@@ -47,7 +47,7 @@ def folder_above(path: str) -> str:
 
 
 def holds_roles(path: str) -> bool:
-    """Tell whether a folder is a role, holds roles, or holds a folder of roles."""
+    """Return whether a folder is a role, has roles, or has a folder of roles."""
     return (
         os.path.isfile(os.path.join(path, SYSTEM_PROMPT))  # noqa: PTH113, PTH118
         or _has_roles(path)
