@@ -1,32 +1,46 @@
-"""The whole application behind its guard: callers, caches, pages, MCP."""
+"""The whole application behind its guard: callers, caches, MCP, counts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from satchel import Satchel
 from satchel.errors import ConfigError
-from satchel.server import Caller, GuardSettings, ServedLibrary, create_app, guarded_app
+from satchel.server import (
+    Caller,
+    GuardSettings,
+    ServedLibrary,
+    create_app,
+    guard,
+    guarded_app,
+    streamable_http,
+)
+from satchel.server._guard._messages import TrafficCounts
 from satchel.server._guard._tokens import FixedTokens, Token, digest_of
-from satchel.testing import write_pack
+from satchel.sources import MemorySource
+from tests.unit.server.guard.asking import LOCAL, Request, ask, asked
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from starlette.types import ASGIApp
 
-ALL, SOME = "t0ken-for-all-of-the-skills", "t0ken-for-some-of-the-skills"
-TOKENS = FixedTokens(
-    [
-        Token(Caller("all"), digest_of(ALL)),
-        Token(Caller("some", ("b*",)), digest_of(SOME)),
-    ]
+
+ALL, SOME, NONE = "a-token-for-all-skills", "a-token-for-pdf-skills", "a-token-for-none"
+SETTINGS = GuardSettings(
+    tokens=FixedTokens(
+        [
+            Token(Caller("all"), digest_of(ALL)),
+            Token(Caller("some", ("pdf-*",)), digest_of(SOME)),
+            Token(Caller("none", ()), digest_of(NONE)),
+        ]
+    )
 )
-PAGE = "https://app.example.com"
 INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
+    "id": 0,
     "method": "initialize",
     "params": {
         "protocolVersion": "2025-11-25",
@@ -36,83 +50,78 @@ INITIALIZE = {
 }
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> ServedLibrary:
-    write_pack(tmp_path, "alpha")
-    write_pack(tmp_path, "beta")
-    return ServedLibrary(Satchel(tmp_path, sinks=()))
+@pytest.fixture(scope="module")
+def library() -> ServedLibrary:
+    text = "---\nname: {0}\ndescription: Use it for {0}, always.\n---\nDo {0}.\n"
+    names = ("pdf-forms", "pdf-merge", "payroll")
+    packs = {name: {"SKILL.md": text.format(name)} for name in names}
+    return ServedLibrary(Satchel(MemorySource(packs), sinks=()))
 
 
-def _client(library: ServedLibrary, settings: GuardSettings) -> TestClient:
-    return TestClient(guarded_app(library, settings), base_url="http://127.0.0.1")
+@pytest.mark.parametrize(
+    ("bearer", "ids"),
+    [
+        (ALL, ["payroll", "pdf-forms", "pdf-merge"]),
+        (SOME, ["pdf-forms", "pdf-merge"]),
+        (NONE, []),
+    ],
+    ids=["all", "some", "none"],
+)
+def test_a_token_opens_its_skills_over_http(
+    library: ServedLibrary, bearer: str, ids: list[str]
+) -> None:
+    app = guarded_app(library, SETTINGS)
+
+    listed = ask(app, "/v1/catalog", bearer=bearer)
+
+    assert [entry["id"] for entry in json.loads(listed.body)["skills"]] == ids
+    assert listed.header("cache-control") == "private, max-age=60"
+    assert "Authorization" in listed.header("vary")
+    for name in ("payroll", "pdf-forms"):
+        answer = ask(app, f"/v1/skills/{name}", bearer=bearer)
+        assert (answer.status == 200) is (name in ids)
+        assert (b"Do " in answer.body) is (name in ids)
+        assert "public" not in answer.header("cache-control")
+    for token in ("", "t0ken-of-nobody-at-all"):
+        assert ask(app, "/v1/catalog", bearer=token).status == 401
 
 
-def _bearer(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
+def test_the_description_says_whether_a_token_is_needed(library: ServedLibrary) -> None:
+    path = "/v1/openapi.json"
+    private = ask(guarded_app(library, SETTINGS), path, bearer=ALL)
+    public = ask(guarded_app(library, GuardSettings()), path)
+
+    assert "security" in json.loads(private.body)
+    assert "security" not in json.loads(public.body)
 
 
-def test_a_token_opens_its_own_skills_and_its_answers_are_kept_apart(
+def test_details_of_health_are_for_a_token_of_all_skills(
     library: ServedLibrary,
 ) -> None:
-    client = _client(library, GuardSettings(tokens=TOKENS))
+    app = guarded_app(library, SETTINGS)
 
-    whole = client.get("/v1/catalog", headers=_bearer(ALL))
-    part = client.get("/v1/catalog", headers=_bearer(SOME))
-    unknown = client.get("/v1/catalog", headers=_bearer("t0ken-of-nobody-at-all"))
-    nobody = client.get("/v1/catalog")
-
-    assert [each["id"] for each in whole.json()["skills"]] == ["alpha", "beta"]
-    assert [each["id"] for each in part.json()["skills"]] == ["beta"]
-    assert whole.headers["cache-control"] == "private, max-age=60"
-    assert "Authorization" in whole.headers["vary"]
-    assert whole.headers["etag"] != part.headers["etag"]
-    assert (unknown.status_code, nobody.status_code) == (401, 401)
-    assert nobody.json()["error"]["code"] == "token-required"
-
-
-def test_the_description_tells_of_the_token(library: ServedLibrary) -> None:
-    asking = _client(library, GuardSettings(tokens=TOKENS))
-    open_to_all = _client(library, GuardSettings())
-
-    assert "security" in asking.get("/v1/openapi.json", headers=_bearer(ALL)).json()
-    assert "security" not in open_to_all.get("/v1/openapi.json").json()
-
-
-def test_health_is_for_those_who_watch(library: ServedLibrary) -> None:
-    client = _client(library, GuardSettings(tokens=TOKENS))
-
-    assert client.get("/healthz").json() == {"status": "ok"}
-    assert client.get("/readyz").json() == {"status": "ready"}
-    assert client.get("/readyz", headers=_bearer(ALL)).json()["skills"] == 2
-    assert client.get("/metrics").status_code == 401
-    assert client.get("/metrics", headers=_bearer(SOME)).status_code == 403
-    assert client.get("/metrics", headers=_bearer(ALL)).status_code == 200
-
-
-def test_pages_that_are_let_in_may_read(library: ServedLibrary) -> None:
-    client = _client(library, GuardSettings(allowed_origins=(PAGE,)))
-    asked = {"Origin": PAGE, "Access-Control-Request-Method": "GET"}
-
-    answer = client.get("/v1/catalog", headers={"Origin": PAGE})
-
-    assert answer.headers["access-control-allow-origin"] == PAGE
-    assert client.options("/v1/catalog", headers=asked).status_code == 204
-    assert (
-        client.get("/v1/catalog", headers={"Origin": "https://e.org"}).status_code
-        == 403
-    )
+    assert json.loads(ask(app, "/healthz").body) == {"status": "ok"}
+    assert json.loads(ask(app, "/readyz").body) == {"status": "ready"}
+    assert json.loads(ask(app, "/readyz", bearer=ALL).body)["skills"] == 3
+    statuses = [ask(app, "/metrics", bearer=t).status for t in ("", SOME, ALL)]
+    assert statuses == [401, 403, 200]
 
 
 def test_mcp_is_on_the_same_port_for_the_same_callers(library: ServedLibrary) -> None:
-    accept = {"Accept": "application/json, text/event-stream"}
-    with _client(library, GuardSettings(tokens=TOKENS)) as client:
-        refused = client.post("/mcp", json=INITIALIZE, headers=accept)
-        taken = client.post("/mcp", json=INITIALIZE, headers=accept | _bearer(ALL))
-        elsewhere = client.post("/mcp/x", json=INITIALIZE, headers=_bearer(ALL))
+    with TestClient(
+        guarded_app(library, SETTINGS), base_url="http://127.0.0.1"
+    ) as client:
+        answers = [
+            client.post(path, content=request.chunks[0], headers=request.headers)
+            for path, token in (
+                ("/mcp", "no-such-token"),
+                ("/mcp", ALL),
+                ("/mcp/x", ALL),
+            )
+            for request in [posted(token, INITIALIZE)]
+        ]
 
-    assert refused.status_code == 401
-    assert taken.json()["result"]["serverInfo"]["name"] == "satchel"
-    assert elsewhere.status_code == 404
+    assert [answer.status_code for answer in answers] == [401, 200, 404]
 
 
 def test_without_a_guard_mcp_is_for_loopback_alone(library: ServedLibrary) -> None:
@@ -121,6 +130,133 @@ def test_without_a_guard_mcp_is_for_loopback_alone(library: ServedLibrary) -> No
         assert client.post("/mcp", json=INITIALIZE, headers=accept).status_code == 421
 
 
-def test_nobody_listens_to_all_without_asking_who_calls(library: ServedLibrary) -> None:
+def test_others_may_reach_it_only_with_a_token(library: ServedLibrary) -> None:
     with pytest.raises(ConfigError):
         guarded_app(library, GuardSettings(host="0.0.0.0"))  # noqa: S104
+
+
+def posted(bearer: str, message: dict[str, Any], session: str = "") -> Request:
+    headers = {
+        **LOCAL,
+        "authorization": f"Bearer {bearer}",
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        **({"mcp-session-id": session} if session else {}),
+    }
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    return Request("/mcp", "POST", headers, chunks=(body,))
+
+
+INITIALIZED = {"method": "notifications/initialized"}
+
+
+def call(name: str) -> dict[str, Any]:
+    arguments = {"name": name}
+    params = {"name": "load_skill", "arguments": arguments}
+    return {"id": 1, "method": "tools/call", "params": params}
+
+
+async def opened(app: ASGIApp, bearer: str) -> str:
+    """Begin a session of MCP's earlier era; return its id."""
+    session = (await asked(app, posted(bearer, INITIALIZE))).header("mcp-session-id")
+    assert session
+    await asked(app, posted(bearer, INITIALIZED, session))
+    return session
+
+
+async def test_sessions_that_nobody_ends_keep_nobody_out(
+    library: ServedLibrary,
+) -> None:
+    """The idlest goes, of who has most; ``mcp`` alone would begin no other."""
+
+    async def alive(app: ASGIApp, bearer: str, session: str) -> bool:
+        answer = await asked(app, posted(bearer, call("pdf-forms"), session))
+        return b"Do pdf-forms" in answer.body
+
+    mcp = streamable_http(library, max_sessions=4)
+    app = guard(mcp.app, replace(SETTINGS, max_sessions=3))
+    async with mcp.lifespan():
+        one = await opened(app, ALL)
+        many = [await opened(app, SOME) for _ in range(2)]
+        assert await alive(app, SOME, many[0])
+        many += [await opened(app, SOME) for _ in range(8)]
+        assert await alive(app, ALL, one)
+        assert [await alive(app, SOME, each) for each in many[-2:]] == [True] * 2
+        assert not await alive(app, SOME, many[0])
+
+
+async def test_a_session_that_is_ended_is_ended(library: ServedLibrary) -> None:
+    mcp = streamable_http(library)
+    app = guard(mcp.app, SETTINGS)
+    async with mcp.lifespan():
+        session = await opened(app, ALL)
+        end = posted(ALL, INITIALIZED, session)
+        end.method = "DELETE"
+        assert (await asked(app, end)).status == 200
+        again = posted(ALL, call("pdf-forms"), session)
+        assert (await asked(app, again)).status == 404
+
+
+async def test_a_session_is_of_the_token_that_began_it(library: ServedLibrary) -> None:
+    mcp = streamable_http(library)
+    app = guard(mcp.app, SETTINGS)
+    async with mcp.lifespan():
+        session = await opened(app, SOME)
+        own = await asked(app, posted(SOME, call("pdf-forms"), session))
+        other_skill = await asked(app, posted(SOME, call("payroll"), session))
+        other_token = await asked(app, posted(ALL, call("pdf-forms"), session))
+
+    assert b"Do pdf-forms" in own.body
+    assert b"Do payroll" not in other_skill.body
+    assert other_token.status == 404
+
+
+def figures(traffic: TrafficCounts) -> list[str]:
+    text = "".join(traffic.lines())
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.row("F45")
+def test_requests_latency_refusals_and_streams_are_counted() -> None:
+    traffic = TrafficCounts()
+    traffic.streams = lambda: 3
+    for path, status, duration_s in (
+        ("/mcp", 200, 0.004),
+        ("/mcp", 200, 0.5),
+        ("/mcp", 200, None),  # a stream
+        ("/mcp", 400, 0.02),
+        ("/v1/skills/made-up-1", 404, 9.0),
+        ("/.well-known/agent-skills/index.json", 200, 0.01),
+        ("/no/such/path", 404, 0.001),
+        ("/other", 0, 0.001),
+    ):
+        traffic.answered(path, status, duration_s)
+    traffic.refused("token-required")
+
+    shown = figures(traffic)
+
+    assert {
+        'satchel_http_requests_total{part="mcp",status="200"} 3',
+        'satchel_http_requests_total{part="mcp",status="400"} 1',
+        'satchel_http_requests_total{part="v1",status="404"} 1',
+        'satchel_http_requests_total{part="discovery",status="200"} 1',
+        'satchel_http_requests_total{part="other",status="404"} 1',
+        'satchel_http_requests_total{part="other",status="0"} 1',
+        'satchel_http_refusals_total{reason="token-required"} 1',
+        "satchel_http_streams 3",
+        "satchel_http_busy 0",
+        "satchel_http_waiting 0",
+        'satchel_http_request_duration_seconds_count{part="mcp"} 3',
+        'satchel_http_request_duration_seconds_sum{part="mcp"} 0.524000',
+    } <= {*shown}
+    of_mcp = [line for line in shown if "_bucket" in line and 'part="mcp"' in line]
+    assert [line.rpartition(" ")[2] for line in of_mcp] == ["1", "2", "3", "3"]
+
+
+@pytest.mark.row("F45", "X03")
+def test_nobody_makes_up_labels() -> None:
+    traffic = TrafficCounts()
+    for number in range(1000):
+        traffic.answered(f"/made-up-{number}/x", 404, 0.0)
+
+    assert len(figures(traffic)) == 1 + 6 + 3

@@ -314,7 +314,7 @@ def test_a_site_that_refuses_is_said_and_not_asked_again(
 
     assert len(seen) == 1
     assert state.waiting >= 3
-    assert state.problem.endswith(("the site answers 404", "takes no reports"))
+    assert state.problem.endswith(("the site answers 404", "the site refuses reports"))
     assert "the site answers 404" in caplog.text
 
 

@@ -48,8 +48,7 @@ class RateLimiter:
     """Token buckets by key: ``size`` at once, ``rate_per_s`` in the long run.
 
     If there are too many buckets, the least recently used one goes: it is most likely
-    full, as a new one is. The library `limits` has windows but no such bucket, and
-    cannot say after how many seconds a request will pass.
+    full, as a new one is. (The library `limits` counts in windows instead.)
     """
 
     def __init__(

@@ -1,10 +1,30 @@
+"""Bearer tokens, and the files that they come from."""
+
+from __future__ import annotations
+
 import hashlib
+import logging
+import os
+from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.errors import ConfigError
-from satchel.server import Caller
-from satchel.server._guard._tokens import FixedTokens, JoinedTokens, Token, digest_of
+from satchel.errors import ConfigError, MissingPathError
+from satchel.server import Caller, open_tokens
+from satchel.server._guard._tokens import (
+    FixedTokens,
+    JoinedTokens,
+    Token,
+    TokenFile,
+    digest_of,
+    read_one,
+    read_several,
+)
+from tests.unit.server.guard.asking import Clock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 WORDS = "correct-horse-battery"
 ANA, BO = Caller("ana", ("pdf-*",)), Caller("bo")
@@ -58,3 +78,210 @@ def test_an_unfit_token_is_refused_and_not_repeated(secret: str) -> None:
 def test_a_caller_may_show_anything() -> None:
     assert digest_of("\ud800")
     assert digest_of("a") == hashlib.sha256(b"a").digest()
+
+
+ONE = "first-token-of-them-all"
+TWO = "second-token-of-them-all"
+ANOTHER = hashlib.sha256(b"a token that only its holder has").hexdigest()
+SEVERAL = f"""
+[[token]]
+name = "ci"
+token = "{ONE}"
+only = ["pdf-*", "house-style"]
+
+[[token]]
+name = "desk"
+sha256 = "sha256:{ANOTHER}"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "tokens"
+    path.write_text(f"{ONE}\n", "utf-8")
+    path.chmod(0o600)
+    return path
+
+
+def test_nothing_given_is_no_token() -> None:
+    assert open_tokens(environ={}) is None
+    assert open_tokens(environ={"SATCHEL_TOKEN": ""}) is None
+
+
+def test_every_place_counts(file: Path, tmp_path: Path) -> None:
+    several = tmp_path / "tokens.toml"
+    several.write_text(SEVERAL.replace(ONE, TWO), "utf-8")
+    several.chmod(0o600)
+
+    tokens = open_tokens(
+        token_file=file,
+        tokens_file=several,
+        environ={"SATCHEL_TOKEN": "third-token-of-them-all"},
+    )
+
+    assert tokens
+    assert tokens.find(digest_of(ONE)) == Caller("token")
+    assert tokens.find(digest_of(TWO)) == Caller("ci", ("pdf-*", "house-style"))
+    assert tokens.find(bytes.fromhex(ANOTHER)) == Caller("desk")
+    assert tokens.find(digest_of("third-token-of-them-all")) == Caller("token")
+    assert tokens.find(digest_of("another")) is None
+
+
+def test_a_changed_file_is_read_again(file: Path) -> None:
+    clock = Clock()
+    tokens = TokenFile(file, read_one, clock)
+
+    file.write_text(TWO, "utf-8")
+    assert tokens.find(digest_of(ONE)), "within the second it is not looked at"
+    clock.now += 1
+
+    assert tokens.find(digest_of(TWO))
+    assert not tokens.find(digest_of(ONE))
+
+
+def test_a_file_that_cannot_be_used_leaves_the_tokens_as_they_were(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Clock()
+    tokens = TokenFile(file, read_one, clock)
+
+    file.write_text("two words of a secret", "utf-8")
+    for _ in range(3):
+        clock.now += 1
+        assert tokens.find(digest_of(ONE))
+
+    (told,) = caplog.records
+    assert told.levelno == logging.ERROR
+    assert "secret" not in caplog.text.replace("import secrets; print(secrets", "")
+
+
+def test_a_file_that_is_gone_lets_nobody_in(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Clock()
+    tokens = TokenFile(file, read_one, clock)
+
+    file.unlink()
+    for _ in range(3):
+        clock.now += 1
+        assert not tokens.find(digest_of(ONE))
+    assert [each.levelno for each in caplog.records] == [logging.ERROR]
+
+    file.write_text(TWO, "utf-8")
+    file.chmod(0o600)
+    clock.now += 1
+    assert tokens.find(digest_of(TWO))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+@pytest.mark.parametrize(
+    ("mode", "fate"),
+    [
+        (0o600, "quiet"),
+        (0o400, "quiet"),
+        (0o640, "warned"),
+        (0o444, "warned"),
+        (0o660, "refused"),
+        (0o602, "refused"),
+    ],
+    ids=lambda value: oct(value) if isinstance(value, int) else "",
+)
+def test_who_else_may_touch_it(
+    file: Path, mode: int, fate: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    file.chmod(mode)
+
+    if fate == "refused":
+        with pytest.raises(ConfigError, match="chmod 600"):
+            TokenFile(file, read_one)
+    else:
+        assert TokenFile(file, read_one).find(digest_of(ONE))
+    assert bool(caplog.records) is (fate == "warned")
+
+
+def test_a_file_has_to_be_there(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError):
+        TokenFile(tmp_path / "none", read_one)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\n", b"a-token-per-line-1\na-token-per-line-2", b"\xff" * 20, b"x" * 2**21],
+    ids=["empty", "blank", "two", "bytes", "large"],
+)
+def test_a_file_of_one_token_holds_one(file: Path, data: bytes) -> None:
+    file.write_bytes(data)
+
+    with pytest.raises(ConfigError) as caught:
+        TokenFile(file, read_one)
+
+    assert caught.value.path == str(file)
+
+
+def test_a_folder_of_a_mount_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError):
+        open_tokens(token_file=tmp_path, environ={})
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("", "expected tables"),
+        ("token = 1", "expected tables"),
+        ("token = []", "expected tables"),
+        ("token = [1]", "expected a table"),
+        ("[[token]\nname='a'", "not TOML"),
+        (f"other = 1\n{SEVERAL}", "nothing else"),
+        ("[[token]]\nname='a'\nsecret='hidden-hidden-hidden'", "a key is not one of"),
+        ("[[token]]\ntoken='hidden-hidden-hidden'", "name"),
+        ("[[token]]\nname='a b'\ntoken='hidden-hidden-hidden'", "name"),
+        ("[[token]]\nname=1\ntoken='hidden-hidden-hidden'", "name"),
+        ("[[token]]\nname='a'", "token, or sha256"),
+        ("[[token]]\nname='a'\ntoken=1", "token, or sha256"),
+        ("[[token]]\nname='a'\ntoken='hidden'", "characters"),
+        ("[[token]]\nname='a'\nsha256='hidden'", "64 hex"),
+        (
+            f"[[token]]\nname='a'\ntoken='hidden-hidden-hidden'\nsha256='{ANOTHER}'",
+            "token, or",
+        ),
+        (f"[[token]]\nname='a'\nsha256='{ANOTHER}'\nonly='pdf'", "only"),
+        (f"[[token]]\nname='a'\nsha256='{ANOTHER}'\nonly=[1]", "only"),
+        (SEVERAL + f"[[token]]\nname='ci'\ntoken='{TWO}'", "one name"),
+        (SEVERAL + f"[[token]]\nname='other'\ntoken='{ONE}'", "one token"),
+    ],
+)
+def test_several_tokens_are_checked(text: str, detail: str) -> None:
+    with pytest.raises(ConfigError, match=detail) as caught:
+        read_several(text, "tokens.toml")
+
+    assert "hidden" not in str(caught.value)
+    assert ONE not in str(caught.value)
+
+
+def test_no_pattern_is_no_skill() -> None:
+    text = f"[[token]]\nname='a'\nsha256='{ANOTHER}'\nonly=[]"
+
+    (token,) = read_several(text, "tokens.toml")
+
+    assert token.caller == Caller("a", ())
+
+
+def test_a_file_that_cannot_be_opened_says_so(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: object, mode: str) -> None:
+        raise PermissionError(13, "Permission denied", "/somewhere")
+
+    monkeypatch.setattr("satchel.server._guard._tokens.Path.open", refuse)
+
+    with pytest.raises(ConfigError) as caught:
+        TokenFile(file, read_one)
+
+    assert caught.value.detail == "Permission denied"
+
+
+def test_modes_are_of_posix_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.chmod(0o666)
+    monkeypatch.setattr("satchel.server._guard._tokens.POSIX", False)
+
+    assert TokenFile(file, read_one).find(digest_of(ONE))

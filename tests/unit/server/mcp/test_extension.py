@@ -57,42 +57,42 @@ def names(entries: list[Any]) -> list[str]:
     return [entry["frontmatter"]["name"] for entry in entries]
 
 
-async def test_the_capability_says_that_folders_can_be_read(tmp_path: Path) -> None:
-    async with connected(library(write_shelf(tmp_path))) as client:
-        told = client.server_capabilities
-        assert told.extensions == {IDENTIFIER: {"directoryRead": True}}
-        assert told.resources is not None
-        assert told.resources.list_changed
+async def test_the_capability_says_that_folders_can_be_read(client: Client) -> None:
+    told = client.server_capabilities
+    assert told.extensions == {IDENTIFIER: {"directoryRead": True}}
+    assert told.resources is not None
+    assert told.resources.list_changed
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_entry_holds_what_a_host_compares(tmp_path: Path, era: str) -> None:
+async def test_an_entry_holds_what_a_host_compares(
+    client: Client, tmp_path: Path
+) -> None:
     """Frontmatter field by field, digest and size of every file, byte by byte."""
-    async with connected(library(write_shelf(tmp_path)), era) as client:
-        result = await ask(client, "skills/list")
-        assert result["ttlMs"] == 60_000
-        assert result["cacheScope"] == "public"
-        alpha, beta = result["skills"]
-        assert alpha["frontmatter"] == {
-            "name": "alpha",
-            "description": "Use for alpha.",
-        }
-        assert beta["frontmatter"] == {
-            "name": "beta",
-            "description": "Use for beta.",
-            "arguments": ["file", "kind"],
-            "argument-hint": "<file> [pdf|docx]",
-        }
-        uris = [each["uri"] for each in alpha["resources"]]
-        assert uris == sorted(set(uris))
-        assert uris[0] == alpha["uri"] == "skill://alpha/SKILL.md"
-        assert len(uris) == 6
-        for told in alpha["resources"]:
-            data = await read(client, told["uri"])
-            digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
-            assert (digest, len(data)) == (told["digest"], told["size"])
-            path = told["uri"].removeprefix("skill://alpha/")
-            assert data == (tmp_path / "alpha" / path).read_bytes()
+    result = await ask(client, "skills/list")
+    assert result["ttlMs"] == 60_000
+    assert result["cacheScope"] == "public"
+    alpha, beta = result["skills"]
+    assert alpha["frontmatter"] == {
+        "name": "alpha",
+        "description": "Use for alpha.",
+    }
+    assert beta["frontmatter"] == {
+        "name": "beta",
+        "description": "Use for beta.",
+        "arguments": ["file", "kind"],
+        "argument-hint": "<file> [pdf|docx]",
+    }
+    uris = [each["uri"] for each in alpha["resources"]]
+    assert uris == sorted(set(uris))
+    assert uris[0] == alpha["uri"] == "skill://alpha/SKILL.md"
+    assert len(uris) == 6
+    for told in alpha["resources"]:
+        data = await read(client, told["uri"])
+        digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        assert (digest, len(data)) == (told["digest"], told["size"])
+        path = told["uri"].removeprefix("skill://alpha/")
+        assert data == (tmp_path / "alpha" / path).read_bytes()
 
 
 async def test_frontmatter_goes_out_as_it_was_written(tmp_path: Path) -> None:
@@ -198,21 +198,18 @@ async def test_pages_are_whole_entries_and_cursors_are_no_secrets(
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_skill_is_had_by_its_uri_listed_or_not(
-    tmp_path: Path, era: str
-) -> None:
+async def test_a_skill_is_had_by_its_uri_listed_or_not(client: Client) -> None:
     """A hidden one is in no list; a host may have it, and its frontmatter says why."""
-    async with connected(library(write_shelf(tmp_path)), era) as client:
-        listed = await ask(client, "skills/list")
-        for entry in listed["skills"]:
-            result = await ask(client, "skills/get", uri=entry["uri"])
-            assert result["skill"] == entry
-            assert (result["ttlMs"], result["cacheScope"]) == (60_000, "public")
-        assert names(listed["skills"]) == ["alpha", "beta"]
-        uri = "skill://handshake/SKILL.md"
-        hidden = (await ask(client, "skills/get", uri=uri))["skill"]
-        assert hidden["frontmatter"]["disable-model-invocation"] is True
-        assert await read(client, uri)
+    listed = await ask(client, "skills/list")
+    for entry in listed["skills"]:
+        result = await ask(client, "skills/get", uri=entry["uri"])
+        assert result["skill"] == entry
+        assert (result["ttlMs"], result["cacheScope"]) == (60_000, "public")
+    assert names(listed["skills"]) == ["alpha", "beta"]
+    uri = "skill://handshake/SKILL.md"
+    hidden = (await ask(client, "skills/get", uri=uri))["skill"]
+    assert hidden["frontmatter"]["disable-model-invocation"] is True
+    assert await read(client, uri)
 
 
 @pytest.mark.parametrize(
@@ -229,26 +226,24 @@ async def test_a_skill_is_had_by_its_uri_listed_or_not(
     ],
 )
 async def test_what_is_no_skill_is_an_invalid_parameter(
-    tmp_path: Path, uri: str
+    client: Client, uri: str
 ) -> None:
-    async with connected(library(write_shelf(tmp_path))) as client:
-        error = await refused(ask(client, "skills/get", uri=uri))
-        assert (error.code, error.data) == (-32602, {"uri": uri})
+    error = await refused(ask(client, "skills/get", uri=uri))
+    assert (error.code, error.data) == (-32602, {"uri": uri})
 
 
 async def test_requests_without_their_parameters_are_errors_of_their_own(
-    tmp_path: Path,
+    client: Client,
 ) -> None:
-    async with connected(library(write_shelf(tmp_path))) as client:
-        for method, params in (
-            ("skills/get", {}),
-            ("skills/get", {"uri": 5}),
-            ("skills/list", {"cursor": 5}),
-            ("resources/directory/read", {}),
-        ):
-            error = await refused(ask(client, method, **params))
-            assert error.code == -32602
-        assert await read(client, "skill://alpha/SKILL.md")
+    for method, params in (
+        ("skills/get", {}),
+        ("skills/get", {"uri": 5}),
+        ("skills/list", {"cursor": 5}),
+        ("resources/directory/read", {}),
+    ):
+        error = await refused(ask(client, method, **params))
+        assert error.code == -32602
+    assert await read(client, "skill://alpha/SKILL.md")
 
 
 async def test_a_folder_tells_what_lies_directly_in_it(tmp_path: Path) -> None:

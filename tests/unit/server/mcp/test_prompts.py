@@ -77,11 +77,12 @@ async def test_arguments_stand_in_their_places(tmp_path: Path, era: str) -> None
     }
 
 
-async def test_the_files_are_read_with_the_tools_that_there_are(tmp_path: Path) -> None:
-    async with connected(library(write_shelf(tmp_path))) as client:
-        told = await text(client, "alpha", {})
-        assert "with load_skill and read_skill_file" in told
-        assert str(tmp_path) not in told
+async def test_the_files_are_read_with_the_tools_that_there_are(
+    client: Client, tmp_path: Path
+) -> None:
+    told = await text(client, "alpha", {})
+    assert "with load_skill and read_skill_file" in told
+    assert str(tmp_path) not in told
 
 
 async def test_what_is_no_prompt_is_an_invalid_parameter(tmp_path: Path) -> None:
@@ -128,14 +129,13 @@ async def test_a_skill_that_cannot_be_read_now_hides_no_other(tmp_path: Path) ->
     ],
 )
 async def test_a_hint_offers_words(
-    tmp_path: Path, prompt: str, argument: str, typed: str, values: list[str]
+    client: Client, prompt: str, argument: str, typed: str, values: list[str]
 ) -> None:
-    async with connected(library(write_shelf(tmp_path))) as client:
-        ref = PromptReference(name=prompt)
-        told = await client.complete(ref, {"name": argument, "value": typed})
-        assert told.completion.values == values
-        assert told.completion.total == len(values)
-        assert told.completion.has_more is False
+    ref = PromptReference(name=prompt)
+    told = await client.complete(ref, {"name": argument, "value": typed})
+    assert told.completion.values == values
+    assert told.completion.total == len(values)
+    assert told.completion.has_more is False
 
 
 @pytest.mark.row("F45")

@@ -67,48 +67,44 @@ async def call(client: Client, tool: str, /, **arguments: object) -> dict[str, A
 @pytest.mark.row("C25", "C26", "C27", "C28", "C29", "X22")
 @pytest.mark.parametrize("era", ERAS)
 async def test_load_skill_gives_the_seven_keys_as_data_and_as_text(
-    tmp_path: Path, era: str
+    client: Client,
 ) -> None:
-    async with connected(library(write_shelf(tmp_path)), era) as client:
-        schema = (await tools_of(client))["load_skill"].input_schema
-        assert [*schema["properties"]] == ["name", "reference", "script"]
-        assert schema["required"] == ["name"]
-        told = await call(client, "load_skill", name="alpha")
-        assert [*told][:7] == SEVEN
-        assert told["name"] == "alpha"
-        assert told["body"] == "\nDo alpha.\n"
-        assert told["available_references"] == ["deep/more.md", "guide.md"]
-        assert told["available_scripts"] == ["run.py"]
-        assert told["reference_content"] is None
-        assert told["script_content"] is None
-        assert told["error"] is None
-        beta = await call(client, "load_skill", name="beta")
-        assert beta["available_references"] == beta["available_scripts"] == []
+    schema = (await tools_of(client))["load_skill"].input_schema
+    assert [*schema["properties"]] == ["name", "reference", "script"]
+    assert schema["required"] == ["name"]
+    told = await call(client, "load_skill", name="alpha")
+    assert [*told][:7] == SEVEN
+    assert told["name"] == "alpha"
+    assert told["body"] == "\nDo alpha.\n"
+    assert told["available_references"] == ["deep/more.md", "guide.md"]
+    assert told["available_scripts"] == ["run.py"]
+    assert told["reference_content"] is None
+    assert told["script_content"] is None
+    assert told["error"] is None
+    beta = await call(client, "load_skill", name="beta")
+    assert beta["available_references"] == beta["available_scripts"] == []
 
 
 @pytest.mark.row("C30", "C31", "R14")
-async def test_files_come_raw_and_each_by_one_tool(tmp_path: Path) -> None:
-    async with connected(library(write_shelf(tmp_path))) as client:
-        told = await call(
-            client,
-            "load_skill",
-            name="alpha",
-            reference="guide.md",
-            script="run.py",
-        )
-        assert told["body"] == ""
-        assert told["reference_content"] == "# Guide\r\n"
-        assert told["script_content"] == "print(1)\n"
-        other = await call(client, "read_skill_file", name="alpha", path="latin.txt")
-        assert other["content"] == "café\n"
-        image = await call(
-            client, "read_skill_file", name="alpha", path="assets/dot.png"
-        )
-        assert (image["content"], image["size_bytes"]) == (None, 6)
-        own = await call(
-            client, "read_skill_file", name="alpha", path="references/guide.md"
-        )
-        assert "load_skill gives it" in own["error"]["message"]
+async def test_files_come_raw_and_each_by_one_tool(client: Client) -> None:
+    told = await call(
+        client,
+        "load_skill",
+        name="alpha",
+        reference="guide.md",
+        script="run.py",
+    )
+    assert told["body"] == ""
+    assert told["reference_content"] == "# Guide\r\n"
+    assert told["script_content"] == "print(1)\n"
+    other = await call(client, "read_skill_file", name="alpha", path="latin.txt")
+    assert other["content"] == "café\n"
+    image = await call(client, "read_skill_file", name="alpha", path="assets/dot.png")
+    assert (image["content"], image["size_bytes"]) == (None, 6)
+    own = await call(
+        client, "read_skill_file", name="alpha", path="references/guide.md"
+    )
+    assert "load_skill gives it" in own["error"]["message"]
 
 
 @pytest.mark.row("C32", "R24")
@@ -171,10 +167,9 @@ async def test_arguments_are_held_against_the_schema_before_anything_else(
     assert {e.code for e in sink.events} == {"bad-tool-call"}
 
 
-async def test_an_unknown_tool_is_an_error_of_the_protocol(tmp_path: Path) -> None:
-    async with connected(library(write_shelf(tmp_path))) as client:
-        error = await refused(client.call_tool("rm", {}))
-        assert (error.code, error.message) == (-32602, "there is no such tool")
+async def test_an_unknown_tool_is_an_error_of_the_protocol(client: Client) -> None:
+    error = await refused(client.call_tool("rm", {}))
+    assert (error.code, error.message) == (-32602, "there is no such tool")
 
 
 @pytest.mark.row("X10")
@@ -238,13 +233,10 @@ async def test_the_style_references_gives_descriptors(tmp_path: Path) -> None:
 
 
 @pytest.mark.row("R10")
-async def test_the_whole_text_comes_every_time(tmp_path: Path) -> None:
-    async with connected(library(write_shelf(tmp_path))) as client:
-        first, second = [
-            await call(client, "load_skill", name="alpha") for _ in range(2)
-        ]
-        assert first == second
-        assert first["body"] == "\nDo alpha.\n"
+async def test_the_whole_text_comes_every_time(client: Client) -> None:
+    first, second = [await call(client, "load_skill", name="alpha") for _ in range(2)]
+    assert first == second
+    assert first["body"] == "\nDo alpha.\n"
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from mcp.client import Client
 
+
 URIS = ["skill://index.json", "skill://alpha/_manifest"]
 
 
@@ -60,9 +61,8 @@ async def test_an_index_and_a_manifest_where_they_are_wanted(
 
 
 @pytest.mark.parametrize("uri", URIS)
-async def test_nothing_of_it_where_it_is_not_wanted(tmp_path: Path, uri: str) -> None:
-    async with connected(library(write_shelf(tmp_path))) as client:
-        assert (await refused(client.read_resource(uri))).code == -32602
+async def test_nothing_of_it_where_it_is_not_wanted(client: Client, uri: str) -> None:
+    assert (await refused(client.read_resource(uri))).code == -32602
 
 
 async def test_a_file_of_that_name_goes_first(tmp_path: Path) -> None:

@@ -1,12 +1,16 @@
-"""What goes wrong stays with one request, and says nothing of this machine."""
+"""Pages, threads, errors and callers of MCP requests."""
 
 from __future__ import annotations
 
+import base64
 import json
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import pytest
 from mcp.shared.exceptions import MCPError
+from mcp_types import PaginatedRequestParams
 
 from satchel import sources
 from satchel.errors import SkillNotFoundError, SourceUnavailableError
@@ -14,10 +18,14 @@ from satchel.server import Caller
 from satchel.server._library import ANYONE
 from satchel.server._mcp._request import (
     MAX_CLIENT_CHARS,
+    MAX_CURSOR_CHARS,
     client_name,
     contain_errors,
+    in_thread,
     mcp_caller,
     mcp_error,
+    page_of,
+    reject_cursor,
 )
 from satchel.usage import ListSink
 from tests.unit.server.mcp.clients import (
@@ -32,6 +40,89 @@ from tests.unit.server.mcp.clients import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+NAMES = ["a", "b", "c d", "é", "\ud800"]
+
+
+def pages(names: list[str], size: int) -> list[list[str]]:
+    found: list[list[str]] = []
+    cursor = None
+    while True:
+        page, cursor = page_of(names, str, kind="k", cursor=cursor, size=size)
+        found.append([*page])
+        if cursor is None:
+            return found
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 5, 6])
+def test_all_pages_together_are_the_list(size: int) -> None:
+    found = pages(NAMES, size)
+
+    assert [name for page in found for name in page] == NAMES
+    assert all(len(page) == size for page in found[:-1])
+    assert found[-1]
+
+
+def test_an_empty_list_is_one_empty_page() -> None:
+    assert pages([], 3) == [[]]
+
+
+def test_a_list_may_change_between_two_pages() -> None:
+    first, cursor = page_of(["a", "c", "e"], str, kind="k", cursor=None, size=2)
+    then, end = page_of(["a", "b", "d", "e"], str, kind="k", cursor=cursor, size=2)
+
+    assert (first, then, end) == (["a", "c"], ["d", "e"], None)
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "",
+        "x",
+        "é",
+        "!!!",
+        "/////w",
+        base64.urlsafe_b64encode(b"other\na").decode(),
+        base64.urlsafe_b64encode(b"k").decode(),
+        base64.urlsafe_b64encode(b"k\n\xff").decode(),
+        "a" * (MAX_CURSOR_CHARS + 1),
+    ],
+    ids=["empty", "short", "accent", "marks", "bytes", "list", "half", "utf8", "long"],
+)
+def test_what_is_no_cursor_of_the_list_is_an_error(cursor: str) -> None:
+    with pytest.raises(MCPError, match="no cursor") as raised:
+        page_of(NAMES, str, kind="k", cursor=cursor, size=1)
+
+    assert raised.value.code == -32602
+
+
+def test_a_list_of_one_page_has_no_cursors() -> None:
+    reject_cursor(None)
+    reject_cursor(PaginatedRequestParams())
+    with pytest.raises(MCPError, match="no cursor"):
+        reject_cursor(PaginatedRequestParams(cursor="a"))
+
+
+@pytest.mark.row("F41")
+def test_nobody_waits_for_work_whose_client_has_gone() -> None:
+    begun, go, ended = Event(), Event(), Event()
+
+    def work() -> None:
+        begun.set()
+        go.wait(10)
+        ended.set()
+
+    async def main() -> bool:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(in_thread, work)
+            await anyio.to_thread.run_sync(begun.wait)
+            tasks.cancel_scope.cancel()
+        waited = ended.is_set()
+        go.set()
+        return waited
+
+    assert not anyio.run(main)
 
 
 class _Broken(sources.LocalSource):

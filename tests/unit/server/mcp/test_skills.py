@@ -1,4 +1,4 @@
-"""Which skills the extension leaves out, and what is said of it."""
+"""URIs of skills, and which skills the extension excludes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ from pathlib import Path
 import pytest
 
 from satchel import Options, Satchel
-from satchel.model import Catalog, Limits
+from satchel.model import Catalog, Descriptor, Limits
 from satchel.server import ServedLibrary, ServerSettings, excluded_from_mcp
-from satchel.server._mcp._skills import ExtensionCatalog, NotPortableError
+from satchel.server._mcp._portability import has_unindented_text
+from satchel.server._mcp._skills import (
+    MAX_URI_CHARS,
+    ExtensionCatalog,
+    NotPortableError,
+    parts_of,
+    skill_path,
+    uri_of,
+)
+from satchel.skill_md import YamlTree, read_tree
 from satchel.testing import write_pack
 from tests.unit.server.mcp.clients import (
     ask,
@@ -19,6 +28,86 @@ from tests.unit.server.mcp.clients import (
     refused,
     write_shelf,
 )
+
+
+def skill(id: str, name: str = "") -> Descriptor:
+    return Descriptor(id, "Use it.", name or id)
+
+
+@pytest.mark.parametrize(
+    ("entry", "path", "uri"),
+    [
+        (skill("pdf"), "SKILL.md", "skill://pdf/SKILL.md"),
+        (skill("pdf"), "references/a b.md", "skill://pdf/references/a%20b.md"),
+        (skill("pdf"), "", "skill://pdf"),
+        (skill("acme-pdf", "pdf"), "SKILL.md", "skill://acme-pdf/pdf/SKILL.md"),
+        (skill("acme/pdf", "pdf"), "", "skill://acme%2Fpdf/pdf"),
+        (
+            skill("Ünï:x", "pdf"),
+            "é?#.md",
+            "skill://%C3%9Cn%C3%AF%3Ax/pdf/%C3%A9%3F%23.md",
+        ),
+    ],
+)
+def test_a_uri_ends_its_path_in_the_name(
+    entry: Descriptor, path: str, uri: str
+) -> None:
+    assert uri_of(entry, path) == uri
+    first, *rest = parts_of(uri) or ()
+    assert first == entry.id
+    assert rest[bool(entry.id != entry.name) :] == (path.split("/") if path else [])
+
+
+def test_ids_with_slashes_meet_no_file_of_another_skill() -> None:
+    nested = uri_of(skill("a"), "b/n/SKILL.md")
+    prefixed = uri_of(skill("a/b", "n"))
+
+    assert nested != prefixed
+    assert skill_path(skill("a/b", "n")).count("/") == 1
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "",
+        "skill://",
+        "file:///etc/passwd",
+        "SKILL://pdf/SKILL.md",
+        "skill://pdf//SKILL.md",
+        "skill://pdf/",
+        "skill:///SKILL.md",
+        "skill://pdf/%ff",
+        "skill://" + "a" * MAX_URI_CHARS,
+    ],
+    ids=lambda uri: uri[:30] or "empty",
+)
+def test_what_is_no_uri_of_a_file_has_no_parts(uri: str) -> None:
+    assert parts_of(uri) is None
+
+
+INDENTED = 'name: x\ndescription: "One.\n  Two: three.\n\n  # Four."\n'
+LISTS = "name: x\ntags:\n- a\n- b\n# note\nother: [\n  c,\n]\nmore: {\n  d: e\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (INDENTED, False),
+        (LISTS, False),
+        ("name: x\ndescription: |\n  # One\n  two\n\nlicense: MIT\n", False),
+        ("'name': x\n\"description\": y\n", False),
+        ("# a: b\nname: x\n", False),
+        ('name: x\ndescription: "One.\nTwo."\n', True),
+        ("name: x\ndescription: 'One.\n\nTwo: three.'\n", True),
+        ('name: x\ndescription: "One.\n# Two"\nlicense: MIT\n', True),
+        ('name: x\ndescription: "One.\n- Two"\n', True),
+    ],
+)
+def test_the_margin_belongs_to_fields(head: str, expected: bool) -> None:
+    tree = read_tree(head.encode(), Limits())
+    assert isinstance(tree, YamlTree), tree
+
+    assert has_unindented_text(head, tree.root) is expected
 
 
 def raw(folder: Path, name: str, data: str | bytes) -> None:
