@@ -1,7 +1,5 @@
 """Whatever bytes are handed over, unpacking ends in a plain pack or in our error."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 

@@ -1,7 +1,5 @@
 """Every URL and every index of another publisher gives a result or an error."""
 
-from __future__ import annotations
-
 import json
 from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import urlsplit

@@ -1,11 +1,10 @@
 """Releases: the same for equal skills, and useless once any byte is another."""
 
-from __future__ import annotations
-
+import random
 import subprocess
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -21,10 +20,6 @@ from satchel.files import canonical_json
 from satchel.release import build_release
 from satchel.sources import ReleaseSource, memory
 from tests.unit.release.packs import PACKS, built, files_in, release_of, write
-
-if TYPE_CHECKING:
-    import random
-    from pathlib import Path
 
 GOOD = built(PACKS)
 ID = release_of(PACKS).id

@@ -1,18 +1,14 @@
 """Archives made by hand, byte for byte, so that they can lie."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import struct
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Final
 
 __all__ = [
     "SKILL",

@@ -1,7 +1,5 @@
 """Archives: equal files give equal bytes, and any program unpacks them."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tarfile

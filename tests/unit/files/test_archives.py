@@ -1,7 +1,5 @@
 """Whatever an archive holds, what comes out is a plain pack, or a refusal."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import stat

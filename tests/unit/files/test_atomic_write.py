@@ -1,18 +1,14 @@
 """A file is replaced as a whole, or is as it was."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from satchel.errors import NotWrittenError
 from satchel.files import replace_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def held(folder: Path) -> dict[str, bytes]:

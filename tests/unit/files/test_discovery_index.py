@@ -1,7 +1,5 @@
 """What publishers write is read leniently, and said precisely."""
 
-from __future__ import annotations
-
 import json
 import re
 

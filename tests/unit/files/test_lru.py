@@ -1,7 +1,5 @@
 """What is made once, and kept up to a number."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

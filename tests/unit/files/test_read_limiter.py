@@ -1,9 +1,7 @@
 """A source that hangs costs itself: places for its reads, and a breaker."""
 
-from __future__ import annotations
-
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -12,9 +10,6 @@ from satchel.errors import SkillNotFoundError, SourceUnavailableError
 from satchel.files import ReadLimiter
 from satchel.files._read_limiter import HANG_S, PAUSE_S, TIMEOUT_S
 from tests.fakes import FakeClock, FakeSource, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def late() -> None:

@@ -1,11 +1,10 @@
 """release.json of any publisher: checked, and errors say exactly what is wrong."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -20,9 +19,6 @@ from satchel.files import (
 )
 from satchel.model import Release, Resource
 from tests.unit.release.packs import PACKS, built, files_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TESTS: Final = Path(__file__).parents[2]
 GOOD: Final[dict[str, Any]] = json.loads(built(PACKS)["release.json"])

@@ -1,18 +1,13 @@
 """Packs to release, and ways to open them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from satchel import Satchel
+from satchel.model import Release
 from satchel.release import build_folder, build_release
 from satchel.sources import memory
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.model import Release
 
 __all__ = [
     "PACKS",

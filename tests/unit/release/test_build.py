@@ -1,10 +1,9 @@
 """Building: what is part of a release, what is not, and what refuses it."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,9 +19,6 @@ from satchel.release import BuiltRelease, build_release
 from satchel.sources import memory
 from tests.fakes import FakeSource, pack
 from tests.unit.release.packs import PACKS, Packs, built, nowhere, release_of, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def document(files: dict[str, bytes]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """A release as a folder: whole or not at all, and never over anything else."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an index offers: which skills, as what, and the two forms of it."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import replace
 

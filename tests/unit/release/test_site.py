@@ -1,10 +1,8 @@
 """A static site: releases side by side, one of them current, nothing ever deleted."""
 
-from __future__ import annotations
-
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
@@ -15,9 +13,6 @@ from satchel.files import digest_bytes
 from satchel.release import PublishedRelease, publish
 from satchel.sources import released
 from tests.unit.release.packs import PACKS, build, built, files_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LATER = {**PACKS, "alone": {"SKILL.md": PACKS["alone"]["SKILL.md"] + b"More.\n"}}
 V1 = ".well-known/skills/index.json"

@@ -1,24 +1,18 @@
 """The front door: a folder, or an address, that is a release is opened as one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from satchel import Options, Satchel
 from satchel.errors import ConfigError, DigestMismatchError, InvalidReleaseError
+from satchel.model import Release
 from satchel.release import publish
 from satchel.runtime._inputs import open_config, open_inputs
 from satchel.sources import PinnedSource, ReleaseSource, http, released
 from tests.unit.release.packs import PACKS, build, write
 from tests.unit.sources.http.site import Site, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from satchel.model import Release
 
 OTHER = "sha256-tree-v1:" + "0" * 64
 URL = "https://skills.example.org/team"

@@ -1,10 +1,9 @@
 """A release as a source: pinned, checked on every read, fetched from anywhere."""
 
-from __future__ import annotations
-
 import json
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,9 +22,6 @@ from satchel.model import Limits, Resource
 from satchel.release import publish
 from satchel.sources import ReleaseSource, is_release, memory, released
 from tests.unit.release.packs import PACKS, build, built, release_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ID = release_of(PACKS).id
 OTHER = "sha256-tree-v1:" + "0" * 64

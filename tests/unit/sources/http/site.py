@@ -1,19 +1,15 @@
 """A site on the loopback that publishes skills, and misbehaves on demand."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from satchel.files import digest_bytes, tar_gz
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
 
 __all__ = ["INDEX", "OLD_INDEX", "SCHEMA", "Reply", "Site", "skill_md"]
 
@@ -122,7 +118,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # head and body are two packets
     timeout = 20
-    server: Server
+    server: "Server"
 
     def do_GET(self) -> None:
         site = self.server.site

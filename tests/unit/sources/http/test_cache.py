@@ -1,17 +1,12 @@
 """What was fetched is kept up to a bound, and compared before it is used."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from satchel.files import digest_bytes
 from satchel.sources._http._cache import DiskCache
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 
 def stored(cache: DiskCache, data: bytes) -> str:

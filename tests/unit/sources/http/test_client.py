@@ -1,13 +1,11 @@
 """One request at a time: where it may go, how much may come, how often it is tried."""
 
-from __future__ import annotations
-
 import gzip
 import socket
 import ssl
 import threading
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import httpcore2
 import pytest
@@ -22,9 +20,6 @@ from satchel.sources._http._client import (
 from satchel.sources._http._network import Resolver, resolve_host
 from satchel.sources._http._urls import AllowedHosts, parse_url
 from tests.unit.sources.http.site import Reply, Site
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 @dataclass

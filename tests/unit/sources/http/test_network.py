@@ -1,7 +1,5 @@
 """Which addresses and URLs are connected to, by their text alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from satchel.sources._http._network import AddressKind, address_kind

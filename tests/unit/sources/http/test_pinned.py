@@ -1,8 +1,6 @@
 """One release of a site, however the site changes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,10 +18,6 @@ from satchel.sources._http import _pinned as pinned
 from tests.unit.release.packs import PACKS, Packs, build
 from tests.unit.sources.http.site import Reply, Site
 from tests.unit.sources.scans import found_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 LATER = {**PACKS, "alone": {"SKILL.md": PACKS["alone"]["SKILL.md"] + b"More.\n"}}
 

@@ -1,7 +1,5 @@
 """Skills of a site: fetched once, verified always, kept when their site fails."""
 
-from __future__ import annotations
-
 import builtins
 import gzip
 import json
@@ -9,7 +7,7 @@ import logging
 import subprocess
 import sys
 from itertools import count
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -26,17 +24,13 @@ from satchel.errors import (
 )
 from satchel.files import tar_gz
 from satchel.model import Finding, Found
+from satchel.protocols import SkillSource
 from satchel.sources import HttpSource
 from satchel.sources._http import _packs as packs, _source as source
 from satchel.sources._http._client import HttpClient, HttpEnvironment
 from tests.unit.files.archive_makers import plain_zip
 from tests.unit.sources.http.site import INDEX, OLD_INDEX, Reply, Site, entry, skill_md
 from tests.unit.sources.scans import codes_of, findings_of, found_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.protocols import SkillSource
 
 ONE = {"SKILL.md": skill_md("one")}
 TWO = {"SKILL.md": skill_md("two"), "references/a.md": b"A\r\n", ".env": b"KEY=1"}

@@ -1,17 +1,12 @@
 """What the tests put on a server, and the source that reads it."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from satchel import sources
+from satchel.sources import McpSource
 from tests.unit.sources.mcp.serving import FakeServer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from satchel.sources import McpSource
 
 __all__ = ["REFUNDS", "reading", "skill_md"]
 

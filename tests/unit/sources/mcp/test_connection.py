@@ -1,14 +1,14 @@
 """The thread that a source owns: deadlines, servers that go away, and the end."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from socket import SO_REUSEADDR, SOL_SOCKET, socket
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import httpx2
@@ -23,10 +23,6 @@ from satchel.sources._mcp._target import McpTarget
 from tests.unit.sources.mcp.packs import REFUNDS, reading, skill_md
 from tests.unit.sources.mcp.serving import FakeServer, older
 from tests.unit.sources.scans import codes_of, findings_of, found_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.row("R08")
 

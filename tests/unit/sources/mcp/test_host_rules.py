@@ -1,13 +1,14 @@
 """The rules that the Skills extension sets for a host, one by one."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 from mcp.client import Client
+from mcp_types import Prompt
 from starlette.testclient import TestClient
 
 from satchel import Options, Satchel, sources
@@ -25,7 +26,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.model import Limits
+from satchel.model import Limits, OnConflict, Style
 from satchel.runtime import UploadStager
 from satchel.runtime._staging import stage_files
 from satchel.server import ServedLibrary, build_server, create_app
@@ -33,14 +34,6 @@ from satchel.sources._mcp._verification import OPENING_KEYS
 from tests.unit.sources.mcp.packs import REFUNDS, reading, skill_md
 from tests.unit.sources.mcp.serving import FakeServer, digest
 from tests.unit.sources.scans import codes_of, findings_of, found_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from mcp_types import Prompt
-
-    from satchel.model import OnConflict, Style
 
 KEY = "skill://acme/refunds"
 MD = f"{KEY}/SKILL.md"

@@ -1,7 +1,5 @@
 """Servers from before the extension was final: an index, and no list of files."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,8 +1,6 @@
 """What our own server serves comes back as the same bytes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from satchel.server import ServedLibrary, ServerSettings, build_server
 from satchel.testing import PACKS
 from tests.unit.sources.mcp.packs import reading, skill_md
 from tests.unit.sources.mcp.serving import older
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MORE = {
     "odd-names": {

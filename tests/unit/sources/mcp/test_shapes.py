@@ -1,10 +1,9 @@
 """A bad entry of a server is reported, and the others are used."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -27,10 +26,6 @@ from satchel.sources._mcp._uris import (
 from tests.unit.sources.mcp.packs import REFUNDS, reading, skill_md
 from tests.unit.sources.mcp.serving import FakeServer
 from tests.unit.sources.scans import codes_of, findings_of, found_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 BAD_URIS = [
     ("skill://x/skill.md", "does not end in /SKILL.md"),
