@@ -136,6 +136,8 @@ def _sort_packs(
         if in_use and not (pack.refused or pack.filtered):
             claims.setdefault(descriptor.id, []).append(descriptor)
             continue
+        # A broken pack keeps its id from sources that yield, or a server could take it
+        # over by waiting for a typing error.
         if pack.refused and source.trusted and not source.yields:
             broken.setdefault(descriptor.id, descriptor)
         excluded.append(_exclusion(pack, scanner, disabled))
@@ -189,7 +191,7 @@ class _ConflictResolver:
             broken = self.broken[skill_id]
             self.excluded.extend(_shadowed(broken, owner) for owner in owners)
             return None
-        if not first or not last:
+        if not first or not last:  # all of one rank
             return self._choose(skill_id, owners)
         count = len(self.conflicts)
         chosen = self._choose(skill_id, first)

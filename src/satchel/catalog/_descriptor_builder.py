@@ -174,6 +174,7 @@ class DescriptorBuilder:
                 replace(finding, path=path) for finding in allowed.findings
             )
         findings += content_warnings(data, path) if data else ()
+        # YAML escapes need a backslash, and hide what no byte of the file shows.
         if b"\\" in data:
             findings += tuple(_escaped(manifest.description, findings, path))
         filtered = skill_id is None

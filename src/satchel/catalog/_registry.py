@@ -125,6 +125,8 @@ class Registry:
             asked = [s for s in self._scanners if only in (None, s.label)]
             for scanner in asked:
                 scanner.begin()
+            # Skills of this machine are in use while the others are waited for, so that
+            # a slow server delays nothing but its own skills.
             far = [s for s in asked if not s.source.near]
             self._await([s for s in asked if s.source.near], None)
             if any(scanner.is_scanning for scanner in far):
@@ -171,6 +173,7 @@ class Registry:
         scanner = self._scanner(descriptor)
         if scanner is None or scanner.source.release is not None:
             return None  # a release has its digest for a name, and cannot change
+        # A program whose packs are never edited does not need one.
         with self._assembling:
             rereader = self._rereader = self._rereader or PackRereader()
         with rereader.alone(scanner.label, key):
@@ -182,6 +185,7 @@ class Registry:
             if reread is None:
                 return None
             with self._assembling:
+                # The next sync reports the change: a load is no sync.
                 scanner.replace(key, reread.pack)
                 self._assemble()
             return reread.readers
@@ -303,6 +307,7 @@ class Registry:
         in_use = _with_holders(new, old) if new.conflicts else new
         self.latest, self.catalog = new, in_use
         if self._digests.cached:
+            # Of the old catalog too: loads that began before go on with it.
             self._digests.keep(_all_descriptors(new) + _all_descriptors(old))
         self._seen.update(entry.id for entry in new.entries)
         self._seen.update(excluded.descriptor.id for excluded in new.excluded)
@@ -363,6 +368,7 @@ def _holder(conflict: Conflict, old: Catalog) -> Descriptor | None:
     before = old.get(conflict.id)
     if before is None:
         return None
+    # By place and not by bytes: an edit must not cost the holder its id.
     places = {(origin.source, origin.key) for origin in before.origins}
     return next(
         (

@@ -211,12 +211,14 @@ class SourceScanner:
             self._answer = str(error)
         except Exception as error:  # noqa: BLE001 - a source is a plug-in
             self._answer = f"the source raised {type(error).__name__}: {error}"
+        # In this order: who sees that the scan has ended finds the answer.
         self.is_scanning = False
         self._on_end()
 
     def _scan(self) -> ScanResult:
         last = self.result.packs if self.result else {}
-        before = {**last, **self._packs}  # with what a failed attempt has read
+        # What an attempt that failed has read need not be read again.
+        before = {**last, **self._packs}
         packs, findings = self._packs, self._findings = dict[str, ScannedPack](), []
         builder: DescriptorBuilder | None = None
         for item in self.source.scan():
@@ -233,6 +235,7 @@ class SourceScanner:
                 builder = builder or self.builder(self.source)
                 pack = builder.read(item)
             packs[key] = pack
+            # A file that was written this very moment may change without a new mark.
             (self._unsettled.discard if item.settled else self._unsettled.add)(key)
         if last and self.source.near and self.source.finds_one:
             from satchel.catalog._reread import rescan_unstable

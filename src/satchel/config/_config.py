@@ -332,7 +332,7 @@ def _prefix(table: Mapping[str, object], file: "Path") -> str | Mapping[str, str
 
 def _budget(table: Mapping[str, object], path: str) -> int | None:
     value = table.get("budget_tokens", BUDGET_TOKENS)
-    if value == "none":
+    if value == "none":  # TOML has no null
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         detail = f'budget_tokens: want a count from 1 or "none", got {value!r}'

@@ -1,4 +1,4 @@
-"""Files of packs: which there are, which may be read, and reading just those."""
+"""Files on disk and in archives: list, read, write and digest those of packs."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -1,4 +1,4 @@
-"""The only room that knows all below: Satchel, its sessions, and the earlier API."""
+"""A Satchel and its conversations: the only room that knows all rooms below it."""
 
 from typing import TYPE_CHECKING, Final
 

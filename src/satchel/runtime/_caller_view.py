@@ -152,7 +152,7 @@ class CallerView:
         Raises:
             SkillError: As for `satchel.Satchel.load`.
         """
-        with self._its_own_names():
+        with self._without_foreign_names():
             return self._access.load(skill_id, file, via=self.via)
 
     def copy(self, skill_id: str, file: str | None = None) -> Loaded:
@@ -163,12 +163,12 @@ class CallerView:
         Raises:
             SkillError: As for `load`.
         """
-        with self._its_own_names():
+        with self._without_foreign_names():
             return self._access.copy(skill_id, file, via=self.via)
 
     @contextmanager
-    def _its_own_names(self) -> "Generator[None]":
-        """Let an error for an unknown id name no skill that this caller may not see."""
+    def _without_foreign_names(self) -> "Generator[None]":
+        """Keep ids that this caller may not see out of an error for an unknown id."""
         try:
             yield
         except SkillNotFoundError as error:
@@ -177,7 +177,7 @@ class CallerView:
                 error.name, close, self.catalog.replacement_of(error.name)
             ) from None
 
-    def reported(
+    def record_remote_load(
         self,
         request: Request,
         *,
@@ -208,10 +208,10 @@ class CallerView:
         )
         self._access.report_remote(event)
 
-    def missed(
+    def record_failed_load(
         self, skill_id: str, file: str | None = None, *, copy: bool = False
     ) -> None:
-        """Tell of a load that came to nothing before there was one: it is an event.
+        """Record a load that failed before it began: it is an event.
 
         For edges whose callers ask by an address that is looked up first. ``copy`` is
         whether it was to be kept elsewhere, see `copy`.
@@ -230,15 +230,15 @@ class CallerView:
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
 
-        One that the pack lists and does not hold is left out.
+        A file that the pack lists but does not have is left out.
 
         Raises:
             SkillError: As for `descriptor`; or a file cannot be read now, or is larger
-                than is handed out: see `too_large`.
+                than a load gives: see `too_large`.
         """
         return self._current(skill_id, self.descriptor)
 
-    def handed_out(self, loaded: Loaded) -> tuple[Resource, ...]:
+    def loadable_resources(self, loaded: Loaded) -> tuple[Resource, ...]:
         """Return the files of a loaded skill, as `resources` does, but no large ones.
 
         Raises:
@@ -247,7 +247,7 @@ class CallerView:
         entry = loaded.descriptor
         try:
             return self._components.registry.resources(self._without_large(entry))
-        except SkillError:  # perhaps it was edited since it was loaded
+        except SkillError:  # it may have been edited since it was loaded
             return self._current(
                 entry.id,
                 lambda skill_id: self._without_large(self.descriptor(skill_id)),

@@ -130,6 +130,7 @@ class Components:
         self.findings: tuple[Finding, ...] = ()
         """Those of the last sync, whatever tools are offered."""
         self.listeners: list[Callable[[SyncReport], None]] = []
+        # Made now, so that a wrong variable or a clash of tools is an error at once.
         if self.sinks is None:
             _ = self.usage_events
         if self.tools or any(skill.tools for skill in self.skills):
@@ -173,6 +174,7 @@ class Components:
 
     def close(self) -> None:
         """Close sources, staged files and sinks; a second call does nothing."""
+        # A look at __dict__: what was never needed is not made to be closed.
         if "resync" in self.__dict__:
             self.resync.close()
         self.registry.close()

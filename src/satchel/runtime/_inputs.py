@@ -134,7 +134,7 @@ def open_inputs(
     for entry in inputs:
         if isinstance(entry, (str, os.PathLike)):
             path = os.fspath(entry)
-            if path not in named:
+            if path not in named:  # a folder that is named twice is one source
                 own_pin = pin if path == pinned else None
                 source = _open_path(path, own_pin, limits, private=allow_private)
                 sources.append(source)

@@ -1,4 +1,4 @@
-"""Finding the skills of a catalog that match a query."""
+"""Rank the skills of a catalog by a query."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -1,4 +1,4 @@
-"""Places that packs come from; each function here makes sources of one kind.
+"""Places that packs come from, and functions that make a source of each kind.
 
 Whatever needs more than the file system is imported when it is first asked for.
 """

@@ -91,6 +91,7 @@ class FolderSearch:
             self._enter(self.root, "", 0)
         for start in self.starts:
             self._start(start)
+        # Links last: a pack is listed where it really is, not where a link shows it.
         while self._links:
             links, self._links = sorted(self._links), []
             for key, path in links:
@@ -274,7 +275,7 @@ class FolderSearch:
         A folder that was searched before adds nothing, so that no cycle goes round.
         """
         if path in self._visited:
-            return False
+            return False  # links may lead in a circle
         before = len(self._found)
         self._go_down(path, key, key.count("/") + 1 if depth is None else depth)
         root, folder = place

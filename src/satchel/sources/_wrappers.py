@@ -186,6 +186,7 @@ class CachedSource(SourceWrapper):
 
     def scan_one(self, key: str, location: str) -> Found | None:
         """Return one pack as it is now, and forget what the last look saw."""
+        # One that looks for a single pack saw an edit: the cached scan is stale.
         with self._lock:
             self._until = None
         source = with_abilities(self._source)

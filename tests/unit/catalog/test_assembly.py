@@ -1,9 +1,7 @@
 """Which packs are listed: conflicts, sources that yield, replacements."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,11 +19,8 @@ from satchel.model import (
     Manifest,
     Request,
 )
+from satchel.protocols import SkillSource
 from tests.fakes import FakeClock, FakeSource, pack
-
-if TYPE_CHECKING:
-    from satchel.protocols import SkillSource
-
 
 OTHER = "# Other\n"
 

@@ -1,7 +1,5 @@
 """What a manifest declares: the files that may be read, and the tools."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

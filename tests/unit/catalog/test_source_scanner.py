@@ -1,9 +1,8 @@
 """A source over time: how long it is waited for, late answers, limited reads."""
 
-from __future__ import annotations
-
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,15 +10,9 @@ from satchel import Options, Satchel, sources
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.catalog._source_scanner import LimitedReader, SourceScanner
 from satchel.errors import SourceUnavailableError
+from satchel.model import Catalog, Finding, Found, SyncReport
+from satchel.protocols import SkillSource
 from tests.fakes import FakeClock, FakeSource, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from satchel.model import Catalog, Finding, Found, SyncReport
-    from satchel.protocols import SkillSource
-
 
 DEADLINE_S = 0.05
 NAMES = [f"s{n}" for n in range(10)]

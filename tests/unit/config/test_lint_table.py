@@ -1,18 +1,13 @@
 """The table ``lint`` of a configuration file, and what is wrong with one."""
 
-from __future__ import annotations
-
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel.config import load_config
 from satchel.errors import ConfigError
 from satchel.model import DEFAULT_LINT, LintConfig
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WHOLE = """
 [lint]

@@ -1,7 +1,5 @@
 """The section of a prompt: its formats, its order, and how it fits a budget."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The skills as one caller from outside may have them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,13 +12,9 @@ from satchel.errors import (
     SkillExcludedError,
     SkillNotFoundError,
 )
+from satchel.runtime import CallerView
 from satchel.testing import write_pack
 from satchel.usage import ListSink
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.runtime import CallerView
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Skills and sources that an operator switches off by environment (E24)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +8,6 @@ from satchel.errors import ConfigError, SkillExcludedError
 from satchel.load import error_result, render_context_error
 from satchel.runtime import Options, Satchel
 from tests.fakes import FakeSource, pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.row("E24")
 

@@ -1,14 +1,12 @@
 """An edit is seen by the load that needs it: no sync in between, and no error."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -31,18 +29,13 @@ from satchel.errors import (
     SkillError,
     SkillExcludedError,
 )
-from satchel.model import FileStat, Finding, Found
+from satchel.model import FileStat, Finding, Found, Question, Style, SyncReport
 from satchel.policy import deny
 from satchel.runtime._background_sync import BackgroundSync
 from satchel.sources import LocalSource
 from satchel.usage import ListSink
 from tests.fakes import FakeSource, pack
 from tests.unit.release.packs import build
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.model import Question, Style, SyncReport
 
 
 def write(folder: Path, name: str, body: str = "# One\n", **more: str) -> Path:

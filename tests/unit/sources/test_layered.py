@@ -1,8 +1,6 @@
 """One skill from layers: each field by its rule, and one pack for everybody else."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,18 +13,14 @@ from satchel.errors import (
     SourceUnavailableError,
     UnknownFieldError,
 )
+from satchel.model import Json
+from satchel.protocols import SkillSource
 from satchel.skill_md import Layer, merge_layers
 from satchel.sources import LayeredSource
 from satchel.sources._layered import layer_folder
 from satchel.testing import Packs, SourceContract
 from tests.fakes import FakeSource, pack
 from tests.functional.library import run, write_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.model import Json
-    from satchel.protocols import SkillSource
 
 pytestmark = pytest.mark.row("E04")
 
@@ -176,7 +170,7 @@ def test_a_later_schema_is_read_in_the_other_dialect_too() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "said"),
     [
-        ({"metadata": "x"}, {}, "metadata is no mapping"),
+        ({"metadata": "x"}, {}, "metadata is not a mapping"),
         ({"references": {"a": 1}}, {}, "references is a mapping"),
         (
             {"metadata": {"a": {"b": "1"}}},

@@ -148,8 +148,14 @@ def test_an_event_has_all_that_is_known() -> None:
         ),
         (lambda s: s.view(via="mcp").invoke("secret"), [("secret", None, "mcp", "")]),
         (lambda s: s.view(via="mcp").peek("a"), []),
-        (lambda s: s.view(via="mcp").missed("no"), [("no", None, "mcp", "")]),
-        (lambda s: s.view(via="mcp").missed("a", "x"), [("a", "x", "mcp", "")]),
+        (
+            lambda s: s.view(via="mcp").record_failed_load("no"),
+            [("no", None, "mcp", "")],
+        ),
+        (
+            lambda s: s.view(via="mcp").record_failed_load("a", "x"),
+            [("a", "x", "mcp", "")],
+        ),
         (
             lambda s: SkillDiscoverySkill(s).tools.call(
                 "load_skill_instructions", {"skill_name": "a"}
@@ -383,9 +389,9 @@ def test_without_sinks_nothing_is_told_or_made() -> None:
 def test_a_miss_of_an_address_says_why() -> None:
     sink = ListSink()
     view = shelf(sink, policy=Policy(deny("secret"))).view(via="mcp")
-    view.missed("no")
-    view.missed("secret")
-    view.missed("a", "r.md")
+    view.record_failed_load("no")
+    view.record_failed_load("secret")
+    view.record_failed_load("a", "r.md")
 
     assert [event.code for event in sink.events] == [
         "skill-not-found",

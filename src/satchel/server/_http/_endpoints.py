@@ -262,4 +262,6 @@ def record_missing(
 ) -> None:
     """Record that a copy of a missing skill or file was requested; not for HEAD."""
     if name and request.method != "HEAD":
-        view.missed(name, file if file not in ("", SKILL_FILE) else None, copy=True)
+        view.record_failed_load(
+            name, file if file not in ("", SKILL_FILE) else None, copy=True
+        )

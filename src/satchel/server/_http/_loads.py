@@ -155,7 +155,7 @@ def _record_load(view: CallerView, load: Mapping[str, Any]) -> bool:
     if file != SKILL_FILE and file not in entry.resources:
         return False
     digest = load.get("digest", "")
-    view.reported(
+    view.record_remote_load(
         LoadRequest(skill_id, file, agent=load.get("agent", "")),
         digest=digest if _DIGEST.fullmatch(digest) else "",
         size_bytes=int(_bounded(load.get("size_bytes", 0), MAX_SIZE)),

@@ -81,7 +81,7 @@ def get_skill(api: ApiRequest) -> Response:
         "frontmatter": frontmatter,
         "resources": [
             {"path": file.path, "digest": file.digest, "size": file.size}
-            for file in api.view.handed_out(loaded)
+            for file in api.view.loadable_resources(loaded)
         ],
         "notes": [
             *loaded.notes,

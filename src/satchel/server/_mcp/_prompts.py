@@ -76,7 +76,7 @@ class PromptHandlers:
             try:
                 skill = view.descriptor(params.name)
             except SkillError:
-                view.missed(params.name)
+                view.record_failed_load(params.name)
                 raise
             fields = self.hints.of(view, skill)
             text = view.invoke(

@@ -196,7 +196,7 @@ class ResourceHandlers:
         target = self._extension.target(view, uri)
         if target is None or target.above:
             if uri != INDEX_URI:  # readers of the older index ask whether there is one
-                view.missed((parts_of(uri) or ("",))[0], copy=copy)
+                view.record_failed_load((parts_of(uri) or ("",))[0], copy=copy)
             raise not_served_error("resource", uri, self._extension.why_not(view, uri))
         skill, path = target.entry, target.path
         if compat and self._downloads.is_running(view, skill.id):
@@ -209,7 +209,7 @@ class ResourceHandlers:
             self._downloads.began(view, skill.id)
             return _json(uri, manifest_text(view, skill))
         if not is_manifest(target):
-            view.missed(skill.id, path, copy=copy)
+            view.record_failed_load(skill.id, path, copy=copy)
         raise not_served_error("resource", uri)
 
 
