@@ -1,19 +1,19 @@
-"""What a Markdown text holds: headings, links, anchors and code blocks, with lines."""
+"""The headings, links, anchors and code blocks of a Markdown text, with lines.
+
+CommonMark with GitHub's tables, task lists and footnotes. The only module that uses the
+parser, a library in Rust, which gives events with the bytes that each came from.
+"""
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+from typing import Any, Final, Literal, cast
 
 _DROPPED: Final = re.compile(r"[^\w\- ]")
 _OWN_ID: Final = re.compile(r" ?\{#([^\s{}]+)(?: [^{}]*)?\}\Z")
-"""``# Title {#id}``, which some renderers take for the heading's anchor."""
+"""``# Title {#id}``: some renderers use it as the heading's anchor."""
 _HYPHENS: Final = re.compile(r"-{2,}")
 _COLOURED: Final = "\ufe0f"
 _ID: Final = re.compile(
@@ -24,30 +24,30 @@ _ID: Final = re.compile(
 def slug_of(text: str) -> str:
     """Return GitHub's anchor of a heading with this text, the first of its kind.
 
-    Lower case, blanks as hyphens, everything dropped that is no letter, digit, mark,
-    hyphen or underscore.
+    Lower case, hyphens for spaces, and only letters, digits, marks, hyphens and
+    underscores.
 
     Source: the behaviour of github.com; gjtorikian/html-pipeline's table of contents.
     """
     lowered = text.strip().lower()
     if lowered.isascii():
         return _DROPPED.sub("", lowered).replace(" ", "-")
-    # Marks (vowel signs, accents set apart) are no \w in Python, and kept by GitHub.
-    kept = "".join(
+    # Marks (vowel signs, separate accents) are not \w in Python, but GitHub keeps them.
+    slug = "".join(
         char
         for char in lowered
         if not _DROPPED.match(char) or unicodedata.category(char)[0] == "M"
     )
-    return kept.replace(" ", "-")
+    return slug.replace(" ", "-")
 
 
 def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[str]:
     """Return all anchors, in lower case: of headings in their order, of HTML's ids.
 
-    A slug that was given before gets ``-1``, then ``-2``; some renderers pass over a
-    number that another heading has, so that both count. Many write one hyphen for
-    several, and none at the ends; that counts too. Where a slug holds what makes
-    an emoji coloured, it counts without that too: nobody sees it, or can type it.
+    A repeated slug gets ``-1``, then ``-2``; some renderers skip a number that another
+    heading has, so both count. Many write one hyphen for several, and no hyphen at the
+    ends; that counts too. A slug with the character that colours an emoji also counts
+    without it: nobody sees it, or can type it.
     """
     anchors: set[str] = set()
     counts: dict[str, int] = {}
@@ -58,11 +58,11 @@ def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[s
         slug = slug_of(heading[: own.start()] if own else heading)
         count = counts.get(slug, 0)
         counts[slug] = count + 1
-        given = f"{slug}-{count}" if count else slug
-        if given in anchors:
+        anchor = f"{slug}-{count}" if count else slug
+        if anchor in anchors:
             anchors.add(f"{slug}-{count + 1}")
-        anchors |= {given, given.replace(_COLOURED, ""), slug_of(heading)}
-        anchors |= {_HYPHENS.sub("-", each).strip("-") for each in (given, slug)}
+        anchors |= {anchor, anchor.replace(_COLOURED, ""), slug_of(heading)}
+        anchors |= {_HYPHENS.sub("-", form).strip("-") for form in (anchor, slug)}
     for piece in html:
         anchors.update(
             (match[1] or match[2] or match[3] or "").lower()
@@ -75,7 +75,7 @@ def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[s
 class Heading:
     """A heading: its level from 1 to 6, and its text without marks.
 
-    ``quoted`` tells that it stands inside a quotation or a list.
+    ``quoted`` says that it is inside a quotation or a list.
     """
 
     level: int
@@ -100,7 +100,7 @@ class Link:
 class UndefinedLink:
     """``source`` is written as a link by reference, and ``label`` is not defined.
 
-    ``before`` and ``after`` are the characters beside it, empty at the ends.
+    ``before`` and ``after`` are the characters next to it, empty at the ends.
     """
 
     source: str
@@ -112,9 +112,9 @@ class UndefinedLink:
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """A code block between fences: what its opening fence says, and is it closed.
+    """A code block: the text of its opening fence, and whether it is closed.
 
-    ``lines`` counts those that it takes, its fences among them.
+    ``lines`` counts its lines with its fences.
     """
 
     info: str
@@ -125,7 +125,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class MarkdownDocument:
-    """What one text holds, in its order; every line is the file's, from 1.
+    """The parts of one text, in their order; lines are those of the file, from 1.
 
     ``html`` are the pieces of HTML in it.
     """
@@ -138,12 +138,12 @@ class MarkdownDocument:
 
     @property
     def anchors(self) -> frozenset[str]:
-        """All that a fragment can lead to, in lower case: of headings and of HTML."""
+        """All fragments that lead somewhere, in lower case: of headings and of HTML."""
         return anchors_of([heading.text for heading in self.headings], self.html)
 
 
 def read_markdown(text: str, first: int = 1) -> MarkdownDocument:
-    """Return what ``text`` holds; its first line is the file's line ``first``."""
+    """Return the parts of ``text``; its first line is the file's line ``first``."""
     return _MarkdownReader(text, first).document()
 
 
@@ -180,7 +180,7 @@ class _MarkdownReader:
     )
 
     def __init__(self, text: str, first: int) -> None:
-        # Lone surrogates have no UTF-8; a question mark stands in for each.
+        # Lone surrogates have no UTF-8; each becomes a question mark.
         self.data = text.encode("utf-8", "replace")
         self.text = self.data.decode("utf-8")
         self.line = first
@@ -215,21 +215,21 @@ class _MarkdownReader:
         return MarkdownDocument(
             tuple(self.headings),
             tuple(self.links),
-            tuple(sorted(undefined, key=lambda each: each.line)),
+            tuple(sorted(undefined, key=lambda link: link.line)),
             tuple(self.blocks),
             tuple(self.html),
         )
 
     def _events(
         self, undefined: list[UndefinedLink]
-    ) -> "Iterator[tuple[Any, dict[str, int]]]":
+    ) -> Iterator[tuple[Any, dict[str, int]]]:
         from pyromark import events_with_range
 
         def note(link: Any) -> None:  # noqa: ANN401 - a dict of the library
             if link["link_type"] != "Shortcut":
                 undefined.append(self._undefined(link["span"], link["reference"]))
 
-        # Asking for every bracket that is no link costs; most texts have no `][`.
+        # A call for every bracket that is not a link costs; most texts have no `][`.
         events = events_with_range(
             self.text,
             options=_options(),
@@ -273,7 +273,7 @@ class _MarkdownReader:
             self.words = None
 
     def _see_html(self, text: str, at: int) -> None:
-        """Keep a piece of HTML, and what it links to; what is a comment is no HTML."""
+        """Keep a piece of HTML and its links; comments do not count."""
         line = self.line_at(at)
         while text:
             piece, _, rest = text.partition("<!--")
@@ -304,7 +304,7 @@ class _MarkdownReader:
         return at - self.data.rfind(b"\n", 0, at) - 1
 
     def line_at(self, at: int) -> int:
-        """Return the file's line of a byte; quick where it is near to the last one."""
+        """Return the file's line of a byte; fast where it is near the last one."""
         if at < self.at:
             self.line -= self.data.count(b"\n", at, self.at)
         else:

@@ -51,7 +51,7 @@ class UnknownCodeError(SkillError, LookupError):
 class CodeEntry(NamedTuple):
     """What the table has of one code.
 
-    ``severities`` begins with the default; ``messages`` and ``fixes`` hold templates by
+    ``severities`` begins with the default; ``messages`` and ``fixes`` have templates by
     the name of their sentence, empty for the usual one.
     """
 

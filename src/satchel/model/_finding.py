@@ -1,4 +1,4 @@
-"""What an author or an operator should know of a pack: a value, never an exception."""
+"""What an author or an operator should know about a pack: a value, no exception."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Finding:
 
     ``path`` is relative to the pack or the source, as the producer knows it; the
     registry puts the pack's location in front. ``line`` counts from 1; None is the
-    whole file. ``before`` and ``after`` hold the text that a repair changed.
+    whole file. ``before`` and ``after`` are the text that a repair changed.
     """
 
     code: str
@@ -57,7 +57,7 @@ class Finding:
             sentence: The name of the sentence, where the code has several.
             before: Text that a repair changed.
             after: What it became.
-            values: What the placeholders of the sentence and the fix stand for.
+            values: The values of the placeholders in the sentence and the fix.
         """
         entry = code_entry(code)
         return cls(
@@ -86,7 +86,7 @@ class Finding:
 
 
 def worst(findings: Iterable[Finding]) -> Severity | None:
-    """Return the gravest severity among ``findings``; None where there is none."""
+    """Return the worst severity among ``findings``; None where there is none."""
     return min(
         (finding.severity for finding in findings), key=_RANK.__getitem__, default=None
     )

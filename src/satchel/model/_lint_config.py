@@ -1,4 +1,4 @@
-"""What lint may be told: how much of anything is too much, and what is turned off."""
+"""The configuration of lint: thresholds, and what is turned off."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -13,28 +13,28 @@ _MIB: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """From where on a rule has something to say; 0 of anything is no bound.
+    """The amounts from which rules report something; 0 is no limit.
 
     Unlike `Limits` these refuse nothing: a pack over a threshold loads.
     """
 
     body_tokens: int = 5_000
     """Tokens of what a load returns, estimated. Source: agentskills.io/specification,
-    "Progressive disclosure". Claude Code keeps so much of a skill when it compacts."""
+    "Progressive disclosure". Claude Code keeps as much of a skill when it compacts."""
     body_lines: int = 500
     """Lines of SKILL.md. Source: the same. 9.3 % of 62,114 public files have more."""
     body_bytes: int = 0
-    """Bytes of the body. No bound by default, for the public specification has none:
+    """Bytes of the body. No limit by default, since the public specification has none:
     it would fall on most public packs. 5 KiB in profile ``strict``, whose packs are
-    short, and where an earlier lint drew the line."""
+    short, and where an earlier lint had its limit."""
     reference_tokens: int = 10_000
     """Tokens of one file below ``references/``: twice what a body may have. A file is
     loaded whole, so a longer one is better split."""
     description_chars: int = 800
-    """Characters of what always stands in the prompt, white space folded."""
+    """Characters of the description, which is in every prompt; white space folded."""
     description_point_chars: int = 90
-    """Characters from the beginning of a description in which its point should stand:
-    what clients that are short of room show."""
+    """Characters at the beginning of a description that should say its point: what
+    clients with little room show."""
     file_bytes: int = 1 * _MIB
     """Bytes of one bundled file: a tenth of what a load returns at most."""
     pack_bytes: int = 16 * _MIB
@@ -53,8 +53,8 @@ class LintConfig:
 
     Codes may be names that other tools know them by. ``profile`` and ``fail_on`` are
     empty where the file is silent. An empty ``select`` is every code. ``per_path``
-    holds globs, relative to the folder of the file, with the codes that are ignored
-    there. ``thresholds`` holds only those that were given, by field.
+    has globs, relative to the folder of the file, with the codes that are ignored
+    there. ``thresholds`` has only those that the file gives, by field.
     """
 
     profile: str = ""

@@ -1,14 +1,14 @@
-"""What a file of a source is read for: a load, or a look and a copy."""
+"""Why a file of a source is read: for a load, or for a scan and a copy."""
 
 from contextvars import ContextVar
 from typing import Final
 
 IS_LOAD: Final = ContextVar("satchel_is_load", default=False)
-"""Whether a model or a user loads what is being read in this context.
+"""Whether what is being read in this context is loaded by a model or a user.
 
-A source that fetches from another server marks by it what is a load there.
+A source that fetches from another server tells it which requests are loads.
 """
 PURPOSE_KEY: Final = "satchel/purpose"
 """The key of ``_meta`` in a request over MCP that says so."""
 SYNC: Final = "sync"
-"""The value for a request that is no load."""
+"""The value for a request that is not a load."""

@@ -59,7 +59,7 @@ def _look_at(pack: LintContext, path: str, links: Iterable[Link]) -> Iterator[Fi
 
 
 def _is_in_nested(pack: LintContext, path: str) -> bool:
-    """Tell whether a folder below the root that holds a file is a skill itself."""
+    """Tell whether a file is in a skill below the root of the pack."""
     while path := posixpath.dirname(path):
         if f"{path}/{SKILL_FILE}" in pack_paths(pack):
             return True
