@@ -184,45 +184,31 @@ class Kept:
     answers: dict[str, Reply] = field(default_factory=dict)
 
 
-class AnthropicRig:
+class AnthropicRig(suite.BaseRig):
     """Conversations over one pair of clients; the first agent may hand over."""
 
     def __init__(self, *setups: Setup) -> None:
         self.apis = [FakeApi(setup.model) for setup in setups]
+        super().__init__(self.apis[0].seen)
         for api in self.apis[1:]:
-            api.seen = self.apis[0].seen
-        self.seen = self.apis[0].seen
+            api.seen = self.seen
         self._setups = setups
         self._kept: dict[str, Kept] = {}
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
         kept = self._kept.setdefault(chat, Kept())
         kept.messages.append({"role": "user", "content": text})
-        run = Run(self, chat, kept, dict(who or {}))
+        run = Run(self, chat, kept, who)
         if mode == "sync":
             return await asyncio.to_thread(run.by_runner)
         return await (run.by_loop() if mode == "async" else run.by_stream())
 
-    async def decide(
-        self,
-        paused: suite.Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | suite.Paused:
-        state = paused.state
-        kept = self._kept[state["chat"]]
-        answer = suite.reply(approve=approve, words=words, arguments=arguments)
-        kept.answers[state["id"]] = answer
-        return await Run(self, state["chat"], kept, state["who"]).by_loop()
+    async def resume(self, of: Any, answers: Any) -> str | suite.Paused:
+        kept = self._kept[of["chat"]]
+        kept.answers |= {call: answer.reply() for call, answer in answers.items()}
+        return await Run(self, of["chat"], kept, of["who"]).by_loop()
 
     def save(self, chat: str = "one") -> str:
         kept = self._kept[chat]
@@ -295,11 +281,13 @@ class Run:
                 return await Run(self.rig, self.name, self.kept, self.who).by_loop()
 
     def _paused(self, chat: anthropic.Chat, given: Any) -> suite.Paused | None:
-        for call in chat.waiting(given):
-            if call.id not in self.kept.answers:
-                state = {"chat": self.name, "who": self.who, "id": call.id}
-                return suite.Paused(call.name, call.arguments, state, call.question)
-        return None
+        waiting = [
+            (call.id, call.name, call.arguments, call.question)
+            for call in chat.waiting(given)
+            if call.id not in self.kept.answers
+        ]
+        of = {"chat": self.name, "who": self.who}
+        return self.rig.paused(of, waiting) if waiting else None
 
     def by_runner(self) -> str | suite.Paused:
         chat = self._attach([beta_tool(cast("Any", each)) for each in self.own])
@@ -382,10 +370,10 @@ class AnthropicDriver:
 
     def build(self, setup: Setup) -> Rig:
         attach(setup)  # each conversation is attached; here what is wrong shows
-        return cast("Rig", AnthropicRig(setup))
+        return AnthropicRig(setup)
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
-        return cast("Rig", AnthropicRig(first, second))
+        return AnthropicRig(first, second)
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return beta_tool(cast("Any", function), name=name)

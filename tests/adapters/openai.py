@@ -17,15 +17,14 @@ from openai import AsyncOpenAI, OpenAI
 from openai.lib.streaming.chat import ChatCompletionStreamState
 
 from satchel.adapters.openai import Chat, attach
-from satchel.model import Reply
 from satchel.tools import Run, Toolbox, tool_from_function
+from tests.adapters import driver as suite
 from tests.adapters.driver import Message, Paused, Seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 
     from satchel.tools import Tool
-    from tests.adapters import driver as suite
 
 try:
     import httpx2 as httpx
@@ -273,45 +272,31 @@ class Kept:
     active: int = 0
 
 
-class LoopRig:
+class LoopRig(suite.BaseRig):
     """A loop as its users write it; the first agent may hand over to the second."""
 
     def __init__(self, api: Api, *setups: suite.Setup) -> None:
-        self.seen: list[Seen] = []
+        super().__init__([])
         self._api = api
         self._setups = setups
         self._clients = [clients(transport(api, x.model, self.seen)) for x in setups]
         self._own = [Toolbox.of("desk", each.own_tools) for each in setups]
         self._chats: dict[str, Kept] = {}
 
-    async def say(
-        self,
-        text: str,
-        *,
-        chat: str = "one",
-        who: Mapping[str, Any] | None = None,
-        mode: suite.Mode = "async",
+    async def run(
+        self, text: str, chat: str, who: dict[str, Any], mode: suite.Mode
     ) -> str | Paused:
         kept = self._chats.setdefault(chat, Kept())
         kept.items.append({"role": "user", "content": text})
-        steps = self._steps(chat, dict(who or {}), {})
+        steps = self._steps(chat, who, {})
         if mode == "sync":
             return await asyncio.to_thread(self._drive, kept, steps)
         return await self._adrive(kept, steps, stream=mode == "stream")
 
-    async def decide(
-        self,
-        paused: Paused,
-        *,
-        approve: bool,
-        words: str = "",
-        arguments: Mapping[str, object] | None = None,
-    ) -> str | Paused:
-        state = paused.state
-        answer = ["yes_once" if approve else "no", words, arguments]
-        approved = {**state["approved"], state["call"]: answer}
-        steps = self._steps(state["chat"], state["who"], approved)
-        return await self._adrive(self._chats[state["chat"]], steps)
+    async def resume(self, of: Any, answers: Any) -> str | Paused:
+        approved = {call: answer.reply() for call, answer in answers.items()}
+        steps = self._steps(of["chat"], of["who"], approved)
+        return await self._adrive(self._chats[of["chat"]], steps)
 
     def save(self, chat: str = "one") -> str:
         kept = self._chats[chat]
@@ -339,19 +324,15 @@ class LoopRig:
                 said = yield self._api.request(chat, kept.items, base)
                 kept.items += said
             waiting = [
-                each for each in chat.waiting(kept.items) if each.id not in approved
+                (call.id, call.name, call.arguments or {}, call.question)
+                for call in chat.waiting(kept.items)
+                if call.id not in approved
             ]
             kept.states[kept.active] = chat.dump()
             if waiting:
-                call = waiting[0]
-                state: dict[str, Any] = {"chat": name, "who": who, "approved": approved}
-                state["call"] = call.id
-                return Paused(call.name, call.arguments or {}, state, call.question)
+                return self.paused({"chat": name, "who": who}, waiting)
             at = kept.active
-            kept.items += yield (
-                chat,
-                {id: Reply(*each) for id, each in approved.items()},
-            )
+            kept.items += yield chat, approved
             kept.states[at] = chat.dump()
             for call in chat.yours(kept.items):
                 done = self._own_tools(kept).call(

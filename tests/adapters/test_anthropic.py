@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx2
@@ -25,9 +26,11 @@ from tests.adapters.anthropic import (
     AnthropicDriver,
     AnthropicRig,
     FakeApi,
+    Kept,
     Run,
     fake_model,
 )
+from tests.adapters.conftest import Bench
 from tests.adapters.desk import (
     ANA,
     MORE,
@@ -95,15 +98,11 @@ class RunnerRig(AnthropicRig):
         self.driver = driver
         self._messages: dict[str, list[Any]] = {}
 
-    async def say(
-        self, text: str, *, chat: str = "one", who: Any = None, mode: Any = "async"
-    ) -> Any:
-        from tests.adapters.anthropic import Kept
-
+    async def run(self, text: str, chat: str, who: Any, mode: Any) -> Any:
         del mode
         kept = self._kept.setdefault(chat, Kept())
         kept.messages.append(user(text))
-        run = Run(self, chat, kept, dict(who or {}))
+        run = Run(self, chat, kept, who)
         attached = run._attach([beta_tool(cast("Any", each)) for each in run.own])
         params: Any = {
             "messages": [*kept.messages],
@@ -146,7 +145,10 @@ def takes(how: str) -> bool:
 async def test_the_contract_holds_for_other_runners(
     packs: Path, how: str, row: Callable[..., Any]
 ) -> None:
-    await row(RunnerDriver(how), packs, "async")
+    driver: Any = RunnerDriver(how)
+    given = {"driver": driver, "packs": packs, "bench": Bench(driver, packs)}
+    given["mode"] = "async"
+    await row(**{name: given[name] for name in signature(row).parameters})
 
 
 # The system prompt

@@ -161,7 +161,6 @@ class _Run(FunctionMiddleware):
         self._opened: tuple[object, ...] = ()
 
     def save(self) -> None:
-        """Save what the conversation has to remember."""
         self._state[self.session.agent] = self.session.dump()
 
     def open(self, live: list[Any]) -> list[Any]:
@@ -289,7 +288,6 @@ class _Run(FunctionMiddleware):
         self._is_behind = False
 
     def _seen(self) -> Iterator[SeenMessage]:
-        """Yield messages as a session reads them: only results have text."""
         for message in self._history or ():
             for content in message.contents:
                 if content.type == "function_call":

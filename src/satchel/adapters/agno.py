@@ -137,7 +137,6 @@ class _SkillsKit(Toolkit):
         return self
 
     def open(self, run: RunContext, owner: Agent | Team, key: str) -> Conversation:
-        """Resume the conversation from the state under the key."""
         saved = (run.session_state or {}).get(key)
         if isinstance(saved, str):
             with suppress(ValueError, RecursionError):  # the session reports it
@@ -160,7 +159,6 @@ class _Run:
     saved: tuple[object, str] | None = None
 
     def see(self) -> None:
-        """Take in the messages of the last model call."""
         call, self.unseen = self.unseen, None
         if call is not None:
             compressed = bool(call.get("compress_tool_results"))
@@ -251,7 +249,6 @@ class _Call:
         return function_call(**permit.arguments)
 
     async def ahook(self, function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
-        """Do as `hook` does; waits for asynchronous tools and approvers."""
         conversation, name = self.run.conversation, self.call.function.name
         given, approval = self._approval(arguments)
         if not self.is_native:
@@ -529,7 +526,6 @@ class _SkilledModel(Model):
             yield event
 
     def _prepared(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a model call with skills added to them."""
         offered = given.get("tools")
         if not isinstance(offered, _OfferedTools):
             return given
@@ -541,7 +537,6 @@ class _SkilledModel(Model):
         return last.added(given)
 
     async def _aprepared(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Do as `_prepared` does; what reads files does so in a thread."""
         offered = given.get("tools")
         if not isinstance(offered, _OfferedTools):
             return given
@@ -614,7 +609,6 @@ def _names(tools: Iterable[Any]) -> Iterator[str]:
 
 
 def _split(functions: Functions | None) -> tuple[Functions, _Anchor | None]:
-    """Return the agent's own functions, and the anchor."""
     own = dict(functions or {})
     return own, cast("_Anchor | None", own.pop(_NAME, None))
 
@@ -636,7 +630,6 @@ def _head(
 
 
 def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[SeenMessage]:
-    """Yield messages as a session takes them, the results as the model sees them."""
     for message in messages:
         if message.role == "tool":
             text = result_text(message.get_content(use_compressed_content=compressed))
@@ -646,7 +639,6 @@ def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[SeenMess
 
 
 def _questions(calls: Iterable[FunctionCall]) -> dict[str | None, str]:
-    """Return what a person is asked, by the ids of the calls."""
     waiting = (call for call in calls if isinstance(call, _WaitingCall))
     return {call.call_id: call.question for call in waiting}
 

@@ -294,7 +294,6 @@ class _Run:
         self._names: set[str] = set()
 
     def new_tools(self) -> list[Any]:
-        """Return the tools that the runner does not have yet."""
         tools = [t for t in self._chat.session.tools() if t.name not in self._names]
         self._names.update(tool.name for tool in tools)
         return [
@@ -382,7 +381,6 @@ def _name(tool: object) -> str:
 
 
 def _seen(messages: Iterable[Any], cleared: int) -> list[SeenMessage]:
-    """Return what the model sees: nothing from before a compaction, or cleared."""
     seen: list[SeenMessage] = []
     reader = ResultReader()
     for message in messages:

@@ -158,7 +158,6 @@ class _Skills:
         self._first, self._start = first.session, first.save()
 
     def options(self) -> ClaudeAgentOptions:
-        """Return the options with the section, the servers and the hooks."""
         given, servers = self.given, self.given.mcp_servers
         if not self._first.instructions() and not self._first.tools():
             return replace(given)
@@ -214,7 +213,6 @@ class _Skills:
         return await asyncio.to_thread(get_session_messages, session_id, folder)
 
     async def _first_tools(self, *_: object) -> types.ListToolsResult:
-        """List the tools that are there before anything is loaded."""
         tools = [await _listing(tool) for tool in self._first.tools()]
         return types.ListToolsResult(tools=tools)
 
@@ -237,7 +235,6 @@ class _Skills:
     async def _call_tool(
         self, context: object, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Make a call. Never raises: an error is a result."""
         call_id = str((params.meta or {}).get("claudecode/toolUseId", ""))
         key = self._calls.pop(call_id, (self._current, ""))
         transcript = await self._transcript(*key)
@@ -260,7 +257,6 @@ class _Skills:
         return types.CallToolResult(content=[text], is_error=is_error(result))
 
     async def _on_prompt(self, given: Given, *_: object) -> Output:
-        """Begin a turn."""
         self._current = given["session_id"]
         self._waiting -= {key for key in self._waiting if key[0] == self._current}
         transcript = await self._transcript(self._current)
@@ -342,7 +338,6 @@ def _is_yes(answer: Approval) -> bool:
 
 
 def _with(given: Any, session: Session) -> Any:  # noqa: ANN401 - text, or its dicts
-    """Return a system prompt with the session's text after it."""
     if given is None or isinstance(given, str):
         return session.instructions(given or "")
     key = {"preset": "append", "custom": "prompt"}.get(given["type"])
@@ -352,7 +347,6 @@ def _with(given: Any, session: Session) -> Any:  # noqa: ANN401 - text, or its d
 
 
 def _seen(messages: Iterable[SessionMessage]) -> Iterator[SeenMessage]:
-    """Yield a transcript as a session reads it: only results have text."""
     reader = ResultReader()
     for message in messages:
         content = message.message.get("content")

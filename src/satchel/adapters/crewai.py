@@ -127,7 +127,6 @@ class _SkilledAgent(Agent):
     def create_agent_executor(
         self, tools: list[BaseTool] | None = None, task: Task | None = None
     ) -> None:
-        """Prepare to work on a task, in a crew."""
         super().create_agent_executor(tools, task)
         if self.agent_executor is not None and task is not None:
             self._skills.begin(self, self.agent_executor)
@@ -208,7 +207,6 @@ class _Work:
         self.save()
 
     def see(self, messages: Iterable[Mapping[str, Any]]) -> None:
-        """Take in messages, and loads in them."""
         self.conversation.see(_seen(messages, self._loads))
 
     def check(self) -> None:
@@ -246,7 +244,6 @@ class _Work:
             return [tool for tool in skills if id(tool) not in before]
 
     def add_to(self, messages: list[Any]) -> None:
-        """Put the session's text after the agent's prompt."""
         parts = self.conversation.session.instructions(), self._not_shown(messages)
         added = "".join(f"\n\n{part}" for part in parts if part)
         for message in reversed(messages):
@@ -268,7 +265,6 @@ class _Work:
             self.planner.backstory = "\n\n".join(filter(None, parts))
 
     def save(self) -> None:
-        """Save what the next work in this conversation resumes from."""
         if self.states is not None:
             self.states[self.agent] = self.conversation.save()
 
@@ -287,7 +283,6 @@ class _Work:
         return "\n\n".join(filter(None, (text, self._usage(self.open()))))
 
     def permit(self, name: str, arguments: Mapping[str, object]) -> Permit:
-        """Return whether a tool of crewAI may be called, and with what."""
         permit = self.conversation.permit(name, arguments)
         self.save()
         return permit
@@ -305,7 +300,6 @@ class _Work:
         )
 
     def _unknown_tool(self, name: str) -> BaseTool:
-        """Return what answers a call of a tool that is not offered."""
         return _SkillTool.of(name, "", _ANYTHING, self.call)
 
     def _own(self, tools: Iterable[BaseTool]) -> list[BaseTool]:
@@ -451,7 +445,6 @@ def _arguments(parameters: Mapping[str, Json]) -> type[BaseModel]:
 def _seen(
     messages: Iterable[Mapping[str, Any]], loads: Callable[[str], Iterable[SeenMessage]]
 ) -> Iterator[SeenMessage]:
-    """Yield messages as a session reads them; tools may be called in text."""
     reader = ResultReader()
     observation = ""
     for message in messages:

@@ -218,7 +218,6 @@ class _Step:
         self._mark: object = None
 
     def is_open(self) -> bool:
-        """Tell whether the tools of the next step are these, too."""
         session = self.session
         return self._mark is session.mark or session.tools() is self.tools
 
@@ -242,7 +241,6 @@ class _Step:
             llm_request.config.system_instruction = system.replace(before, text)
 
     def save(self, ctx: CallbackContext) -> None:
-        """Write what is in use to the session's state."""
         ctx.state[_key(self.session.agent)] = _packed(self.conversation.save())
 
     def _native(self, tool: Tool) -> BaseTool:
@@ -343,7 +341,6 @@ class _Failed(BaseTool):
     async def process_llm_request(
         self, *, tool_context: ToolContext, llm_request: LlmRequest
     ) -> None:
-        """Raise the error."""
         del tool_context, llm_request
         raise self._error
 
@@ -384,7 +381,6 @@ def _own_tools(ctx: ToolContext, llm_request: LlmRequest) -> Iterator[str]:
 def _history(
     contents: Sequence[types.Content], names: AbstractSet[str]
 ) -> Iterator[SeenMessage]:
-    """Yield the results of tools of these names, and whether the user spoke last."""
     pending: list[types.FunctionCall] = []
     part: types.Part | None = None
     for content in contents:
@@ -411,7 +407,6 @@ def _answered(
 
 
 def _text(answer: types.FunctionResponse) -> str:
-    """Return the result of a tool; ADK wraps one that is not an object."""
     response = answer.response or {}
     result: object = response["result"] if response.keys() == {"result"} else response
     return result_text(result)

@@ -134,12 +134,10 @@ class _SkillTool(Tool):
         return self
 
     def invoke(self, /, **arguments: object) -> str:
-        """Make a call; an error is its result."""
         approval = self.run.approval(self.name, arguments)
         return result_text(self.run.conversation.call(self.name, arguments, **approval))
 
     async def invoke_async(self, /, **arguments: object) -> str:
-        """Do as `invoke` does."""
         approval = self.run.approval(self.name, arguments)
         call = self.run.conversation.acall(self.name, arguments, **approval)
         return result_text(await call)
@@ -163,11 +161,9 @@ class _Skills(_NotSerializable, Toolset):
         self,
         selected_tool_names: set[str] | None = None,  # noqa: ARG002 - ours, or not at all
     ) -> "_Run":
-        """Return the tools of one run."""
         return _Run(self)
 
     def open(self, state: State) -> Conversation:
-        """Resume the conversation from the state."""
         data = state.data
         deps = data.get("hook_context")
         return self.sessions.open(state, data.get(_NAME), deps=deps)
@@ -260,7 +256,6 @@ class _Run(_NotSerializable, Toolset):
             state.set("stop_run", _PAUSED)
 
     def after_tool(self, state: State) -> None:
-        """Save what the calls have changed."""
         state.set(_NAME, self.conversation.save())
 
     def on_exit(self, state: State) -> None:
@@ -313,7 +308,6 @@ class _Run(_NotSerializable, Toolset):
         return any(tool.name == name for tool in self.tools)
 
     def _native(self, tool: SatchelTool) -> Tool:
-        """Return a tool in Haystack's form, bound to this run."""
         if isinstance(tool.native, Tool):
             return self._guarded(tool.native)
         bound = copy(self.skills.tool_forms.of(tool))
@@ -355,13 +349,11 @@ class _Hook(_NotSerializable):
         self._point = point
 
     def run(self, state: State) -> None:
-        """Run the hook; nothing happens where the run has no skills."""
         run = self._run_of(state)
         if run is not None:
             getattr(run, self._point)(state)
 
     async def run_async(self, state: State) -> None:
-        """Do as `run` does; what reads files does so in a thread."""
         run = self._run_of(state)
         if run is None:
             return
@@ -427,7 +419,6 @@ def _haystack_tool(tool: SatchelTool) -> _SkillTool:
 
 
 def _no_function(**_: object) -> str:
-    """Answer a call of the tool's function instead of the tool."""
     return "There is nothing to call here."
 
 
@@ -441,7 +432,6 @@ def _names(tools: Iterable[Tool | Toolset]) -> Iterator[str]:
 
 
 def _seen(messages: Iterable[ChatMessage]) -> Iterator[SeenMessage]:
-    """Yield messages as a session takes them."""
     for message in messages:
         for result in message.tool_call_results:
             call: ToolCall = result.origin

@@ -253,7 +253,6 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
     def _open(
         self, state: object, runtime: Runtime[Any] | ToolRuntime[Any, Any]
     ) -> Conversation:
-        """Open the conversation's session for one step of its run."""
         saved = cast("Mapping[str, Any]", state)
         turn = self._turns.get(saved.get(_TURN, ""))
         return self._sessions.open(
@@ -268,7 +267,6 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
     def _prepared(
         self, request: ModelRequest[Any], conversation: Conversation
     ) -> tuple[ModelRequest[Any], dict[str, Any]]:
-        """Return the request with skills added, and what changes in the state."""
         state = cast("Mapping[str, Any]", request.state)
         tools = conversation.tools(map(_name_of, request.tools))
         request = request.override(
@@ -346,7 +344,6 @@ class _ApprovalMiddleware(_SkillsMiddleware):
     async def aafter_model(
         self, state: SkillsState, runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
-        """Do as `after_model` does."""
         return _ask(state, await self._aopen(state, runtime))
 
 
@@ -502,7 +499,6 @@ def _reply(decision: object) -> Reply:
 def _with_skill_tool(
     request: ToolCallRequest, call: _ToolCall, conversation: Conversation
 ) -> ToolCallRequest | None:
-    """Return the request of a call that Satchel makes; else None."""
     text = call.response
     if text is not None:
         return request.override(tool=_skill_tool(call.name, lambda: text))
@@ -521,7 +517,6 @@ def _with_skill_tool(
 def _with_permit(
     request: ToolCallRequest, tool: BaseTool, permit: Permit
 ) -> ToolCallRequest:
-    """Return the request of a tool of LangChain, or of one that gives the refusal."""
     if permit.refusal is not None:
         refusal = permit.refusal
         return request.override(tool=_skill_tool(tool.name, lambda: refusal))
@@ -538,7 +533,6 @@ def _langchain_tool(tool: Tool) -> BaseTool:
 
 
 def _skill_tool(name: str, call: Callable[[], object] = dict) -> _SkillTool:
-    """Return a tool for one call, which the agent does not offer."""
     return _SkillTool(name=name, description="", args_schema=NO_PARAMETERS, call=call)
 
 

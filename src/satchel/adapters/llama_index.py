@@ -159,7 +159,6 @@ class _SkilledAgent(FunctionAgent):
         tools: Sequence[AsyncBaseTool],
         memory: BaseMemory,
     ) -> AgentOutput:
-        """Take the step with the instructions and the tools of skills, too."""
         begun = await ctx.store.get(self.scratchpad_key, default=[])
         skills = cast("_SkillsRetriever", self.tool_retriever)
         llm_input, tools = await skills.prepared(ctx, llm_input, begun, tools)
@@ -226,15 +225,12 @@ class _SkillTool(AsyncBaseTool):
 
     @property
     def metadata(self) -> ToolMetadata:
-        """The description and schema that models get."""
         return self._metadata
 
     def call(self, /, *_: object, **__: object) -> ToolOutput:
-        """Raise: a run is asynchronous, and so is everything that it calls."""
         raise NotImplementedError(f"{self._metadata.name}: use acall, in a run")
 
     async def acall(self, /, *_: object, **arguments: object) -> ToolOutput:
-        """Make the call that the run has come to."""
         return await self._skills.call(self._metadata.get_name(), arguments)
 
 
@@ -257,7 +253,6 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
         self._tools = ToolForms(lambda tool: _SkillTool(self, _metadata(tool)))
 
     def retrieve(self, str_or_query_bundle: str | QueryBundle) -> list[BaseTool]:
-        """Return what the agent's own retriever finds."""
         return [] if self._own is None else self._own.retrieve(str_or_query_bundle)
 
     async def aretrieve(self, str_or_query_bundle: str | QueryBundle) -> list[BaseTool]:
@@ -298,7 +293,6 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
         return prepared
 
     async def call(self, name: str, arguments: dict[str, Any]) -> ToolOutput:
-        """Make the call that this step is about."""
         ctx, call = Context.get_step_context(), _called()
         run = await self._run(ctx)
         question = run.conversation.question(name, arguments)
@@ -372,7 +366,6 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
         return _reply(run.answers[call_id])
 
     def end(self, ctx: Context) -> None:
-        """Forget this agent's part of a run."""
         self._runs.pop(ctx.store, None)
 
     async def _run(self, ctx: Context) -> _AgentRun:
@@ -396,7 +389,6 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
         return run
 
     async def _save(self, ctx: Context, run: _AgentRun) -> None:
-        """Save what the conversation resumes from."""
         states = await ctx.store.get(_STATE, default={})
         agent, session = run.conversation.session.agent, run.conversation.save()
         now = {_SESSION: session, _WAITING: run.waiting, _ANSWERS: run.answers}
@@ -462,7 +454,6 @@ def _reply(answer: object) -> Reply:
 async def _make(
     ctx: Context, conversation: Conversation, name: str, arguments: dict[str, Any]
 ) -> ToolOutput:
-    """Make a call that needs no approval."""
     tool = conversation.tool(name)
     native = tool.native if tool else None
     if not isinstance(native, BaseTool):
@@ -517,7 +508,6 @@ def _with_instructions(
 
 
 def _seen(messages: Sequence[ChatMessage]) -> Iterator[SeenMessage]:
-    """Yield messages as a session takes them: it reads nothing but results."""
     calls = {call.tool_call_id: call for call in _calls(messages)}
     for message in messages:
         role = _ROLES.get(message.role, "system")

@@ -245,7 +245,6 @@ class Chat(ChatLoop[Given, Call]):
         return [*messages[: leading - 1], prompted, *messages[leading:]]
 
     def _native(self, call: Call) -> Tool | None:
-        """Return a function of the SDK's tool runner, as a tool."""
         tool = self._conversation.tool(call.name)
         execute = getattr(tool and tool.native, "execute", None)
         if tool is None or not callable(execute):
@@ -301,7 +300,6 @@ def _messages(given: Given) -> Sequence[Any]:
 
 
 def _calls(item: object) -> Iterator[Call]:
-    """Yield the calls of functions in one message of either API."""
     if field_of(item, "type") == "function_call":
         yield _call(field_of(item, "call_id"), item, "responses")
     for call in field_of(item, "tool_calls") or ():

@@ -127,13 +127,11 @@ class _SkilledAgent(Agent[Any]):
     _sessions: "_RunSessions"
 
     async def get_system_prompt(self, run_context: Native) -> str | None:
-        """Return the agent's own instructions, then those of skills."""
         base = await super().get_system_prompt(run_context) or ""
         session = await self._sessions.of(run_context)
         return await asyncio.to_thread(session.instructions, base) or None
 
     async def get_all_tools(self, run_context: Native) -> list[Tool]:
-        """Return the agent's own tools, then those of skills."""
         own = await super().get_all_tools(run_context)
         names = [tool.name for tool in own]
         names += [
@@ -221,7 +219,6 @@ class _RunSession:
 
     @property
     def session(self) -> "Session":
-        """The session behind it."""
         return self.conversation.session
 
     def tools(self, messages: Iterable[Any], own: Iterable[str]) -> list[Tool]:
@@ -269,7 +266,6 @@ class _RunSession:
         self.save()
 
     def save(self) -> None:
-        """Save what the next run of this conversation resumes from."""
         if self.states is not None:
             self.states[self.session.agent] = self.session.dump()
 
@@ -371,7 +367,6 @@ def _is_paused(run: Native) -> bool:
 
 
 def _seen(items: Iterable[Any]) -> Iterator[SeenMessage]:
-    """Yield the messages in a model call's input items."""
     reader = ResultReader()
     for item in items:
         if _is(item, "function_call"):

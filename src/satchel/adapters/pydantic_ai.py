@@ -332,7 +332,6 @@ def _saved(messages: Sequence[ModelMessage], agent: str) -> Mapping[str, object]
 
 
 def _states(message: ModelMessage) -> Mapping[str, Mapping[str, object]]:
-    """Return the states in the metadata of a message, by agent."""
     states: Any = (message.metadata or {}).get(_KEY)
     return states if isinstance(states, Mapping) else {}
 
@@ -348,7 +347,6 @@ def _since_compaction(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage
 def _history(
     messages: Sequence[ModelMessage], names: AbstractSet[str]
 ) -> Iterator[SeenMessage]:
-    """Yield the results of tools of these names, and whether the user spoke last."""
     reader = ResultReader()
     for message in messages:
         for part in message.parts:

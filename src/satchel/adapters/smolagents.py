@@ -155,7 +155,6 @@ class _SkilledAgent(MultiStepAgent):
         return report
 
     def interrupt(self) -> None:
-        """Interrupt all runs of this agent."""
         super().interrupt()
         for run in list(self._runs):
             run.interrupt()
@@ -169,7 +168,6 @@ class _SkilledAgent(MultiStepAgent):
         return self._current.prompt()
 
     def own_prompt(self) -> str:
-        """Return the prompt that the agent's own class makes."""
         under: Any = super()
         text: str = under.initialize_system_prompt()
         return text
@@ -259,7 +257,6 @@ class _AgentRun:
         self.open()
 
     def prompt(self) -> str:
-        """Return the system prompt for the messages that were seen last."""
         added = "\n\n".join(
             filter(None, (self.conversation.session.instructions(), self._not_shown()))
         )
@@ -283,7 +280,6 @@ class _AgentRun:
         return [*self.agent.memory.system_prompt.to_messages(), *rest]
 
     def _loads(self, text: str) -> Iterator[SeenMessage]:
-        """Yield the loads in the results of several calls, or of code."""
         in_use = {use.id for use in self.conversation.session.activations}
         loads = loads_in_text(self.conversation.session.style, text, in_use)
         return (load for load in loads if _CUT not in load.text)
@@ -306,7 +302,6 @@ class _AgentRun:
         agent.tools = tools
 
     def save(self) -> None:
-        """Save what the next run of this conversation resumes from."""
         vars(self.agent.memory)[_STATE] = self.conversation.save()
 
     def is_own(self, name: str) -> bool:
@@ -317,7 +312,6 @@ class _AgentRun:
         return name not in agent.tools and not self.conversation.session.tools()
 
     def is_native(self, name: str) -> bool:
-        """Tell whether it is a tool of smolagents that a skill has."""
         tool = self.agent.tools.get(name)
         return tool is not None and not isinstance(tool, _SkillTool)
 
@@ -330,19 +324,16 @@ class _AgentRun:
         return {inputs[0]: arguments}
 
     def answer(self, name: str, arguments: Any) -> object:  # noqa: ANN401 - any at all
-        """Return the result of a call as smolagents shows it to a model."""
         result = handle_agent_output_types(self.call(name, arguments))
         is_shown = isinstance(result, (AgentImage, AgentAudio))
         return result if is_shown else result_text(result)
 
     def permit(self, name: str, arguments: Any) -> Permit:  # noqa: ANN401 - any at all
-        """Return whether a tool of smolagents may be called, and with what."""
         permit = self.conversation.permit(name, arguments)
         self.save()
         return permit
 
     def call(self, name: str, arguments: Any) -> object:  # noqa: ANN401 - any at all
-        """Make a call; never raises. smolagents waits for no coroutine."""
         tool = self.conversation.tool(name)
         if tool is not None and isinstance(arguments, Mapping):
             arguments = _without_nulls(tool, arguments)
@@ -438,7 +429,6 @@ class _SkillTool(Tool):
 
 
 def _forked(agent: MultiStepAgent, kind: type) -> Any:  # noqa: ANN401 - of any kind
-    """Return an agent of that class whose conversation is separate from now on."""
     executor = _fresh(getattr(agent, "python_executor", None))
     fork: Any = object.__new__(kind)
     vars(fork).update(vars(agent), python_executor=executor, _executor=_fresh(executor))
@@ -450,7 +440,6 @@ def _forked(agent: MultiStepAgent, kind: type) -> Any:  # noqa: ANN401 - of any 
 
 
 def _fresh(executor: LocalPythonExecutor | None) -> LocalPythonExecutor | None:
-    """Return an executor with a copy of the variables."""
     fresh = copy(executor)
     if fresh is not None:
         fresh.state, fresh.custom_tools = dict(fresh.state), dict(fresh.custom_tools)
@@ -458,7 +447,6 @@ def _fresh(executor: LocalPythonExecutor | None) -> LocalPythonExecutor | None:
 
 
 def _own_tools(agent: MultiStepAgent) -> dict[str, Any]:
-    """Return the agent's tools without those of skills."""
     run: _AgentRun | None = getattr(agent, "_current", None)
     if run is None:
         return dict(agent.tools)
@@ -513,7 +501,6 @@ def _kinds(schema: Mapping[str, Any]) -> list[str]:
 def _seen(
     messages: Iterable[ChatMessage], loads: Callable[[str], Iterable[SeenMessage]]
 ) -> Iterator[SeenMessage]:
-    """Yield messages as a session reads them; results of one step are one text."""
     calls: list[tuple[str, object]] = []
     for message in messages:
         text = text_of(message.content)

@@ -106,7 +106,6 @@ class _Skills(Plugin):
         return _NAME
 
     def init_agent(self, agent: Agent) -> None:
-        """Add the hooks."""
         hooks = _Hooks(self)
         agent.add_hook(hooks.add, BeforeModelCallEvent)
         agent.add_hook(hooks.remove, AfterModelCallEvent)
@@ -114,7 +113,6 @@ class _Skills(Plugin):
         agent.add_hook(hooks.end_run, AfterInvocationEvent)
 
     def open(self, agent: Agent, state: InvocationState) -> Conversation:
-        """Resume the agent's conversation."""
         saved = agent.state.get(_NAME)
         return self.sessions.open(state, saved, deps=state, agent=agent.name)
 
@@ -163,7 +161,6 @@ class _Run:
     is_behind: bool = False
 
     def see(self, messages: Messages) -> None:
-        """Show the session all of the conversation."""
         self.conversation.see(_seen(messages))
         self.is_behind = False
 
@@ -338,7 +335,6 @@ class _Call:
     save: Callable[[], None] = lambda: None
 
     async def make(self, use: ToolUse, /, **_: object) -> ToolResult:
-        """Make the call; return what the model reads."""
         result = await self.conversation.acall(
             use["name"],
             _arguments(use),
@@ -366,7 +362,6 @@ def _strands_tool(tool: Tool, call: _Call) -> AgentTool:
 
 
 def _seen(messages: Messages) -> Iterator[SeenMessage]:
-    """Yield messages as a session takes them; a user's message has the results."""
     reader = ResultReader()
     for message in messages:
         for block in message["content"]:
@@ -383,7 +378,6 @@ def _seen(messages: Messages) -> Iterator[SeenMessage]:
 def _results(
     messages: Messages, names: Container[str]
 ) -> Iterator[tuple[ToolResult, str]]:
-    """Yield the results of the tools of these names, and their texts."""
     ids: set[str] = set()
     for message in messages:
         for block in message["content"]:

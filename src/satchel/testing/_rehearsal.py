@@ -123,7 +123,6 @@ class _RehearsalRun:
         self._last: tuple[str, StopReason] = "", "answered"
 
     def play(self, text: str, lines: Sequence[Message]) -> None:
-        """Play one turn: what the user says, and the model's lines."""
         self._script = [*lines]
         history = tuple(self._messages)
         self._messages.append(Message("user", text))
@@ -144,14 +143,12 @@ class _RehearsalRun:
     async def complete(
         self, system: str, messages: Sequence[Message], tools: "Toolbox"
     ) -> Message:
-        """Say the next line, as the agent's model."""
         del messages
         self._prompts.append(system)
         self._tools.append(tuple(tool.name for tool in tools))
         return self._script.pop(0)
 
     def result(self) -> Rehearsal:
-        """Return what happened."""
         results = tuple(m.text for m in self._messages if m.role == "tool")
         count = EstimateCounter().count
         return Rehearsal(
@@ -180,7 +177,6 @@ class _RehearsalRun:
 
 
 def _turns(script: Iterable[ScriptLine]) -> list[tuple[str, list[Message]]]:
-    """Return the turns: what the user says, and the model's lines with a text last."""
     turns: list[tuple[str, list[Message]]] = []
     number = 0
     for line in script:
