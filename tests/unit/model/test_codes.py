@@ -124,7 +124,8 @@ CLASSES = {
 }
 """The codes of error classes, wherever they are defined."""
 COMPUTED = FENCE_REPAIRS | YAML_REPAIRS | YAML_PROBLEMS
-COMPUTED |= {"client-cuts", "dead-link", "program-not-checked"}
+COMPUTED |= {"client-cuts", "dead-link", "link-leaves-root", "program-not-checked"}
+COMPUTED |= {"unsafe-file-name"}
 """Codes whose sentence, or that themselves, are given by a variable."""
 # One word, or made by the edges.
 OTHERS = {"indentation", "internal-error", "skill-withheld", "unknown-loader"}
