@@ -1,4 +1,4 @@
-"""What has a value is rendered, what has none stays, and no command is one any more."""
+"""What has a value is rendered, no command stays one, and texts are described."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import example, given, strategies as st
 
+from satchel.authoring._convert._builder import describe
 from satchel.authoring._convert._markup import as_text_only, render_known
 from satchel.compat import render_template
 
@@ -108,3 +109,40 @@ def test_a_condition_without_a_value_keeps_what_it_holds() -> None:
 
     assert settled.text == "{{#IF B}}v{{/IF}}"
     assert [each.code for each in settled.findings] == ["condition-left"]
+
+
+@pytest.mark.parametrize(
+    ("text", "description"),
+    [
+        ("You are a backend engineer. You care.", "You are a backend engineer."),
+        ("You are S. You keep secrets.", "You are S. You keep secrets."),
+        ("# Title\n\n- a list\n\nThen a sentence\nover two lines.", None),
+        ("# Title\nBelow it, with no blank line.", "Below it, with no blank line."),
+        ("You serve {{TEAM}}. You write the code of the team.", None),
+        ("<!-- note -->\n```\ncode.\n```\n> quoted.\n\n| a | b |\n", ""),
+        ("{{#IF A}}\nYou do what A says, always.\n{{/IF}}", None),
+        ("Title\n=====\n\nUnder the title it goes on.", "Under the title it goes on."),
+        ("## Only a heading ##", "Only a heading"),
+        ("1. Do this.\n2. Do that.", ""),
+        ("", ""),
+        ("你是后端工程师。你写的服务经得起失败，也经得起时间的考验。", None),
+        ("word " * 200, ("word " * 100).strip()),
+        ("x" * 600, "x" * 500),
+        ("One is " + "long " * 20 + "now. " + "b" * 600, None),
+    ],
+)
+def test_description(text: str, description: str | None) -> None:
+    expected = {
+        "# T": "Then a sentence over two lines.",
+        "You": "You write the code of the team.",
+        "{{#": "You do what A says, always.",
+        "你是后": "你是后端工程师。 你写的服务经得起失败，也经得起时间的考验。",
+        "One": "One is " + "long " * 20 + "now.",
+    }
+    wanted = expected[text[:3]] if description is None else description
+
+    assert describe(text) == wanted
+
+
+def test_short_sentences_are_cut_at_the_last_that_fits() -> None:
+    assert describe("Do it. " + "b" * 600) == "Do it."

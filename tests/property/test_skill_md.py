@@ -19,6 +19,7 @@ from satchel.skill_md._yaml import resolve
 
 pytestmark = pytest.mark.property
 
+
 _PIECES = st.sampled_from(
     [
         b"---\n",

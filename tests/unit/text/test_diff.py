@@ -13,6 +13,7 @@ from satchel.text import _diff as unified, unified_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 TEXTS = st.text(alphabet="ab\r\n\u2028", max_size=40)
 
 
