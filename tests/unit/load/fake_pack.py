@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from satchel.errors import LimitExceededError, ReferenceNotFoundError
 from satchel.load import PlainBackend, ToolBackend, load
-from satchel.model import (
-    Catalog,
-    Descriptor,
-    FileReader,
-    FileStat,
-    Origin,
-    bucket_of,
-)
+from satchel.model import Catalog, Descriptor, FileReader, FileStat, Origin, bucket_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,12 +1,14 @@
-"""The envelope and its errors, byte for byte."""
+"""The envelope of the style `agent-skills`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from satchel import Satchel
 from satchel.errors import (
     ChangedSinceSyncError,
     DigestMismatchError,
@@ -20,8 +22,14 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.load import StyleOptions, load, render_context, render_context_error
-from satchel.model import Loaded, Request
+from satchel.model import Loaded, Request, Style
+from satchel.tools import result_text
+from tests.fakes import FakeSource, pack
 from tests.unit.load.fake_pack import SKILL_MD, FakePack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 GOLDEN = """\
 <skill_context id="pdf-extract">
@@ -237,3 +245,49 @@ def test_any_id_is_named_and_cannot_leave_its_place(id: str) -> None:
     assert (root.get("id") or "") in (root.findtext("error") or "")
     if id.isprintable():
         assert root.get("id") == id
+
+
+HIDDEN = "references/gu\u202eide\u200b.md"
+SHOWN = "references/gu<U+202E>ide<U+200B>.md"
+FILES: Any = {
+    "a": {"SKILL.md": pack("a"), HIDDEN: "The text.", "b\u2066.bin": b"\x00\xff"}
+}
+KEY = {"agent-skills": "skill_id", "packs": "name", "references": "skill_name"}
+
+
+def results(style: Style, file: str) -> Iterator[str]:
+    session = Satchel(FakeSource("s", FILES)).session(style=style)
+    key = KEY[style]
+    yield session.instructions()
+    for tool in session.tools():
+        for arguments in (
+            {key: "a"},
+            {key: "a", "path": file},
+            {key: "a", "path": "b\u2066.bin"},
+            {key: "a", "reference": file},
+            {key: "a", "reference": "nope"},
+            {key: "a", "script": "b\u2066.bin"},
+            {},
+            {"query": "gu"},
+        ):
+            yield result_text(session.call(tool.name, arguments))
+
+
+@pytest.mark.row("F29")
+@pytest.mark.parametrize("file", [HIDDEN, SHOWN, SHOWN.removeprefix("references/")])
+@pytest.mark.parametrize("style", get_args(Style))
+def test_no_hidden_character_of_a_name_reaches_a_model(style: Style, file: str) -> None:
+    texts = "\n".join(results(style, file))
+
+    for character in "\u202e\u200b\u2066":
+        assert character not in texts
+        assert f"\\u{ord(character):04x}" not in texts
+    assert "The text." in texts
+
+
+@pytest.mark.row("F29")
+def test_a_name_as_it_is_shown_is_the_file() -> None:
+    skills = Satchel(FakeSource("s", FILES))
+
+    assert skills.load("a", SHOWN).file == HIDDEN
+    assert skills.load("a", HIDDEN).file == HIDDEN

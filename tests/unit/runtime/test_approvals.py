@@ -1,4 +1,4 @@
-"""Approvals: who is asked, how often, and what counts as yes (E25)."""
+"""Approvals: who is asked, in which words, and what counts once."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import pytest
 
 from satchel.errors import ApprovalDeclinedError, ApprovalNeededError
 from satchel.model import Question, Reply
-from satchel.runtime import Approvals
+from satchel.runtime import Approvals, question_text
+from satchel.runtime._approvals import MAX_ARGUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from satchel.protocols import Approver
+
 
 REFUND = Question("tool", "refunds", "refund", {"cents": 5})
 LOAD = Question("load", "refunds")
@@ -508,3 +510,28 @@ def test_an_approver_that_runs_out_of_answers_declines(
     """A StopIteration cannot be handed from a thread to a task, which would wait."""
     with pytest.raises(ApprovalDeclinedError, match="declined"):
         way(of(lambda _: next(iter(()))))
+
+
+@pytest.mark.row("F24")
+def test_a_question_names_skill_tool_arguments_and_reason() -> None:
+    question = Question(
+        "tool", "till", "pay", {"cents": 5}, agent="desk", reason="Money leaves."
+    )
+
+    assert question_text(question) == (
+        'Call the tool "pay" of the skill "till"?\n'
+        '  "cents": 5\n'
+        "  (agent: desk)\n"
+        "  (because: Money leaves.)"
+    )
+
+
+@pytest.mark.row("F24")
+@pytest.mark.parametrize(("over", "line"), [(0, ""), (1, "  and 1 more arguments")])
+def test_arguments_beyond_the_most_are_counted(over: int, line: str) -> None:
+    arguments = {f"a{n:02}": n for n in range(MAX_ARGUMENTS + over)}
+
+    lines = question_text(Question("tool", "s", "t", arguments)).splitlines()
+
+    assert len(lines) == 1 + MAX_ARGUMENTS + over
+    assert [each for each in lines if "more" in each] == ([line] if line else [])

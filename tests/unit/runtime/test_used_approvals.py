@@ -1,20 +1,22 @@
-"""Used approvals: a yes that is handed over twice is one yes."""
+"""Approvals that were used, and what a fingerprint tells apart."""
 
 from __future__ import annotations
 
 import os
 import stat
 import threading
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from satchel.runtime import UsedApprovalsInFolder, UsedApprovalsInMemory
-from satchel.runtime._used_approvals import approval_key, used_approvals
+from satchel.runtime._used_approvals import approval_key, fingerprint, used_approvals
 
 if TYPE_CHECKING:
     from satchel.protocols import UsedApprovals
+
 
 pytestmark = pytest.mark.row("T08", "F20")
 
@@ -137,3 +139,25 @@ def test_a_key_is_that_of_one_call() -> None:
     )  # what an earlier release noted is found
     assert approval_key("1", "desk", "pay", {"b": 2, "a": 1}) == keys[0]
     assert all(key.isalnum() and len(key) == 64 for key in keys)
+
+
+@pytest.mark.row("T08")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"a": 1}, {"a": "1"}),
+        ({"a": [1, 2]}, {"a": [2, 1]}),
+        ({"a": object()}, {"a": Fraction(1, 2)}),
+        ({"a": {1, 2}}, {"a": {1, 3}}),
+    ],
+)
+def test_other_arguments_have_another_fingerprint(one: object, other: object) -> None:
+    assert fingerprint(one) != fingerprint(other)
+
+
+@pytest.mark.row("T08")
+@pytest.mark.parametrize(
+    ("one", "same"), [({"a": 1, "b": 2}, {"b": 2, "a": 1}), ({"a": {1, 2}},) * 2]
+)
+def test_equal_arguments_have_one_fingerprint(one: object, same: object) -> None:
+    assert fingerprint(one) == fingerprint(same)

@@ -1,14 +1,19 @@
-"""Tools and boxes of tools."""
+"""Tools, boxes of them, their schemas and their results."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+from dataclasses import dataclass
+from datetime import date
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic import BaseModel, TypeAdapter
 
 from satchel.errors import DuplicateToolError, ReferenceNotAllowedError
-from satchel.tools import Tool, Toolbox
+from satchel.tools import Tool, Toolbox, inline_schema, result_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -225,3 +230,105 @@ def test_who_interrupts_a_handler_is_heard() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         tool(handler=interrupted).call({"a": 1})
+
+
+@dataclass
+class Point:
+    x: int
+    seen: date
+
+
+class Order(BaseModel):
+    seen: date
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ('{"a": é}', '{"a": é}'),
+        ("", ""),
+        (None, "null"),
+        ({"a": [1, 2.5, True]}, '{"a": [1, 2.5, true]}'),
+        ("é" * 2, "éé"),
+        (["é"], '["é"]'),
+        (Point(1, date(2026, 1, 2)), '{"x": 1, "seen": "2026-01-02"}'),
+        ([Order(seen=date(2026, 1, 2))], '[{"seen": "2026-01-02"}]'),
+        ({3, 1, 2}, "[1, 2, 3]"),
+        pytest.param(frozenset({"b", 1}), '[1, "b"]', id="set"),
+        (PurePosixPath("a/b"), '"a/b"'),
+    ],
+    ids=str,
+)
+def test_text_stays_and_anything_else_is_json(result: object, text: str) -> None:
+    assert result_text(result) == text
+
+
+@pytest.mark.row("B26")
+def test_what_cannot_be_written_is_an_error_that_the_model_reads() -> None:
+    class Bad:
+        def __str__(self) -> str:
+            raise OSError("/home/me/secret")
+
+    circle: list[object] = []
+    circle.append(circle)
+    told = [
+        json.loads(result_text(each))["error"] for each in (circle, {(1, 2): 3}, Bad())
+    ]
+
+    assert {each["code"] for each in told} == {"internal-error"}
+    assert [each["message"].rpartition(" ")[2] for each in told] == [
+        "ValueError",
+        "TypeError",
+        "OSError",
+    ]
+
+
+@pytest.mark.row("B26")
+def test_a_request_can_be_sent_with_any_text() -> None:
+    """As os.listdir() gives a file's name that is no UTF-8."""
+    assert result_text("caf\udce9 é") == "caf? é"
+    assert result_text(["caf\udce9 é"]) == '["caf? é"]'
+
+
+class Leaf(BaseModel):
+    grams: int
+
+
+class Tree(BaseModel):
+    leaf: Leaf
+    also: list[Leaf]
+    inside: list[Tree] = []
+
+
+def test_definitions_stand_where_they_were_named() -> None:
+    schema = TypeAdapter(Tree).json_schema()
+
+    flat: Any = inline_schema(schema)
+
+    leaf = {**Leaf.model_json_schema()}
+    assert "$defs" not in str(flat)
+    assert flat["properties"]["leaf"] == leaf
+    assert flat["properties"]["also"]["items"] == leaf
+
+
+def test_one_that_holds_itself_is_cut() -> None:
+    flat: Any = inline_schema(TypeAdapter(Tree).json_schema())
+
+    assert flat["properties"]["inside"]["items"] == {"type": "object"}
+
+
+def test_what_stands_beside_a_reference_goes_first() -> None:
+    schema: Any = {
+        "$defs": {"a": {"type": "string", "description": "Any."}},
+        "properties": {"x": {"$ref": "#/$defs/a", "description": "This."}},
+    }
+
+    assert inline_schema(schema) == {
+        "properties": {"x": {"type": "string", "description": "This."}}
+    }
+
+
+def test_other_references_stay() -> None:
+    schema: Any = {"properties": {"x": {"$ref": "https://a.example/x"}}}
+
+    assert inline_schema(schema) == schema
