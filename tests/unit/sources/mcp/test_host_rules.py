@@ -45,14 +45,24 @@ def server() -> FakeServer:
     return FakeServer({"acme/refunds": REFUNDS})
 
 
+@pytest.fixture
+def dynamic(server: FakeServer) -> FakeServer:
+    """The server, without digests for its one skill."""
+    server.entries[0]["resources"] = "dynamic"
+    return server
+
+
 def test_nothing_is_read_before_a_skill_is_loaded(server: FakeServer) -> None:
     """Not on connection, on listing, on a sync, in a prompt, a search or a digest."""
+    server.add("skill://x", {"SKILL.md": skill_md("x")})["resources"] = "dynamic"
     with reading(server) as source, Satchel(source) as skills:
         skills.prompt()
         skills.find("refunds")
         skills.sync()
         skills.registry.digest(skills.registry.descriptor("refunds"))
         skills.resources("refunds")
+        listed: Any = take_inventory(skills).as_json(skills)["skills"]
+        assert [bool(skill["digest"]) for skill in listed] == [True, False]
         assert server.reads == []
 
         skills.load("refunds")
@@ -60,25 +70,6 @@ def test_nothing_is_read_before_a_skill_is_loaded(server: FakeServer) -> None:
 
         skills.load("refunds", "rules.md")
         assert server.reads == [MD, RULES]
-
-
-def test_a_dynamic_skill_is_not_read_ahead_either(server: FakeServer) -> None:
-    server.entries[0]["resources"] = "dynamic"
-    with reading(server) as source, Satchel(source) as skills:
-        skills.prompt()
-        skills.sync()
-
-        assert server.reads == []
-
-
-def test_a_list_as_json_reads_nothing(server: FakeServer) -> None:
-    """What no digest is announced of has none there."""
-    server.add("skill://x", {"SKILL.md": skill_md("x")})["resources"] = "dynamic"
-    with reading(server) as source, Satchel(source) as skills:
-        listed: Any = take_inventory(skills).as_json(skills)["skills"]
-
-    assert [bool(item["digest"]) for item in listed] == [True, False]
-    assert server.reads == []
 
 
 def test_served_on_it_is_not_read_before_it_is_loaded(server: FakeServer) -> None:
@@ -104,7 +95,7 @@ def test_served_on_it_is_not_read_before_it_is_loaded(server: FakeServer) -> Non
 
 
 def test_each_read_is_verified(server: FakeServer) -> None:
-    """What was right once is no reason to trust the next answer."""
+    """A right answer is no reason to trust the next one."""
     with reading(server) as source:
         assert source.read(KEY, "SKILL.md", 1_000) == REFUNDS["SKILL.md"]
 
@@ -113,18 +104,19 @@ def test_each_read_is_verified(server: FakeServer) -> None:
             source.read(KEY, "SKILL.md", 1_000)
 
 
-def test_a_size_that_differs_is_named(server: FakeServer) -> None:
-    server.files[RULES] = REFUNDS["references/rules.md"] + b"more"
-    with reading(server) as source, pytest.raises(DigestMismatchError) as caught:
-        source.read(KEY, "references/rules.md", 1_000)
-
-    assert "15 bytes were announced, 19 came" in str(caught.value)
-
-
-def test_line_ends_and_marks_count(server: FakeServer) -> None:
-    """A server that reads files as text loses a CR: that is another file."""
-    server.files[RULES] = REFUNDS["references/rules.md"].replace(b"\r\n", b"\n")
-    with reading(server) as source, pytest.raises(DigestMismatchError):
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda data: data + b"more", "15 bytes were announced, 19 came"),
+        # A server that reads files as text loses a CR: that is another file.
+        (lambda data: data.replace(b"\r\n", b"\n"), "15 bytes were announced, 14"),
+    ],
+)
+def test_a_size_that_differs_is_named(
+    server: FakeServer, change: Callable[[bytes], bytes], text: str
+) -> None:
+    server.files[RULES] = change(REFUNDS["references/rules.md"])
+    with reading(server) as source, pytest.raises(DigestMismatchError, match=text):
         source.read(KEY, "references/rules.md", 1_000)
 
 
@@ -279,11 +271,13 @@ def test_a_change_of_the_inner_skill_changes_the_outer_ones_set() -> None:
     assert stamp(skill_md("inner")) != stamp(skill_md("inner", "Another."))
 
 
+def two_servers() -> list[FakeServer]:
+    return [FakeServer({"x": {"SKILL.md": skill_md("x", f"Of {n}.")}}) for n in "12"]
+
+
 def test_a_skill_is_known_by_server_and_uri() -> None:
-    """Two servers with one URI: each is asked for its own alone."""
-    one, two = (
-        FakeServer({"x": {"SKILL.md": skill_md("x", f"Of {n}.")}}) for n in "12"
-    )
+    """Two servers with one URI: each is asked only for its own."""
+    one, two = two_servers()
     with (
         reading(one, label="one") as first,
         reading(two, label="two") as second,
@@ -306,19 +300,14 @@ def test_the_label_is_the_hosts_own(server: FakeServer) -> None:
 
 
 def test_two_servers_of_one_name_are_a_conflict_that_names_both() -> None:
-    one, two = (
-        FakeServer({"x": {"SKILL.md": skill_md("x", f"Of {n}.")}}) for n in "12"
-    )
+    one, two = two_servers()
     with (
         reading(one, label="one") as first,
         reading(two, label="two") as second,
         Satchel(first, second) as skills,
-        pytest.raises(DuplicateSkillError) as e,
+        pytest.raises(DuplicateSkillError, match=r"one: skill://x.*two: skill://x"),
     ):
         skills.load("x")
-
-    assert "one: skill://x" in str(e.value)
-    assert "two: skill://x" in str(e.value)
 
 
 def test_two_skills_of_one_name_on_one_server_go_by_their_paths() -> None:
@@ -340,53 +329,40 @@ def test_two_skills_of_one_name_on_one_server_go_by_their_paths() -> None:
         assert [entry.id for entry in skills.catalog] == ["refunds"]
 
 
+def put_local(folder: Path, name: str, data: bytes = b"") -> None:
+    (folder / name).mkdir()
+    (folder / name / "SKILL.md").write_bytes(data or skill_md(name, "Local."))
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["whole", "broken"])
 @pytest.mark.parametrize("order", ["error", "precedence"])
 @pytest.mark.parametrize("first", [True, False], ids=["server-first", "server-last"])
 def test_a_local_skill_is_never_shadowed(
-    server: FakeServer, tmp_path: Path, order: OnConflict, first: bool
+    server: FakeServer, tmp_path: Path, order: OnConflict, first: bool, broken: bool
 ) -> None:
-    """Whatever the order of sources, and whatever was chosen for conflicts."""
-    (tmp_path / "refunds").mkdir()
-    (tmp_path / "refunds" / "SKILL.md").write_bytes(skill_md("refunds", "Local."))
+    """Whatever the order of sources, and whatever was chosen for conflicts.
+
+    A broken file must not give its name to a skill of another publisher either.
+    """
+    put_local(tmp_path, "refunds", b"no frontmatter" if broken else b"")
     with reading(server) as source:
         given = (source, tmp_path) if first else (tmp_path, source)
         with Satchel(*given, options=Options(on_conflict=order)) as skills:
-            assert b"Local." in skills.load("refunds").data
-            assert "MCP server" not in str(skills.prompt())
-            excluded = [
-                (w.reason, w.descriptor.source) for w in skills.catalog.excluded
-            ]
-            assert excluded == [("shadowed", "docs")]
-            (conflict,) = skills.catalog.conflicts
-            assert [owner.source for owner in conflict.owners] == [
-                str(tmp_path),
-                "docs",
-            ]
-            assert conflict.preferred is not None
-            assert conflict.preferred.source == str(tmp_path)
-
-    assert server.reads == []
-
-
-@pytest.mark.parametrize("order", ["error", "precedence"])
-@pytest.mark.parametrize("first", [True, False], ids=["server-first", "server-last"])
-def test_a_local_skill_in_error_is_not_shadowed_either(
-    server: FakeServer, tmp_path: Path, order: OnConflict, first: bool
-) -> None:
-    """A broken file must not give its name to a skill of another publisher."""
-    (tmp_path / "refunds").mkdir()
-    (tmp_path / "refunds" / "SKILL.md").write_bytes(b"no frontmatter")
-    server.add("skill://other", {"SKILL.md": skill_md("other")})
-    with reading(server) as source:
-        given = (source, tmp_path) if first else (tmp_path, source)
-        with Satchel(*given, options=Options(on_conflict=order)) as skills:
-            assert [entry.id for entry in skills.catalog] == ["other"]
             excluded = {w.descriptor.source: w for w in skills.catalog.excluded}
-            assert excluded[str(tmp_path)].reason == "refused"
-            assert excluded["docs"].reason == "shadowed"
-            assert "refunds" in excluded["docs"].detail
-            with pytest.raises(SkillError):
-                skills.load("refunds")
+            assert excluded.pop("docs").reason == "shadowed"
+            assert "MCP server" not in str(skills.prompt())
+            if broken:
+                assert excluded.pop(str(tmp_path)).reason == "refused"
+                with pytest.raises(SkillError):
+                    skills.load("refunds")
+            else:
+                assert b"Local." in skills.load("refunds").data
+                (conflict,) = skills.catalog.conflicts
+                owners = [owner.source for owner in conflict.owners]
+                assert owners == [str(tmp_path), "docs"]
+                assert conflict.preferred is not None
+                assert conflict.preferred.source == str(tmp_path)
+            assert excluded == {}
 
     assert server.reads == []
 
@@ -396,10 +372,8 @@ def test_no_wrapper_lets_it_shadow(
     server: FakeServer, tmp_path: Path, kind: str
 ) -> None:
     """Whatever id it is given, that of a local skill is taken."""
-    (tmp_path / "x-refunds").mkdir()
-    (tmp_path / "x-refunds" / "SKILL.md").write_bytes(skill_md("x-refunds", "Local."))
-    (tmp_path / "refunds").mkdir()
-    (tmp_path / "refunds" / "SKILL.md").write_bytes(skill_md("refunds", "Local."))
+    put_local(tmp_path, "x-refunds")
+    put_local(tmp_path, "refunds")
     with reading(server) as inner:
         source = {
             "prefixed": lambda: sources.prefixed(inner, "x-"),
@@ -544,9 +518,8 @@ def test_every_key_that_opens_tools_is_known() -> None:
     assert OPENING_KEYS == TOOL_KEYS
 
 
-def test_a_dynamic_skill_is_marked_and_has_one_file(server: FakeServer) -> None:
-    server.entries[0]["resources"] = "dynamic"
-    with reading(server) as source, Satchel(source) as skills:
+def test_a_dynamic_skill_is_marked_and_has_one_file(dynamic: FakeServer) -> None:
+    with reading(dynamic) as source, Satchel(source) as skills:
         assert skills.load("refunds").data == REFUNDS["SKILL.md"]
         assert any("whether it changed" in n for n in skills.load("refunds").notes)
         assert [f.code for f in skills.findings] == ["unverified-skill"]
@@ -557,17 +530,18 @@ def test_a_dynamic_skill_is_marked_and_has_one_file(server: FakeServer) -> None:
         assert digests == [digest(REFUNDS["SKILL.md"])]
 
 
-def test_a_dynamic_skills_frontmatter_is_compared_too(server: FakeServer) -> None:
-    server.entries[0]["resources"] = "dynamic"
-    server.files[MD] = skill_md("refunds", "Something else.")
-    with reading(server) as source, pytest.raises(DigestMismatchError, match="descrip"):
+def test_a_dynamic_skills_frontmatter_is_compared_too(dynamic: FakeServer) -> None:
+    dynamic.files[MD] = skill_md("refunds", "Something else.")
+    with (
+        reading(dynamic) as source,
+        pytest.raises(DigestMismatchError, match="desc"),
+    ):
         source.read(KEY, "SKILL.md", 1_000)
 
 
 def test_two_dynamic_skills_are_not_one() -> None:
     """Without a digest nothing tells that they are equal."""
-    one, two = FakeServer({"x": {"SKILL.md": skill_md("x")}}), FakeServer()
-    two.add("skill://x", {"SKILL.md": skill_md("x")})
+    one, two = two_servers()
     for server in (one, two):
         server.entries[0]["resources"] = "dynamic"
     with (
@@ -637,9 +611,8 @@ def test_a_file_over_the_limit_of_a_read_is_not_asked_for(server: FakeServer) ->
     assert server.reads == []
 
 
-def test_the_limit_applies_to_a_dynamic_file_too(server: FakeServer) -> None:
-    server.entries[0]["resources"] = "dynamic"
-    with reading(server) as source, pytest.raises(LimitExceededError):
+def test_the_limit_applies_to_a_dynamic_file_too(dynamic: FakeServer) -> None:
+    with reading(dynamic) as source, pytest.raises(LimitExceededError):
         source.read(KEY, "SKILL.md", 10)
 
 
