@@ -56,7 +56,7 @@ class DisabledPattern:
         return name == self.pattern or fnmatchcase(name, self.pattern)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CatalogRules:
     """What decides between packs that were all read well."""
 

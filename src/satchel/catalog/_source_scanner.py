@@ -3,13 +3,19 @@
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel.catalog._packs import ParseOptions, ScannedPack
 from satchel.errors import SkillError, SourceUnavailableError
 from satchel.files import digest_bytes
 from satchel.model import FileReader, FileStat, Finding, Found, SourceStatus
-from satchel.protocols import Clock, FullSource, SkillSource, with_abilities
+from satchel.protocols import (
+    Clock,
+    FullSource,
+    SkillSource,
+    SourceAbilities,
+    with_abilities,
+)
 
 if TYPE_CHECKING:
     from satchel.catalog._descriptor_builder import DescriptorBuilder
@@ -77,7 +83,10 @@ class SourceScanner:
     ) -> None:
         """Take ``on_end``, which the scanning thread calls when a scan has ended."""
         self.given: Final = source
-        self.source: Final = with_abilities(source)
+        inherits = SourceAbilities in type(source).__mro__
+        self.source: Final[FullSource] = (
+            cast("FullSource", source) if inherits else with_abilities(source)
+        )
         direct = self.source.near or self.source.limits_reads
         self.reader: Final[FileReader] = (
             self.source if direct else LimitedReader(self.source, label, clock)

@@ -41,7 +41,7 @@ from satchel.runtime._session_settings import SessionSettings
 from satchel.tools import Run, Toolbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterable, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
     from satchel.prompt import Format
     from satchel.runtime._components import Components
@@ -255,7 +255,20 @@ class CallerView:
 
     def _without_large(self, entry: Descriptor) -> Descriptor:
         large = {stat.path for stat in self.too_large(entry)}
-        return _without_files(entry, large) if large else entry
+        if not large:
+            return entry
+
+        def small(paths: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(path for path in paths if path not in large)
+
+        return replace(
+            entry,
+            references=small(entry.references),
+            scripts=small(entry.scripts),
+            assets=small(entry.assets),
+            others=small(entry.others),
+            files=tuple(stat for stat in entry.files if stat.path not in large),
+        )
 
     def _current(
         self, skill_id: str, descriptor: "Callable[[str], Descriptor]"
@@ -385,17 +398,3 @@ class _ViewBackend(ToolBackend):
 
     def advice(self, error: SkillError) -> str | None:
         return wording.replacement_advice(error, self._access.listed) or None
-
-
-def _without_files(entry: Descriptor, paths: "Collection[str]") -> Descriptor:
-    def left(listed: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(path for path in listed if path not in paths)
-
-    return replace(
-        entry,
-        references=left(entry.references),
-        scripts=left(entry.scripts),
-        assets=left(entry.assets),
-        others=left(entry.others),
-        files=tuple(stat for stat in entry.files if stat.path not in paths),
-    )

@@ -23,6 +23,7 @@ _DISABLED: Final[tuple[tuple[Literal["skill", "source"], str], ...]] = (
     ("source", "SATCHEL_DISABLED_SOURCES"),
 )
 """The variables that switch off more: what they name, and their names."""
+DISABLED_VARIABLES: Final = frozenset(variable for _, variable in _DISABLED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Never, get_args
 
-from satchel.catalog import CatalogRules, ParseOptions, Registry
+from satchel.catalog import CatalogRules, DisabledPattern, ParseOptions, Registry
 from satchel.errors import NoSources
 from satchel.model import (
     Hit,
@@ -20,6 +20,7 @@ from satchel.runtime._findings import first_error
 from satchel.runtime._inputs import SkillInputs, open_inputs_or_config
 from satchel.runtime._options import (
     DEFAULT_OPTIONS,
+    DISABLED_VARIABLES,
     Options,
     check_approve,
     check_budget,
@@ -125,10 +126,10 @@ class Satchel(SkillLibrary):
             limits=config.limits,
             allow_empty_description=options.allow_empty_description,
         )
-        rules = CatalogRules(
-            on_conflict=options.on_conflict or config.on_conflict,
-            disabled=disabled_patterns(disabled, config.disabled, environ),
-        )
+        off: tuple[DisabledPattern, ...] = ()
+        if disabled or config.disabled or not DISABLED_VARIABLES.isdisjoint(environ):
+            off = disabled_patterns(disabled, config.disabled, environ)
+        rules = CatalogRules(options.on_conflict or config.on_conflict, off)
         self.policy = policy
         self.style: Style = style or config.style
         self.registry = Registry(

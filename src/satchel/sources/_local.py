@@ -17,7 +17,15 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.files import is_settled, mark_of, read_confined, walk_pack
-from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    FileStat,
+    Finding,
+    Found,
+    Limits,
+    Manifest,
+)
 from satchel.protocols import SourceAbilities
 from satchel.sources._folder_search import FolderSearch, PackLocation
 
@@ -181,6 +189,11 @@ class LocalSource(SourceAbilities):
         if not S_ISREG(status.st_mode):
             return False
         return FileStat(stat.path, status.st_size, mark_of(status)) == stat
+
+    def identify_at(self, manifest: Manifest, key: str) -> str:
+        """Return the name that the manifest gives."""
+        del key
+        return manifest.name
 
     def folder_of(self, key: str) -> str:
         """Return where a pack of this key is: an absolute path, links not resolved.
