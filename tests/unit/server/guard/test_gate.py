@@ -298,22 +298,23 @@ def test_who_goes_gets_no_answer() -> None:
     assert not app.scopes
 
 
-def test_only_so_many_slow_senders() -> None:
+async def begin(app: ASGIApp, *requests: Request) -> list[asyncio.Task[Answered]]:
+    """Send requests, and return once all of them wait for something."""
+    tasks = [asyncio.create_task(asked(app, request)) for request in requests]
+    await anyio.wait_all_tasks_blocked()
+    return tasks
+
+
+async def test_only_so_many_slow_senders() -> None:
     app = guard(Application(), GuardSettings(max_bodies=1, body_timeout_s=60))
+    (slow,) = await begin(app, Request(method="POST", chunks=(b"{", None)))
 
-    async def run() -> tuple[Answered, Answered]:
-        slow = Request(method="POST", chunks=(b"{", None))
-        task = asyncio.ensure_future(asked(app, slow))
-        await anyio.wait_all_tasks_blocked()
-        refused = await asked(app, Request())
-        task.cancel()
-        await asyncio.wait([task])
-        return refused, await asked(app, Request())
-
-    refused, then = asyncio.run(run())
+    refused = await asked(app, Request())
+    slow.cancel()
+    await asyncio.wait([slow])
 
     assert (refused.status, refused.code) == (503, "too-busy")
-    assert then.status == 200
+    assert (await asked(app, Request())).status == 200
 
 
 def test_too_often() -> None:
@@ -366,49 +367,42 @@ class Held:
         await send({"type": "http.response.body", "body": b"done"})
 
 
-def test_so_many_are_answered_so_many_wait() -> None:
-    async def run() -> tuple[int, list[int]]:
-        held = Held()
-        app = guard(held, GuardSettings(max_requests=2, max_waiting=3))
-        tasks = [asyncio.ensure_future(asked(app, Request())) for _ in range(7)]
-        await anyio.wait_all_tasks_blocked()
-        refused = [task.result() for task in tasks if task.done()]
-        assert [each.code for each in refused] == ["too-busy"] * 2
-        assert refused[0].header("retry-after") == "1"
-        held.go.set()
-        return held.most, sorted([(await task).status for task in tasks])
+async def test_so_many_are_answered_so_many_wait() -> None:
+    held = Held()
+    app = guard(held, GuardSettings(max_requests=2, max_waiting=3))
+    tasks = await begin(app, *[Request()] * 7)
 
-    assert asyncio.run(run()) == (2, [200] * 5 + [503] * 2)
+    refused = [task.result() for task in tasks if task.done()]
+    held.go.set()
 
-
-def test_nobody_waits_for_ever() -> None:
-    async def run() -> list[int]:
-        held = Held()
-        app = guard(held, GuardSettings(max_requests=1, wait_s=0.01))
-        first = asyncio.ensure_future(asked(app, Request()))
-        await anyio.wait_all_tasks_blocked()
-        second = await asked(app, Request())
-        held.go.set()
-        return [(await first).status, second.status]
-
-    assert asyncio.run(run()) == [200, 503]
+    assert [answer.code for answer in refused] == ["too-busy"] * 2
+    assert refused[0].header("retry-after") == "1"
+    assert sorted([(await task).status for task in tasks]) == [200] * 5 + [503] * 2
+    assert held.most == 2
 
 
-def test_who_goes_while_waiting_takes_no_place() -> None:
-    async def run() -> int:
-        held = Held()
-        app = guard(held, GuardSettings(max_requests=1))
-        first = asyncio.ensure_future(asked(app, Request()))
-        await anyio.wait_all_tasks_blocked()
-        second = asyncio.ensure_future(asked(app, Request()))
-        await anyio.wait_all_tasks_blocked()
-        second.cancel()
-        await asyncio.wait([second])
-        held.go.set()
-        await first
-        return (await asked(app, Request())).status
+async def test_a_request_waits_for_a_limited_time() -> None:
+    held = Held()
+    app = guard(held, GuardSettings(max_requests=1, wait_s=0.01))
+    (first,) = await begin(app, Request())
 
-    assert asyncio.run(run()) == 200
+    second = await asked(app, Request())
+    held.go.set()
+
+    assert [(await first).status, second.status] == [200, 503]
+
+
+async def test_a_client_that_leaves_while_it_waits_takes_no_place() -> None:
+    held = Held()
+    app = guard(held, GuardSettings(max_requests=1))
+    (first,) = await begin(app, Request())
+    (second,) = await begin(app, Request())
+    second.cancel()
+    await asyncio.wait([second])
+    held.go.set()
+    await first
+
+    assert (await asked(app, Request())).status == 200
 
 
 STREAM = Request("/mcp", "GET", {**LOCAL, "accept": "text/event-stream"})
@@ -422,15 +416,14 @@ async def test_streams_have_places_of_their_own(stream: Request) -> None:
     held = Held()
     settings = GuardSettings(max_requests=1, max_streams=2, body_timeout_s=0.01)
     app = guard(held, settings)
-    streams = [asyncio.ensure_future(asked(app, stream)) for _ in range(2)]
-    request = asyncio.ensure_future(asked(app, Request()))
-    await anyio.wait_all_tasks_blocked()
+    tasks = await begin(app, stream, stream, Request())
+
     assert held.inside == 3
     refused = await asked(app, stream)
     assert (refused.status, refused.code) == (503, "too-many-streams")
     await asyncio.sleep(0.02)  # past the time limit of a body, which is not theirs
     held.go.set()
-    assert [(await each).status for each in (*streams, request)] == [200] * 3
+    assert [(await task).status for task in tasks] == [200] * 3
     assert (await asked(app, stream)).status == 200
 
 
@@ -455,46 +448,36 @@ async def test_streams_have_places_of_their_own(stream: Request) -> None:
 async def test_a_header_alone_takes_no_place_of_a_stream(request_: Request) -> None:
     held = Held()
     app = guard(held, GuardSettings(max_streams=1))
-    stream = asyncio.ensure_future(asked(app, LISTEN))
-    await anyio.wait_all_tasks_blocked()
-    other = asyncio.ensure_future(asked(app, request_))
-    await anyio.wait_all_tasks_blocked()
+    tasks = await begin(app, LISTEN, request_)
+
     assert held.inside == 2
     held.go.set()
-    assert [(await each).status for each in (stream, other)] == [200, 200]
+    assert [(await task).status for task in tasks] == [200, 200]
 
 
 async def test_one_caller_does_not_have_all_streams() -> None:
     held = Held()
     app = guard(held, GuardSettings(max_streams_each=1))
-    first = asyncio.ensure_future(asked(app, STREAM))
-    await anyio.wait_all_tasks_blocked()
+    (first,) = await begin(app, STREAM)
+
     assert (await asked(app, STREAM)).code == "too-many-streams"
-    other = Request("/mcp", client=("10.0.0.9", 1))
-    second = asyncio.ensure_future(asked(app, other))
-    await anyio.wait_all_tasks_blocked()
+    (second,) = await begin(app, Request("/mcp", client=("10.0.0.9", 1)))
     held.go.set()
-    assert [(await each).status for each in (first, second)] == [200, 200]
+    assert [(await task).status for task in (first, second)] == [200, 200]
 
 
 @pytest.mark.row("F45")
-def test_what_came_in_and_what_did_not_is_counted() -> None:
-    async def run() -> list[str]:
-        held, traffic = Held(), TrafficCounts()
-        settings = GuardSettings(max_streams=1)
-        app = guard(held, settings, traffic=traffic)
-        stream = asyncio.ensure_future(asked(app, LISTEN))
-        busy = asyncio.ensure_future(asked(app, Request()))
-        await anyio.wait_all_tasks_blocked()
-        await asked(app, LISTEN)
-        await asked(app, Request(headers={"host": "elsewhere.example"}))
-        text = "".join(traffic.lines())
-        held.go.set()
-        await asyncio.wait([stream, busy])
-        return [*text.splitlines(), "", *"".join(traffic.lines()).splitlines()]
+async def test_what_came_in_and_what_did_not_is_counted() -> None:
+    held, traffic = Held(), TrafficCounts()
+    app = guard(held, GuardSettings(max_streams=1), traffic=traffic)
+    tasks = await begin(app, LISTEN, Request())
+    await asked(app, LISTEN)
+    await asked(app, Request(headers={"host": "elsewhere.example"}))
+    before = "".join(traffic.lines()).splitlines()
+    held.go.set()
+    await asyncio.wait(tasks)
+    after = "".join(traffic.lines()).splitlines()
 
-    lines = asyncio.run(run())
-    before, after = lines[: lines.index("")], lines[lines.index("") :]
     assert {
         "satchel_http_streams 1",
         "satchel_http_busy 1",
