@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import urlsplit
+
+import httpx2
 
 from tests.abuse.over_mcp import META, headers_for
 
@@ -55,77 +54,30 @@ class OfLibrary:
         """Nothing is held: the library is somebody else's."""
 
 
-class _Client:
-    """Keeps one connection to a server."""
-
-    def __init__(self, url: str) -> None:
-        self._at = urlsplit(url).netloc
-        self._connection = http.client.HTTPConnection(self._at, timeout=60)
-        self.close = self._connection.close
-
-    def ask(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        more: dict[str, str] | None = None,
-    ) -> tuple[int, Any]:
-        accept = {"Accept": "application/json, text/event-stream"}
-        headers = {**accept, **(more or {})}
-        sent = None
-        if body is not None:
-            sent = json.dumps(body)
-            headers["Content-Type"] = "application/json"
-        for left in (1, 0):
-            try:
-                self._connection.request(method, path, sent, headers)
-                answer = self._connection.getresponse()
-                return answer.status, _parsed(answer.read())
-            except (http.client.RemoteDisconnected, ConnectionError):
-                self._connection.close()  # it was idle for too long
-                if not left:
-                    raise
-        raise AssertionError
-
-
-def _parsed(data: bytes) -> Any:  # noqa: ANN401 - JSON
-    text = data.decode()
-    if text.startswith(("event:", "data:", "id:")):
-        text = next(
-            line.removeprefix("data:")
-            for line in text.splitlines()
-            if line.startswith("data:") and "jsonrpc" in line
-        )
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
 class OfHttp:
     """The API for programs that speak no MCP."""
 
     def __init__(self, url: str) -> None:
-        self._client = _Client(url)
+        self._client = httpx2.Client(base_url=url, timeout=60)
         self.close = self._client.close
 
     def load(self, skill_id: str) -> str:
-        status, answer = self._client.ask("GET", f"/v1/skills/{skill_id}")
-        if status != http.client.OK:
-            raise LookupError(f"{status} {answer}")
-        return str(answer["instructions"]).split("---\n", 2)[2]
+        answer = self._client.get(f"/v1/skills/{skill_id}")
+        if not answer.is_success:
+            raise LookupError(f"{answer.status_code} {answer.text}")
+        return str(answer.json()["instructions"]).split("---\n", 2)[2]
 
     def look(self) -> None:
         for path in ("/healthz", "/v1/catalog", "/v1/find?q=stable+testing"):
-            status, _ = self._client.ask("GET", path)
-            assert status == http.client.OK, (path, status)
+            self._client.get(path).raise_for_status()
 
 
 class OfMcp:
     """The tools of the server, over Streamable HTTP."""
 
     def __init__(self, url: str) -> None:
-        self._client = _Client(url)
+        accept = {"Accept": "application/json, text/event-stream"}
+        self._client = httpx2.Client(base_url=url, timeout=60, headers=accept)
         self.close = self._client.close
         self._number = 0
 
@@ -134,10 +86,10 @@ class OfMcp:
         answer = self._ask("tools/call", params)
         if "error" in answer:
             raise LookupError(str(answer["error"]))
-        told = answer["result"]["structuredContent"]
-        if told["error"]:
-            raise LookupError(told["error"])
-        return str(told["body"])
+        result = answer["result"]["structuredContent"]
+        if result["error"]:
+            raise LookupError(result["error"])
+        return str(result["body"])
 
     def look(self) -> None:
         for method in ("tools/list", "skills/list", "resources/list"):
@@ -152,5 +104,4 @@ class OfMcp:
             "method": method,
             "params": {**params, "_meta": META},
         }
-        _, answer = self._client.ask("POST", "/mcp", body, headers_for(body))
-        return answer
+        return self._client.post("/mcp", json=body, headers=headers_for(body)).json()
