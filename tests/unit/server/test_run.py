@@ -175,16 +175,17 @@ def _with(
     return lambda: serve_stdio(library)
 
 
-def test_a_client_that_goes_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def server(library: object) -> None:
-        await anyio.lowlevel.checkpoint()
+async def _leaves(library: object) -> None:
+    await anyio.lowlevel.checkpoint()
 
-    assert _with(monkeypatch, server)() is False
+
+def test_a_client_that_goes_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _with(monkeypatch, _leaves)() is False
 
 
 def test_what_ends_the_server_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     async def server(library: object) -> None:
-        await anyio.lowlevel.checkpoint()
+        await _leaves(library)
         raise OSError(5, "Input/output error")
 
     with pytest.raises(OSError, match="Input/output"):
@@ -205,11 +206,8 @@ def test_a_signal_does_not_wait_for_standard_input(
 def test_signals_are_left_alone_in_another_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def server(library: object) -> None:
-        await anyio.lowlevel.checkpoint()
-
     ended: list[bool] = []
-    run = _with(monkeypatch, server)
+    run = _with(monkeypatch, _leaves)
     thread = threading.Thread(target=lambda: ended.append(run()))
     thread.start()
     thread.join(WAIT_S)
@@ -382,6 +380,9 @@ def test_who_reads_nothing_takes_nobodys_place() -> None:
         assert answer(other) == b"HTTP/1.1 200 OK"
 
 
+LONG = b"x" * (_PIECE_BYTES + 1)
+
+
 class _Transport(asyncio.Transport):
     """Keeps what reaches it, piece by piece."""
 
@@ -400,50 +401,26 @@ class _Transport(asyncio.Transport):
         return self.closed
 
 
-def gathered(write: Callable[[_JoiningTransport], None]) -> _Transport:
-    """Return what a transport was given when a loop has gone around once."""
+@pytest.mark.parametrize(
+    ("writes", "sent"),
+    [
+        ([b"head", b"body"], [b"headbody"]),
+        ([b"head", LONG, b"tail"], [b"head" + LONG, b"tail"]),
+        ([b"last", "close"], [b"last"]),
+        ([b"late", "lost"], []),
+    ],
+    ids=["one piece", "long goes at once", "closing loses nothing", "client gone"],
+)
+async def test_what_is_written_in_one_go_is_sent_as_one_piece(
+    writes: list[bytes | str], sent: list[bytes]
+) -> None:
     transport = _Transport()
+    joining = _JoiningTransport(transport, asyncio.get_running_loop())
+    for write in writes:
+        if isinstance(write, bytes):
+            joining.write(write)
+        else:
+            (joining if write == "close" else transport).close()
+    await asyncio.sleep(0)
 
-    async def go() -> None:
-        write(_JoiningTransport(transport, asyncio.get_running_loop()))
-        await asyncio.sleep(0)
-
-    asyncio.run(go())
-    return transport
-
-
-def test_an_answer_goes_out_in_one_piece() -> None:
-    def write(to: _JoiningTransport) -> None:
-        to.write(b"head")
-        to.write(b"body")
-
-    assert gathered(write).sent == [b"headbody"]
-
-
-def test_what_is_long_goes_at_once() -> None:
-    long = b"x" * (_PIECE_BYTES + 1)
-
-    def write(to: _JoiningTransport) -> None:
-        to.write(b"head")
-        to.write(long)
-        to.write(b"tail")
-
-    assert gathered(write).sent == [b"head" + long, b"tail"]
-
-
-def test_nothing_is_lost_where_the_connection_is_closed() -> None:
-    def write(to: _JoiningTransport) -> None:
-        to.write(b"last")
-        to.close()
-
-    transport = gathered(write)
-
-    assert (transport.sent, transport.closed) == ([b"last"], True)
-
-
-def test_nothing_is_sent_to_whoever_has_gone() -> None:
-    def write(to: _JoiningTransport) -> None:
-        to.write(b"late")
-        to._transport.close()
-
-    assert gathered(write).sent == []
+    assert transport.sent == sent
