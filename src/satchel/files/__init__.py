@@ -3,7 +3,10 @@
 from typing import TYPE_CHECKING, Final
 
 from satchel._lazy import lazy_door
-from satchel.files._confined import read_confined
+from satchel.files._confined import (
+    check_read_size as check_read_size,
+    read_confined,
+)
 from satchel.files._listing import (
     TOO_LARGE_FIX as TOO_LARGE_FIX,
     TREE_PREFIX as TREE_PREFIX,

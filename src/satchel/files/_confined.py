@@ -181,8 +181,7 @@ def _read(fd: int, limit_bytes: int, owner: str, path: str) -> bytes:
     if not stat.S_ISREG(status.st_mode):
         raise ReferenceEscapesError(owner, path, detail="it is no regular file")
     size = status.st_size
-    if size > limit_bytes:
-        raise _too_large(limit_bytes, size, path)
+    check_read_size(path, size, limit_bytes)
     data = os.read(fd, size + 1)
     if len(data) == size:
         return data
@@ -193,14 +192,15 @@ def _read(fd: int, limit_bytes: int, owner: str, path: str) -> bytes:
         data = os.read(fd, limit_bytes + 1 - total)
         pieces.append(data)
         total += len(data)
-    if total > limit_bytes:
-        raise _too_large(limit_bytes, total, path)
+    check_read_size(path, total, limit_bytes)
     return b"".join(pieces)
 
 
-def _too_large(limit_bytes: int, actual: int, path: str) -> LimitExceededError:
-    limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
-    return LimitExceededError(limit, limit_bytes, actual, "bytes", path)
+def check_read_size(path: str, size: int, limit_bytes: int) -> None:
+    """Raise `LimitExceededError` if a file is larger than a read may be."""
+    if size > limit_bytes:
+        limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
+        raise LimitExceededError(limit, limit_bytes, size, "bytes", path)
 
 
 def _refusal(error: OSError, owner: str, path: str) -> SkillError:

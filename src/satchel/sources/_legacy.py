@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Final, Protocol, cast, runtime_checkable
 
 from satchel.errors import (
-    LimitExceededError,
     ReferenceEscapesError,
     ReferenceNotFoundError,
     ReferenceUnreadableError,
@@ -14,7 +13,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import Listing, check_path, digest_bytes
+from satchel.files import Listing, check_path, check_read_size, digest_bytes
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
 from satchel.protocols import SkillSource
 
@@ -109,9 +108,7 @@ class LegacySourceAdapter:
         """Return one file's raw bytes."""
         check_path(path, key)
         data = self._data(self._skill(key), key, path)
-        if len(data) > limit_bytes:
-            limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
-            raise LimitExceededError(limit, limit_bytes, len(data), "bytes", path)
+        check_read_size(path, len(data), limit_bytes)
         return data
 
     def close(self) -> None:

@@ -18,6 +18,7 @@ from satchel.files import (
     TOO_LARGE_FIX,
     Listing,
     check_path,
+    check_read_size,
     digest_bytes,
     locate_findings,
 )
@@ -109,7 +110,8 @@ class MemorySource(SourceAbilities):
         data = self._pack(key).get(SKILL_FILE)
         if data is None:
             raise SkillNotFoundError(key)
-        return self._bounded(data, SKILL_FILE, self._limits.skill_md_bytes)
+        check_read_size(SKILL_FILE, len(data), self._limits.skill_md_bytes)
+        return data
 
     def files(self, key: str) -> tuple[FileStat, ...]:
         """Return the files of the pack, sorted by path."""
@@ -122,7 +124,8 @@ class MemorySource(SourceAbilities):
         data = self._pack(key).get(path)
         if data is None:
             raise ReferenceNotFoundError(key, path)
-        return self._bounded(data, path, limit_bytes)
+        check_read_size(path, len(data), limit_bytes)
+        return data
 
     def close(self) -> None:
         """Do nothing: nothing is open."""
@@ -139,13 +142,6 @@ class MemorySource(SourceAbilities):
             if listing.admits(path):
                 listing.add(FileStat(path, len(data), digest_bytes(data)))
         return listing.files(), listing.findings()
-
-    @staticmethod
-    def _bounded(data: bytes, path: str, limit_bytes: int) -> bytes:
-        if len(data) > limit_bytes:
-            limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
-            raise LimitExceededError(limit, limit_bytes, len(data), "bytes", path)
-        return data
 
 
 def _files_by_pack(

@@ -20,6 +20,7 @@ from satchel.files import (
     FORMAT,
     SITE_FORMAT,
     check_path,
+    check_read_size,
     check_release_id,
     digest_bytes,
     parse_release,
@@ -168,9 +169,7 @@ class ReleaseSource(SourceAbilities):
         file = next((file for file in files if file.path == path), None)
         if file is None:
             raise ReferenceNotFoundError(key, path)
-        if file.size > limit_bytes:
-            limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
-            raise LimitExceededError(limit, limit_bytes, file.size, "bytes", path)
+        check_read_size(path, file.size, limit_bytes)
         whole = Resource(release_path(key, path), file.digest, file.size)
         return self._checked(whole, key, path)
 

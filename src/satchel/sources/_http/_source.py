@@ -21,6 +21,7 @@ from satchel.files import (
     IndexEntry,
     NotAnIndexError,
     check_path,
+    check_read_size,
     locate_findings,
     parse_index,
 )
@@ -169,9 +170,7 @@ class HttpSource(SourceAbilities):
         stat = next((file for file in pack.files if file.path == path), None)
         if stat is None:
             raise ReferenceNotFoundError(pack.entry.name, path)
-        if stat.size > limit_bytes:
-            limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
-            raise LimitExceededError(limit, limit_bytes, stat.size, "bytes", path)
+        check_read_size(path, stat.size, limit_bytes)
         return self._store.read(pack, path)
 
     def _pack(self, key: str) -> FetchedPack:

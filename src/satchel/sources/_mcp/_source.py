@@ -12,12 +12,17 @@ from typing import Final
 
 from satchel.errors import (
     DigestMismatchError,
-    LimitExceededError,
     ReferenceNotFoundError,
     SkillManifestError,
     SkillNotFoundError,
 )
-from satchel.files import ReadLimiter, check_path, locate_findings, unpack
+from satchel.files import (
+    ReadLimiter,
+    check_path,
+    check_read_size,
+    locate_findings,
+    unpack,
+)
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -170,7 +175,7 @@ class McpSource(SourceAbilities):
             raise ReferenceNotFoundError(entry.name, path)
         if key in self._mismatched:
             raise DigestMismatchError(entry.name, path, detail=self._mismatched[key])
-        _check_size(path, listed.size, limit_bytes)
+        check_read_size(path, listed.size or 0, limit_bytes)
         try:
             with self._limiter.hold():
                 answer = self._requests.read(listed.uri)
@@ -183,7 +188,7 @@ class McpSource(SourceAbilities):
             data = check_bytes(entry.name, path, answer, listed)
             if entry.archive:
                 data = unpack(data, limits=self._limits, where=entry.name)[SKILL_FILE]
-            _check_size(path, len(data), limit_bytes)
+            check_read_size(path, len(data), limit_bytes)
             if path == SKILL_FILE:
                 check_frontmatter(entry, data, self._limits)
         except DigestMismatchError:
@@ -236,9 +241,3 @@ class McpSource(SourceAbilities):
                 yield Finding.of(
                     "shared-name", where, name=entry.name, listed_as=skill_path(key)
                 )
-
-
-def _check_size(path: str, size: int | None, limit_bytes: int) -> None:
-    if size is not None and size > limit_bytes:
-        limit = "skill_md_bytes" if path == SKILL_FILE else "file_bytes"
-        raise LimitExceededError(limit, limit_bytes, size, "bytes", path)
