@@ -144,8 +144,8 @@ def test_a_wrong_prefix_is_refused(given: str | dict[str, str], said: str) -> No
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("prefix = 5", "prefix: want a table, got 5"),
-        ("prefix = { libs = 5 }", "prefix.'libs': want a text, got 5"),
+        ("prefix = 5", "prefix: expected a table; got 5"),
+        ("prefix = { libs = 5 }", "prefix.'libs': expected a text; got 5"),
         ('prefix = { lib = "x-" }', "'lib' is not named; named: libs"),
     ],
 )

@@ -54,7 +54,7 @@ def strings(
     items = cast("list[object]", value) if isinstance(value, list) else [None]
     texts = tuple(item for item in items if isinstance(item, str))
     if len(texts) != len(items):
-        detail = f"{shown or key}: want a list of strings, got {value!r}"
+        detail = f"{shown or key}: expected a list of strings; got {value!r}"
         raise ConfigError(path, detail)
     return texts
 
@@ -67,7 +67,7 @@ def flag(table: Mapping[str, object], key: str, path: str) -> bool:
     """
     value = table.get(key, False)
     if not isinstance(value, bool):
-        raise ConfigError(path, f"{key}: want true or false, got {value!r}")
+        raise ConfigError(path, f"{key}: expected true or false; got {value!r}")
     return value
 
 
@@ -83,7 +83,7 @@ def choice(value: object, choices: Collection[str], path: str, shown: str) -> st
         among = ", ".join(choices)
         close = nearest(value, [*choices], 1) if isinstance(value, str) else []
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise ConfigError(path, f"{shown} = {value!r}; {hint}want one of {among}")
+        raise ConfigError(path, f"{shown} = {value!r}; {hint}expected one of {among}")
     return value
 
 
@@ -94,7 +94,7 @@ def count(value: object, path: str, shown: str) -> int:
         ConfigError: It is something else.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ConfigError(path, f"{shown}: want a count, got {value!r}")
+        raise ConfigError(path, f"{shown}: expected a count; got {value!r}")
     return value
 
 
@@ -106,7 +106,7 @@ def table_of(table: Mapping[str, object], key: str, path: str) -> dict[str, Any]
     """
     value = table.get(key, {})
     if not isinstance(value, dict):
-        raise ConfigError(path, f"{key}: want a table, got {value!r}")
+        raise ConfigError(path, f"{key}: expected a table; got {value!r}")
     return cast("dict[str, Any]", value)
 
 
@@ -225,7 +225,9 @@ def names_in(environ: Mapping[str, str], variable: str) -> tuple[str, ...]:
         given = [None]
     names = tuple(part for part in given if isinstance(part, str))
     if len(names) != len(given):
-        raise ConfigError(variable, f"want a JSON array of strings, got {text[:80]!r}")
+        raise ConfigError(
+            variable, f"expected a JSON array of strings; got {text[:80]!r}"
+        )
     return tuple(name for part in names if (name := part.strip()))
 
 
@@ -324,7 +326,7 @@ def _prefix(table: Mapping[str, object], file: "Path") -> str | Mapping[str, str
     prefixes: dict[str, str] = {}
     for place, prefix in table_of(table, "prefix", str(file)).items():
         if not isinstance(prefix, str):
-            detail = f"prefix.{place!r}: want a text, got {prefix!r}"
+            detail = f"prefix.{place!r}: expected a text; got {prefix!r}"
             raise ConfigError(str(file), detail)
         prefixes[_joined_path(place, file)] = prefix
     return prefixes
@@ -335,7 +337,7 @@ def _budget(table: Mapping[str, object], path: str) -> int | None:
     if value == "none":  # TOML has no null
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        detail = f'budget_tokens: want a count from 1 or "none", got {value!r}'
+        detail = f'budget_tokens: expected a count from 1 or "none"; got {value!r}'
         raise ConfigError(path, detail)
     return value
 
@@ -349,7 +351,7 @@ def _layers(
     check_keys(named, ("base", "team", "user"), str(file), "layer")
     for layer, folder in named.items():
         if not isinstance(folder, str) or not folder:
-            detail = f"layers.{layer}: want a folder, got {folder!r}"
+            detail = f"layers.{layer}: expected a folder; got {folder!r}"
             raise ConfigError(str(file), detail)
     return tuple(
         (layer, os.path.normpath(file.parent / folder))

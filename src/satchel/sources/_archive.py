@@ -34,7 +34,7 @@ class ArchiveSource(SourceAbilities):
     not be unpacked becomes a finding.
     """
 
-    near = True
+    near: bool | None = True
 
     def __init__(
         self,

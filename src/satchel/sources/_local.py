@@ -45,7 +45,7 @@ class LocalSource(SourceAbilities):
     root that is itself a pack is the folder's name.
     """
 
-    near = True
+    near: bool | None = True
     finds_one = True
     release: str | None = None
     _starts: tuple[str, ...] = ()

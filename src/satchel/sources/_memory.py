@@ -55,7 +55,7 @@ class MemorySource(SourceAbilities):
     What is handed over is copied once, and never changes afterwards.
     """
 
-    near = True
+    near: bool | None = True
 
     def __init__(
         self,

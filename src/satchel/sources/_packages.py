@@ -135,8 +135,8 @@ def _open_entry_point(
         return PluginSource(made, _free(label, point, taken))
     if isinstance(made, LegacySource):
         return LegacySourceAdapter(made, label=_free(own, point, taken), limits=limits)
-    message = f"it gave {type(made).__name__}, want a skill source or what makes one"
-    raise TypeError(message)
+    kind = type(made).__name__
+    raise TypeError(f"expected a skill source or what makes one; got {kind}")
 
 
 def _free(label: str, point: EntryPoint, taken: Collection[str]) -> str:

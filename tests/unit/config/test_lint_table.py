@@ -63,19 +63,25 @@ def test_a_file_without_it_says_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("lint = 1", "lint: want a table"),
+        ("lint = 1", "lint: expected a table"),
         ("[lint]\nprofil = 'spec'", "unknown key in lint 'profil'; did you mean"),
-        ("[lint]\nprofile = 'loose'", "lint.profile = 'loose'; want one of dialect"),
-        ("[lint]\nprofile = ['spec']", "lint.profile = ['spec']; want one of"),
+        (
+            "[lint]\nprofile = 'loose'",
+            "lint.profile = 'loose'; expected one of",
+        ),
+        ("[lint]\nprofile = ['spec']", "lint.profile = ['spec']; expected one of"),
         ("[lint]\nfail_on = 'often'", "lint.fail_on = 'often'; did you mean"),
-        ("[lint]\nselect = 'a'", "lint.select: want a list of strings"),
-        ("[lint]\nignore = [1]", "lint.ignore: want a list of strings"),
-        ("[lint]\nseverity = 1", "severity: want a table"),
-        ("[lint.severity]\nx = 'fatal'", "lint.severity.x = 'fatal'; want one of"),
-        ("[lint.per_path]\n'a/*' = 'x'", "lint.per_path.'a/*': want a list"),
+        ("[lint]\nselect = 'a'", "lint.select: expected a list of strings"),
+        ("[lint]\nignore = [1]", "lint.ignore: expected a list of strings"),
+        ("[lint]\nseverity = 1", "severity: expected a table"),
+        ("[lint.severity]\nx = 'fatal'", "lint.severity.x = 'fatal'; expected one of"),
+        ("[lint.per_path]\n'a/*' = 'x'", "lint.per_path.'a/*': expected a list"),
         ("[lint.thresholds]\nbody = 1", "unknown key in lint.thresholds 'body'"),
-        ("[lint.thresholds]\nbody_tokens = -1", "lint.thresholds.body_tokens: want a"),
-        ("[lint.thresholds]\nbody_tokens = true", "want a count, got True"),
+        (
+            "[lint.thresholds]\nbody_tokens = -1",
+            "body_tokens: expected a count; got -1",
+        ),
+        ("[lint.thresholds]\nbody_tokens = true", "expected a count; got True"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, said: str) -> None:

@@ -79,6 +79,20 @@ def test_a_word_that_is_like_no_other_is_refused_with_all_that_there_are() -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("keyword", "message"),
+    [
+        ("limits", r"write Satchel\(\.\.\., options=Options\(limits=\.\.\.\)\)"),
+        ("polcy", "no keyword 'polcy'"),
+    ],
+)
+def test_an_unknown_keyword_is_refused_with_where_it_is_now(
+    keyword: str, message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        Satchel(source(), **{keyword: 1})  # type: ignore[arg-type]
+
+
 @pytest.mark.row("F12")
 @pytest.mark.parametrize(
     "act",
@@ -220,7 +234,7 @@ def test_while_a_source_is_away_a_name_is_a_warning() -> None:
     ("line", "said"),
     [
         ("skils = []", "unknown key 'skils'; did you mean 'skills'? known: "),
-        ('style = "pack"', "style = 'pack'; did you mean 'packs'? want one of "),
+        ('style = "pack"', "style = 'pack'; did you mean 'packs'? expected one of "),
         ('profile = "lenien"', "did you mean 'lenient'?"),
         ("[limits]\npack_file = 1", "did you mean 'pack_files'?"),
     ],

@@ -416,10 +416,10 @@ def test_layers_are_asked_for_alone(
 @pytest.mark.parametrize(
     ("toml", "said"),
     [
-        ("layers = true", "want a table"),
+        ("layers = true", "expected a table"),
         ("[layers]\nmine = 'a'", "unknown layer 'mine'"),
-        ("[layers]\nbase = 1", "layers.base: want a folder"),
-        ("[layers]\nbase = ''", "layers.base: want a folder"),
+        ("[layers]\nbase = 1", "layers.base: expected a folder"),
+        ("[layers]\nbase = ''", "layers.base: expected a folder"),
     ],
 )
 def test_settings_of_layers_are_checked(folders: Path, toml: str, said: str) -> None:

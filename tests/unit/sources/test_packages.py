@@ -301,8 +301,8 @@ def test_entry_points_are_looked_up_at_each_call(install_plugins: Install) -> No
     [
         ("plug:broken", "RuntimeError: boom"),
         ("plug:leaves", "SystemExit: 3"),
-        ("plug:wrong", "TypeError: it gave int"),
-        ("plug:number", "TypeError: it gave int"),
+        ("plug:wrong", "TypeError: expected a skill source"),
+        ("plug:number", "TypeError: expected a skill source"),
         ("plug:none", "AttributeError"),
         ("no_such_module_x:y", "ModuleNotFoundError"),
     ],
