@@ -71,8 +71,8 @@ class PolicyRule:
             raise TypeError(f"the reason of a rule is a text, not {self.reason!r}")
         unknown = self.actions - _ACTIONS
         if unknown:
-            known = ", ".join(sorted(_ACTIONS))
-            raise ValueError(f"no such action: {sorted(unknown)}; known: {known}")
+            actions = ", ".join(sorted(_ACTIONS))
+            raise ValueError(f"no such action: {sorted(unknown)}; known: {actions}")
         if self.tool is not None and self.actions and "tool" not in self.actions:
             raise ValueError(f"{self} never matches: tool= is about the action 'tool'")
         if self.verdict == "ask" and self.actions and self.actions <= _SILENT:
@@ -90,7 +90,7 @@ class PolicyRule:
     def matches(
         self, action: Action, skill: str, who: Mapping[str, Any], tool: str
     ) -> bool:
-        """Tell whether the rule has something to say; what a condition raises goes on.
+        """Return whether the rule applies; what a condition raises goes on.
 
         A question cannot be put about listing and finding, so ``ask`` has no say there.
         """
@@ -135,7 +135,7 @@ class Policy:
         Each is told once for every class of error, in the order of the rules; no value
         of ``who`` is in it.
         """
-        return tuple(found for _, found in sorted([*self._problems.items()]))
+        return tuple(finding for _, finding in sorted([*self._problems.items()]))
 
     def __repr__(self) -> str:
         """Return the rules about as they were written."""
@@ -174,8 +174,8 @@ class Policy:
         return Decision("allow", action=action)
 
     def _remember(self, number: int, rule: PolicyRule, kind: str) -> None:
-        found = Finding.of("rule-raised", number=number, rule=rule, kind=kind)
-        self._problems.setdefault((number, kind), found)
+        finding = Finding.of("rule-raised", number=number, rule=rule, kind=kind)
+        self._problems.setdefault((number, kind), finding)
 
 
 OPEN_POLICY: Final = Policy()

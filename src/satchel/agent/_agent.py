@@ -170,10 +170,10 @@ class Agent:
     async def arun(
         self, text: str, *, history: Iterable[Message] = (), context: Run | None = None
     ) -> AgentResult:
-        """Ask the model, carry out its calls one by one, and ask again.
+        """Ask the model, make its calls one by one, and ask again.
 
         An unknown tool, wrong arguments and a handler that raises are results, which
-        the model sees. The calls of the last step are carried out, too. One run is one
+        the model sees. The calls of the last step are made, too. One run is one
         turn: what tools keep for a turn ends with it.
 
         Args:

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, get_args
+
+from satchel.model import Category
 
 if TYPE_CHECKING:  # a program that lists skills needs no tools, and waits for imports
     from collections.abc import Sequence
 
     from satchel.tools import Tool, Toolbox
-
-Category: TypeAlias = Literal["standard", "raw"]
-"""``raw`` is for tools that act without asking; a policy has to allow these."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -47,7 +46,8 @@ class Skill:
             tools: A box of tools, or tools and plain functions, which are boxed under
                 the skill's name in their order; none of them is the same as None.
             toolbox: A box of tools, in place of ``tools``.
-            category: Whether the tools ask before they act.
+            category: ``raw`` is for tools that act without asking; a policy has to
+                allow these.
 
         Raises:
             DuplicateToolError: Two tools share a name.
@@ -159,7 +159,7 @@ def compose(
 ) -> Composed:
     """Add skills to a prompt and to boxes of tools, in the order given.
 
-    The base stands first, and so do the tools of ``toolboxes``. A text that is empty or
+    The base is first, and so are the tools of ``toolboxes``. A text that is empty or
     blank adds nothing, not even a separator; any other stays as it is. Nothing is kept:
     the same parts give the same result.
 
@@ -171,7 +171,7 @@ def compose(
 
     skills = tuple(skills)
     texts = (base, *(text_of(skill, "instructions") for skill in skills))
-    # Under the skill's name, whatever its own: that is whom the user knows.
+    # Under the skill's name, whatever the box's own: the user knows the skill.
     carried = (
         Toolbox(text_of(skill, "name"), tools.tools)
         for skill in skills

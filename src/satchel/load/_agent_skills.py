@@ -89,7 +89,7 @@ def render_context(
 ) -> str:
     """Return a loaded SKILL.md in the envelope, byte-stable, no line feed at its end.
 
-    The text stands in it as it is, unless ``options.escape`` says otherwise; one line
+    The text is in it as it is, unless ``options.escape`` says otherwise; one line
     feed is added where it ends in none. Notes, those of the load before the further
     ones, are outside ``<instructions>``. ``style`` is that of the tools with which the
     reader gets the files.

@@ -34,7 +34,7 @@ def fill_arguments(
     split as a shell does, at blanks where its quotes do not match. An index without a
     word is left as it is, a name without one is empty. A single backslash before
     the ``$`` keeps a placeholder. Where none was filled, the arguments, if there are
-    some, stand behind the body. What is filled in is never looked at again, and no
+    some, follow the body. What is filled in is never looked at again, and no
     command is ever run.
 
     Args:
@@ -62,7 +62,7 @@ _SESSION: Final = "${CLAUDE_SESSION_ID}"
 
 
 class _ArgumentFiller:
-    """What stands in the place of each placeholder; remembers what was filled."""
+    """Replaces each placeholder; remembers what was filled."""
 
     def __init__(
         self, arguments: str, names: tuple[str, ...], values: dict[str, str]

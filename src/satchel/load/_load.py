@@ -318,7 +318,7 @@ def _too_large(file: str, limit: int, actual: int) -> LimitExceededError:
 def has_changed(
     reader: FileReader, descriptor: Descriptor, file: str, size: int, digest: str
 ) -> bool:
-    """Tell whether a file other than SKILL.md is not the one that was catalogued.
+    """Return whether a file other than SKILL.md is not the one that was catalogued.
 
     Where the catalog has its digest, that decides. False where the catalog does not say
     what it saw. Else size and mark decide, so a file that was written
@@ -366,7 +366,7 @@ def media_type(path: str, *, text: bool) -> str:
 
 @cache
 def _types() -> "MimeTypes":
-    """Return the standard library's own table, without that of the machine."""
+    """Return the standard library's own table, not that of the machine."""
     from mimetypes import MimeTypes
 
     return MimeTypes()

@@ -84,14 +84,14 @@ def tools_for(
 
 
 def offer_reader(style: Style, entries: Iterable[Descriptor]) -> bool:
-    """Tell whether some of these skills has a file that the style's reader gives."""
+    """Return whether some of these skills has a file that the style's reader gives."""
     if style == "packs":  # its load_skill gives references and scripts
         return any(entry.assets or entry.others for entry in entries)
     return any(entry.resources for entry in entries)
 
 
 def offer_find(catalog: Catalog, rendered: Rendered) -> bool:
-    """Tell whether the tool that finds skills is worth its place in a prompt."""
+    """Return whether the tool that finds skills is worth its place in a prompt."""
     return len(catalog) >= FIND_FROM or not rendered.complete
 
 

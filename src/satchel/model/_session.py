@@ -71,8 +71,8 @@ class Reply:
         """Refuse what could be taken for another answer than it is."""
         answer, words = cast("object", self.answer), cast("object", self.words)
         if not isinstance(answer, str) or answer not in _ANSWERS:
-            known = ", ".join(sorted(_ANSWERS))
-            raise ValueError(f"no such answer: {answer!r}; the answers are {known}")
+            answers = ", ".join(sorted(_ANSWERS))
+            raise ValueError(f"no such answer: {answer!r}; the answers are {answers}")
         if not isinstance(words, str):
             raise TypeError(f"the words are {type(words).__name__}; expected text")
         if not isinstance(cast("object", self.arguments), (Mapping, type(None))):
@@ -118,7 +118,7 @@ class SeenMessage:
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """Tokens that a session did not send anew, or kept in the provider's cache.
+    """Tokens that a session did not send again, or kept in the provider's cache.
 
     ``prefix_tokens`` counts, for each model call after the catalog had moved, the
     section that stayed as it was; ``repeat_tokens`` the texts in whose place a

@@ -95,7 +95,7 @@ class SkillAccess:
         self.turn = turn
 
     def end_turn(self, turn: TurnCache) -> None:
-        """End a turn, be it the last one begun or one that others overlap."""
+        """End a turn: the last one begun, or one that others overlap."""
         self._turns.remove(turn)
         self.turn = self._turns[-1] if self._turns else None
 
@@ -281,7 +281,7 @@ class SkillAccess:
         return self._retrying(skill_id, attempt, check_missing=False)
 
     def needs_approval(self, skill_id: str) -> bool:
-        """Tell whether somebody would have to approve a load of the skill now."""
+        """Return whether somebody would have to approve a load of the skill now."""
         entry = self.descriptor(skill_id)
         if entry is None or not self._authorizer.asks:
             return False

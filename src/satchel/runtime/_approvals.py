@@ -57,7 +57,7 @@ class Approvals:
             return tuple(sorted(self._grants))
 
     def is_granted(self, question: Question) -> bool:
-        """Tell whether a yes for the session covers this question."""
+        """Return whether a yes for the session covers this question."""
         with self._lock:
             return _grant(question) in self._grants
 

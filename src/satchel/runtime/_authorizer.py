@@ -51,7 +51,7 @@ class Authorizer:
         return decision
 
     def may(self, action: Action, skill: Descriptor, tool: str = "") -> bool:
-        """Tell whether it is not denied outright."""
+        """Return whether it is not denied outright."""
         return self.decide(action, skill, tool).verdict != "deny"
 
     def question(

@@ -1,4 +1,4 @@
-"""What the messages of one model call show: which skills and files stand in them."""
+"""What the messages of one model call show: which skills and files are in them."""
 
 import json
 import re
@@ -33,7 +33,7 @@ class VisibleMessages:
     """What one model call sees.
 
     ``results`` are the texts of tool results; ``loaded`` the ids whose instructions
-    stand among them, with that text, in the order in which they were loaded;
+    are among them, with that text, in the order in which they were loaded;
     ``invoked`` the ids that user messages begin with, as a user calls a skill.
     """
 
@@ -48,7 +48,7 @@ class VisibleMessages:
         return self.invoked.union(id for id, _ in self.loaded)
 
     def shows(self, text: str) -> bool:
-        """Tell whether this very text stands in a tool result, plain or as JSON."""
+        """Return whether this very text is in a tool result, plain or as JSON."""
         text = text.strip()
         if len(text) < SHORTEST_CHARS:
             return False
@@ -112,18 +112,18 @@ def _in_context(text: str) -> Iterator[str]:
 def loads_in_text(
     style: Style, text: str, in_use: Collection[str]
 ) -> Iterator[SeenMessage]:
-    """Yield the loads that stand somewhere in a text that several calls have brought.
+    """Yield the loads in a text that has the results of several calls.
 
     For frameworks that show a model the results of a step as one text. Any call may
     bring what looks like a load; so only skills that are in use count.
     """
     tool, _ = LOAD_TOOLS[style]
-    match: Iterable[tuple[object, str]]
+    loads: Iterable[tuple[object, str]]
     if style == "agent-skills":
-        match = ((unescape(each[1]), each[0]) for each in _CONTEXT.finditer(text))
+        loads = ((unescape(match[1]), match[0]) for match in _CONTEXT.finditer(text))
     else:
-        match = ((_parsed(line).get("name"), line) for line in text.splitlines())
-    yield from (SeenMessage("tool", load, tool) for id, load in match if id in in_use)
+        loads = ((_parsed(line).get("name"), line) for line in text.splitlines())
+    yield from (SeenMessage("tool", load, tool) for id, load in loads if id in in_use)
 
 
 def _parsed(text: str) -> dict[str, object]:
@@ -143,7 +143,7 @@ def _as_json(text: str, *, ascii: bool) -> str:  # noqa: A002 - as json names it
 def requested_access(
     style: Style, name: str, arguments: Mapping[str, object]
 ) -> tuple[tuple[Action, ...], str] | None:
-    """Return what a tool call wants of which skill; None where it is about none.
+    """Return what a tool call does with which skill; None where it is about none.
 
     To read SKILL.md as a file is to load the skill.
     """
@@ -152,7 +152,7 @@ def requested_access(
     if name not in (tool, READ_TOOL) or not isinstance(skill_id, str):
         return None
     names = ("path",) if name == READ_TOOL else _FILES
-    files = [file for each in names if (file := arguments.get(each))]
+    files = [file for key in names if (file := arguments.get(key))]
     actions: list[Action] = ["read"] if files else []
     if SKILL_FILE in files or not files:
         actions.append("load")

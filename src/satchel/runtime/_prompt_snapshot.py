@@ -25,7 +25,7 @@ class PromptSnapshot:
 
     ``pinned`` has the texts of always-on packs, by id, so that these stay as they are
     in the conversations of this snapshot, too. ``checked`` is the state of the tool
-    registry whose names were found to be free.
+    registry whose names were checked to be free.
     """
 
     key: str

@@ -17,7 +17,7 @@ REINJECT_TOKENS: Final = 25_000
 
 
 class SessionOptions(TypedDict, total=False):
-    """What a session can be given by name, and what adapters hand on to it."""
+    """What a session can be given by name, and what adapters pass on to it."""
 
     agent: str
     always: "Iterable[str | SkillLike]"

@@ -205,7 +205,7 @@ class SessionState:
             self.saved = self.saved.without_grants()
 
     def use_approval(self, key: str) -> bool:
-        """Note an approval as used; tell whether it was not before."""
+        """Note an approval as used; return whether it was not before."""
         with self._lock:
             used = self.saved.used
             self.saved = replace(self.saved, used=used | {key})
@@ -233,7 +233,7 @@ class SessionState:
                 self.saved = replace(self.saved, not_found=0, not_found_by_id={})
 
     def shows(self, loaded: Loaded) -> bool:
-        """Tell whether the next model call sees this very text anyway."""
+        """Return whether the next model call sees this very text anyway."""
         is_instructions = loaded.file == SKILL_FILE
         if is_instructions and loaded.descriptor.id in self._settings.always_on.ids:
             return True
@@ -293,7 +293,7 @@ class SessionState:
         self._save(repeat_tokens=self._components.counter.count(loaded.text))
 
     def _may_show(self, snapshot: PromptSnapshot) -> bool:
-        """Tell whether a snapshot that was begun with is one for this session, too.
+        """Return whether a snapshot that was begun with is one for this session, too.
 
         Who resumes may have another style, or be somebody who may not list all of it.
         """

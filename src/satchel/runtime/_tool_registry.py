@@ -41,7 +41,7 @@ class _RegisteredTool:
         return APPLICATION if self.skill is None else f"skill {self.skill!r}"
 
     def is_same(self, other: "_RegisteredTool") -> bool:
-        """Tell whether both are one thing that was offered twice."""
+        """Return whether both are one thing that was offered twice."""
         mine, its = self.tool, other.tool
         if mine.native is not None or its.native is not None:
             return mine.native is its.native

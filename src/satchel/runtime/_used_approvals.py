@@ -28,7 +28,7 @@ class UsedApprovalsInMemory:
         self._keys: dict[str, None] = {}
 
     def use(self, key: str) -> bool:
-        """Note the key; tell whether it is new."""
+        """Note the key; return whether it is new."""
         with self._lock:
             if key in self._keys:
                 return False
@@ -54,7 +54,7 @@ class UsedApprovalsInFolder:
         return f"UsedInFolder({str(self._folder)!r})"
 
     def use(self, key: str) -> bool:
-        """Note the key on disk; tell whether it is new.
+        """Note the key on disk; return whether it is new.
 
         Raises:
             OSError: The folder cannot be written to.

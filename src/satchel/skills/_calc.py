@@ -171,7 +171,7 @@ def write_number(value: Fraction) -> str:
     """Return ``value`` as a decimal where it has an end, else as a fraction.
 
     A fraction comes with its value to twelve digits: ``1/3 (about 0.333333333333)``.
-    There is no exponent, so that each digit stands where it counts. A value of more
+    There is no exponent, so that each digit is where it counts. A value of more
     than `MAX_DIGITS` digits is only given to twelve: ``about 446.774431401``, with an
     exponent where it is far from 1.
 

@@ -59,7 +59,7 @@ class Tool:
     Additional ones are refused unless the schema says that they are welcome.
     ``handler`` takes them by name and may be asynchronous; the parameter that
     ``run_parameter`` names is filled in with the `Run` and is in no schema. ``native``
-    is a framework's own tool object, which its adapter hands on as it is. ``coerce``
+    is a framework's own tool object, which its adapter passes on as it is. ``coerce``
     is a library's check in place of ours of the types: it returns what the handler
     takes, or raises a `ToolError`. ``refused`` is called for a call that is refused for
     its form: the arguments, whatever they are, and the error.
