@@ -100,7 +100,7 @@ def test_a_client_gets_the_exact_bytes_and_nothing_else_is_touched(
 
 
 @pytest.mark.row("E13")
-def test_broken_frontmatter_is_mended_for_a_client(folder: Path) -> None:
+def test_broken_frontmatter_is_repaired_for_a_client(folder: Path) -> None:
     write_pack(folder / "packs" / "bad", "---\nname: bad\ndescription: a: b\n---\nB\n")
 
     result = run("convert", "packs/bad", "--to", "codex")
@@ -243,7 +243,7 @@ def test_the_report_has_the_shape_that_was_released(folder: Path) -> None:
         (["packs", "--from", "roles"], "nothing of that kind is there"),
     ],
 )
-def test_what_cannot_be_done_is_said(
+def test_what_cannot_be_done_is_reported(
     arguments: list[str], said: str, folder: Path
 ) -> None:
     before = tree(folder)
@@ -282,7 +282,7 @@ def test_an_empty_folder_has_nothing_to_convert(folder: Path) -> None:
 
 @pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=["", "dry"])
 @pytest.mark.parametrize("out", ["file", "file/below", "dead", "dead/below"])
-def test_where_no_folder_can_be_is_said_first(
+def test_where_no_folder_can_be_is_reported_first(
     folder: Path, out: str, dry: tuple[str, ...]
 ) -> None:
     (folder / "file").touch()
@@ -297,7 +297,7 @@ def test_where_no_folder_can_be_is_said_first(
 
 
 @pytest.mark.parametrize("source", [".", "packs"])
-def test_a_place_below_the_source_is_no_source(folder: Path, source: str) -> None:
+def test_a_place_below_the_source_is_not_read(folder: Path, source: str) -> None:
     """The second run finds what the first has made, and leaves it alone."""
     for status in ("installed", "unchanged"):
         result = run("convert", source, "--to", "spec", "-o", f"{source}/about")
@@ -307,7 +307,7 @@ def test_a_place_below_the_source_is_no_source(folder: Path, source: str) -> Non
     assert (folder / source / "about/forms/SKILL.md").is_file()
 
 
-def test_what_is_done_is_told_before_what_failed(
+def test_what_is_done_is_reported_before_what_failed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_pack(folder / "packs" / "more", PACK.replace("forms", "more"))
@@ -379,7 +379,7 @@ def test_a_target_may_be_looked_for_by_its_clients_name(
     assert meant in " ".join(result.stderr.split())
 
 
-def test_what_is_told_is_counted_and_quoted_by_lines(folder: Path) -> None:
+def test_what_is_reported_is_counted_and_quoted_by_lines(folder: Path) -> None:
     (folder / "a.mdc").write_text("---\nglobs: ['*.ts',\nx: 1\n---\nText.\n", "utf-8")
 
     result = run("convert", "a.mdc", "-o", "out")
@@ -405,7 +405,7 @@ def test_what_is_told_is_counted_and_quoted_by_lines(folder: Path) -> None:
         ("old/roles/qa/more", ".."),
     ],
 )
-def test_packs_of_roles_go_beside_the_roles_from_wherever(
+def test_packs_of_roles_go_next_to_the_roles_from_anywhere(
     where: str, source: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "old/roles/qa/more").mkdir(parents=True)
@@ -421,7 +421,7 @@ def test_packs_of_roles_go_beside_the_roles_from_wherever(
     ]
 
 
-def test_a_place_that_may_not_be_written_is_said_first(
+def test_a_place_that_may_not_be_written_is_reported_first(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As root nothing is closed, so the answer is a fake one."""
@@ -472,7 +472,7 @@ def test_no_value_is_ever_run(
     assert skill.read_text("utf-8") == f"{head}{made}\n"
 
 
-def test_what_a_value_makes_of_a_rule_is_told_by_lines_of_the_pack(
+def test_what_a_value_makes_of_a_rule_is_reported_by_lines_of_the_pack(
     folder: Path,
 ) -> None:
     (folder / "a.mdc").write_text("Say what was done.\n\n{{X}}\n", "utf-8")

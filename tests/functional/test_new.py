@@ -114,7 +114,7 @@ def test_a_pack_that_ships_is_something_to_begin_with(
     assert not check(["skills/our-own"], profile=dialect).fails("warning")
 
 
-def test_a_role_may_be_described_anew(here: Path) -> None:
+def test_a_role_may_get_another_description(here: Path) -> None:
     run("new", "our-own", "--template", "role:vp", "--description", SAID)
 
     text = (here / "skills/our-own/SKILL.md").read_text("utf-8")
@@ -163,7 +163,7 @@ def test_only_an_empty_folder_gives_way(here: Path, kind: str) -> None:
     assert len(list((here / "skills").iterdir())) == 1
 
 
-def test_what_the_system_says_is_told_in_a_sentence(here: Path) -> None:
+def test_what_the_system_says_is_reported_in_a_sentence(here: Path) -> None:
     (here / "skills").write_text("a file")
     result = run("new", "a", "--description", SAID)
 
@@ -207,7 +207,7 @@ MISSING = {
 
 @pytest.mark.row("X05")
 @pytest.mark.parametrize(("arguments", "said"), MISSING.values(), ids=MISSING)
-def test_what_is_missing_or_wrong_is_said_and_never_waited_for(
+def test_what_is_missing_or_wrong_is_an_error_at_once(
     here: Path, arguments: list[str], said: str
 ) -> None:
     result = run("new", *arguments)
@@ -271,7 +271,7 @@ def test_no_two_files_are_one_on_some_systems(here: Path, one: str, other: str) 
     assert not list(here.iterdir())
 
 
-def test_doubts_about_a_description_are_told_at_once() -> None:
+def test_warnings_about_a_description_come_at_once() -> None:
     result = run("new", "a", "--description", "Fills in forms of every kind.")
 
     assert result.exit_code == 0
@@ -316,7 +316,7 @@ def typed(cwd: Path, arguments: list[str], lines: list[str]) -> str:
     return seen.decode()
 
 
-def test_whoever_is_asked_may_answer_badly_at_first(
+def test_a_bad_answer_is_asked_for_again(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("satchel.cli._commands.new._may_ask", lambda: True)

@@ -94,7 +94,7 @@ def test_lines_count_from_the_first(text: str, first: int) -> None:
 
 
 @given(TEXTS, st.sampled_from(["SKILL.md", "references/b.md"]))
-def test_a_path_never_leads_out_unsaid(to: str, file: str) -> None:
+def test_a_path_never_leads_out_unnoticed(to: str, file: str) -> None:
     """What is found is listed, and what is listed lies in the pack."""
     context = pack("", "spec", "")
     target = find_target(context, file, to)

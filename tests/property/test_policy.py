@@ -104,7 +104,7 @@ def test_what_raises_denies(rest: list[PolicyRule], question: dict[str, Any]) ->
 
 
 @given(many, questions)
-def test_nobody_is_asked_to_list_or_find(
+def test_no_one_is_asked_to_list_or_find(
     rest: list[PolicyRule], question: dict[str, Any]
 ) -> None:
     if question["action"] in ("list", "find"):

@@ -62,10 +62,10 @@ def source_of(files: dict[str, bytes], pin: str | None = None) -> ReleaseSource:
 
 @given(SHELVES, st.randoms(use_true_random=False))
 def test_what_was_built_is_what_is_read(
-    shelf: dict[str, dict[str, bytes]], order: random.Random
+    library: dict[str, dict[str, bytes]], order: random.Random
 ) -> None:
     """Whatever the order in which it came, the same bytes and digests come out."""
-    packs = packs_of(shelf)
+    packs = packs_of(library)
     shuffled = list(packs.items())
     order.shuffle(shuffled)
 

@@ -232,7 +232,7 @@ def test_what_is_unknown_stays_as_it_is(template: str) -> None:
 
 
 @given(texts, texts)
-def test_a_value_stands_in_the_text_as_it_is(before: str, value: str) -> None:
+def test_a_value_is_in_the_text_as_it_is(before: str, value: str) -> None:
     head = before.replace("{", "(")
 
     assert render_template(head + "{{A}}", {"A": value, "B": "b"}) == head + value

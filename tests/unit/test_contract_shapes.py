@@ -118,8 +118,8 @@ def test_an_agent_takes_each_shape(skill: SkillLike) -> None:
 @pytest.mark.row("B13")
 @by_shape
 def test_a_session_takes_each_shape(skill: SkillLike) -> None:
-    shelf = Satchel(FakeSource("s", {"a": {"SKILL.md": pack("a")}}))
-    session = shelf.session(always=[skill, skill])
+    library = Satchel(FakeSource("s", {"a": {"SKILL.md": pack("a")}}))
+    session = library.session(always=[skill, skill])
 
     assert session.instructions().startswith("Ping first.\n\n")
     assert session.call("ping", {}) == "pong"
@@ -163,14 +163,18 @@ def test_the_tools_of_a_base_skill_are_one_thing_by_either_name() -> None:
 @pytest.mark.parametrize(
     ("member", "value", "reason"),
     [
-        ("instructions", None, "Attributes.instructions is to be text, got NoneType"),
-        ("instructions", lambda: 3, "Attributes.instructions is to be text, got int"),
-        ("name", b"x", "Attributes.name is to be text, got bytes"),
-        ("tools", "ping", "Attributes.tools is to be a box or a list of tools"),
-        ("tools", 3, "Attributes.tools is to be a box or a list of tools, got int"),
+        ("instructions", None, "Attributes.instructions: expected text; got NoneType"),
+        ("instructions", lambda: 3, "Attributes.instructions: expected text; got int"),
+        ("name", b"x", "Attributes.name: expected text; got bytes"),
+        ("tools", "ping", "Attributes.tools: expected a Toolbox or a list of tools"),
+        (
+            "tools",
+            3,
+            "Attributes.tools: expected a Toolbox or a list of tools; got int",
+        ),
     ],
 )
-def test_a_member_of_another_type_is_told(
+def test_a_member_of_another_type_is_reported(
     member: str, value: object, reason: str
 ) -> None:
     skill: Any = Attributes()
@@ -180,7 +184,7 @@ def test_a_member_of_another_type_is_told(
         compose("", [skill])
 
 
-def test_a_list_of_what_are_no_tools_is_told() -> None:
+def test_a_list_of_what_are_no_tools_is_reported() -> None:
     skill: Any = Attributes()
     skill.tools = [3]
 
@@ -194,26 +198,26 @@ def test_what_lacks_a_member_is_refused_where_it_is_attached(missing: str) -> No
     del held[missing]
     skill: Any = type("Half", (), held)()
     reason = f"a Half is no skill: it has no {missing!r}"
-    shelf = Satchel(FakeSource("s", {}))
+    library = Satchel(FakeSource("s", {}))
 
     with pytest.raises(TypeError, match=reason):
         check_skill(skill)
     with pytest.raises(TypeError, match=reason):
         Agent(None, skills=[skill])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=reason):
-        shelf.session(always=[skill])
+        library.session(always=[skill])
 
 
 def test_a_class_in_the_place_of_its_object_is_refused() -> None:
-    shelf = Satchel(FakeSource("s", {}))
+    library = Satchel(FakeSource("s", {}))
 
-    with pytest.raises(TypeError, match=r"got the class Listed; write Listed\(\)"):
-        shelf.session(always=[Listed])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"got the class Listed: write Listed\(\)"):
+        library.session(always=[Listed])  # type: ignore[list-item]
 
 
 @pytest.mark.row("E18")
 def test_a_category_is_a_method_too_and_never_a_third_thing() -> None:
-    shelf = Satchel(FakeSource("s", {}))
+    library = Satchel(FakeSource("s", {}))
 
     class Raw(Methods):
         def category(self) -> str:
@@ -222,11 +226,11 @@ def test_a_category_is_a_method_too_and_never_a_third_thing() -> None:
     class Odd(Methods):
         category = "Raw"
 
-    refused: Any = shelf.session(always=[Raw()]).call("ping", {})
+    refused: Any = library.session(always=[Raw()]).call("ping", {})
 
     assert refused["error"]["code"] == "denied-by-policy"
-    with pytest.raises(ValueError, match="to be standard or raw, got 'Raw'"):
-        shelf.session(always=[Odd()]).tools()
+    with pytest.raises(ValueError, match="expected standard or raw; got 'Raw'"):
+        library.session(always=[Odd()]).tools()
 
 
 def test_a_text_may_be_a_subclass() -> None:

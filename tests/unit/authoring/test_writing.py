@@ -30,7 +30,7 @@ def test_a_folder_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_gives_way_to_whoever_knows_it(tmp_path: Path) -> None:
+def test_a_file_is_replaced_by_who_knows_its_bytes(tmp_path: Path) -> None:
     file = tmp_path / "a" / "f"
     put_file(file, b"1")
     file.chmod(0o640)
@@ -59,7 +59,7 @@ def test_a_file_that_is_gone_is_not_written(tmp_path: Path) -> None:
         put_file(tmp_path / "gone", b"2", over=b"1")
 
 
-def test_nobody_who_was_quicker_is_lost(
+def test_a_file_that_appears_meanwhile_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "f"
@@ -97,7 +97,7 @@ def test_a_new_file_has_the_rights_of_any(tmp_path: Path) -> None:
     assert (tmp_path / "f").stat().st_mode & 0o777 == 0o640
 
 
-def test_a_file_where_a_folder_has_to_be_is_told(tmp_path: Path) -> None:
+def test_a_file_where_a_folder_has_to_be_is_reported(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"")
     with pytest.raises(NotWrittenError):
         put_file(tmp_path / "f" / "g", b"1")

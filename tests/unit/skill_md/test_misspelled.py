@@ -27,7 +27,7 @@ def page(*lines: str) -> bytes:
     return "\n".join(["---", *lines, "---", "# X", "Do it.", ""]).encode()
 
 
-def told(parsed: Parsed) -> list[tuple[str, str, int | None]]:
+def reported(parsed: Parsed) -> list[tuple[str, str, int | None]]:
     return [(f.severity, f.code, f.line) for f in parsed.findings]
 
 
@@ -98,7 +98,7 @@ def test_strict_names_it_as_unknown_and_says_what_was_meant() -> None:
     parsed = parse(page("name: x", ABOUT, "refrences: [a.md]"), profile="strict")
 
     assert parsed.manifest is None
-    assert told(parsed) == [("error", "unknown-field", 4)]
+    assert reported(parsed) == [("error", "unknown-field", 4)]
     assert "references" in parsed.findings[0].fix
 
 
@@ -111,7 +111,7 @@ def test_a_later_schema_takes_it_with_the_warning() -> None:
 
     assert parsed.manifest is not None
     assert parsed.manifest.references == ("a.md",)
-    assert told(parsed) == [("warning", CODE, 5)]
+    assert reported(parsed) == [("warning", CODE, 5)]
 
 
 @pytest.mark.row("R06", "T06")
@@ -119,7 +119,7 @@ def test_the_specification_treats_it_as_the_field_that_was_meant() -> None:
     """It has no `references` at the top, however that is spelled."""
     parsed = parse(page("name: x", ABOUT, "refrences: [a.md]"), profile="spec")
 
-    assert told(parsed) == [("warning", CODE, 4), ("error", "unknown-field", 4)]
+    assert reported(parsed) == [("warning", CODE, 4), ("error", "unknown-field", 4)]
 
 
 @pytest.mark.row("F11")
@@ -129,7 +129,7 @@ def test_the_right_key_counts_where_both_are_there(profile: Profile) -> None:
 
     assert parsed.manifest is not None
     assert parsed.manifest.name == "x"
-    assert told(parsed) == [("warning", CODE, 3)]
+    assert reported(parsed) == [("warning", CODE, 3)]
     assert parsed.findings[0].fix == "keep one of the two"
 
 
@@ -145,7 +145,7 @@ OWN_WORDS = (
 @pytest.mark.row("F11")
 @pytest.mark.parametrize("within", [(), ("metadata:",)])
 @pytest.mark.parametrize("key", OWN_WORDS)
-def test_a_word_of_its_own_is_no_slip(key: str, within: tuple[str, ...]) -> None:
+def test_a_word_of_its_own_is_not_misspelled(key: str, within: tuple[str, ...]) -> None:
     line = f"  {key}: a" if within else f"{key}: a"
     parsed = parse(page("name: x", ABOUT, *within, line), directory="x")
 
@@ -219,7 +219,7 @@ KNOWN = sorted(SPEC_FIELDS | STRICT_FIELDS)
 @pytest.mark.property
 @pytest.mark.row("F11")
 @given(st.sampled_from(KNOWN), st.data())
-def test_any_one_slip_in_a_long_key_is_seen(key: str, data: st.DataObject) -> None:
+def test_any_one_typo_in_a_long_key_is_seen(key: str, data: st.DataObject) -> None:
     """A letter that is missing, doubled or exchanged with the next; capitals."""
     if len(key) <= 6:
         return

@@ -33,12 +33,12 @@ def test_hidden_characters_are_left_out_of_a_name(written: str, name: str) -> No
     assert parsed.manifest.name == name
 
 
-def test_what_was_left_out_is_told_with_its_line() -> None:
+def test_what_was_left_out_is_reported_with_its_line() -> None:
     parsed = parse(pack('"fol\\u202Eder"').encode(), directory="folder")
 
-    (told,) = [each for each in parsed.findings if each.code == "hidden-text"]
-    assert (told.severity, told.line) == ("warning", 2)
-    assert told.message == "the name holds 1 bidirectional control, left out of it"
+    (reported,) = [each for each in parsed.findings if each.code == "hidden-text"]
+    assert (reported.severity, reported.line) == ("warning", 2)
+    assert reported.message == "the name holds 1 bidirectional control, left out of it"
 
 
 def test_a_name_in_any_script_stays_whole() -> None:
@@ -52,7 +52,7 @@ def test_a_name_of_nothing_but_hidden_characters_is_the_folders() -> None:
     assert parsed.manifest.name == "folder"
 
 
-def test_a_folder_of_blanks_names_nothing() -> None:
+def test_a_folder_of_spaces_names_nothing() -> None:
     parsed = parse(b"---\ndescription: x\n---\n", directory="  ")
 
     assert parsed.manifest is None

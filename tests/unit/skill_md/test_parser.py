@@ -216,7 +216,7 @@ def test_an_empty_description_can_be_allowed() -> None:
 
 
 @pytest.mark.row("G05")
-def test_a_key_given_twice_is_told_with_its_line() -> None:
+def test_a_key_given_twice_is_reported_with_its_line() -> None:
     parsed = parse(_file("name: x", "description: one", "license: MIT", "name: y"))
 
     assert [(f.code, f.line) for f in parsed.findings] == [("duplicate-key", 5)]
@@ -537,7 +537,7 @@ def test_no_line_is_quoted_twice() -> None:
     assert time.process_time() - started < 0.05
 
 
-def test_a_slipped_field_can_be_broken_too() -> None:
+def test_an_indented_field_can_be_broken_too() -> None:
     """Found by fuzzing: it was quoted, and left where it had slipped to."""
     data = _file(
         "name: x", " description: a: b", "license:", "\tMIT: [a", "version:1: 2"
@@ -579,7 +579,7 @@ def test_line_ends_of_yaml_1_1_are_text(char: str) -> None:
     ],
     ids=["as it is", "escaped", "with digits", "old break", "private", "its escape"],
 )
-def test_halves_of_a_character_are_joined_whatever_stands_around(
+def test_halves_of_a_character_are_joined_whatever_is_around(
     around: str, meant: str
 ) -> None:
     """What the parser is shown instead is never taken from the author."""

@@ -96,7 +96,7 @@ def test_numbers_keep_their_spelling() -> None:
         (b"---\nname: a\ndescription: a: b\n---\n# A", ["unquoted-colon"]),
     ],
 )
-def test_what_was_mended_is_said(data: bytes, codes: list[str]) -> None:
+def test_what_was_repaired_is_reported(data: bytes, codes: list[str]) -> None:
     written = read_as_written(data)
 
     assert not isinstance(written, Finding)

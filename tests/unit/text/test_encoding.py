@@ -1,4 +1,4 @@
-"""Any bytes become text, and what was not UTF-8 is told."""
+"""Any bytes become text, and what was not UTF-8 is reported."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_utf16_is_known_by_its_mark(encoding: str) -> None:
         (b"\xe9" * 9_000 + b"\x01", True),
     ],
 )
-def test_text_is_told_from_binary(data: bytes, *, expected: bool) -> None:
+def test_text_is_reported_from_binary(data: bytes, *, expected: bool) -> None:
     assert is_text(data) is expected
 
 

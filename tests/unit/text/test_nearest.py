@@ -12,7 +12,7 @@ def test_the_closest_come_first() -> None:
     assert nearest("", names, 2) == []
 
 
-def test_a_slip_is_found_among_thousands() -> None:
+def test_a_typo_is_found_among_thousands() -> None:
     """Of which only some are compared letter by letter."""
     names = [f"skill-{n}" for n in range(5_000)] + ["pdf-forms"]
 

@@ -62,12 +62,12 @@ def test_what_a_text_needs_stays_and_is_not_reported(text: str) -> None:
         ("a\u200b\U000e0041b", "ab", ["1 tag character", "1 zero-width character"]),
     ],
 )
-def test_what_hides_is_removed_and_told(
+def test_what_hides_is_removed_and_reported(
     text: str, clean: str, kinds: list[str]
 ) -> None:
-    told = [str(hidden) for hidden in find_hidden(text)]
+    reported = [str(hidden) for hidden in find_hidden(text)]
 
-    assert (clean_line(text), told) == (clean, kinds)
+    assert (clean_line(text), reported) == (clean, kinds)
 
 
 @pytest.mark.row("C07", "G17")
@@ -75,7 +75,7 @@ def test_what_hides_is_removed_and_told(
     "text",
     ["a b", "a\nb", "a\r\nb", "a\rb", "a \t b", " a  b ", "a\u3000b", "a\u00a0 b\n"],
 )
-def test_white_space_becomes_one_blank(text: str) -> None:
+def test_white_space_becomes_one_space(text: str) -> None:
     assert clean_line(text) == "a b"
 
 
@@ -85,7 +85,7 @@ def test_a_clean_text_is_given_back_as_it_is() -> None:
     assert clean_line(text) is text
 
 
-def test_the_line_of_the_first_is_told() -> None:
+def test_the_line_of_the_first_is_reported() -> None:
     hidden = find_hidden("a\nb\u200b\nc\u200b")
 
     assert [(h.line, h.count) for h in hidden] == [(2, 2)]
@@ -187,7 +187,7 @@ def test_escaped_text_reads_back(text: str) -> None:
         ("\U0001f468\u200d\U0001f469 \u00e9", "\U0001f468\u200d\U0001f469 \u00e9"),
     ],
 )
-def test_a_terminal_is_told_no_more_than_text(text: str, shown: str) -> None:
+def test_a_terminal_is_reported_no_more_than_text(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
@@ -197,7 +197,7 @@ def test_on_one_line_nothing_breaks_it() -> None:
 
 @pytest.mark.row("E01", "X12")
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("plain\n", []),
         ("\ufeffwith a mark\n", []),
@@ -210,8 +210,10 @@ def test_on_one_line_nothing_breaks_it() -> None:
         ),
     ],
 )
-def test_doubts_have_codes_and_lines(text: str, told: list[tuple[str, int]]) -> None:
+def test_content_warnings_have_codes_and_lines(
+    text: str, reported: list[tuple[str, int]]
+) -> None:
     found = content_warnings(text.encode(), "a/SKILL.md")
 
-    assert [(finding.code, finding.line) for finding in found] == told
+    assert [(finding.code, finding.line) for finding in found] == reported
     assert all(finding.path == "a/SKILL.md" for finding in found)

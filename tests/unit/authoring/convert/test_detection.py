@@ -97,7 +97,7 @@ def test_any_file_is_what_the_user_says(path: str, wanted: str, folder: Path) ->
     assert [thing[:2] for thing in detect(path, wanted)] == [(wanted, path)]
 
 
-def test_two_kinds_have_to_be_told_apart(folder: Path) -> None:
+def test_two_kinds_need_a_choice(folder: Path) -> None:
     lay(folder, "AGENTS.md", ".cursor/rules/a.mdc", "packs/SKILL.md")
 
     with pytest.raises(
@@ -163,7 +163,7 @@ def test_verdicts(verdict: LoaderVerdict, expected: list[tuple[str, str]]) -> No
     assert {each.fix for each in found} <= {"shorten it"}
 
 
-def test_nothing_is_told_of_what_is_for_no_client() -> None:
+def test_nothing_is_reported_of_what_is_for_no_client() -> None:
     skill = PackFile(SKILL_FILE, b"---\nname: A B\ndescription: c\n---\n")
     made = Conversion("p", PackDraft("A B", (skill,)))
 

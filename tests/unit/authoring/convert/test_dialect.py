@@ -226,7 +226,7 @@ def test_to_the_specification(before: str, after: str) -> None:
     assert made.findings == ()
 
 
-def test_metadata_that_is_no_mapping_stays() -> None:
+def test_metadata_that_is_not_a_mapping_stays() -> None:
     data = b"---\nname: a\ndescription: b\nversion: '1'\nmetadata: text\n---\n"
 
     assert rewrite(data, "spec").data == data
@@ -239,7 +239,7 @@ def test_a_name_is_given_on_request() -> None:
     assert made.data == b"---\nname: new\ndescription: b\n---\n"
 
 
-def test_a_description_that_is_no_text_becomes_one() -> None:
+def test_a_description_that_is_not_text_becomes_text() -> None:
     made = rewrite(b"---\nname: a\ndescription:\n  - b\n  - c\n---\n", "spec")
 
     assert made.data is not None
@@ -271,7 +271,7 @@ def test_other_layouts_are_not_edited(lines: list[str]) -> None:
     assert edit_entries(lines, {"a": 1, "b": 2}, {"a": 1}) is None
 
 
-def test_an_inner_layout_that_is_not_known_is_written_anew() -> None:
+def test_an_inner_layout_that_is_not_known_is_rendered() -> None:
     lines = ["m:", "  ? b", "  : 1 # one"]
 
     assert edit_entries(lines, {"m": {"b": 1}}, {"m": {"b": 2}}) == [
@@ -281,7 +281,7 @@ def test_an_inner_layout_that_is_not_known_is_written_anew() -> None:
     ]
 
 
-def test_an_inner_block_without_indent_is_written_anew() -> None:
+def test_an_inner_block_without_indent_is_rendered() -> None:
     assert edit_entries(["m:", "# c"], {"m": {"b": 1}}, {"m": {"b": 2}}) == [
         *("m:", "  b: 2"),
         "# c",
@@ -343,7 +343,7 @@ def test_a_number_that_does_not_move_keeps_its_line(
 
 @pytest.mark.row("X07", "R02")
 @pytest.mark.parametrize("key", ["version", "license", "compatibility"])
-def test_a_number_keeps_its_text_where_all_is_written_anew(key: str) -> None:
+def test_a_number_keeps_its_text_where_all_is_rendered(key: str) -> None:
     data = text(f"""\
         ---
         name: x

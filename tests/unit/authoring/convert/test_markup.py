@@ -34,8 +34,8 @@ def test_with_every_value_it_is_the_legacy_renderer(text: str, a: str, b: str) -
 
     rendered = render_template(text, values)
     assert settled.text == render_known(rendered, {}, "p").text
-    told = {each.code for each in settled.findings}
-    assert told <= {"command-left"} or "{{x}}" in text
+    reported = {each.code for each in settled.findings}
+    assert reported <= {"command-left"} or "{{x}}" in text
 
 
 @pytest.mark.property
@@ -78,7 +78,7 @@ def test_without_values_only_commands_change(text: str) -> None:
     assert settled == text or "!`" in text or "```!" in text
 
 
-def test_what_stays_is_told_with_every_line() -> None:
+def test_what_stays_is_reported_with_every_line() -> None:
     text = "{{A}}\n\n{{B}}{{A}}{{A}}\n" + "{{A}}\n" * 5 + "!`id`\n"
 
     found = render_known(text, {}, "p").findings
@@ -92,13 +92,13 @@ def test_what_stays_is_told_with_every_line() -> None:
     )
 
 
-def test_a_long_command_is_told_in_short() -> None:
+def test_a_long_command_is_reported_in_short() -> None:
     (found,) = render_known(f"!`{'x' * 200}`", {}, "p").findings
 
     assert len(found.message) < 150
 
 
-def test_what_went_with_its_condition_is_not_told() -> None:
+def test_what_went_with_its_condition_is_not_reported() -> None:
     settled = render_known("{{#IF A}}{{B}} !`id`{{/IF}}", {"A": ""}, "p")
 
     assert settled == ("", ())
