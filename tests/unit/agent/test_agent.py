@@ -85,7 +85,7 @@ def test_the_contract_is_three_members_and_no_hooks() -> None:
 
 @pytest.mark.row("B02", "B04")
 @pytest.mark.parametrize("skill", [Foreign(), Skill("a"), BaseSkill()])
-def test_whatever_has_the_members_can_be_worn(skill: SkillContract) -> None:
+def test_whatever_has_the_members_can_be_always_on(skill: SkillContract) -> None:
     """That these are skills to a type checker is checked with this very file."""
     model = Script("Hello.")
 
@@ -435,12 +435,12 @@ def test_a_skill_may_change_what_it_gives_while_a_run_goes_on() -> None:
 
 
 @pytest.mark.row("X17")
-def test_a_shelf_of_packs_is_worn_as_a_plain_skill() -> None:
+def test_a_shelf_of_packs_is_always_on_as_a_plain_skill() -> None:
     """Its instructions are the catalog, its tools those of the style."""
-    shelf = satchel.Satchel(
+    open_skills = satchel.Satchel(
         satchel.sources.memory({"knots": {"SKILL.md": pack("knots", body="Tie it.")}})
     )
-    session = shelf.session()
+    session = open_skills.session()
 
     class Worn:
         name = "skills"

@@ -156,7 +156,7 @@ def test_a_miss_names_close_ids() -> None:
     assert caught.value.close == ("pdf",)
 
 
-def test_a_very_long_id_is_only_missed() -> None:
+def test_a_very_long_id_is_only_not_found() -> None:
     with pytest.raises(SkillNotFoundError) as caught:
         load(FakePack.of().catalog(), Request("pdf" * 30_000))
 
@@ -310,7 +310,7 @@ def excluded(reason: ExclusionReason, **changes: object) -> Catalog:
 @pytest.mark.parametrize(
     "reason", ["refused", "filtered", "untrusted", "disabled", "shadowed"]
 )
-def test_a_withheld_skill_says_why(reason: ExclusionReason) -> None:
+def test_a_excluded_skill_says_why(reason: ExclusionReason) -> None:
     with pytest.raises(SkillExcludedError) as caught:
         load(excluded(reason), Request("pdf"))
 
@@ -324,7 +324,9 @@ def test_a_withheld_skill_says_why(reason: ExclusionReason) -> None:
         ("", "Skill 'pdf' is deprecated."),
     ],
 )
-def test_a_deprecated_skill_loads_and_names_its_heir(heir: str, note: str) -> None:
+def test_a_deprecated_skill_loads_and_names_its_replacement(
+    heir: str, note: str
+) -> None:
     loaded = load(excluded("deprecated", replaced_by=heir), Request("pdf"))
 
     assert (loaded.text, loaded.notes) == (SKILL_MD, (note,))

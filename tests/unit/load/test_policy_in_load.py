@@ -122,7 +122,7 @@ def test_who_may_not_read_is_not_told_the_files(fake: FakePack) -> None:
     assert "a.md" not in str(caught.value)
 
 
-def test_an_absent_or_withheld_skill_has_its_own_error(fake: FakePack) -> None:
+def test_an_absent_or_excluded_skill_has_its_own_error(fake: FakePack) -> None:
     entry = fake.descriptor()
     catalog = Catalog(excluded=(Excluded(entry, "disabled"),))
 

@@ -364,7 +364,7 @@ def test_other_arguments_are_another_question() -> None:
     assert {q.arguments["cents"] for q in asked.questions} == {5, 900}
 
 
-def test_who_waits_asks_anew_where_the_first_was_broken_off() -> None:
+def test_who_waits_asks_again_where_the_first_was_broken_off() -> None:
     """One task is cancelled while its prompt stands; the other gets one of its own."""
     asked = Asked(True)
     entered = asyncio.Event()

@@ -59,8 +59,8 @@ def session_of(style: Style, *rules: Any) -> Session:  # noqa: ANN401
     }
     skill = Skill("orders", instructions="Order.", description="Use.", tools=[place])
     policy = Policy(*rules, deny("shut", action="load"), ask("asks", action="load"))
-    shelf = Satchel(FakeSource("s", packs), skill, policy=policy)
-    return shelf.session(style=style, always=["orders"])
+    open_skills = Satchel(FakeSource("s", packs), skill, policy=policy)
+    return open_skills.session(style=style, always=["orders"])
 
 
 def longest(text: str) -> int:

@@ -98,7 +98,7 @@ def test_a_reducer_takes_up_grants_and_their_end() -> None:
     assert both.without_grants().merged(both).grants == ()
 
 
-def test_the_newer_side_says_what_was_told_and_missed() -> None:
+def test_the_newer_side_says_what_was_told_and_not_found() -> None:
     old = SavedState(snapshot="a", announced="a", not_found=2)
 
     merged = old.merged(SavedState(announced="b"))

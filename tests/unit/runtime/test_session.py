@@ -73,14 +73,14 @@ def test_within_a_turn_a_file_is_read_once() -> None:
 
 
 @pytest.mark.row("A07")
-def test_the_next_turn_reads_anew() -> None:
+def test_the_next_turn_reads_again() -> None:
     source = FakeSource("s", {"a": {"SKILL.md": pack("a"), "references/r.md": "old"}})
-    shelf = Satchel(source)
-    session = shelf.session()
+    open_skills = Satchel(source)
+    session = open_skills.session()
     with session.turn():
         session.load("a", "r.md")
         source.packs["a"]["references/r.md"] = "new"
-        shelf.sync()
+        open_skills.sync()
         assert session.load("a", "r.md").text == "old"
     with session.turn():
         assert session.load("a", "r.md").text == "new"
@@ -125,32 +125,35 @@ def test_an_edit_is_seen_by_the_tools_after_a_sync(tmp_path: Path) -> None:
     home = tmp_path / "a"
     home.mkdir()
     (home / "SKILL.md").write_text(pack("a"))
-    shelf = Satchel(tmp_path)
-    session = shelf.session()
+    open_skills = Satchel(tmp_path)
+    session = open_skills.session()
     (home / "SKILL.md").write_text(pack("a", body="# New\n"))
-    shelf.sync()
+    open_skills.sync()
 
     assert "# New" in str(session.call("load_skill", {"skill_id": "a"}))
 
 
-def test_the_section_names_the_tool_of_the_session_not_of_the_shelf() -> None:
-    shelf = skills()
+def test_the_section_names_the_tool_of_the_session_not_of_the_satchel() -> None:
+    open_skills = skills()
 
-    assert "load_skill_instructions" in shelf.session(style="references").instructions()
-    assert "load_skill_instructions" not in shelf.session().instructions()
+    assert (
+        "load_skill_instructions"
+        in open_skills.session(style="references").instructions()
+    )
+    assert "load_skill_instructions" not in open_skills.session().instructions()
 
 
 def test_a_conflict_that_comes_later_is_a_result() -> None:
     """It costs the skills of that name, where there is no good catalog before it."""
     source = FakeSource("s", {})
-    shelf = Satchel(source)
-    session = shelf.session()
+    open_skills = Satchel(source)
+    session = open_skills.session()
     source.packs = {
         "x": {"SKILL.md": pack("a")},
         "y": {"SKILL.md": pack("a", body="# Other\n")},
         "b": {"SKILL.md": pack("b")},
     }
-    shelf.sync()
+    open_skills.sync()
 
     result = str(session.call("load_skill", {"skill_id": "a"}))
 
@@ -194,7 +197,7 @@ def test_what_a_plain_function_returns_is_waited_for() -> None:
 
 @pytest.mark.row("E20")
 def test_arguments_are_coerced_once() -> None:
-    """Whoever calls through the toolbox too; and a question shows what was sent."""
+    """So does a call through the toolbox; and a question shows what was sent."""
     asked: list[object] = []
 
     def label(tags: Annotated[list[str], BeforeValidator(parted)]) -> list[str]:
@@ -207,8 +210,8 @@ def test_arguments_are_coerced_once() -> None:
         asked.append(question.arguments)
         return True
 
-    shelf = Satchel(worn_source(), policy=Policy(ask("w")))
-    session = shelf.session(always=[always_on], approve=approve)
+    open_skills = Satchel(worn_source(), policy=Policy(ask("w")))
+    session = open_skills.session(always=[always_on], approve=approve)
 
     assert session.tools().call("label", {"tags": "a,b"}) == ["a", "b"]
     assert asked == [{"tags": "a,b"}]
@@ -229,54 +232,54 @@ def test_turns_that_overlap_leave_nothing_behind() -> None:
 
 
 @pytest.mark.parametrize("stage", [False, True])
-def test_what_is_worn_stays_when_its_pack_goes(stage: bool) -> None:
+def test_what_is_always_on_stays_when_its_pack_goes(stage: bool) -> None:
     """In this conversation; a new one that wears it cannot begin."""
     packs = {"a": {"SKILL.md": pack("a"), "references/r.md": "text"}}
     source = FakeSource("s", packs)  # type: ignore[arg-type]
-    with Satchel(source) as shelf:
-        session = shelf.session(always=["a"], stage=stage)
+    with Satchel(source) as open_skills:
+        session = open_skills.session(always=["a"], stage=stage)
         before = session.instructions()
         source.packs.clear()
-        shelf.sync()
+        open_skills.sync()
 
         assert session.instructions() == before
         with pytest.raises(SkillNotFoundError):
-            shelf.session(always=["a"])
+            open_skills.session(always=["a"])
 
 
 def test_tools_that_the_prompt_names_outlast_the_last_skill() -> None:
     """And tell that the skills are gone."""
     source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
-    shelf = Satchel(source)
-    session = shelf.session()
+    open_skills = Satchel(source)
+    session = open_skills.session()
     before = session.instructions(), session.tools()
     source.packs.clear()
-    shelf.sync()
+    open_skills.sync()
 
-    resumed = shelf.session(resume=session.dump())
+    resumed = open_skills.session(resume=session.dump())
     assert (session.instructions(), session.tools()) == before
     assert [tool.name for tool in resumed.tools()] == ["load_skill"]
     assert "Gone: a." in str(resumed.call("load_skill", {"skill_id": "a"}))
-    assert len(shelf.session().tools()) == 0
+    assert len(open_skills.session().tools()) == 0
 
 
 def test_a_conversation_that_began_without_skills_is_told_of_the_first() -> None:
     """There was no section to keep; from then on it stays."""
     source = FakeSource("s", {})
-    shelf = Satchel(source)
-    session = shelf.session()
+    open_skills = Satchel(source)
+    session = open_skills.session()
     assert (session.instructions("B"), len(session.tools())) == ("B", 0)
 
     source.packs["a"] = {"SKILL.md": pack("a")}
-    shelf.sync()
+    open_skills.sync()
     text = session.instructions("B")
     assert "<id>a</id>" in text
     assert [tool.name for tool in session.tools()] == ["load_skill"]
 
     source.packs["b"] = {"SKILL.md": pack("b")}
-    shelf.sync()
+    open_skills.sync()
     assert session.instructions("B") == text
-    resumed = shelf.session(resume=session.dump())
+    resumed = open_skills.session(resume=session.dump())
     assert resumed.instructions("B") == text
 
 
@@ -293,9 +296,9 @@ def carrying(*names: str) -> Satchel:
 
 def test_a_tool_that_one_skill_may_not_call_another_may() -> None:
     """What is offered can be called, though a skill before it is denied it."""
-    shelf = carrying("a", "b")
-    shelf.offer({"go": lambda: "went"})
-    session = shelf.session()
+    open_skills = carrying("a", "b")
+    open_skills.offer({"go": lambda: "went"})
+    session = open_skills.session()
     session.call("load_skill", {"skill_id": "a"})
     assert "denied-by-policy" in str(session.call("go", {}))
     session.call("load_skill", {"skill_id": "b"})
@@ -308,14 +311,14 @@ def test_no_tool_that_is_offered_later_takes_the_place_of_ours() -> None:
     """The next session is refused; this one goes on."""
     named = "---\nmetadata: {tools: load_skill}\n"
     text = pack("a").replace("---\n", named, 1)
-    shelf = Satchel(FakeSource("s", {"a": {"SKILL.md": text}}))
-    session = shelf.session()
+    open_skills = Satchel(FakeSource("s", {"a": {"SKILL.md": text}}))
+    session = open_skills.session()
     session.call("load_skill", {"skill_id": "a"})
-    shelf.offer({"load_skill": lambda skill_id: f"no {skill_id}"})
+    open_skills.offer({"load_skill": lambda skill_id: f"no {skill_id}"})
 
     assert "<instructions>" in str(session.call("load_skill", {"skill_id": "a"}))
     with pytest.raises(DuplicateToolError):
-        shelf.session()
+        open_skills.session()
 
 
 def test_the_reader_comes_with_files_that_it_gives() -> None:
@@ -323,11 +326,11 @@ def test_the_reader_comes_with_files_that_it_gives() -> None:
     hidden = pack("h").replace("---\n", "---\ndisable-model-invocation: true\n", 1)
     packs = {"a": {"SKILL.md": pack("a")}, "h": {"SKILL.md": hidden}}
     packs["h"]["references/r.md"] = "text"
-    shelf = Satchel(FakeSource("s", packs))  # type: ignore[arg-type]
+    open_skills = Satchel(FakeSource("s", packs))  # type: ignore[arg-type]
 
     names: dict[str, list[str]] = {}
     for style in ("agent-skills", "packs"):
-        session = shelf.session(style=style)
+        session = open_skills.session(style=style)
         session.invoke("h")
         names[style] = [tool.name for tool in session.tools()]
 
@@ -339,15 +342,15 @@ def test_the_reader_comes_with_files_that_it_gives() -> None:
 
 def test_one_text_is_one_pattern_and_one_id() -> None:
     """And no list of letters, of which ``*`` would let everything in."""
-    shelf = skills(3)
-    narrow = shelf.session(only="s01*")
+    open_skills = skills(3)
+    narrow = open_skills.session(only="s01*")
 
     assert [each.id for each in narrow.catalog] == ["s01"]
-    wide = shelf.session().derive(only="s02*")
+    wide = open_skills.session().derive(only="s02*")
     assert [each.id for each in wide.catalog] == ["s02"]
     assert len(narrow.derive(only="s02*").catalog) == 0
-    assert 'id="s00"' in shelf.session(always="s00").instructions()
-    assert 'id="s00"' in shelf.session().derive(always="s00").instructions()
+    assert 'id="s00"' in open_skills.session(always="s00").instructions()
+    assert 'id="s00"' in open_skills.session().derive(always="s00").instructions()
 
 
 def worn_source() -> FakeSource:
@@ -379,7 +382,7 @@ def test_the_mark_is_the_same_while_nothing_new_is_to_be_said() -> None:
     assert session.mark is not first
 
 
-def test_rules_and_what_is_worn_leave_no_mark() -> None:
+def test_rules_and_what_is_always_on_leave_no_mark() -> None:
     """They may have something else to say at any time."""
     source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
     ruled = Satchel(source, policy=Policy(deny("b*"))).session()

@@ -136,7 +136,7 @@ def refund(order_id: str) -> str:
     return f"refunded {order_id}"
 
 
-def shelf(*rules: PolicyRule) -> Satchel:
+def open_skills(*rules: PolicyRule) -> Satchel:
     skill = Skill(
         "refunds",
         description="Use when a customer wants money back.",
@@ -162,7 +162,7 @@ def native(*rules: PolicyRule, approve: Any = None) -> Session:  # noqa: ANN401
 def test_an_own_tool_of_a_skills_name_is_refused_before_the_skill_opens(
     own: str, owner: str
 ) -> None:
-    session = shelf().session()
+    session = open_skills().session()
 
     with pytest.raises(DuplicateToolError) as caught:
         session.tools(own_tools=["weather", own])
@@ -172,8 +172,8 @@ def test_an_own_tool_of_a_skills_name_is_refused_before_the_skill_opens(
     assert owner in str(caught.value)
 
 
-def test_a_name_that_nobody_here_has_stands_beside() -> None:
-    session = shelf().session(only=["travel*"])
+def test_a_name_that_nobody_here_has_stands_next_to() -> None:
+    session = open_skills().session(only=["travel*"])
 
     assert [tool.name for tool in session.tools(own_tools=["refund"])] == []
 
@@ -225,7 +225,7 @@ def test_a_session_tells_whether_its_instructions_read_files() -> None:
     """An adapter for an event loop asks before it waits."""
     from satchel.model import SeenMessage
 
-    skills = shelf()
+    skills = open_skills()
     fresh, using = skills.session(), skills.session()
     using.call("load_skill", {"skill_id": "refunds"})
     using.see([SeenMessage("user", "hi")])
@@ -258,7 +258,7 @@ def test_calls_are_guarded_where_somebody_is_asked_or_a_tool_is_native(
     assert skills.session().is_unguarded == expected
 
 
-def test_a_native_tool_that_is_worn_is_guarded() -> None:
+def test_a_native_tool_that_is_always_on_is_guarded() -> None:
     always_on = Skill("cards", tools=[NATIVE])
 
     assert not Satchel(FakeSource("app", {})).session(always=[always_on]).is_unguarded

@@ -36,7 +36,7 @@ def stager(tmp_path: Path) -> Iterator[LocalStager]:
         yield stager
 
 
-def shelf() -> FakePack:
+def open_skills() -> FakePack:
     return FakePack(dict(FILES))
 
 
@@ -59,7 +59,7 @@ def held(folder: str | Path) -> dict[str, bytes]:
 @pytest.mark.row("E23")
 def test_the_copy_holds_the_listed_files_and_no_other(stager: LocalStager) -> None:
     """What the pack holds besides is not there."""
-    one = shelf()
+    one = open_skills()
     catalog = one.catalog()
     one.files_["scripts/later.py"] = b"not listed"
     entry = catalog.entries[0]
@@ -82,7 +82,7 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
 
 @POSIX
 def test_the_copy_is_private_readable_and_cannot_be_run(stager: LocalStager) -> None:
-    folder = Path(staged(shelf(), stager).folder)
+    folder = Path(staged(open_skills(), stager).folder)
 
     def modes(*paths: Path) -> list[int]:
         return [stat.S_IMODE(path.stat().st_mode) for path in paths]
@@ -94,7 +94,7 @@ def test_the_copy_is_private_readable_and_cannot_be_run(stager: LocalStager) -> 
 
 def test_a_script_can_be_run_by_its_interpreter(stager: LocalStager) -> None:
     """This is what an agent's own shell does with it."""
-    folder = staged(shelf(), stager).folder
+    folder = staged(open_skills(), stager).folder
 
     done = subprocess.run(
         [sys.executable, f"{folder}/scripts/fill.py"],
@@ -107,17 +107,17 @@ def test_a_script_can_be_run_by_its_interpreter(stager: LocalStager) -> None:
 
 
 def test_equal_files_are_copied_once(stager: LocalStager) -> None:
-    first = staged(shelf(), stager).folder
+    first = staged(open_skills(), stager).folder
     inode = Path(first, "SKILL.md").stat().st_ino
 
-    assert staged(shelf(), stager).folder == first
+    assert staged(open_skills(), stager).folder == first
     assert Path(first, "SKILL.md").stat().st_ino == inode
 
 
 def test_any_file_that_changes_makes_another_folder(stager: LocalStager) -> None:
     """Not only SKILL.md counts."""
-    first = staged(shelf(), stager).folder
-    changed = shelf()
+    first = staged(open_skills(), stager).folder
+    changed = open_skills()
     changed.files_["scripts/fill.py"] = b"print('new')\n"
 
     second = staged(changed, stager).folder
@@ -161,14 +161,14 @@ def damage_all(folder: Path) -> None:
 @pytest.mark.parametrize(
     "damage", [damage_file, damage_more, damage_less, damage_link, damage_all]
 )
-def test_a_copy_that_was_changed_is_made_anew(
+def test_a_copy_that_was_changed_is_made_again(
     stager: LocalStager, damage: object
 ) -> None:
     """An agent's tools run as the same user and can change modes."""
-    folder = Path(staged(shelf(), stager).folder)
+    folder = Path(staged(open_skills(), stager).folder)
     damage(folder)  # type: ignore[operator]
 
-    again = Path(staged(shelf(), stager).folder)
+    again = Path(staged(open_skills(), stager).folder)
 
     assert again == folder
     assert not again.is_symlink()
@@ -182,7 +182,7 @@ def test_a_file_that_cannot_be_read_leaves_nothing_behind(
     stager: LocalStager, tmp_path: Path, path: str
 ) -> None:
     """The skill is listed with its files as before, and a note says why."""
-    one = shelf()
+    one = open_skills()
     one.broken[path] = ReferenceUnreadableError("pdf", path, detail="Permission denied")
 
     found = staged(one, stager)
@@ -219,14 +219,14 @@ class Failing:
 def test_a_stager_that_fails_is_a_note_without_paths(
     error: Exception, reason: str
 ) -> None:
-    found = staged(shelf(), Failing(error))
+    found = staged(open_skills(), Failing(error))
 
     assert found.folder == ""
     assert found.notes == (f"The files of this skill were not staged: {reason}.",)
 
 
 def test_who_asks_for_the_folder_itself_gets_the_error() -> None:
-    catalog = shelf().catalog()
+    catalog = open_skills().catalog()
 
     with pytest.raises(NotStagedError, match="'pdf' were not staged: RuntimeError"):
         stage_files(
@@ -304,20 +304,20 @@ def test_a_folders_name_is_good_on_every_system(
 
 def test_a_temporary_root_goes_with_close() -> None:
     stager = LocalStager()
-    root = Path(staged(shelf(), stager).folder).parent
+    root = Path(staged(open_skills(), stager).folder).parent
 
     stager.close()
     stager.close()
 
     assert not root.exists()
-    again = staged(shelf(), stager).folder
+    again = staged(open_skills(), stager).folder
     assert held(again) == FILES
     stager.close()
 
 
 def test_a_root_that_was_named_stays(tmp_path: Path) -> None:
     stager = LocalStager(str(tmp_path / "a/b"))
-    folder = staged(shelf(), stager).folder
+    folder = staged(open_skills(), stager).folder
 
     stager.close()
 
@@ -368,7 +368,7 @@ def test_another_process_may_be_quicker(tmp_path: Path) -> None:
 
 def test_a_temporary_root_may_be_gone_already(tmp_path: Path) -> None:
     stager = LocalStager()
-    root = Path(staged(shelf(), stager).folder).parent
+    root = Path(staged(open_skills(), stager).folder).parent
     root.rename(tmp_path / "aside")
 
     stager.close()
@@ -403,8 +403,8 @@ def test_an_upload_is_made_once_for_equal_files() -> None:
         return f"/workspace/{name}"
 
     stager = UploadStager(upload)
-    first = staged(shelf(), stager).folder
+    first = staged(open_skills(), stager).folder
 
-    assert staged(shelf(), stager).folder == first
+    assert staged(open_skills(), stager).folder == first
     assert uploads == [(first.rpartition("/")[2], sorted(FILES))]
     assert first.startswith("/workspace/pdf-")

@@ -75,7 +75,7 @@ def test_a_failure_degrades_to_the_list_of_files(tmp_path: Path) -> None:
     assert str(tmp_path) not in str(result)
 
 
-def test_a_file_that_changed_is_staged_anew() -> None:
+def test_a_file_that_changed_is_staged_again() -> None:
     """Although SKILL.md is the same."""
     box, packs = Uploads(), source()
     skills = Satchel(packs)

@@ -126,7 +126,7 @@ def test_a_descriptor_names_the_tools_of_the_skill() -> None:
 
 
 def test_what_may_not_be_listed_or_loaded_is_not() -> None:
-    """For this ``who``; a second skill on the same shelf has another."""
+    """For this ``who``; a second skill of the same Satchel has another."""
     policy = Policy(
         deny("weather", action="list", unless=lambda who: "sky" in who["groups"]),
         deny("agentic-rag", action="load", when=lambda who: who["groups"] == "sky"),
@@ -138,9 +138,9 @@ def test_what_may_not_be_listed_or_loaded_is_not() -> None:
             "weather": {"SKILL.md": pack("weather", "Tell the weather.")},
         },
     )
-    shelf = Satchel(source, policy=policy)
-    ground = SkillDiscoverySkill(shelf, who={"groups": "ground"}).tools
-    sky = SkillDiscoverySkill(shelf, who={"groups": "sky"}).tools
+    open_skills = Satchel(source, policy=policy)
+    ground = SkillDiscoverySkill(open_skills, who={"groups": "ground"}).tools
+    sky = SkillDiscoverySkill(open_skills, who={"groups": "sky"}).tools
 
     def names(box: Toolbox) -> list[str]:
         listed = box.call("list_skills", {})
@@ -189,7 +189,7 @@ class Counting(FakeSource):
 
 
 def counted() -> tuple[Counting, Satchel]:
-    """Return a source that counts its reads, and a shelf with it."""
+    """Return a source that counts its reads, and a Satchel with it."""
     source = Counting()
     return source, Satchel(source)
 
@@ -255,9 +255,9 @@ def test_a_reference_that_is_no_text_is_told_as_one() -> None:
 
 @pytest.mark.row("F23", "A06", "A07", "A15")
 def test_one_run_of_an_agent_reads_a_reference_once() -> None:
-    """Three calls of one run are one read; the next run reads anew, and sees edits."""
-    source, shelf = counted()
-    skill = SkillDiscoverySkill(shelf)
+    """Three calls of one run are one read; the next run reads again, and sees edits."""
+    source, open_skills = counted()
+    skill = SkillDiscoverySkill(open_skills)
 
     def run() -> str:
         steps = [("load_skill_instructions", AZURE)] * 3
@@ -266,17 +266,17 @@ def test_one_run_of_an_agent_reads_a_reference_once() -> None:
     assert (run(), source.reads) == ("# Azure\n", 1)
     changed = "# Azure, revised\n"
     source.packs["agentic_rag"]["references/azure_search_config.md"] = changed
-    shelf.sync()
+    open_skills.sync()
     source.reads = 0
     assert (run(), source.reads) == (changed, 1)
 
 
 @pytest.mark.row("F23", "A06", "A07")
 def test_a_context_that_is_handed_in_twice_is_two_turns() -> None:
-    source, shelf = counted()
+    source, open_skills = counted()
     agent = Agent(
         Caller([("load_skill_instructions", AZURE)] * 2),
-        skills=[SkillDiscoverySkill(shelf)],
+        skills=[SkillDiscoverySkill(open_skills)],
     )
     context = Run(agent="one")
 
@@ -288,8 +288,8 @@ def test_a_context_that_is_handed_in_twice_is_two_turns() -> None:
 
 @pytest.mark.row("F23", "A06", "A15")
 def test_a_turn_of_a_session_that_has_it_reads_once() -> None:
-    source, shelf = counted()
-    session = shelf.session(always=[SkillDiscoverySkill(shelf)])
+    source, open_skills = counted()
+    session = open_skills.session(always=[SkillDiscoverySkill(open_skills)])
 
     for _ in range(2):
         with session.turn():
@@ -304,8 +304,8 @@ def test_a_turn_of_a_session_that_has_it_reads_once() -> None:
 
 @pytest.mark.row("F23", "A06", "A07", "A15")
 def test_a_turn_can_be_bounded_by_hand_and_counts() -> None:
-    source, shelf = counted()
-    skill = SkillDiscoverySkill(shelf)
+    source, open_skills = counted()
+    skill = SkillDiscoverySkill(open_skills)
 
     async def loads() -> None:
         tools = skill.tools
@@ -382,7 +382,7 @@ class Reader:
 
 
 @pytest.mark.row("A36", "G27")
-def test_an_agent_that_wears_it_discovers_and_then_loads() -> None:
+def test_an_agent_that_has_it_discovers_and_then_loads() -> None:
     result = Agent(Reader(), skills=[SkillDiscoverySkill(SHELF)]).run("Go on.")
 
     assert result.text == "# Azure\nset AZURE_SEARCH_KEY\n"

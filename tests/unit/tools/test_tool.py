@@ -317,7 +317,7 @@ def test_one_that_holds_itself_is_cut() -> None:
     assert flat["properties"]["inside"]["items"] == {"type": "object"}
 
 
-def test_what_stands_beside_a_reference_goes_first() -> None:
+def test_what_stands_next_to_a_reference_goes_first() -> None:
     schema: Any = {
         "$defs": {"a": {"type": "string", "description": "Any."}},
         "properties": {"x": {"$ref": "#/$defs/a", "description": "This."}},
