@@ -29,6 +29,7 @@ def zip_pack(
     with ZipFile(whole, "w", ZIP_STORED) as archive:
         for path in sorted(files):
             member = ZipInfo(f"{folder}/{path}", _ZIP_NO_TIME)
+            # Other systems have no modes, and zipfile would write the one it runs on.
             member.create_system = _ZIP_UNIX
             member.external_attr = (
                 _ZIP_PROGRAM_MODE if path in programs else _ZIP_FILE_MODE

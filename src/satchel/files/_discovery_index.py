@@ -149,6 +149,7 @@ def parse_index(data: bytes, where: str, limits: Limits) -> DiscoveryIndex:
     items = cast("list[object]", listed)
     findings: list[Finding] = []
     other = _misspelled_field(top, "$schema")
+    # Without the field the index is v0.1.0, which a publisher of v0.2.0 did not mean.
     if schema is None and other:
         findings.append(
             Finding.of(
@@ -180,6 +181,8 @@ def parse_index(data: bytes, where: str, limits: Limits) -> DiscoveryIndex:
                 )
             )
             continue
+        # The description in SKILL.md is used, so a bad one here does not cost the
+        # entry.
         entries[name] = entry
         problem = _description_problem(fields)
         if problem:

@@ -203,6 +203,8 @@ class _ReleaseParser:
         self._check_names([skill.id for skill in skills], "skills")
         self._check_names([resource.path for resource in others], "files")
         own = Resource(RELEASE_FILE, digest_bytes(data), len(data))
+        # The id covers release.json too, so it is computed after the document is
+        # checked.
         files = Release("", skills, others, own).files
         self._check_names([resource.path for resource in files], "files")
         return Release(tree_digest(files), skills, others, own)

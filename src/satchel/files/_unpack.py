@@ -83,6 +83,7 @@ def open_archive(
     """
     budget = ArchiveBudget(limits, len(data), where)
     tree = ArchiveTree(budget, limits.pack_depth, where)
+    # The first bytes decide, not the name, which a publisher may choose freely.
     if data.startswith(_GZIP):
         read_tar(data, tree, budget)
     elif data.startswith(_ZIP):

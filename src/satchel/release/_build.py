@@ -159,6 +159,8 @@ class _ReleaseBuilder:
         self.others.append(Resource(path, digest_bytes(data), len(data)))
 
     def _add_skill(self, entry: Descriptor, catalog: Catalog) -> None:
+        # All files are read before one is written, so a skill without SKILL.md leaves
+        # none.
         files = dict(sorted(self._read_files(entry, catalog)))
         if SKILL_FILE not in files:
             return
@@ -223,6 +225,8 @@ class _ReleaseBuilder:
                 self.findings.append(Finding.of_error(error, where))
                 continue
             digest = digest_bytes(data)
+            # The catalog has read SKILL.md itself; of other files it may have the size
+            # and the time only.
             if own:
                 changed = entry.digest not in {digest, ""}
             else:

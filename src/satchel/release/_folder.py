@@ -81,6 +81,7 @@ def _swap_folders(new: Path, out: Path, old: Path) -> None:
     if not out.exists():
         new.rename(out)
         return
+    # A folder with files in it cannot be replaced by one rename.
     out.rename(old)
     try:
         new.rename(out)

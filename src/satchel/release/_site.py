@@ -60,9 +60,11 @@ def publish(source: ReleaseSource, site: Path, *, v1: bool = False) -> Published
     """
     release = source.open()
     _check_site(site, v1=v1)
+    # An index that is left behind would list skills that are gone.
     v1 = v1 or (site / INDEX_V1).exists()
     writer = _SiteWriter(site)
     home = f"releases/{release.hex}/"
+    # release.json comes last, so that a folder that has one is complete.
     for file in release.files:
         if file != release.document:
             writer.put(home + file.path, source.read_file(file))

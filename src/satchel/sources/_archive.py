@@ -99,6 +99,7 @@ class ArchiveSource(SourceAbilities):
             stamp = (*mark_of(status), status.st_size)
             opened = self._opened
             if opened is None or opened.stamp != stamp:
+                # Two threads may unpack it twice; the result is the same.
                 with self._lock:
                     self._opened = opened = self._read(stamp)
         except OSError as error:
@@ -117,6 +118,7 @@ class ArchiveSource(SourceAbilities):
     def _unpacked(self) -> MemorySource:
         most = archive_size_limit(self._limits)
         with open(self._path, "rb") as file:
+            # One byte more shows that it is too large, without reading all of it.
             data = file.read(most + 1)
         if len(data) > most:
             raise LimitExceededError("archive_bytes", most, len(data), "bytes")

@@ -223,6 +223,7 @@ class ReleaseSource(SourceAbilities):
             data = self._fetch(self._use().folder + file.path, file.size)
         except PackFileError as error:
             raise type(error)(name, path, detail=error.detail) from error
+        # At most the announced size is fetched, so a larger file is another file.
         except LimitExceededError as error:
             detail = f"it has more than its {file.size:,} bytes"
             raise DigestMismatchError(name, path, detail=detail) from error
@@ -239,6 +240,7 @@ class ReleaseSource(SourceAbilities):
         if self.pin is not None:
             try:
                 return self._release_at(_release_folder(self.pin), self.pin)
+            # Not a site: the place may be the pinned release itself.
             except ReferenceNotFoundError:
                 return self._top(self.pin)
         return self._top(None)

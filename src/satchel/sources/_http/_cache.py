@@ -33,6 +33,7 @@ class DiskCache:
                 data = file.read(limit_bytes + 1)
         except OSError:
             return None
+        # Another program may have changed the file, or the disk may have failed.
         whole = len(data) <= limit_bytes and digest_bytes(data) == digest
         return data if whole else None
 

@@ -213,6 +213,8 @@ class HttpClient:
         monotonic = self.environment.monotonic
         for _ in range(MAX_REDIRECTS + 1):
             self._check(url, request.hosts)
+            # Once a redirect has left the site, headers with keys are not sent, even on
+            # the way back.
             own = own and url.origin == self.home.origin
             try:
                 with request_deadline(end, monotonic, plain=url.scheme == "http"):
@@ -249,6 +251,7 @@ class HttpClient:
         if own:
             headers += self._headers
         stall = min(STALL_S, self.timeout_s)
+        # Waiting for one of the connections counts as well.
         pool_s = max(end - self.environment.monotonic(), 0.0)
         timeout = {"connect": stall, "read": stall, "write": stall, "pool": pool_s}
         address = httpcore2.URL(
@@ -278,6 +281,7 @@ class HttpClient:
             raise _RetryableError(f"{url}: the server answers {status}", retry_after_s)
         if status == _NOT_MODIFIED and request.etag:
             return HttpResponse(status, url, etag=request.etag)
+        # These are answers: the caller decides whether a missing file matters.
         if 400 <= status < 500:  # noqa: PLR2004 - the client errors of HTTP
             return HttpResponse(status, url)
         if status != OK:
@@ -332,6 +336,7 @@ def _read_body(
     request: HttpRequest,
 ) -> bytes:
     """Read the body, and stop after the limit, whatever length the server declares."""
+    # Refused before the first byte; a server that declares less is stopped below.
     declared = fields.get(b"content-length", b"")
     _check_size(int(declared[:20]) if declared.isdigit() else 0, url, request)
     body = bytearray()

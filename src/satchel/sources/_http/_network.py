@@ -167,6 +167,7 @@ class CheckedBackend(httpcore2.NetworkBackend):
         """
         call = _deadline.get()
         addresses = self._within(call.left(timeout), host, port)
+        # One private address among public ones is enough to refuse: any may be tried.
         for address in addresses:
             self._check(host, address, plain=call.plain)
         failure: Exception = httpcore2.ConnectError(f"{host} has no address")

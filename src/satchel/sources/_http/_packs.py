@@ -123,11 +123,14 @@ class PackStore:
         def fetch(entry: IndexEntry) -> FetchResult:
             nonlocal end_s
             last = before.get(entry.name)
+            # The digest alone is not enough: read as an archive, the same bytes have
+            # other files.
             same = last and (last.entry.digest, last.entry.type)
             if last and entry.digest and same == (entry.digest, entry.type):
                 return replace(last, entry=entry, location=location)
             now = self._monotonic()
             on_disk = self._disk and entry.digest and self._disk.has(entry.digest)
+            # What is on the disk costs no time of the site.
             if now >= end_s and not on_disk:
                 return None
             until = min(end_s, now + ARTIFACT_SHARE * self.scan_s)
@@ -180,6 +183,7 @@ class PackStore:
             SkillError: It has to be fetched, and cannot be, or is another one now.
         """
         data = self._find(pack, path)
+        # A file of v0.1.0 may have changed on the site since it was listed.
         if data is None or digest_bytes(data) != _stat(pack, path).digest:
             raise ChangedSinceSyncError(pack.entry.name, path)
         return data
@@ -263,6 +267,8 @@ class PackStore:
         """
         label = self._client.label
         where = f"{label}/{entry.name}"
+        # The files together are held to the limits of an archive, and their paths to
+        # its rules.
         budget = ArchiveBudget(self._limits, self._limits.archive_bytes, where)
         tree = ArchiveTree(budget, self._limits.pack_depth, where)
         cached = self._packs.find(last.cache_key) if last else None

@@ -58,12 +58,15 @@ class PinnedSource(ReleaseSource):
         """Return one file's raw bytes; errors are those of `ReleaseSource.read`."""
         check_path(path, key)
         stat = next((file for file in self.files(key) if file.path == path), None)
+        # The base class has the errors for both.
         if stat is None or stat.size > limit_bytes:
             return super().read(key, path, limit_bytes)
         data = self._memory.find(stat.digest)
         if data is None and self._disk:
             data = self._disk.get(stat.digest, stat.size)
         if data is None:
+            # Only a request takes a place among the concurrent reads; a cache hit does
+            # not wait.
             with self._limiter.hold():
                 data = super().read(key, path, limit_bytes)
             if self._disk:

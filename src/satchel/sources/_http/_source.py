@@ -186,6 +186,7 @@ class HttpSource(SourceAbilities):
         last = self._index
         urls = self._index_urls
         if last is not None:
+            # A site answers for the same place again, so the others cost no request.
             urls = (last.asked, *(url for url in urls if url != last.asked))
         reasons: list[str] = []
         unknown: _FetchedIndex | None = None
@@ -194,6 +195,7 @@ class HttpSource(SourceAbilities):
             result = self._fetch_index_at(url, before, until)
             if isinstance(result, str):
                 reasons.append(f"{url}: {result}")
+            # A later format may be served next to an older one that can be read.
             elif result.index.known:
                 return result
             else:
@@ -253,10 +255,13 @@ class HttpSource(SourceAbilities):
         }
         missing = sum(result is None for result in results.values())
         away = all(isinstance(e, SourceUnavailableError) for e in errors.values())
+        # An empty catalog would say that the site has no skills.
         if errors and away and len(errors) + missing == len(results):
             raise next(iter(errors.values()))
         if missing and missing == len(results) and not self._packs:
             raise SourceUnavailableError(self.label, "no skill came in time")
+        # What failed is asked for last next time, so that it does not use up the time
+        # again.
         self._failed, self._complete = frozenset(errors), not missing
         findings = list(fetched.index.findings)
         if not fetched.index.has_digests:
@@ -289,6 +294,7 @@ class HttpSource(SourceAbilities):
                     findings.append(_failure_finding(where, result, stale=bool(pack)))
             if pack is None:
                 continue
+            # The limit of a scan is on files, because each costs the catalog an entry.
             files += len(pack.files)
             if files > self._limits.scan_entries:
                 most = self._limits.scan_entries

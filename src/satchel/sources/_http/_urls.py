@@ -75,8 +75,10 @@ def parse_url(text: str, base: Url | None = None) -> Url:
     if "@" in parts.netloc:
         raise ValueError("it has a user name or a password; pass headers= instead")
     host = (parts.hostname or "").rstrip(".")
+    # Names in other scripts have several encodings, and some look like another name.
     if not _HOST.fullmatch(host):
         raise ValueError("its host is not a name or address in ASCII")
+    # Port 0 lets the system choose a port, so it names no server.
     if port == 0:
         raise ValueError("its port is 0")
     return Url(

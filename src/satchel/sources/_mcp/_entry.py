@@ -115,6 +115,7 @@ def parse_entry(raw: object, limits: Limits) -> McpSkillEntry:
     listed = _listed_files(root, cast("list[object]", resources), limits)
     listing = Listing(limits)
     for path, file in sorted(listed.items()):
+        # A SKILL.md further down is a skill of its own, with its own approval.
         if not path.endswith(_NESTED) and listing.admits(path):
             listing.add(FileStat(path, file.size or 0, file.digest, file.digest))
     files = listing.files()
@@ -123,6 +124,7 @@ def parse_entry(raw: object, limits: Limits) -> McpSkillEntry:
         frontmatter,
         files,
         {file.path: listed[file.path] for file in files},
+        # An approval binds to these digests, also of files that are never handed out.
         tree_digest(Resource(path, file.digest, 0) for path, file in listed.items()),
         findings=(*listing.findings(), *_nested_skill_findings(listed)),
     )
@@ -209,6 +211,7 @@ def _frontmatter(raw: object, root: str, limits: Limits) -> dict[str, Json]:
 
 def _check_frontmatter_size(frontmatter: object, limits: Limits) -> None:
     """Apply the limits for a file's frontmatter, without recursion."""
+    # JSON of a server may be nested deeper than Python may call itself.
     nodes, level = 0, [frontmatter]
     for depth in range(limits.yaml_depth + 1):
         inner: list[object] = []

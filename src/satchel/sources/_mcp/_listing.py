@@ -77,6 +77,7 @@ def list_skills(  # noqa: PLR0913 - what a source knows, and needs only here
     ttl_s = listing.add_pages(lambda: now() >= ends_at)
     for uri in also:
         ttl_s = min(ttl_s, listing.add_by_uri(uri))
+    # The list is not at its end, so what is missing may still be there.
     if before is not None and listing.cursor is not None:
         listing.add_missing(before)
     return listing.result(ttl_s)
@@ -121,6 +122,7 @@ class _Listing:
             reason = self._add_page(page, number)
             pages_without_new = 0 if self.new > new_before else pages_without_new + 1
             self.cursor = page.cursor
+            # A server could otherwise keep the host busy for ever.
             if page.cursor in cursors:
                 reason = f"page {number} leads back to an earlier one"
             elif pages_without_new == MAX_PAGES_WITHOUT_NEW:

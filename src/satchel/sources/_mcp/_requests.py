@@ -115,6 +115,8 @@ class McpRequests:
             return await client.session.read_resource(uri, meta=meta)
 
         contents = self._ask(ask).contents
+        # Some servers send a folder; the file is the one with the URI that was asked
+        # for.
         if len(contents) != 1:
             contents = [content for content in contents if content.uri == uri]
         if len(contents) != 1:
@@ -164,4 +166,5 @@ def _ttl_seconds(answer: dict[str, Any]) -> float:
     ttl = answer.get("ttlMs")
     if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
         return 0.0
+    # A huge integer cannot become a float.
     return min(ttl, _MAX_TTL_MS) / 1000

@@ -173,6 +173,7 @@ class McpSource(SourceAbilities):
         listed = entry.listed.get(path)
         if listed is None:
             raise ReferenceNotFoundError(entry.name, path)
+        # One wrong file makes the whole set doubtful: it was announced as one.
         if key in self._mismatched:
             raise DigestMismatchError(entry.name, path, detail=self._mismatched[key])
         check_read_size(path, listed.size or 0, limit_bytes)
@@ -180,6 +181,7 @@ class McpSource(SourceAbilities):
             with self._limiter.hold():
                 answer = self._requests.read(listed.uri)
         except NotServedError as error:
+            # The listing is out of date, so the next scan asks the server again.
             self._valid_until = 0.0
             if path == SKILL_FILE:
                 raise SkillNotFoundError(entry.name) from error

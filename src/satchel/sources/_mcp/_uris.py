@@ -94,6 +94,7 @@ def plain_uri(uri: object) -> str:
     match = _SHAPE.fullmatch(uri)
     if match is None or _FORBIDDEN_CHARS.search(uri):
         raise EntryRefusedError("a URI is not of the form scheme://folder/file")
+    # A program that decodes it first would see another path.
     if _FORBIDDEN_ESCAPES.search(uri):
         raise EntryRefusedError("a URI has an encoded dot, slash or control character")
     if any(part in {".", ".."} for part in match[1].split("/")):

@@ -38,6 +38,7 @@ def check_bytes(name: str, path: str, data: bytes | None, listed: ListedFile) ->
     if data is None:
         detail = "the answer does not have exactly this file"
         raise DigestMismatchError(name, path, detail=detail)
+    # The size first: it says more about what went wrong than two digests.
     if listed.size is not None and len(data) != listed.size:
         detail = f"{listed.size:,} bytes were announced, {len(data):,} came"
         raise DigestMismatchError(name, path, detail=detail)
@@ -95,6 +96,7 @@ def first_difference(
 def _json_value(value: Json) -> object:
     """Return a value that equals another one exactly if they are equal in JSON."""
     if isinstance(value, bool):
+        # In Python True equals 1; in JSON they are two values.
         return ("truth", value)
     if isinstance(value, list | tuple):
         return [_json_value(item) for item in value]
@@ -127,6 +129,7 @@ def without_ungranted_tools(
     if _is_approved(entry, approved):
         return manifest
     metadata = manifest.metadata
+    # A copy is made only if something is removed.
     if any(key in metadata for key in OPENING_KEYS):
         metadata = {k: v for k, v in metadata.items() if k not in OPENING_KEYS}
     return replace(manifest, allowed_tools=(), metadata=metadata)
