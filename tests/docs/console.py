@@ -88,11 +88,11 @@ def run_session(example: Example) -> str | None:
             check=False,
         )
         status = done.returncode
-        said = f"$ {step.command}\n{done.stdout}[status {status}]"
+        message = f"$ {step.command}\n{done.stdout}[status {status}]"
         if not step.shown and status:
-            return f"failed:\n{said}"
+            return f"failed:\n{message}"
         if step.shown and not matches(step.shown, done.stdout):
-            return f"shown:\n{step.shown}\n\nbut it was:\n{said}"
+            return f"shown:\n{step.shown}\n\nbut it was:\n{message}"
     return None
 
 

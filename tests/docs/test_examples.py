@@ -59,8 +59,8 @@ def parse_fences(document: Document) -> Iterable[Region]:
 
 def refuse_language(example: Example) -> str:
     """Fail: a block that nothing looks at would go stale unseen."""
-    known = sorted({"python", *EVALUATORS, *SHOWN} - {""})
-    return f"the language of a block is one of {', '.join(known)}"
+    names = sorted({"python", *EVALUATORS, *SHOWN} - {""})
+    return f"the language of a block is one of {', '.join(names)}"
 
 
 def parse_skips(document: Document) -> Iterable[Region]:

@@ -28,8 +28,8 @@ class Served:
     @property
     def url(self) -> str:
         """Where it answers."""
-        found = next(filter(None, map(_URL.search, self.said)))
-        return found[1]
+        results = next(filter(None, map(_URL.search, self.said)))
+        return results[1]
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """End it as an operator would; return its status."""

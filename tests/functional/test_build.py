@@ -13,7 +13,7 @@ GOOD = "---\nname: {name}\ndescription: Use {name} when testing.\n---\nDo.\n"
 
 
 @pytest.fixture(autouse=True)
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two good packs in ``skills``; the working folder is the one above."""
     monkeypatch.chdir(tmp_path)
     write_pack(tmp_path / "skills/a", GOOD.format(name="a"), {"references/x.md": "X"})
@@ -47,9 +47,9 @@ def test_a_release_can_be_built_again_from_itself() -> None:
     assert run("build", "dist2", "--skills", "dist").stdout == first
 
 
-def test_every_reason_is_told_and_nothing_is_written(shelf: Path) -> None:
-    write_pack(shelf / "bad", HOSTILE_BYTES)
-    write_pack(shelf / "twin", GOOD.format(name="b") + "Other.\n")
+def test_every_reason_is_told_and_nothing_is_written(library: Path) -> None:
+    write_pack(library / "bad", HOSTILE_BYTES)
+    write_pack(library / "twin", GOOD.format(name="b") + "Other.\n")
 
     result = run("build", "dist", "--skills", "skills")
 
@@ -62,11 +62,11 @@ def test_every_reason_is_told_and_nothing_is_written(shelf: Path) -> None:
         "see satchel explain release-refused\n"
     )
     assert "\x1b" not in result.stderr
-    assert not (shelf.parent / "dist").exists()
+    assert not (library.parent / "dist").exists()
 
 
-def test_what_is_in_error_can_be_left_out_and_that_is_said(shelf: Path) -> None:
-    write_pack(shelf / "bad", "no frontmatter\n")
+def test_what_is_in_error_can_be_left_out_and_that_is_said(library: Path) -> None:
+    write_pack(library / "bad", "no frontmatter\n")
 
     result = run("build", "dist", "--skills", "skills", "--allow-findings")
 
@@ -77,12 +77,12 @@ def test_what_is_in_error_can_be_left_out_and_that_is_said(shelf: Path) -> None:
     )
 
 
-def test_a_place_with_something_else_in_it_is_status_2(shelf: Path) -> None:
+def test_a_place_with_something_else_in_it_is_status_2(library: Path) -> None:
     result = run("build", "skills/dist", "--skills", "skills")
 
     assert result.exit_code == 2
     assert "where the skills come from" in result.stderr
-    assert not (shelf / "dist").exists()
+    assert not (library / "dist").exists()
 
 
 def test_a_folder_that_is_not_there_is_status_2() -> None:

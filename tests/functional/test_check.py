@@ -152,7 +152,7 @@ def test_what_cannot_be_taken_apart_is_a_finding(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ("https://example.org/x", "an address cannot be checked"),
         ("x.skill --since main", "x.skill is an archive"),
@@ -165,19 +165,19 @@ def test_what_cannot_be_taken_apart_is_a_finding(folder: Path) -> None:
     ],
 )
 def test_what_cannot_be_checked_is_said(
-    arguments: str, said: str, folder: Path
+    arguments: str, message: str, folder: Path
 ) -> None:
     (folder / "x.skill").write_bytes(b"x")
     result = run("check", *arguments.split(" "))
 
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.row("R37")
 def test_a_baseline_forgives_what_it_knows(folder: Path) -> None:
-    known = folder / "known.json"
-    known.write_text(run("check", "bad", "--format", "json").stdout, "utf-8")
+    names = folder / "known.json"
+    names.write_text(run("check", "bad", "--format", "json").stdout, "utf-8")
     (folder / "bad" / "SKILL.md").write_text(f"{BAD}\nMore.\n", "utf-8")
     same = run("check", "bad", "--baseline", "known.json")
     more = run(
@@ -236,7 +236,7 @@ def test_an_unknown_code_is_status_2_with_a_hint() -> None:
 
 @pytest.mark.row("E02")
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("extra-key", "extra-key is unknown-field here.\n\n# unknown-field\n"),
         (
@@ -246,8 +246,8 @@ def test_an_unknown_code_is_status_2_with_a_hint() -> None:
         ("invalid-manifest", "# invalid-manifest\n"),
     ],
 )
-def test_names_of_other_linters_are_explained(name: str, said: str) -> None:
+def test_names_of_other_linters_are_explained(name: str, message: str) -> None:
     result = run("explain", name)
 
     assert result.exit_code == 0
-    assert result.stdout.startswith(said)
+    assert result.stdout.startswith(message)

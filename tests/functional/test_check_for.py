@@ -85,11 +85,11 @@ def test_every_format_fails_alike(style: str) -> None:
 
 def test_json_has_loaders_packs_reasons_and_findings() -> None:
     done = run("check", "skills", "--for", "closed,fragile", "--format", "json")
-    said = json.loads(done.output)
+    message = json.loads(done.output)
 
-    assert said["schema_version"] == 1
-    assert [each["how"] for each in said["loaders"]] == ["documented", "measured"]
-    mute = said["packs"][1]
+    assert message["schema_version"] == 1
+    assert [item["how"] for item in message["loaders"]] == ["documented", "measured"]
+    mute = message["packs"][1]
     assert mute["path"] == "skills/mute/SKILL.md"
     closed, fragile = mute["outcomes"]
     assert (closed["verdict"], fragile["verdict"]) == ("dropped", "breaks-neighbours")
@@ -100,8 +100,8 @@ def test_json_has_loaders_packs_reasons_and_findings() -> None:
         "line": 1,
         "source": "run",
     }
-    assert said["packs"][0]["outcomes"][1]["taken_down_by"] == "skills/mute"
-    assert {each["code"] for each in said["findings"]} == {
+    assert message["packs"][0]["outcomes"][1]["taken_down_by"] == "skills/mute"
+    assert {entry["code"] for entry in message["findings"]} == {
         "client-breaks",
         "client-drops",
     }
@@ -129,8 +129,8 @@ def test_markdown_counts_by_loader() -> None:
 
 
 def test_a_baseline_holds_what_is_known(folder: Path) -> None:
-    known = run("check", "skills", "--for", "careful", "--format", "json").output
-    (folder / "known.json").write_text(known, "utf-8")
+    names = run("check", "skills", "--for", "careful", "--format", "json").output
+    (folder / "known.json").write_text(names, "utf-8")
 
     done = run("check", "skills", "--for", "careful", "--baseline", "known.json")
 

@@ -52,13 +52,13 @@ class TestHooks:
 
     def test_their_fields_are_those_of_pre_commit(self) -> None:
         """Source: pre-commit.com, "Creating new hooks"."""
-        known = {
+        names = {
             *("id", "name", "description", "entry", "language", "types"),
             "require_serial",
         }
 
         assert set(HOOKS) == {"satchel-check", "satchel-fix"}
-        assert all(set(hook) == known for hook in HOOKS.values())
+        assert all(set(hook) == names for hook in HOOKS.values())
         # One run for all files: two of one name may be in different batches else.
         assert all(hook["require_serial"] for hook in HOOKS.values())
         assert all(hook["entry"].startswith("satchel ") for hook in HOOKS.values())
@@ -76,10 +76,10 @@ class TestHooks:
     def test_files_mean_their_packs(
         self, files: list[str], status: int, packs: int
     ) -> None:
-        done, said = self.hook("satchel-check", *files)
+        done, message = self.hook("satchel-check", *files)
 
         assert done == status
-        assert f"{packs} pack{'' if packs == 1 else 's'} checked" in said
+        assert f"{packs} pack{'' if packs == 1 else 's'} checked" in message
 
     @pytest.mark.parametrize("name", ["--fail-on=never", "--config=none", "--strict"])
     def test_no_file_of_a_change_is_an_option(self, name: str, folder: Path) -> None:
@@ -145,10 +145,10 @@ class TestAction:
         )
 
     def test_it_prints_and_writes_every_report(self, runner: Path) -> None:
-        status, said, outputs = self.act(runner, PATHS="skills\n")
+        status, message, outputs = self.act(runner, PATHS="skills\n")
 
         assert status == 1
-        assert said.startswith("::error file=skills/broken/SKILL.md,line=3,")
+        assert message.startswith("::error file=skills/broken/SKILL.md,line=3,")
         assert outputs["status"] == "1"
         assert json.loads(Path(outputs["sarif"]).read_text())["version"] == "2.1.0"
         assert "unquoted-colon" in Path(outputs["comment"]).read_text("utf-8")
@@ -179,7 +179,7 @@ class TestAction:
     def test_its_inputs_reach_the_command(self, runner: Path, folder: Path) -> None:
         commit(folder)
         (folder / "x y.toml").write_text('[lint]\nignore = ["missing-h1"]\n')
-        status, said, outputs = self.act(
+        status, message, outputs = self.act(
             runner,
             PATHS="skills/good\n\nskills/broken\n",
             PROFILE="lenient",
@@ -190,8 +190,8 @@ class TestAction:
             COMMENT="a b.md",
         )
 
-        assert (status, said[-200:]) == (0, said[-200:])
-        assert "since HEAD: no pack changed" in said
+        assert (status, message[-200:]) == (0, message[-200:])
+        assert "since HEAD: no pack changed" in message
         assert outputs["sarif"] == "a b.sarif"
         assert (folder / "a b.sarif").is_file()
         assert (folder / "a b.md").is_file()
@@ -234,10 +234,10 @@ class TestAction:
         )
 
         assert [n for n in ACTION["inputs"] if f"inputs.{n} " not in used] == []
-        assert all(each["description"] for each in ACTION["inputs"].values())
+        assert all(item["description"] for item in ACTION["inputs"].values())
         assert all(
-            each["value"] == f"${{{{ steps.check.outputs.{name} }}}}"
-            for name, each in ACTION["outputs"].items()
+            entry["value"] == f"${{{{ steps.check.outputs.{name} }}}}"
+            for name, entry in ACTION["outputs"].items()
         )
 
     @pytest.mark.parametrize("step", ACTION["runs"]["steps"], ids=lambda s: s["name"])

@@ -71,10 +71,10 @@ def test_key_material_is_named_without_what_it_holds(tmp_path: Path) -> None:
     (tmp_path / "forms/keys").mkdir()
     (tmp_path / "forms/keys/id_rsa").write_text("hunter2\n", "utf-8")
 
-    said = run("check", str(tmp_path)).stdout
+    message = run("check", str(tmp_path)).stdout
 
-    assert "key material (2 entries): .env, keys/id_rsa" in said
-    assert "hunter2" not in said
+    assert "key material (2 entries): .env, keys/id_rsa" in message
+    assert "hunter2" not in message
 
 
 @pytest.mark.row("F15")
@@ -85,8 +85,8 @@ def test_a_baseline_holds_wherever_the_library_is(
     monkeypatch.chdir(tmp_path)
     put(tmp_path, "lib/a/forms", more="bogus: 1\n")
     put(tmp_path, "lib/b/forms")
-    known = run("check", "lib", "--format", "json").stdout
-    (tmp_path / "known.json").write_text(known, "utf-8")
+    names = run("check", "lib", "--format", "json").stdout
+    (tmp_path / "known.json").write_text(names, "utf-8")
     if to == ".":
         monkeypatch.chdir(tmp_path / "lib")
     else:
@@ -107,8 +107,8 @@ def test_a_baseline_that_matches_nothing_says_so(
     monkeypatch.chdir(tmp_path)
     put(tmp_path, "lib/forms", more="bogus: 1\n")
     put(tmp_path, "other/mail", more="tags: 1\n")
-    known = run("check", "lib", "--format", "json").stdout
-    (tmp_path / "known.json").write_text(known, "utf-8")
+    names = run("check", "lib", "--format", "json").stdout
+    (tmp_path / "known.json").write_text(names, "utf-8")
 
     result = run("check", "other", "--baseline", "known.json")
 
@@ -123,9 +123,9 @@ def test_a_baseline_of_before_is_read(
     """It has no places: its paths are compared as they are printed."""
     monkeypatch.chdir(tmp_path)
     put(tmp_path, "lib/forms", more="bogus: 1\n")
-    known = json.loads(run("check", "lib", "--format", "json").stdout)
-    del known["places"]
-    (tmp_path / "known.json").write_text(json.dumps(known), "utf-8")
+    names = json.loads(run("check", "lib", "--format", "json").stdout)
+    del names["places"]
+    (tmp_path / "known.json").write_text(json.dumps(names), "utf-8")
 
     assert run("check", "lib", "--baseline", "known.json").exit_code == 0
     assert run("check", "./lib", "--baseline", "known.json").exit_code == 0
@@ -146,14 +146,14 @@ def test_every_command_counts_the_same_packs(
     for place in ("lib/c/copy", "lib/d/copy"):
         text = PACK.format(name="copy", about=ABOUT, more="", how="it")
         write_pack(tmp_path / place, text, {})
-    said = (
+    message = (
         "8 packs: 4 skills listed; not listed: 2 of a name claimed twice, 1 refused, "
         "1 copy of another"
     )
 
     assert "8 packs checked" in run("check", "lib").stdout
-    assert said in run("list", "--skills", "lib").stderr
-    assert said in run("doctor", "--skills", "lib").stdout
+    assert message in run("list", "--skills", "lib").stderr
+    assert message in run("doctor", "--skills", "lib").stdout
     since = run("check", "lib", "--since", "HEAD").stdout
     assert "0 -> 4 skills" in since
     assert "4 of 8 packs not listed" in since

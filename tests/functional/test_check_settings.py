@@ -25,7 +25,7 @@ def configure(folder: Path, text: str, name: str = "satchel.toml") -> None:
 
 def found(*arguments: str) -> list[tuple[str, str]]:
     report = json.loads(run("check", "skills", *arguments, "--format", "json").stdout)
-    return [(each["severity"], each["code"]) for each in report["findings"]]
+    return [(item["severity"], item["code"]) for item in report["findings"]]
 
 
 def test_the_nearest_file_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,8 @@ def test_every_format_has_the_new_findings_alone(folder: Path, style: str) -> No
 
 def test_a_baseline_counts_as_well(folder: Path) -> None:
     write(folder / "skills", "new", more=LINK)
-    known = run("check", "skills", "--format", "json").stdout
-    (folder / "known.json").write_text(known, "utf-8")
+    names = run("check", "skills", "--format", "json").stdout
+    (folder / "known.json").write_text(names, "utf-8")
     result = run(
         *("check", "skills", "--since", "HEAD", "--strict"),
         *("--baseline", "known.json", "--format", "json"),

@@ -106,7 +106,7 @@ def test_settings_of_codex_are_where_it_says(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
-    ("found", "venv", "command"),
+    ("expected", "venv", "command"),
     [
         ("/usr/bin/satchel", False, ["satchel"]),
         ("/srv/venv/bin/satchel", True, ["/srv/venv/bin/satchel"]),
@@ -116,11 +116,11 @@ def test_settings_of_codex_are_where_it_says(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_client_finds_the_command_that_it_starts(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
-    found: str | None,
+    expected: str | None,
     venv: bool,
     command: list[str],
 ) -> None:
-    monkeypatch.setattr(shutil, "which", lambda _: found)
+    monkeypatch.setattr(shutil, "which", lambda _: expected)
     monkeypatch.setattr(sys, "base_prefix", "/elsewhere" if venv else sys.prefix)
     write_pack(folder / "skills", "alpha")
 

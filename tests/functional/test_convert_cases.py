@@ -35,16 +35,16 @@ def converted(case: Path, folder: Path) -> tuple[dict[str, bytes], list[str]]:
     os.chdir(folder)
     result = run("convert", *args, "--json")
     report = json.loads(result.stdout)
-    told = [f"status {result.exit_code}"]
+    expected = [f"status {result.exit_code}"]
     for pack in report["packs"]:
-        told.append(f"{pack['status']} {pack['path'] or pack['source']}")
-        for each in pack["findings"]:
-            line = f":{each['line']}" if each["line"] else ""
-            told.append(f"  {each['severity']} {each['code']} {each['path']}{line}")
-            assert each["fix"], each
+        expected.append(f"{pack['status']} {pack['path'] or pack['source']}")
+        for item in pack["findings"]:
+            line = f":{item['line']}" if item["line"] else ""
+            expected.append(f"  {item['severity']} {item['code']} {item['path']}{line}")
+            assert item["fix"], item
     after = tree(folder)
     assert {path: after[path] for path in before} == before
-    return {path: after[path] for path in after if path not in before}, told
+    return {path: after[path] for path in after if path not in before}, expected
 
 
 @pytest.mark.row("X07", "C54", "E13", "E17", "X05", "C14", "C15", "C16")
@@ -52,7 +52,7 @@ def converted(case: Path, folder: Path) -> tuple[dict[str, bytes], list[str]]:
 def test_case(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    made, told = converted(case, tmp_path)
+    made, expected = converted(case, tmp_path)
 
-    assert told == (case / "told.txt").read_text("utf-8").splitlines()
+    assert expected == (case / "told.txt").read_text("utf-8").splitlines()
     assert made == tree(case / "expect")

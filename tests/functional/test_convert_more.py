@@ -37,7 +37,7 @@ def put(project: Path, path: str, text: str = TEXT) -> None:
 
 
 def packs(project: Path) -> list[str]:
-    return sorted(each.parent.name for each in (project / "out").rglob("SKILL.md"))
+    return sorted(item.parent.name for item in (project / "out").rglob("SKILL.md"))
 
 
 @pytest.mark.row("F53")

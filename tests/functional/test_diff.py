@@ -134,7 +134,7 @@ def test_json_says_the_same() -> None:
     assert {"field": "license", "change": "removed", "old": "MIT", "new": None} in (
         alpha["manifest"]
     )
-    by_path = {each["path"]: each for each in alpha["files"]}
+    by_path = {item["path"]: item for item in alpha["files"]}
     assert by_path["scripts/new.py"]["old"] is None
     assert by_path["scripts/new.py"]["new"]["size"] == 2
     assert by_path["logo.png"]["diff"] == []
@@ -185,7 +185,7 @@ def test_frontmatter_that_cannot_be_read_is_compared_as_text(here: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("nowhere", "new", "nowhere: no such file or folder"),
         ("old", "empty", "no folder with a SKILL.md"),
@@ -196,7 +196,7 @@ def test_frontmatter_that_cannot_be_read_is_compared_as_text(here: Path) -> None
     ],
 )
 def test_what_cannot_be_compared_is_status_2(
-    here: Path, old: str, new: str, said: str
+    here: Path, old: str, new: str, message: str
 ) -> None:
     write_pack(here / "twice/a", OLD)
     write_pack(here / "twice/b", OLD)
@@ -205,7 +205,7 @@ def test_what_cannot_be_compared_is_status_2(
     result = run("diff", old, new)
 
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.row("G17")
@@ -222,9 +222,9 @@ def test_no_control_character_reaches_a_terminal(here: Path) -> None:
 
 
 def test_the_order_does_not_hang_on_the_hash_seed() -> None:
-    said = {
+    message = {
         run_process("diff", "old", "new", env={"PYTHONHASHSEED": seed}).stdout
         for seed in ("0", "1")
     }
 
-    assert len(said) == 1
+    assert len(message) == 1

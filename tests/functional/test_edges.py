@@ -17,7 +17,7 @@ PACK = "---\nname: alpha\ndescription: Use alpha when testing.\n---\nDo.\n"
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write_pack(tmp_path / "skills" / "alpha", PACK)
     return tmp_path / "skills"
@@ -95,7 +95,7 @@ def test_the_version() -> None:
     assert run("--version").stdout.startswith("satchel 0.")
 
 
-def test_python_dash_m_is_the_same_command(shelf: Path) -> None:
+def test_python_dash_m_is_the_same_command(library: Path) -> None:
     result = run_process("list", "--skills", "skills")
 
     assert result.returncode == 0
@@ -107,7 +107,7 @@ class _Odd(SkillError):
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "said"),
+    ("error", "status", "message"),
     [
         (_Odd("something\x1b[31m odd"), 1, "satchel: something<U+001B>[31m odd"),
         (PermissionError(13, "Permission denied"), 2, "Permission denied"),
@@ -116,7 +116,7 @@ class _Odd(SkillError):
     ],
 )
 def test_no_error_shows_a_traceback(
-    error: BaseException, status: int, said: str, monkeypatch: pytest.MonkeyPatch
+    error: BaseException, status: int, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error
@@ -125,13 +125,13 @@ def test_no_error_shows_a_traceback(
     result = run("list")
 
     assert result.exit_code == status
-    assert said in result.stderr
+    assert message in result.stderr
     assert "Traceback" not in result.output
-    assert len(result.stderr.splitlines()) <= 1 or not said
+    assert len(result.stderr.splitlines()) <= 1 or not message
 
 
 def test_a_pipe_that_breaks_at_the_end_is_no_complaint(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
+    library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise BrokenPipeError
@@ -155,9 +155,9 @@ def test_a_pipe_that_breaks_at_the_end_is_no_complaint(
     ],
 )
 def test_without_a_stream_the_status_is_the_same(
-    arguments: str, status: int, closed: str, shelf: Path
+    arguments: str, status: int, closed: str, library: Path
 ) -> None:
-    write_pack(shelf / "beta", f"{PACK.replace('alpha', 'beta')}[a](b.md)")
+    write_pack(library / "beta", f"{PACK.replace('alpha', 'beta')}[a](b.md)")
     done = subprocess.run(
         ["sh", "-c", f'"$0" -m satchel {arguments} {closed}', sys.executable],
         capture_output=True,
@@ -171,12 +171,12 @@ def test_without_a_stream_the_status_is_the_same(
 
 @pytest.mark.parametrize("arguments", ["list --skills skills", "explain", "--help"])
 def test_a_reader_that_goes_away_hears_no_complaint(
-    arguments: str, shelf: Path
+    arguments: str, library: Path
 ) -> None:
     for number in range(3_000):  # more than a pipe holds
         if "skills" not in arguments:
             break
-        write_pack(shelf / f"p{number}", PACK.replace("alpha", f"p{number}"))
+        write_pack(library / f"p{number}", PACK.replace("alpha", f"p{number}"))
     command = [sys.executable, "-m", "satchel", *arguments.split()]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -185,16 +185,16 @@ def test_a_reader_that_goes_away_hears_no_complaint(
         assert process.stderr is not None
         process.stdout.read(1)
         process.stdout.close()
-        said = process.stderr.read()
+        message = process.stderr.read()
         process.wait(60)
 
-    assert said == b""
+    assert message == b""
 
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1"])
-def test_output_is_utf_8_in_any_locale(locale: str, shelf: Path) -> None:
+def test_output_is_utf_8_in_any_locale(locale: str, library: Path) -> None:
     text = PACK.replace("testing", "testing größe 技能")
-    write_pack(shelf / "alpha", text)
+    write_pack(library / "alpha", text)
     env = {"LC_ALL": locale, "LANG": locale, "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
     result = run_process("list", "--skills", "skills", env=env)
 
@@ -202,9 +202,9 @@ def test_output_is_utf_8_in_any_locale(locale: str, shelf: Path) -> None:
     assert "größe 技能" in result.stdout.decode("utf-8")
 
 
-def test_a_file_name_that_is_no_utf_8_does_no_harm(shelf: Path) -> None:
+def test_a_file_name_that_is_no_utf_8_does_no_harm(library: Path) -> None:
     try:
-        (shelf / "alpha" / b"\xff\xfe.md".decode("utf-8", "surrogateescape")).touch()
+        (library / "alpha" / b"\xff\xfe.md".decode("utf-8", "surrogateescape")).touch()
     except OSError:
         pytest.skip("this file system takes only UTF-8")
     for command in ("list", "list --json", "doctor", "check skills"):
@@ -227,9 +227,9 @@ def test_a_file_name_that_is_no_utf_8_does_no_harm(shelf: Path) -> None:
     ],
 )
 def test_the_shell_completes(
-    words: str, place: int, expected: str, shelf: Path
+    words: str, place: int, expected: str, library: Path
 ) -> None:
-    (shelf.parent / "satchel.toml").write_text('skills = ["skills"]\n', "utf-8")
+    (library.parent / "satchel.toml").write_text('skills = ["skills"]\n', "utf-8")
     env = {
         "_SATCHEL_COMPLETE": "bash_complete",
         "COMP_WORDS": words,

@@ -26,7 +26,9 @@ def said(pack: Pack, folder: Path) -> Said:
     pack.write(library)
     findings = check([str(library / pack.folder)]).findings
     return Said(
-        frozenset(Report(each.code, level_of(each.severity)) for each in findings)
+        frozenset(
+            Report(finding.code, level_of(finding.severity)) for finding in findings
+        )
     )
 
 
@@ -37,7 +39,7 @@ def ids(fault: Fault) -> str:
 @pytest.mark.row("A29", "A30", "E02")
 @pytest.mark.skipif(os.name == "nt", reason="many of these packs need POSIX")
 @pytest.mark.parametrize(
-    "fault", [each for each in FAULTS if each.id not in HEAVY], ids=ids
+    "fault", [item for item in FAULTS if item.id not in HEAVY], ids=ids
 )
 def test_it_is_found_or_known_to_be_missed(fault: Fault, tmp_path: Path) -> None:
     outcome = judge(said(fault.bad, tmp_path / "1"), said(fault.good, tmp_path / "2"))

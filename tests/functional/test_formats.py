@@ -58,7 +58,7 @@ def test_every_released_state_of_a_session_is_read(path: Path) -> None:
 
     state = parse_state(text)
 
-    assert [each.id for each in state.active] == ["house-style", "refunds"]
+    assert [item.id for item in state.active] == ["house-style", "refunds"]
     assert state.active[0].at == 1767225600.25
     assert state.unloaded == {"pdf-forms": 1767225601.0}
     assert state.grants == (("tool", "refunds", "refund"),)
@@ -110,10 +110,10 @@ def test_a_printed_diff_has_the_shape_that_was_released(
 
 def test_every_format_has_a_file_for_each_version_up_to_the_last() -> None:
     names = sorted(path.name for path in FORMATS.iterdir())
-    found = [re.fullmatch(r"([a-z-]+)-(\d+)(\.[a-z.]+)", name) for name in names]
+    results = [re.fullmatch(r"([a-z-]+)-(\d+)(\.[a-z.]+)", name) for name in names]
 
-    assert all(found), names
-    last = {(match[1], match[3]): int(match[2]) for match in found if match}
+    assert all(results), names
+    last = {(match[1], match[3]): int(match[2]) for match in results if match}
     assert names == sorted(
         f"{name}-{n}{suffix}"
         for (name, suffix), top in last.items()

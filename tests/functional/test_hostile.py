@@ -92,10 +92,10 @@ def _check_findings(pack: HostilePack, outcome: LoaderOutcome) -> None:
     is_listed = outcome.found.keys() > {GOOD_NAME}
     is_shadowed = "shadowed" in outcome.answer["excluded"].values()
     if not (is_listed or is_shadowed or pack.name in NOTHING_THERE):
-        assert {each["severity"] for each in findings} & {"error", "warning"}
-    for each in findings:
-        said = f"{each['path']}{each['message']}{each['fix']}"
-        assert not {"control", "bidi", "tag", "secret"} & {*find_leaks(said)}
+        assert {finding["severity"] for finding in findings} & {"error", "warning"}
+    for item in findings:
+        message = f"{item['path']}{item['message']}{item['fix']}"
+        assert not {"control", "bidi", "tag", "secret"} & {*find_leaks(message)}
 
 
 def test_packs_are_many_unlike_and_always_the_same(tmp_path: Path) -> None:
@@ -125,10 +125,14 @@ def test_a_flood_of_entries_leaves_room_for_the_rest(kind: str, tmp_path: Path) 
         path.touch() if kind == "files" else path.mkdir(parents=True)
 
     with Satchel(library, options=Options(limits=Limits(scan_entries=200))) as skills:
-        found = [entry.id for entry in skills.catalog]
-        over = [each.path for each in skills.findings if each.code == "limit-exceeded"]
+        results = [entry.id for entry in skills.catalog]
+        over = [
+            finding.path
+            for finding in skills.findings
+            if finding.code == "limit-exceeded"
+        ]
 
-    assert found == [GOOD_NAME]
+    assert results == [GOOD_NAME]
     # What a folder listed last leaves over is nobody's, so that the whole ends there.
     assert over in ([str(flood)], [str(library)])
 
@@ -267,9 +271,11 @@ def test_leaks_are_looked_for_in_the_catalog(catalog: object, tmp_path: Path) ->
 
 
 def test_without_a_catalog_only_secrets_are_leaks(tmp_path: Path) -> None:
-    found = {"a": "secret-from-outside-the-library\x1b"}
+    results = {"a": "secret-from-outside-the-library\x1b"}
 
-    outcome = run_loader(_loader(f"print({json.dumps({'found': found})!r})"), tmp_path)
+    outcome = run_loader(
+        _loader(f"print({json.dumps({'found': results})!r})"), tmp_path
+    )
 
     assert (outcome.leaks, outcome.rendered) == (("secret",), False)
 
@@ -283,11 +289,11 @@ def test_satchel_is_a_loader(
         loader.main()
 
     ready, answer = capsys.readouterr().out.splitlines()
-    told = json.loads(answer)
+    expected = json.loads(answer)
     assert ready == "ready"
-    assert told["found"] == {GOOD_NAME: GOOD_DESCRIPTION}
-    assert [each["code"] for each in told["findings"]] == ["irregular-skill-file"]
-    assert told.keys() == {
+    assert expected["found"] == {GOOD_NAME: GOOD_DESCRIPTION}
+    assert [item["code"] for item in expected["findings"]] == ["irregular-skill-file"]
+    assert expected.keys() == {
         *("found", "catalog", "prompt", "findings", "excluded", "loaded"),
     }
 
@@ -337,16 +343,16 @@ def test_a_pack_that_cannot_be_made_is_told(
 def _xml_ids(text: str) -> list[str]:
     body = text[text.index("<available_skills>\n") :]
     skills = ET.fromstring(body)  # noqa: S314 - our own text is what is tested
-    return sorted(each.findtext("id") or "" for each in skills)
+    return sorted(skill.findtext("id") or "" for skill in skills)
 
 
 def _xml_names(text: str) -> list[str]:
     skills = ET.fromstring(text)  # noqa: S314 - our own text is what is tested
-    return sorted(each.findtext("name") or "" for each in skills)
+    return sorted(skill.findtext("name") or "" for skill in skills)
 
 
 def _json(text: str) -> list[str]:
-    return sorted(each["id"] for each in json.loads(text)["skills"])
+    return sorted(load["id"] for load in json.loads(text)["skills"])
 
 
 def _list(text: str) -> list[str]:

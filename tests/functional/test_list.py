@@ -16,14 +16,14 @@ GOOD = "---\nname: {name}\ndescription: Use {name} when testing the list.\n---\n
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two good packs in ``skills``; the working folder is the one above."""
     monkeypatch.chdir(tmp_path)
-    shelf = tmp_path / "skills"
+    library = tmp_path / "skills"
     files = {"references/a.md": "A", "scripts/b.py": "B", "assets/c.txt": "C"}
-    write_pack(shelf / "alpha", GOOD.format(name="alpha"), files)
-    write_pack(shelf / "beta", GOOD.format(name="beta"))
-    return shelf
+    write_pack(library / "alpha", GOOD.format(name="alpha"), files)
+    write_pack(library / "beta", GOOD.format(name="beta"))
+    return library
 
 
 def listed(*arguments: str, status: int = 0) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def listed(*arguments: str, status: int = 0) -> dict[str, Any]:
 
 
 @pytest.mark.row("C43")
-def test_every_skill_is_a_line_of_a_table(shelf: Path) -> None:
+def test_every_skill_is_a_line_of_a_table(library: Path) -> None:
     result = run("list", "--skills", "skills")
 
     assert result.exit_code == 0
@@ -47,7 +47,7 @@ def test_every_skill_is_a_line_of_a_table(shelf: Path) -> None:
 
 
 @pytest.mark.row("R37", "R24")
-def test_json_has_exactly_these_fields(shelf: Path) -> None:
+def test_json_has_exactly_these_fields(library: Path) -> None:
     document = listed("--skills", "skills")
     digest = Satchel("skills").digest("alpha")
 
@@ -82,8 +82,8 @@ def test_json_has_exactly_these_fields(shelf: Path) -> None:
 
 
 @pytest.mark.row("R28")
-def test_an_error_is_status_1_and_hides_no_neighbour(shelf: Path) -> None:
-    write_pack(shelf / "broken", "---\nname: broken\n---\nNo description.\n")
+def test_an_error_is_status_1_and_hides_no_neighbour(library: Path) -> None:
+    write_pack(library / "broken", "---\nname: broken\n---\nNo description.\n")
     document = listed("--skills", "skills", status=1)
     table = run("list", "--skills", "skills")
 
@@ -98,9 +98,9 @@ def test_an_error_is_status_1_and_hides_no_neighbour(shelf: Path) -> None:
     assert "alpha" in table.stdout
 
 
-def test_a_warning_is_status_0(shelf: Path) -> None:
+def test_a_warning_is_status_0(library: Path) -> None:
     text = "---\nname: gamma\ndescription: Use it when: testing\n---\n"
-    write_pack(shelf / "gamma", text)
+    write_pack(library / "gamma", text)
     document = listed("--skills", "skills")
 
     assert [f["severity"] for f in document["findings"]] == ["warning"]
@@ -108,7 +108,7 @@ def test_a_warning_is_status_0(shelf: Path) -> None:
 
 
 @pytest.mark.row("R03", "C36")
-def test_both_owners_of_a_conflict_are_shown(shelf: Path, tmp_path: Path) -> None:
+def test_both_owners_of_a_conflict_are_shown(library: Path, tmp_path: Path) -> None:
     write_pack(tmp_path / "more" / "alpha", GOOD.format(name="alpha") + "Else.\n")
     places = ("--skills", "skills", "--skills", "more")
     document = listed(*places, status=1)
@@ -136,7 +136,7 @@ def test_both_owners_of_a_conflict_are_shown(shelf: Path, tmp_path: Path) -> Non
 
 @pytest.mark.row("X04")
 def test_a_chosen_precedence_is_no_trouble_and_the_loser_stays_visible(
-    shelf: Path, tmp_path: Path
+    library: Path, tmp_path: Path
 ) -> None:
     write_pack(tmp_path / "more" / "alpha", GOOD.format(name="alpha") + "Else.\n")
     settings = 'skills = ["skills", "more"]\non_conflict = "precedence"\n'
@@ -152,7 +152,9 @@ def test_a_chosen_precedence_is_no_trouble_and_the_loser_stays_visible(
     assert [f["code"] for f in document["findings"]] == ["skill-withheld"]
 
 
-def test_what_is_withheld_is_shown_with_its_reason(shelf: Path, tmp_path: Path) -> None:
+def test_what_is_withheld_is_shown_with_its_reason(
+    library: Path, tmp_path: Path
+) -> None:
     settings = 'skills = ["skills"]\ndisabled = ["beta"]\n'
     (tmp_path / "satchel.toml").write_text(settings, "utf-8")
     result = run("list")
@@ -191,8 +193,8 @@ def test_a_path_that_is_not_there_is_status_2(command: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "written", ["skills", "./skills", "skills/", "../{here}/skills"]
 )
-def test_paths_are_printed_as_they_were_written(shelf: Path, written: str) -> None:
-    written = written.format(here=shelf.parent.name)
+def test_paths_are_printed_as_they_were_written(library: Path, written: str) -> None:
+    written = written.format(here=library.parent.name)
     document = listed("--skills", written)
 
     assert document["skills"][0]["path"] == f"{written.rstrip('/')}/alpha"
@@ -200,11 +202,11 @@ def test_paths_are_printed_as_they_were_written(shelf: Path, written: str) -> No
 
 @pytest.mark.row("R24")
 def test_paths_from_settings_are_relative_to_where_one_stands(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
+    library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (shelf.parent / "satchel.toml").write_text('skills = ["skills"]\n', "utf-8")
+    (library.parent / "satchel.toml").write_text('skills = ["skills"]\n', "utf-8")
     from_above = [skill["path"] for skill in listed()["skills"]]
-    below = shelf / "alpha"
+    below = library / "alpha"
     monkeypatch.chdir(below)
 
     assert from_above == ["skills/alpha", "skills/beta"]
@@ -214,9 +216,9 @@ def test_paths_from_settings_are_relative_to_where_one_stands(
     ]
 
 
-def test_settings_in_pyproject_count_too(shelf: Path) -> None:
+def test_settings_in_pyproject_count_too(library: Path) -> None:
     table = '[tool.satchel]\nskills = ["skills"]\n'
-    (shelf.parent / "pyproject.toml").write_text(table, "utf-8")
+    (library.parent / "pyproject.toml").write_text(table, "utf-8")
 
     assert [skill["id"] for skill in listed()["skills"]] == ["alpha", "beta"]
 
@@ -233,32 +235,32 @@ def test_without_sources_it_says_what_to_write(
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 120])
-def test_no_line_is_wider_than_the_terminal(shelf: Path, width: int) -> None:
+def test_no_line_is_wider_than_the_terminal(library: Path, width: int) -> None:
     lines = run("list", "--skills", "skills", width=width).stdout.splitlines()
 
     assert max(map(len, lines)) <= width
 
 
-def test_into_a_pipe_nothing_is_cut(shelf: Path) -> None:
+def test_into_a_pipe_nothing_is_cut(library: Path) -> None:
     long = "Use gamma " + "when testing " * 30
-    write_pack(shelf / "gamma", f"---\nname: gamma\ndescription: {long}\n---\n")
+    write_pack(library / "gamma", f"---\nname: gamma\ndescription: {long}\n---\n")
 
     result = run("list", "--skills", "skills", width=None)
 
     assert long.strip() in result.stdout
 
 
-def test_many_findings_are_cut_short(shelf: Path) -> None:
+def test_many_findings_are_cut_short(library: Path) -> None:
     for number in range(15):
-        write_pack(shelf / f"bad-{number:02}", f"---\nname: bad-{number:02}\n---\n")
+        write_pack(library / f"bad-{number:02}", f"---\nname: bad-{number:02}\n---\n")
     result = run("list", "--skills", "skills")
 
     assert result.stderr.count(" error missing-description") == 10
     assert result.stderr.splitlines()[-1] == "5 errors more: see satchel doctor"
 
 
-def test_a_file_that_is_no_pack_is_status_2(shelf: Path) -> None:
-    (shelf / "notes.md").write_text("Notes.", "utf-8")
+def test_a_file_that_is_no_pack_is_status_2(library: Path) -> None:
+    (library / "notes.md").write_text("Notes.", "utf-8")
     result = run("list", "--skills", "skills/notes.md")
 
     assert result.exit_code == 2
@@ -266,10 +268,10 @@ def test_a_file_that_is_no_pack_is_status_2(shelf: Path) -> None:
 
 
 def test_a_skill_file_means_its_pack(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
+    library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from_above = listed("--skills", "skills/alpha/SKILL.md")["skills"]
-    monkeypatch.chdir(shelf / "alpha")
+    monkeypatch.chdir(library / "alpha")
     from_within = listed("--skills", "SKILL.md")["skills"]
 
     assert [skill["path"] for skill in from_above] == ["skills/alpha"]
@@ -277,7 +279,7 @@ def test_a_skill_file_means_its_pack(
 
 
 def test_a_source_that_does_not_answer_is_never_silent(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
+    library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(self: LocalSource) -> tuple[()]:
         raise SourceUnavailableError(self.label, "the disk is gone")

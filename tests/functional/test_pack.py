@@ -165,7 +165,7 @@ def test_what_the_pack_lists_is_never_left_out_in_silence(pack: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "said"),
+    ("arguments", "status", "message"),
     [
         (["skills"], 2, "expected one pack, got 2"),
         (["nowhere"], 2, "nowhere: no such file or folder"),
@@ -175,7 +175,7 @@ def test_what_the_pack_lists_is_never_left_out_in_silence(pack: Path) -> None:
     ],
 )
 def test_what_is_no_pack_is_said(
-    tmp_path: Path, arguments: list[str], status: int, said: str
+    tmp_path: Path, arguments: list[str], status: int, message: str
 ) -> None:
     beta = write_pack(tmp_path / "skills/beta", HEAD.replace("alpha", "beta"))
     (beta / "notes.txt").write_text("x")
@@ -183,7 +183,7 @@ def test_what_is_no_pack_is_said(
     result = run("pack", *arguments)
 
     assert result.exit_code == status
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_what_nobody_would_unpack_is_refused(pack: Path) -> None:

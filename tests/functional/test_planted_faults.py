@@ -19,7 +19,7 @@ def outcomes() -> list[Outcome]:
 
 @pytest.mark.row("F50", "F51", "F52", "F55", "F56", "F57")
 def test_most_faults_are_reported(outcomes: list[Outcome]) -> None:
-    reported = sum(each.is_reported for each in outcomes)
+    reported = sum(outcome.is_reported for outcome in outcomes)
 
     assert len(outcomes) >= LEAST
     assert reported >= SHARE * len(outcomes)
@@ -27,10 +27,12 @@ def test_most_faults_are_reported(outcomes: list[Outcome]) -> None:
 
 @pytest.mark.row("F50", "F51", "F52", "F55", "F56", "F57")
 def test_nothing_is_said_of_a_sound_twin(outcomes: list[Outcome]) -> None:
-    assert [(each.fault.id, each.wrong) for each in outcomes if each.wrong] == []
+    assert [
+        (outcome.fault.id, outcome.wrong) for outcome in outcomes if outcome.wrong
+    ] == []
 
 
 def test_every_fault_has_a_name_of_its_own() -> None:
-    names = Counter(each.id for each in PLANTED)
+    names = Counter(item.id for item in PLANTED)
 
     assert [name for name, count in names.items() if count > 1] == []

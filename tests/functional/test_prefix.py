@@ -120,29 +120,29 @@ def test_a_way_out_of_the_message_is_a_way_out(tmp_path: Path) -> None:
     write_pack(tmp_path / "twin/other/pdf", text("pdf", "The third."))
     two = Satchel("libs/other", "twin/other")
     assert 'prefix={"twin/other": "other-"}' in two.conflicts[0].fix
-    told = Satchel(
+    expected = Satchel(
         "libs/other", "twin/other", options=Options(prefix={"twin/other": "other-"})
     )
-    assert told.conflicts == ()
+    assert expected.conflicts == ()
 
 
 @pytest.mark.row("F58")
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ("{name}-", "unknown {name}; known: {folder}, {parent}, {path}"),
         ({"lib": "x-"}, "'lib' is not named; named: libs"),
     ],
 )
-def test_a_wrong_prefix_is_refused(given: str | dict[str, str], said: str) -> None:
+def test_a_wrong_prefix_is_refused(given: str | dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         Satchel("libs", options=Options(prefix=given))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.row("F58")
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("prefix = 5", "prefix: expected a table; got 5"),
         ("prefix = { libs = 5 }", "prefix.'libs': expected a text; got 5"),
@@ -150,14 +150,14 @@ def test_a_wrong_prefix_is_refused(given: str | dict[str, str], said: str) -> No
     ],
 )
 def test_a_wrong_prefix_in_settings_is_refused(
-    tmp_path: Path, line: str, said: str
+    tmp_path: Path, line: str, message: str
 ) -> None:
     (tmp_path / "satchel.toml").write_text(f'skills = ["libs"]\n{line}\n', "utf-8")
 
     result = run("list")
 
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_one_prefix_for_all_and_one_for_a_place_do_not_go_together() -> None:

@@ -30,7 +30,7 @@ def text(name: str, description: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write_pack(
         tmp_path / "one" / "apprun-skills",
@@ -134,8 +134,8 @@ def test_a_query_that_finds_nothing_is_no_error(query: str) -> None:
     assert "no skill matches" in result.stderr
 
 
-def test_why_not_listed(shelf: Path) -> None:
-    write_pack(shelf / "mute", "---\nname: mute\n---\nSays what it does.\n")
+def test_why_not_listed(library: Path) -> None:
+    write_pack(library / "mute", "---\nname: mute\n---\nSays what it does.\n")
     result = run("why", "mute", "--skills", "skills")
 
     assert result.exit_code == 1

@@ -12,7 +12,7 @@ GOOD = "---\nname: {name}\ndescription: Use {name} when testing.\n---\nDo.\n"
 
 
 @pytest.fixture(autouse=True)
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two good packs in ``skills``; the working folder is the one above."""
     monkeypatch.chdir(tmp_path)
     write_pack(tmp_path / "skills/a", GOOD.format(name="a"), {"references/x.md": "X"})
@@ -43,9 +43,9 @@ def test_skills_can_be_published_without_a_release_in_between(tmp_path: Path) ->
     assert (tmp_path / "public/.well-known/skills/a/references/x.md").exists()
 
 
-def test_to_publish_an_earlier_release_is_the_way_back(shelf: Path) -> None:
+def test_to_publish_an_earlier_release_is_the_way_back(library: Path) -> None:
     first = run("publish", "public", "--skills", "skills").stdout.strip()
-    write_pack(shelf / "c", GOOD.format(name="c"))
+    write_pack(library / "c", GOOD.format(name="c"))
     second = run("publish", "public", "--skills", "skills").stdout.strip()
     assert first != second
 
@@ -60,15 +60,15 @@ def test_to_publish_an_earlier_release_is_the_way_back(shelf: Path) -> None:
         assert "c" in skills.catalog
 
 
-def test_what_would_not_be_released_is_not_published(shelf: Path) -> None:
+def test_what_would_not_be_released_is_not_published(library: Path) -> None:
     run("publish", "public", "--skills", "skills")
-    before = (shelf.parent / "public/release.json").read_bytes()
-    write_pack(shelf / "bad", "no frontmatter\n")
+    before = (library.parent / "public/release.json").read_bytes()
+    write_pack(library / "bad", "no frontmatter\n")
 
     refused = run("publish", "public", "--skills", "skills")
 
     assert refused.exit_code == 1
-    assert (shelf.parent / "public/release.json").read_bytes() == before
+    assert (library.parent / "public/release.json").read_bytes() == before
     allowed = run("publish", "public", "--skills", "skills", "--allow-findings")
     assert allowed.exit_code == 0
     assert "warning: this release lacks what is in error" in allowed.stderr

@@ -61,8 +61,8 @@ def test_a_legacy_template_is_rendered_and_told_of() -> None:
 def test_the_command_that_is_named_makes_the_pack(tmp_path: Path) -> None:
     """Typed as it is shown, it ends the warning; a blank in the path is no harm."""
     write_template(tmp_path / "my templates", "vp", "You split goals into teams.\n")
-    told = run("role", "vp", "--templates", "my templates").stderr
-    command = told.partition("make a pack of it: satchel ")[2].partition("\n")[0]
+    expected = run("role", "vp", "--templates", "my templates").stderr
+    command = expected.partition("make a pack of it: satchel ")[2].partition("\n")[0]
     assert command == "convert 'my templates/roles/vp'"
 
     run(*shlex.split(command))
@@ -82,15 +82,17 @@ def test_commands_are_run_with_shell_only() -> None:
 
 @pytest.mark.row("C22")
 @pytest.mark.parametrize(
-    ("role", "said"),
+    ("role", "message"),
     [("bakend", "did you mean backend?"), ("vp", "roles here: analyst, backend, qa")],
 )
-def test_a_role_without_either_is_a_sentence_and_status_1(role: str, said: str) -> None:
+def test_a_role_without_either_is_a_sentence_and_status_1(
+    role: str, message: str
+) -> None:
     result = run("role", role)
 
     assert result.exit_code == 1
     assert result.stdout == f"You are a {role} specialist.\n"
-    assert result.stderr.splitlines()[-1] == said
+    assert result.stderr.splitlines()[-1] == message
 
 
 def test_many_roles_are_not_all_named(templates: Path, tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ def test_a_budget_is_obeyed_and_told() -> None:
 
 @pytest.mark.row("G24")
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["../x"], "satchel: '../x' is not the name of a role"),
         ([""], "satchel: '' is not the name of a role"),
@@ -160,12 +162,12 @@ def test_a_budget_is_obeyed_and_told() -> None:
         ([], "Missing argument 'ROLE'"),
     ],
 )
-def test_what_cannot_be_done_is_status_2(arguments: list[str], said: str) -> None:
+def test_what_cannot_be_done_is_status_2(arguments: list[str], message: str) -> None:
     result = run("role", *arguments)
 
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert said in result.stderr
+    assert message in result.stderr
     assert "\x1b" not in result.stderr
 
 

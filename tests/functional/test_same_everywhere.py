@@ -60,7 +60,7 @@ def write(root: Path, order: Sequence[str]) -> list[str]:
         home = root / f"part-{NAMES.index(name) % 3}" / name
         bodies = [
             ("SKILL.md", pack(name, f"Use to write of {name} and stone.", "# Do it\n")),
-            *((f"references/{each}.md", f"# {each} of {name}\n") for each in "zyx"),
+            *((f"references/{item}.md", f"# {item} of {name}\n") for item in "zyx"),
             ("scripts/run.sh", "echo\n"),
         ]
         if order is not NAMES:
@@ -69,7 +69,7 @@ def write(root: Path, order: Sequence[str]) -> list[str]:
             file = home / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, "utf-8")
-    return [str(root / f"part-{each}") for each in range(3)]
+    return [str(root / f"part-{entry}") for entry in range(3)]
 
 
 @pytest.mark.row("D16", "D17", "D43", "D32")

@@ -13,7 +13,7 @@ PNG = b"\x89PNG\r\n\x1a\n\x00\x00\xff"
 
 
 @pytest.fixture(autouse=True)
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     files: dict[str, str | bytes] = {
         "references/same.md": "a reference\n",
@@ -121,7 +121,7 @@ def test_one_file_at_a_time() -> None:
 
 @pytest.mark.row("R12", "X09")
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["alhpa"], "skill 'alhpa' not found; did you mean alpha?"),
         (["Alpha"], "skill 'Alpha' not found"),
@@ -130,12 +130,12 @@ def test_one_file_at_a_time() -> None:
         (["a\x1b[31m"], "not found"),
     ],
 )
-def test_a_miss_is_a_sentence_and_status_1(arguments: list[str], said: str) -> None:
+def test_a_miss_is_a_sentence_and_status_1(arguments: list[str], message: str) -> None:
     result = run("show", *arguments, "--skills", "skills")
 
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert said in result.stderr
+    assert message in result.stderr
     assert "\x1b" not in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
@@ -222,7 +222,7 @@ def test_a_miss_in_the_json_envelope_is_the_tools_result_too() -> None:
 
 @pytest.mark.row("D13", "D12", "G16")
 def test_a_file_that_cannot_be_read_is_told_apart_from_one_that_is_not_there(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
+    library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And no absolute path of this machine is in any of the texts (G16, R24)."""
     from satchel.errors import ReferenceUnreadableError
@@ -243,4 +243,4 @@ def test_a_file_that_cannot_be_read_is_told_apart_from_one_that_is_not_there(
     )
     assert "'SKILL.md' of skill 'alpha' cannot be read" in plain.stderr
     for text in (xml.output, plain.output):
-        assert str(shelf.parent) not in text
+        assert str(library.parent) not in text

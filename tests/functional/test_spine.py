@@ -14,7 +14,7 @@ from tests.fakes import FakeSource, pack
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Path:
+def library(tmp_path: Path) -> Path:
     for name in ("b-skill", "a-skill"):
         home = tmp_path / name / "references"
         home.mkdir(parents=True)
@@ -24,18 +24,20 @@ def shelf(tmp_path: Path) -> Path:
 
 
 @pytest.mark.row("A04", "A37")
-def test_references_are_files_beside_the_skill(shelf: Path) -> None:
+def test_references_are_files_beside_the_skill(library: Path) -> None:
     """What is loaded is the file itself, which version control can keep."""
-    on_disk = shelf / "a-skill/references/guide.md"
+    on_disk = library / "a-skill/references/guide.md"
 
-    assert Satchel(shelf).load("a-skill", "guide.md").data == on_disk.read_bytes()
+    assert Satchel(library).load("a-skill", "guide.md").data == on_disk.read_bytes()
 
 
 @pytest.mark.row("A27", "A28")
-def test_a_listed_file_that_is_gone_names_those_that_are_listed(shelf: Path) -> None:
+def test_a_listed_file_that_is_gone_names_those_that_are_listed(
+    library: Path,
+) -> None:
     """In the message and as an attribute."""
-    skills = Satchel(shelf)
-    (shelf / "a-skill/references/guide.md").unlink()
+    skills = Satchel(library)
+    (library / "a-skill/references/guide.md").unlink()
 
     with pytest.raises(ReferenceNotFoundError) as caught:
         skills.load("a-skill", "guide.md")
@@ -45,19 +47,21 @@ def test_a_listed_file_that_is_gone_names_those_that_are_listed(shelf: Path) -> 
 
 
 @pytest.mark.row("A34", "D24")
-def test_nothing_is_ever_fetched(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_ever_fetched(
+    library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A URL that a pack names is a path like any other, and is refused as one."""
     text = pack("a-skill").replace(
         "---\n#", "references: ['https://example.com/guide.md']\n---\n#"
     )
-    (shelf / "a-skill/SKILL.md").write_text(text)
+    (library / "a-skill/SKILL.md").write_text(text)
 
     def refuse(*_: object) -> None:
         pytest.fail("a socket was opened")
 
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "create_connection", refuse)
-    skills = Satchel(shelf)
+    skills = Satchel(library)
     skills.prompt()
     skills.find("guide")
 
@@ -86,8 +90,8 @@ def test_prompt_tools_and_search_ask_the_registry_and_scan_nothing() -> None:
 
 
 @pytest.mark.row("D15")
-def test_every_listed_id_loads(shelf: Path) -> None:
-    skills = Satchel(shelf)
+def test_every_listed_id_loads(library: Path) -> None:
+    skills = Satchel(library)
 
     assert [skills.load(entry.id).id for entry in skills.catalog] == [
         "a-skill",
@@ -96,7 +100,9 @@ def test_every_listed_id_loads(shelf: Path) -> None:
 
 
 @pytest.mark.row("D16", "D17")
-def test_the_same_packs_give_the_same_bytes_under_any_hash_seed(shelf: Path) -> None:
+def test_the_same_packs_give_the_same_bytes_under_any_hash_seed(
+    library: Path,
+) -> None:
     """In every format, budget and style, in processes of their own."""
     code = (
         "import sys, json; from satchel import Satchel\n"
@@ -112,7 +118,7 @@ def test_the_same_packs_give_the_same_bytes_under_any_hash_seed(shelf: Path) -> 
     )
     printed = {
         subprocess.run(
-            [sys.executable, "-c", code, str(shelf)],
+            [sys.executable, "-c", code, str(library)],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             check=True,
@@ -124,17 +130,17 @@ def test_the_same_packs_give_the_same_bytes_under_any_hash_seed(shelf: Path) -> 
 
 
 @pytest.mark.row("E26")
-def test_loading_a_skill_runs_nothing(shelf: Path) -> None:
+def test_loading_a_skill_runs_nothing(library: Path) -> None:
     """Neither its scripts nor the commands that its text asks for."""
-    proof = shelf / "proof"
-    scripts = shelf / "a-skill/scripts"
+    proof = library / "proof"
+    scripts = library / "a-skill/scripts"
     scripts.mkdir()
     (scripts / "run.sh").write_text(f"#!/bin/sh\ntouch {proof}\n")
     (scripts / "run.sh").chmod(0o755)
-    (shelf / "a-skill/SKILL.md").write_text(
+    (library / "a-skill/SKILL.md").write_text(
         pack("a-skill", body=f"!`touch {proof}`\n```!\ntouch {proof}\n```\n")
     )
-    skills = Satchel(shelf)
+    skills = Satchel(library)
 
     loaded = skills.load("a-skill")
     script = skills.load("a-skill", "run.sh")
@@ -146,13 +152,13 @@ def test_loading_a_skill_runs_nothing(shelf: Path) -> None:
 
 @pytest.mark.row("G22")
 def test_an_asset_is_loaded_by_its_short_name_before_files_elsewhere(
-    shelf: Path,
+    library: Path,
 ) -> None:
     """As a reference or a script is: the bucket goes before the unique name."""
     for folder in ("assets", "other"):
-        (shelf / "a-skill" / folder).mkdir()
-        (shelf / "a-skill" / folder / "logo.svg").write_text(f"<svg>{folder}</svg>")
+        (library / "a-skill" / folder).mkdir()
+        (library / "a-skill" / folder / "logo.svg").write_text(f"<svg>{folder}</svg>")
 
-    loaded = Satchel(shelf).load("a-skill", "logo.svg")
+    loaded = Satchel(library).load("a-skill", "logo.svg")
 
     assert loaded.text == "<svg>assets</svg>"

@@ -37,7 +37,7 @@ PACK = "---\nname: {}\ndescription: Use when testing.\n---\nDo.\n"
 
 
 @pytest.fixture(autouse=True)
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name in ("alpha", "beta"):
         files: dict[str, str | bytes] = {
@@ -60,8 +60,8 @@ def usage(*arguments: str) -> Result:
 
 
 def told(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(usage(*arguments, "--json").stdout)
-    return found
+    results: dict[str, Any] = json.loads(usage(*arguments, "--json").stdout)
+    return results
 
 
 @pytest.mark.row("R37", "C50", "C51")
@@ -177,7 +177,7 @@ def test_the_report_for_people(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 @pytest.mark.row("R31", "C33")
 def test_what_the_command_line_shows_is_on_record_and_revives_nothing(
-    shelf: Path,
+    library: Path,
 ) -> None:
     run("show", "alpha", "--skills", "skills")
     run("show", "alpha", "--reference", "one.md", "--skills", "skills")
@@ -189,7 +189,7 @@ def test_what_the_command_line_shows_is_on_record_and_revives_nothing(
 
     (alpha,) = report["skills"]
     assert (alpha["name"], alpha["loads"], alpha["by_hand"]) == ("alpha", 0, 2)
-    assert [each["reason"] for each in report["unknown"]] == [
+    assert [item["reason"] for item in report["unknown"]] == [
         "unknown: 0 of 30 days seen"
     ] * 2
     assert report["not_found"] == {"alhpa": 1}
@@ -197,7 +197,7 @@ def test_what_the_command_line_shows_is_on_record_and_revives_nothing(
 
 
 @pytest.mark.row("E05")
-def test_off_is_off(shelf: Path) -> None:
+def test_off_is_off(library: Path) -> None:
     env = {"SATCHEL_USAGE": "off"}
     done = run_process("show", "alpha", "--skills", "skills", env=env)
 
@@ -212,10 +212,10 @@ def test_off_is_off(shelf: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["sqlite", "jsonl", "chain"])
 def test_the_variable_names_the_file_for_all(
-    kind: str, shelf: Path, tmp_path: Path
+    kind: str, library: Path, tmp_path: Path
 ) -> None:
     env = {"SATCHEL_USAGE": f"{kind}://{tmp_path}/usage"}
-    with Satchel(shelf, options=Options(environ=env)) as skills:
+    with Satchel(library, options=Options(environ=env)) as skills:
         skills.load("alpha")
     run_process("show", "alpha", "--skills", "skills", env=env)
 
@@ -267,7 +267,7 @@ def test_nothing_on_record() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--db", "gone.db"], "gone.db: no such file"),
         (["--db", "jsonl:gone.jsonl"], "gone.jsonl: no such file"),
@@ -278,11 +278,11 @@ def test_nothing_on_record() -> None:
         (["--skills", ""], "the path is empty"),
     ],
 )
-def test_what_cannot_be_asked(arguments: list[str], said: str) -> None:
+def test_what_cannot_be_asked(arguments: list[str], message: str) -> None:
     result = run("usage", *arguments)
 
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.row("C47")
@@ -416,14 +416,14 @@ def test_what_waits_and_a_full_disk_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(1, monkeypatch)
-    kept = store("sqlite", tmp_path)
-    kept.open(writer(pid=os.getpid(), host=host_mark(), process=process_mark()))
-    kept.write([(1, load("alpha"))], 7, NOON)
+    stored = store("sqlite", tmp_path)
+    stored.open(writer(pid=os.getpid(), host=host_mark(), process=process_mark()))
+    stored.write([(1, load("alpha"))], 7, NOON)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
 
     shown = usage("--db", "usage.sqlite").stdout
     as_json = told("--db", "usage.sqlite")
-    kept.close(7, NOON)
+    stored.close(7, NOON)
 
     assert "7 events dropped" in shown
     assert "1 writer still running: what waits there is not on record yet" in shown
@@ -433,7 +433,7 @@ def test_what_waits_and_a_full_disk_are_told(
 
 
 def test_days_are_utc_whatever_the_zone(
-    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TZ", "Pacific/Kiritimati")
     at(0, monkeypatch)
@@ -445,10 +445,10 @@ def test_days_are_utc_whatever_the_zone(
     assert [use["name"] for use in report["skills"]] == ["alpha"]
 
 
-def test_a_writer_at_work_is_no_gap(shelf: Path, tmp_path: Path) -> None:
+def test_a_writer_at_work_is_no_gap(library: Path, tmp_path: Path) -> None:
     sink = open_sink(f"sqlite://{tmp_path}/usage.db")
     assert isinstance(sink, Background)
-    with Satchel(shelf, sinks=[sink]) as skills:
+    with Satchel(library, sinks=[sink]) as skills:
         skills.load("alpha")
     report = told("--db", "usage.db")
     sink.close()

@@ -182,7 +182,7 @@ def test_the_folder_itself_may_be_a_pack_or_hold_packs(
 
 @pytest.mark.row("F14", "R29")
 @pytest.mark.parametrize(
-    ("place", "found"),
+    ("place", "expected"),
     [
         (".claude/skills/a", True),
         (".apm/skills/a", True),
@@ -200,14 +200,14 @@ def test_the_folder_itself_may_be_a_pack_or_hold_packs(
     ],
 )
 def test_which_folders_behind_a_dot_are_searched(
-    project: Path, place: str, *, found: bool
+    project: Path, place: str, *, expected: bool
 ) -> None:
     put(project, place)
 
     scanned = LocalSource(".", client_folders=True).scan()
 
-    assert [getattr(each, "location", "") for each in scanned] == (
-        [f"./{place}"] if found else []
+    assert [getattr(item, "location", "") for item in scanned] == (
+        [f"./{place}"] if expected else []
     )
     assert LocalSource(".").scan() == ()
 

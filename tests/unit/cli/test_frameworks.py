@@ -38,7 +38,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("version", "told"),
+    ("version", "expected"),
     [
         ("1.2.0", "strings-agents 1.2.0: its adapter is tested with 1.2.0 to 1.10.3"),
         ("1.10.3", "strings-agents 1.10.3: its adapter is tested with 1.2.0 to 1.10.3"),
@@ -50,14 +50,17 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     ],
 )
 def test_a_version_beside_those_that_were_tried(
-    version: str, told: str, installed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    version: str,
+    expected: str,
+    installed: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = {"strings": entry("1.2.0", "1.10.3"), "ropes": entry("0.1", "0.2")}
     data["ropes"]["distribution"] = "ropes"
     monkeypatch.setattr(frameworks, "read_tested", lambda: data)
     installed["strings-agents"] = version
 
-    assert framework_lines() == [told]
+    assert framework_lines() == [expected]
 
 
 def test_failing_rows_are_told(
@@ -81,7 +84,7 @@ def test_without_a_framework_there_is_one_line(installed: dict[str, str]) -> Non
 
 
 def test_the_data_ships_and_names_extras() -> None:
-    assert all(each["extra"] for each in read_tested().values())
+    assert all(item["extra"] for item in read_tested().values())
 
 
 def test_doctor_shows_them() -> None:

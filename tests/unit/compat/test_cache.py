@@ -180,9 +180,9 @@ def same_size_edit(file: Path, new: str) -> None:
 def taken_in(tree: RolePacks) -> object:
     """Look, and read every pack as a registry does; return what was seen."""
     seen = tree.look()
-    for found in tree.scan():
-        assert isinstance(found, Found)
-        tree.manifest(found.key)
+    for results in tree.scan():
+        assert isinstance(results, Found)
+        tree.manifest(results.key)
     return seen
 
 
@@ -259,9 +259,9 @@ def test_a_pack_that_goes_while_it_is_looked_at_is_no_fault(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = LocalDirSkillSource(file.parents[1])
-    found = source.scan()
+    results = source.scan()
     shutil.rmtree(file.parent)
-    monkeypatch.setattr(source, "scan", lambda: found)
+    monkeypatch.setattr(source, "scan", lambda: results)
 
     tree = RolePacks(source)
     tree.look()

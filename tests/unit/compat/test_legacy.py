@@ -40,9 +40,9 @@ def test_a_template_is_text_whatever_wrote_it(
     resolved = resolve_role_prompt("qa", tmp_path)
 
     assert (resolved.source, resolved.body) == ("legacy", text)
-    found = [f for f in resolved.findings if f.code != "legacy-template"]
-    assert [f.code for f in found] == codes
-    assert all(f.path == str(file) for f in found)
+    results = [f for f in resolved.findings if f.code != "legacy-template"]
+    assert [f.code for f in results] == codes
+    assert all(f.path == str(file) for f in results)
 
 
 @pytest.mark.row("G24", "C21")
@@ -123,9 +123,9 @@ def test_commands_run_only_when_asked_for(tmp_path: Path) -> None:
     run = resolve_role_prompt("qa", tmp_path, context=values, shell=True)  # noqa: S604
 
     assert left.body == f"!`touch {trap}`!`echo a`"
-    told = left.findings[0]
-    assert (told.code, told.path) == ("template-command", str(file))
-    assert "and 1 more" in told.message
+    expected = left.findings[0]
+    assert (expected.code, expected.path) == ("template-command", str(file))
+    assert "and 1 more" in expected.message
     assert trap.exists()
     assert run.body == "$(touch x)"
     assert [f.code for f in run.findings] == ["legacy-template"]
@@ -139,8 +139,8 @@ def test_what_a_template_hides_is_told_and_stays(tmp_path: Path) -> None:
     resolved = resolve_role_prompt("qa", tmp_path)
 
     assert resolved.body == "Test.\nAll\u200b of \u202eit.\n"
-    told = [f for f in resolved.findings if f.code == "hidden-text"]
-    assert {(f.path, f.line) for f in told} == {(str(file), 2)}
+    expected = [f for f in resolved.findings if f.code == "hidden-text"]
+    assert {(f.path, f.line) for f in expected} == {(str(file), 2)}
 
 
 # --- a renderer of the caller's ---
@@ -226,18 +226,18 @@ def test_the_warning_is_given_once_a_role_at_the_callers_line(tmp_path: Path) ->
     for role in ("qa", "vp"):
         write_template(tmp_path, role, "Text.")
 
-    with warnings.catch_warnings(record=True, action="always") as told:
+    with warnings.catch_warnings(record=True, action="always") as expected:
         for _ in range(3):
             resolve_role_prompt("qa", tmp_path)
             resolve_role_prompt("vp", tmp_path)
         line = inspect.currentframe().f_lineno - 2  # type: ignore[union-attr]
 
-    assert [(each.filename, each.lineno) for each in told] == [
+    assert [(item.filename, item.lineno) for item in expected] == [
         (__file__, line),
         (__file__, line + 1),
     ]
-    assert {each.category for each in told} == {DeprecationWarning}
-    assert str(told[0].message) == (
+    assert {entry.category for entry in expected} == {DeprecationWarning}
+    assert str(expected[0].message) == (
         "role 'qa': a legacy template is used: deprecated since satchel 0.1, and no "
         "longer read from 0.3 on; make a pack of it: "
         f"satchel convert {tmp_path}/roles/qa"
@@ -249,11 +249,11 @@ def test_a_resolver_warns_at_the_callers_line_too(tmp_path: Path) -> None:
     write_template(tmp_path, "qa", "Text.")
     resolver = RoleResolver(tmp_path)
 
-    with warnings.catch_warnings(record=True, action="always") as told:
+    with warnings.catch_warnings(record=True, action="always") as expected:
         resolver.resolve("qa")
         line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
 
-    assert [(each.filename, each.lineno) for each in told] == [(__file__, line)]
+    assert [(item.filename, item.lineno) for item in expected] == [(__file__, line)]
 
 
 @pytest.mark.row("C55")

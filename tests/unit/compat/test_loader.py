@@ -60,7 +60,7 @@ def test_a_skill_as_a_whole(loader: SkillLoader) -> None:
     assert skill.references == ("conventions.md",)
     assert skill.scripts == ("lint.sh",)
     assert skill.trigger_keywords == ("api", "server")
-    assert [each.name for each in loader.list_all()] == ["backend"]
+    assert [item.name for item in loader.list_all()] == ["backend"]
     assert loader.has("backend")
     assert not loader.has("Backend")
     assert len(loader) == len(list(loader)) == 1
@@ -153,7 +153,7 @@ def test_a_source_of_the_earlier_system_is_taken_as_it_is(templates: Path) -> No
 
     skill = loader.get("qa")
 
-    assert [each.name for each in loader.list_all()] == ["backend", "qa"]
+    assert [item.name for item in loader.list_all()] == ["backend", "qa"]
     assert (skill.body, skill.references, skill.scripts) == (
         "# QA\n",
         ("edge-cases.md",),

@@ -197,7 +197,7 @@ def test_find_looks_at_names_descriptions_and_references(
         "rag", "Use to answer.", references=("house/rag/azure_search_config.md",)
     )
 
-    assert [each.name for each in SkillRegistry([rag, PING]).find(query)] == names
+    assert [item.name for item in SkillRegistry([rag, PING]).find(query)] == names
 
 
 def test_many_threads_register_at_once() -> None:
@@ -315,14 +315,14 @@ def test_discovery_lists_paths_and_categories(house: House) -> None:
     }
 
     listed = box.call("list_skills", {})
-    found = box.call("search_skills", {"query": "AZURE_SEARCH"})
-    told = box.call("load_skill_instructions", {"skill_name": "agentic-rag"})
+    results = box.call("search_skills", {"query": "AZURE_SEARCH"})
+    expected = box.call("load_skill_instructions", {"skill_name": "agentic-rag"})
 
     assert listed["skills"][0] == rag  # type: ignore[index]
     assert listed["skills"][1]["category"] == "raw"  # type: ignore[index]
-    assert found == {"query": "AZURE_SEARCH", "matches": [rag]}
-    assert told["tools"] == ["search"]  # type: ignore[index]
-    assert told["references"] == rag["references"]  # type: ignore[index]
+    assert results == {"query": "AZURE_SEARCH", "matches": [rag]}
+    assert expected["tools"] == ["search"]  # type: ignore[index]
+    assert expected["references"] == rag["references"]  # type: ignore[index]
 
 
 def test_what_is_listed_is_all_that_can_be_read(house: House) -> None:
@@ -352,12 +352,14 @@ def test_a_listed_file_that_is_missing_is_a_finding_and_a_typed_error(
         ("error", "listed-file-missing", "registry/agentic-rag/SKILL.md"),
         ("error", "listed-file-missing", "registry/execution-debugging/SKILL.md"),
     ]
-    assert [each.code for each in skills.findings].count("listed-file-missing") == 2
+    assert [finding.code for finding in skills.findings].count(
+        "listed-file-missing"
+    ) == 2
     with pytest.raises(ReferenceNotFoundError) as raised:
         skills.load("agentic-rag", "notes.md")
     assert missing in raised.value.listed
-    held = {each.path for each in skills.resources("agentic-rag")}
-    assert held == {"SKILL.md", *raised.value.listed} - {missing}
+    contents = {resource.path for resource in skills.resources("agentic-rag")}
+    assert contents == {"SKILL.md", *raised.value.listed} - {missing}
     assert skills.load("agentic-rag", "azure_search_config.md").text == AZURE
 
 
@@ -379,7 +381,7 @@ def test_a_path_in_no_package_is_missing_and_costs_the_others_nothing(
     registry.register(SkillDescriptor("lost", "Use never.", references=(path,)))
     skills = Satchel(registry)
 
-    assert "listed-file-missing" in {each.code for each in skills.findings}
+    assert "listed-file-missing" in {finding.code for finding in skills.findings}
     assert len(skills.catalog) == 3
     with pytest.raises(ReferenceNotFoundError):
         skills.load("lost", path)
@@ -436,7 +438,7 @@ def test_paths_that_no_pack_hands_out_are_findings(house: House) -> None:
         SkillRegistry([SkillDescriptor("odd", "Use never.", references=paths)])
     )
 
-    assert {each.code for each in skills.findings} >= {
+    assert {finding.code for finding in skills.findings} >= {
         "left-out-file-declared",
         "unsafe-declared-file",
     }

@@ -49,8 +49,12 @@ def said(house: House) -> list[tuple[str, str, str]]:
     """Return code, severity and place, below the package, of each finding."""
     report = check_registered(descriptors_of(house.module("bootstrap").bootstrap))
     return [
-        (each.code, each.severity, each.path.removeprefix(house.name).lstrip("./"))
-        for each in report.findings
+        (
+            finding.code,
+            finding.severity,
+            finding.path.removeprefix(house.name).lstrip("./"),
+        )
+        for finding in report.findings
     ]
 
 
@@ -128,8 +132,8 @@ def test_instructions_have_a_bound(more: int, expected: list[str]) -> None:
 
     report = check_registered([skill])
 
-    assert [each.severity for each in report.findings] == expected
-    assert {each.code for each in report.findings} <= {"long-instructions"}
+    assert [finding.severity for finding in report.findings] == expected
+    assert {item.code for item in report.findings} <= {"long-instructions"}
     assert_complete(skill)
     if expected:
         with pytest.raises(AssertionError, match="long-instructions"):
@@ -151,7 +155,7 @@ def test_markdown_is_linted(text: str, code: str, house: House) -> None:
     place = "agentic_rag/references/notes.md"
     (house.root / place).write_text(text)
 
-    assert [(each[0], each[2]) for each in said(house)] == [(code, place)]
+    assert [(item[0], item[2]) for item in said(house)] == [(code, place)]
 
 
 @pytest.mark.row("A31")
@@ -184,9 +188,9 @@ def test_python_is_compiled_and_never_run(house: House) -> None:
 def test_what_a_registry_refuses_is_told() -> None:
     one, nameless = SkillDescriptor("a", "Use it."), SkillDescriptor(" ", "Use it.")
 
-    found = check_registered([one, one, nameless, SkillDescriptor("b", "")]).findings
+    results = check_registered([one, one, nameless, SkillDescriptor("b", "")]).findings
 
-    assert [each.code for each in found] == [
+    assert [item.code for item in results] == [
         "invalid-manifest",
         "duplicate-skill",
         "invalid-manifest",
@@ -205,10 +209,10 @@ def test_descriptors_come_in_many_ways() -> None:
         registry.bootstrap([one, two])
 
     for what in ([one, two], (two, one), SkillRegistry([one, two]), fill):
-        assert {each.name for each in descriptors_of(what)} == {"a", "b"}
+        assert {item.name for item in descriptors_of(what)} == {"a", "b"}
     assert descriptors_of(one) == (one,)
     assert descriptors_of(lambda: [one]) == (one,)
-    assert [each.name for each in descriptors_of([Worn, Worn(), Skill("s")])] == [
+    assert [entry.name for entry in descriptors_of([Worn, Worn(), Skill("s")])] == [
         *("worn", "worn"),
         "s",
     ]

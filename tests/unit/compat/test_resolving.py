@@ -305,7 +305,7 @@ def test_a_broken_pack_is_told_and_the_next_in_order_taken(
 
     with caplog.at_level(logging.WARNING, "satchel"):
         resolved = resolve_role_prompt("backend", templates)
-        told = len(caplog.messages)
+        expected = len(caplog.messages)
         resolve_role_prompt("backend", templates)
 
     assert resolved.source == ("legacy" if legacy else "fallback")
@@ -314,7 +314,7 @@ def test_a_broken_pack_is_told_and_the_next_in_order_taken(
     assert unused[0].path == f"{templates}/skills/backend"
     assert unused[0].fix
     assert any("role-pack-unused" in message for message in caplog.messages)
-    assert len(caplog.messages) == told  # once
+    assert len(caplog.messages) == expected  # once
 
 
 @pytest.mark.row("C20")
@@ -591,8 +591,8 @@ def test_a_resolver_stays_with_the_folder_it_was_given(
 
     seen = [resolver.resolve(role, primary="body") for role in ("backend", "qa", "vp")]
 
-    assert [each.source for each in seen] == ["skill", "legacy", "fallback"]
-    assert [each.path for each in seen[1].findings] == [
+    assert [item.source for item in seen] == ["skill", "legacy", "fallback"]
+    assert [finding.path for finding in seen[1].findings] == [
         "templates/roles/qa/system_prompt.md",
         "templates/roles/qa",
     ]

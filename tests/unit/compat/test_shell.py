@@ -97,4 +97,4 @@ def test_an_interrupt_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(KeyboardInterrupt):
         run_command(python("import time; time.sleep(60)"))
 
-    assert [each.returncode for each in ended] == [-signal.SIGKILL]
+    assert [item.returncode for item in ended] == [-signal.SIGKILL]

@@ -113,14 +113,14 @@ def place(tmp_path: Path) -> Place:
     return place
 
 
-@pytest.mark.parametrize(("line", "told"), LINES, ids=[line for line, _ in LINES])
-def test_line(line: str, told: str, place: Place) -> None:
+@pytest.mark.parametrize(("line", "expected"), LINES, ids=[line for line, _ in LINES])
+def test_line(line: str, expected: str, place: Place) -> None:
     place.write({"x=1.md": f"# Page\r\n\r\n{line}\r\n"})
 
     done = place.run(SCRIPT, "x=1.md")
 
-    assert done.stdout == (f"x=1.md:3: {told}\n" if told else "")
-    assert done.returncode == bool(told)
+    assert done.stdout == (f"x=1.md:3: {expected}\n" if expected else "")
+    assert done.returncode == bool(expected)
 
 
 def test_fences_and_comments_over_several_lines(place: Place) -> None:
@@ -280,7 +280,7 @@ def test_our_own_packs_have_no_broken_link(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["nowhere.md"], "no such file or folder: nowhere.md"),
         (["--root", "nowhere"], "no such folder: nowhere"),
@@ -292,12 +292,12 @@ def test_our_own_packs_have_no_broken_link(place: Place) -> None:
     ids=["no file", "no root", "root of nothing", "an option", "no page", "behind --"],
 )
 def test_what_cannot_be_checked_is_told(
-    arguments: list[str], said: str, place: Place
+    arguments: list[str], message: str, place: Place
 ) -> None:
     done = place.run(SCRIPT, *arguments)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"check-links.sh: {said}")
+    assert done.stderr.startswith(f"check-links.sh: {message}")
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])

@@ -16,12 +16,14 @@ FILES: Final = ("config.yaml", "system_prompt.md", "task_prompt.md")
 
 @pytest.mark.row("C04")
 def test_packs_lie_beside_the_legacy_roles() -> None:
-    assert sorted(each.name for each in TEMPLATES.iterdir()) == ["roles", "skills"]
+    assert sorted(item.name for item in TEMPLATES.iterdir()) == ["roles", "skills"]
     assert (TEMPLATES / "skills" / "backend" / "SKILL.md").is_file()
-    assert [each.name for each in sorted((TEMPLATES / "roles").iterdir())] == [*LEGACY]
+    assert [entry.name for entry in sorted((TEMPLATES / "roles").iterdir())] == [
+        *LEGACY
+    ]
     for role in LEGACY:
         folder = TEMPLATES / "roles" / role
-        assert tuple(sorted(each.name for each in folder.iterdir())) == FILES
+        assert tuple(sorted(one.name for one in folder.iterdir())) == FILES
 
 
 @pytest.mark.row("C04", "C20")

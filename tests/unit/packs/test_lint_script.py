@@ -256,7 +256,7 @@ def test_list_names_the_checks_and_runs_none(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["nowhere"], "no such folder: nowhere"),
         (["src", "src"], "one project at a time"),
@@ -267,14 +267,14 @@ def test_list_names_the_checks_and_runs_none(place: Place) -> None:
     ids=["no folder", "two projects", "an option", "behind --", "no Python"],
 )
 def test_what_cannot_be_checked_is_told(
-    arguments: list[str], said: str, place: Place
+    arguments: list[str], message: str, place: Place
 ) -> None:
     place.write({**GOOD, "empty/README.md": ""})
 
     done = place.run(SCRIPT, *arguments)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"lint.sh: {said}")
+    assert done.stderr.startswith(f"lint.sh: {message}")
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])

@@ -47,7 +47,7 @@ def strict_packs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=["public", "strict"])
-def shelf(request: pytest.FixtureRequest) -> Path:
+def library(request: pytest.FixtureRequest) -> Path:
     """The packs in both dialects: what is asked of them holds for either."""
     if request.param == "public":
         return PACKS
@@ -56,34 +56,34 @@ def shelf(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture(scope="module")
-def either(shelf: Path) -> Satchel:
-    return Satchel(shelf)
+def either(library: Path) -> Satchel:
+    return Satchel(library)
 
 
 def findings(folder: Path, profile: str) -> list[tuple[str, str, str]]:
     done = run("check", str(folder), "--profile", profile, "--format", "json")
-    told = json.loads(done.stdout)["findings"]
-    return [(each["severity"], each["code"], each["path"]) for each in told]
+    expected = json.loads(done.stdout)["findings"]
+    return [(item["severity"], item["code"], item["path"]) for item in expected]
 
 
 @pytest.mark.row("C52")
 def test_the_seventeen_are_there_and_nothing_beside_them(team: Satchel) -> None:
     assert team.findings == ()
     assert tuple(entry.id for entry in team.catalog) == ROLES
-    assert sorted(each.name for each in PACKS.iterdir()) == sorted(ROLES)
+    assert sorted(item.name for item in PACKS.iterdir()) == sorted(ROLES)
 
 
 @pytest.mark.row("C52", "C11", "C12", "C03")
 @pytest.mark.parametrize("role", ROLES)
 def test_a_pack_has_and_lists_the_files_of_its_role(
-    role: str, either: Satchel, shelf: Path
+    role: str, either: Satchel, library: Path
 ) -> None:
-    folder = shelf / role
-    there = [each for each in folder.rglob("*") if each.is_file()]
+    folder = library / role
+    there = [item for item in folder.rglob("*") if item.is_file()]
     entry = either.catalog.get(role)
     assert entry is not None
 
-    assert sorted(each.relative_to(folder).as_posix() for each in there) == [
+    assert sorted(one.relative_to(folder).as_posix() for one in there) == [
         "SKILL.md",
         *FILES[role],
     ]
@@ -107,7 +107,7 @@ def test_five_have_no_references(either: Satchel) -> None:
 @pytest.mark.row("C05", "C13")
 @pytest.mark.parametrize("role", ROLES)
 def test_a_bucket_without_files_is_not_on_disk_and_lists_none(
-    role: str, either: Satchel, shelf: Path
+    role: str, either: Satchel, library: Path
 ) -> None:
     manifest = either.manifest(role)
     listed = {
@@ -116,7 +116,7 @@ def test_a_bucket_without_files_is_not_on_disk_and_lists_none(
         "assets": manifest.assets,
     }
 
-    assert [name for name in listed if (shelf / role / name).exists()] == [
+    assert [name for name in listed if (library / role / name).exists()] == [
         name for name, files in listed.items() if files
     ]
     assert manifest.assets == ()
@@ -126,8 +126,10 @@ def test_a_bucket_without_files_is_not_on_disk_and_lists_none(
 def test_the_body_of_analyst_is_a_rubric_that_adds_up(either: Satchel) -> None:
     """Weights make 100 %, and the total of the example is what its scores give."""
     body = either.load("analyst").body
-    weights = [int(each) for each in re.findall(r"\| (\d+) % \|", body)]
-    scores = [int(each) for each in re.findall(r"\w+ (\d) \((?:high|medium|low)", body)]
+    weights = [int(item) for item in re.findall(r"\| (\d+) % \|", body)]
+    scores = [
+        int(entry) for entry in re.findall(r"\w+ (\d) \((?:high|medium|low)", body)
+    ]
 
     assert "the scoring rubric" in body.splitlines()[1]
     assert sum(weights) == 100
@@ -140,7 +142,7 @@ def test_the_body_of_visionary_is_a_schema_that_its_example_keeps(
     either: Satchel,
 ) -> None:
     body = either.load("visionary").body
-    ((_, _, block),) = [each for each in BLOCK.findall(body) if each[1] == "json"]
+    ((_, _, block),) = [item for item in BLOCK.findall(body) if item[1] == "json"]
     shown = json.loads(block)
     (idea,) = shown["ideas"]
 
@@ -171,8 +173,8 @@ def test_a_check_has_nothing_against_them(how: tuple[str, ...]) -> None:
 @pytest.mark.row("C52", "C09")
 def test_the_profile_strict_has_nothing_against_its_form(strict_packs: Path) -> None:
     assert findings(strict_packs, "strict") == []
-    told = findings(strict_packs, "dialect")
-    assert {(severity, code) for severity, code, _ in told} == {
+    expected = findings(strict_packs, "dialect")
+    assert {(severity, code) for severity, code, _ in expected} == {
         ("note", "spec-incompatible")
     }
 
@@ -219,15 +221,15 @@ def test_the_body_says_when_to_load_each_file_and_why(role: str, team: Satchel) 
     """By its path, which every style of tool takes, and by no call of one of them."""
     body = team.load(role).body
     last = body.split("\n## ")[-1]
-    said = {
-        each.split("`")[1]: " ".join(each.split())
-        for each in re.split(r"^- ", last, flags=re.MULTILINE)[1:]
+    message = {
+        item.split("`")[1]: " ".join(item.split())
+        for item in re.split(r"^- ", last, flags=re.MULTILINE)[1:]
     }
 
-    assert tuple(sorted(said)) == tuple(
+    assert tuple(sorted(message)) == tuple(
         path for path in FILES[role] if path.startswith("references/")
     )
-    for text in said.values():
+    for text in message.values():
         assert re.match(r"`[\w./-]+` (?:when|before|while) [^:]+: .+\.\Z", text)
     assert [path for path in FILES[role] if path not in body] == []
     assert "load_skill" not in body
@@ -336,15 +338,15 @@ def test_the_command_line_lists_the_folder() -> None:
     done = run("list", "--skills", str(PACKS), "--json")
 
     assert done.exit_code == 0
-    assert [each["id"] for each in json.loads(done.stdout)["skills"]] == list(ROLES)
+    assert [load["id"] for load in json.loads(done.stdout)["skills"]] == list(ROLES)
 
 
 def test_the_wheel_carries_every_file() -> None:
     from hatchling.builders.wheel import WheelBuilder
 
     carried = {
-        each.distribution_path
-        for each in WheelBuilder(str(ROOT)).recurse_included_files()
+        recurse_included_file.distribution_path
+        for recurse_included_file in WheelBuilder(str(ROOT)).recurse_included_files()
     }
 
     assert {

@@ -40,7 +40,7 @@ def load(name: str = "a", at: float = NOON, **more: Any) -> UsageEvent:  # noqa:
     values: dict[str, Any] = {
         "reference": None,
         "script": None,
-        "source": "shelf",
+        "source": "team",
         "duration_s": 0.001,
         "error": None,
         "file": file,
@@ -62,7 +62,7 @@ def miss(name: str, at: float = NOON, **more: Any) -> UsageEvent:  # noqa: ANN40
 
 def copied(name: str = "a", at: float = NOON, code: str | None = None) -> SkillSynced:
     """Return that a skill was fetched to be kept elsewhere."""
-    return SkillSynced(name, "SKILL.md", "shelf", "http", code, "copier", at)
+    return SkillSynced(name, "SKILL.md", "team", "http", code, "copier", at)
 
 
 def skill(name: str, *references: str) -> Descriptor:
@@ -71,7 +71,7 @@ def skill(name: str, *references: str) -> Descriptor:
         name,
         "Use when testing.",
         references=references,
-        origins=(Origin("shelf", name, name),),
+        origins=(Origin("team", name, name),),
         digest=f"sha256:{name}",
     )
 
@@ -106,10 +106,10 @@ def keep(
     kind: str, folder: Path, events: Iterable[Event], *, closed: bool = True
 ) -> Records:
     """Write the events as one writer; return what is on record then."""
-    kept = store(kind, folder)
-    kept.open(writer())
+    stored = store(kind, folder)
+    stored.open(writer())
     rows: Sequence[tuple[int, Event]] = list(enumerate(events, 1))
-    kept.write(rows, 0, NOON)
+    stored.write(rows, 0, NOON)
     if closed:
-        kept.close(0, NOON)
+        stored.close(0, NOON)
     return read_records(folder / f"usage.{kind}")

@@ -187,7 +187,7 @@ def test_a_store_that_fails_is_tried_again(
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (OSError(28, "No space left on device", "/x/u.db"), "OSError: No space left"),
         (
@@ -200,7 +200,7 @@ def test_a_store_that_fails_is_tried_again(
 )
 def test_a_failure_says_what_to_look_at(
     error: Exception,
-    said: str,
+    message: str,
     sink: Background,
     store: MemoryStore,
     caplog: pytest.LogCaptureFixture,
@@ -209,7 +209,7 @@ def test_a_failure_says_what_to_look_at(
     sink.record(load("a"))
     sink.flush(WAIT_S)
 
-    assert said in caplog.text
+    assert message in caplog.text
     assert "\x1b" not in caplog.text
 
 
@@ -347,10 +347,10 @@ def test_many_threads_lose_nothing(store: MemoryStore) -> None:
             sink.record(load(f"{number}-{event}"))
 
     threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(WAIT_S)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(WAIT_S)
     sink.close()
 
     assert len(set(names(store))) == len(store.rows) == 1600

@@ -184,9 +184,9 @@ def test_an_end_that_was_cut_with_its_head_is_told_once_its_writer_goes_on(
     tmp_path: Path, head: str
 ) -> None:
     log = tmp_path / "usage.chain"
-    kept = store("chain", tmp_path)
-    kept.open(writer())
-    kept.write([(1, load("a")), (2, load("b")), (3, load("c"))], 0, NOON)
+    stored = store("chain", tmp_path)
+    stored.open(writer())
+    stored.write([(1, load("a")), (2, load("b")), (3, load("c"))], 0, NOON)
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:-1]))
     place = log.with_name("usage.chain.head")
@@ -197,8 +197,8 @@ def test_an_end_that_was_cut_with_its_head_is_told_once_its_writer_goes_on(
         place.write_text(json.dumps({"line": len(lines) - 1, "digest": digest}))
         assert verify_chain(log).ok
         assert verify_chain(log).open_writers == 1
-    kept.write([(4, load("d"))], 0, NOON)
-    kept.close(0, NOON)
+    stored.write([(4, load("d"))], 0, NOON)
+    stored.close(0, NOON)
 
     assert verify_chain(log).broken == len(lines)
 
@@ -206,13 +206,13 @@ def test_an_end_that_was_cut_with_its_head_is_told_once_its_writer_goes_on(
 @pytest.mark.row("T17")
 def test_a_log_that_was_moved_away_begins_anew(tmp_path: Path) -> None:
     log = tmp_path / "usage.chain"
-    kept = store("chain", tmp_path)
-    kept.open(writer())
-    kept.write([(1, load("a"))], 0, NOON)
+    stored = store("chain", tmp_path)
+    stored.open(writer())
+    stored.write([(1, load("a"))], 0, NOON)
     log.rename(tmp_path / "old.chain")
     log.with_name("usage.chain.head").rename(tmp_path / "old.chain.head")
-    kept.write([(2, load("b"))], 0, NOON)
-    kept.close(0, NOON)
+    stored.write([(2, load("b"))], 0, NOON)
+    stored.close(0, NOON)
 
     assert verify_chain(tmp_path / "old.chain").ok
     assert (verify_chain(log).ok, verify_chain(log).lines) == (True, 2)
@@ -262,9 +262,9 @@ def test_a_line_that_a_dying_process_left_is_taken_away(log: Path) -> None:
     """It was never part of the chain; lines before it are."""
     with log.open("ab") as end:
         end.write(b'{"at":1,"torn":"' + b"y" * 100_000)
-    kept = store("chain", log.parent)
-    kept.open(writer("w2"))
-    kept.close(0, NOON)
+    stored = store("chain", log.parent)
+    stored.open(writer("w2"))
+    stored.close(0, NOON)
 
     assert (verify_chain(log).ok, verify_chain(log).lines) == (True, 7)
 

@@ -58,9 +58,9 @@ def test_sqlite_alone_is_the_users_state_folder() -> None:
 
 
 @pytest.mark.row("E05")
-@pytest.mark.parametrize("said", ["off", "OFF", " off ", "off:"])
-def test_off_is_nothing_at_all(said: str) -> None:
-    environ = {"SATCHEL_USAGE": said}
+@pytest.mark.parametrize("message", ["off", "OFF", " off ", "off:"])
+def test_off_is_nothing_at_all(message: str) -> None:
+    environ = {"SATCHEL_USAGE": message}
 
     assert usage_sinks(environ) == usage_sinks(environ, "sqlite") == ()
 
@@ -75,7 +75,7 @@ def test_the_default_is_of_who_asks(environ: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "on",
         "1",
@@ -90,11 +90,11 @@ def test_the_default_is_of_who_asks(environ: dict[str, str]) -> None:
         "SQLITE:",
     ],
 )
-def test_anything_else_is_refused_with_what_to_write(said: str) -> None:
+def test_anything_else_is_refused_with_what_to_write(message: str) -> None:
     with pytest.raises(
         ConfigError, match=r"SATCHEL_USAGE: .* expected off, log:, sqlite:"
     ):
-        usage_sinks({"SATCHEL_USAGE": said})
+        usage_sinks({"SATCHEL_USAGE": message})
 
 
 def test_the_library_refuses_it_where_it_is_opened() -> None:

@@ -48,8 +48,8 @@ class Words:
         return len(text.split())
 
 
-def shelf(sink: object, **more: object) -> Satchel:
-    source = FakeSource("shelf", {key: dict(files) for key, files in PACKS.items()})
+def open_satchel(sink: object, **more: object) -> Satchel:
+    source = FakeSource("team", {key: dict(files) for key, files in PACKS.items()})
     return Satchel(source, sinks=[sink], **more)  # type: ignore[arg-type, list-item]
 
 
@@ -61,7 +61,7 @@ def refused(call: Callable[[], object]) -> None:
 @pytest.mark.row("C33")
 def test_an_event_has_all_that_is_known() -> None:
     sink, clock, counter = ListSink(), FakeClock(), Words()
-    skills = shelf(sink, options=Options(clock=clock, counter=counter))
+    skills = open_satchel(sink, options=Options(clock=clock, counter=counter))
     counter.asked = 0
     view = skills.view(via="mcp", client="Client")
     view.load("a")
@@ -75,7 +75,7 @@ def test_an_event_has_all_that_is_known() -> None:
         "name": "a",
         "reference": None,
         "script": None,
-        "source": "shelf",
+        "source": "team",
         "duration_s": 0.0,
         "error": None,
         "file": "SKILL.md",
@@ -97,7 +97,7 @@ def test_an_event_has_all_that_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("load", "told"),
+    ("load", "expected"),
     [
         (lambda s: s.load("a"), [("a", None, "python", "")]),
         (lambda s: asyncio.run(s.aload("a")), [("a", None, "python", "")]),
@@ -174,19 +174,19 @@ def test_an_event_has_all_that_is_known() -> None:
 )
 @pytest.mark.row("X03", "G09")
 def test_every_surface_that_loads_tells_of_it_once(
-    load: Callable[[Satchel], object], told: list[tuple[str, str | None, str, str]]
+    load: Callable[[Satchel], object], expected: list[tuple[str, str | None, str, str]]
 ) -> None:
     sink = ListSink()
-    load(shelf(sink))
+    load(open_satchel(sink))
 
     assert [(e.name, e.reference or e.script, e.via, e.agent) for e in sink.events] == (
-        told
+        expected
     )
 
 
 @pytest.mark.row("X03", "G09")
 @pytest.mark.parametrize(
-    ("name", "file", "told"),
+    ("name", "file", "expected"),
     [
         ("nope", None, ("nope", None, "skill-not-found")),
         ("tell me the salary of Ana", None, ("<invalid>", None, "skill-not-found")),
@@ -202,16 +202,16 @@ def test_every_surface_that_loads_tells_of_it_once(
     ],
 )
 def test_what_was_asked_for_in_vain_is_told_without_free_text(
-    name: str, file: str | None, told: tuple[str, str | None, str]
+    name: str, file: str | None, expected: tuple[str, str | None, str]
 ) -> None:
     sink = ListSink()
-    source = FakeSource("shelf", {"a": dict(PACKS["a"])})
+    source = FakeSource("team", {"a": dict(PACKS["a"])})
     skills = Satchel(source, sinks=[sink])
     del source.packs["a"][ODD]
     refused(lambda: skills.load(name, file))
 
     (event,) = sink.events
-    assert (event.name, event.file, event.code) == told
+    assert (event.name, event.file, event.code) == expected
     assert event.error
     for word in ("salary", "薪水", "passwd", "nnn", "yyy"):
         assert word not in json.dumps(event.as_dict(), ensure_ascii=False)
@@ -226,7 +226,7 @@ def test_a_fault_in_a_policy_or_load_is_told_and_goes_through(
     monkeypatch.setattr("satchel.runtime._access.load", fail)
     sink = ListSink()
     with pytest.raises(RuntimeError):
-        shelf(sink).load("a")
+        open_satchel(sink).load("a")
 
     assert (sink.events[0].error, sink.events[0].code) == (
         "RuntimeError",
@@ -237,7 +237,7 @@ def test_a_fault_in_a_policy_or_load_is_told_and_goes_through(
 def test_the_advice_on_a_refused_pack_quotes_it_and_is_not_told() -> None:
     """It tells its author what to write, in words of the pack."""
     sink = ListSink()
-    source = FakeSource("shelf", {"bare": {"SKILL.md": "CANARY of a text\n"}})
+    source = FakeSource("team", {"bare": {"SKILL.md": "CANARY of a text\n"}})
     skills = Satchel(source, sinks=[sink])
     with pytest.raises(SkillError, match="CANARY"):
         skills.load("bare")
@@ -251,7 +251,7 @@ def test_the_advice_on_a_refused_pack_quotes_it_and_is_not_told() -> None:
 @pytest.mark.parametrize("file", [None, 5, b"a", ["a"]])
 def test_what_is_no_text_is_told_as_such(name: object, file: object) -> None:
     sink = ListSink()
-    skills = shelf(sink)
+    skills = open_satchel(sink)
     with pytest.raises(SkillError):
         skills.load("a" if name is None else name, file or 7)  # type: ignore[arg-type]
 
@@ -277,15 +277,15 @@ class Odd:
 
 
 @pytest.mark.parametrize(
-    ("said", "tokens"),
+    ("message", "tokens"),
     [(None, 0), ("x", 0), (7.9, 7), (1 << 70, 0), (-3, 0), (OSError(), 0), (True, 1)],
     ids=str,
 )
-def test_a_counter_that_is_no_good_costs_no_event(said: object, tokens: int) -> None:
+def test_a_counter_that_is_no_good_costs_no_event(message: object, tokens: int) -> None:
     sink, clock = ListSink(), FakeClock()
-    skills = shelf(ListSink())
+    skills = open_satchel(ListSink())
     tell = events_module.UsageEvents(
-        Sinks([sink]), clock, Odd(said), OwnerLookup(dict), lambda: skills.catalog
+        Sinks([sink]), clock, Odd(message), OwnerLookup(dict), lambda: skills.catalog
     )
     for _ in range(2):
         loaded = Loaded(Descriptor("x", "d"), "SKILL.md", b"t", "t", "d")
@@ -295,7 +295,7 @@ def test_a_counter_that_is_no_good_costs_no_event(said: object, tokens: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("client", "told"),
+    ("client", "expected"),
     [
         ("Claude Code", "Claude Code"),
         ("a\nb\x1b[31m\u202ec", "a b[31mc"),
@@ -303,20 +303,20 @@ def test_a_counter_that_is_no_good_costs_no_event(said: object, tokens: int) -> 
         ("  ", ""),
     ],
 )
-def test_a_client_is_one_short_line(client: str, told: str) -> None:
+def test_a_client_is_one_short_line(client: str, expected: str) -> None:
     sink = ListSink()
-    skills = shelf(sink)
+    skills = open_satchel(sink)
     skills.view(via="mcp", client=client).load("a")
     refused(lambda: skills.view(via="mcp", client=client).load("no"))
 
-    assert [event.client for event in sink.events] == [told, told]
+    assert [event.client for event in sink.events] == [expected, expected]
 
 
 def test_no_text_of_anybody_reaches_an_event(tmp_path: Path) -> None:
     """Not a skill's, a user's, a query's, an argument's or a dependency's."""
     canary = "CANARY"
     of = FakeSource(
-        "shelf",
+        "team",
         {
             "a": {
                 "SKILL.md": pack("a", f"{canary} description", f"{canary} body\n"),
@@ -359,7 +359,7 @@ def test_no_text_of_anybody_reaches_an_event(tmp_path: Path) -> None:
 
 def test_a_catalog_is_told_of_at_each_sync_and_day() -> None:
     sink, clock = ListSink(), FakeClock()
-    skills = shelf(sink, options=Options(clock=clock))
+    skills = open_satchel(sink, options=Options(clock=clock))
     skills.load("a")
     skills.sync()
     skills.observe()
@@ -376,7 +376,7 @@ def test_a_catalog_is_told_of_at_each_sync_and_day() -> None:
 
 
 def test_without_sinks_nothing_is_told_or_made() -> None:
-    source = FakeSource("shelf", {"a": {"SKILL.md": pack("a")}})
+    source = FakeSource("team", {"a": {"SKILL.md": pack("a")}})
     skills = Satchel(source, sinks=())
     skills.observe()
     skills.sync()
@@ -388,7 +388,7 @@ def test_without_sinks_nothing_is_told_or_made() -> None:
 
 def test_a_miss_of_an_address_says_why() -> None:
     sink = ListSink()
-    view = shelf(sink, policy=Policy(deny("secret"))).view(via="mcp")
+    view = open_satchel(sink, policy=Policy(deny("secret"))).view(via="mcp")
     view.record_failed_load("no")
     view.record_failed_load("secret")
     view.record_failed_load("a", "r.md")
@@ -409,7 +409,7 @@ def test_what_texts_cost_is_remembered_of_so_many(
     tell = events_module.UsageEvents(
         Sinks([sink]), clock, counter, OwnerLookup(dict), lambda: skills.catalog
     )
-    skills = shelf(ListSink())
+    skills = open_satchel(ListSink())
     tell.record_catalog()
     entry = Descriptor("x", "d")
     for number in (1, 2, 1, 3, 1):
@@ -433,20 +433,20 @@ def test_a_release_and_an_owner_come_from_the_source() -> None:
             return f"@{key}"
 
     sink = ListSink()
-    skills = Satchel(Released("shelf", {"a": {"SKILL.md": pack("a")}}), sinks=[sink])
+    skills = Satchel(Released("team", {"a": {"SKILL.md": pack("a")}}), sinks=[sink])
     skills.load("a")
 
     assert sink.events[0].owner == "@a"
-    assert sink.events[0].release == skills.catalog.release_of("shelf")
+    assert sink.events[0].release == skills.catalog.release_of("team")
 
 
 def test_the_line_store_is_what_jsonl_means(tmp_path: Path) -> None:
     from satchel.usage import parse_location
     from satchel.usage._location import store_at
 
-    kept = store_at(parse_location(f"jsonl://{tmp_path}/x"))()
+    stored = store_at(parse_location(f"jsonl://{tmp_path}/x"))()
 
-    assert type(kept) is LineStore
+    assert type(stored) is LineStore
 
 
 def in_style(style: Style, skills: Satchel) -> Callable[[str, object], object]:
@@ -463,7 +463,7 @@ BOTH = {"name": "a", "reference": "r.md", "script": "s.py"}
 @pytest.mark.row("C33", "T10", "F31")
 def test_one_call_with_reference_and_script_is_one_event_with_both() -> None:
     sink = ListSink()
-    skills = shelf(sink)
+    skills = open_satchel(sink)
     result = in_style("packs", skills)("load_skill", BOTH)
     parts = [skills.view().peek("a", file) for file in ("r.md", "s.py")]
 
@@ -475,13 +475,13 @@ def test_one_call_with_reference_and_script_is_one_event_with_both() -> None:
     )
     assert event.size_bytes == sum(len(part.data) for part in parts)
     assert event.duration_s >= 0
-    assert (event.via, event.agent, event.source) == ("tool", "desk", "shelf")
+    assert (event.via, event.agent, event.source) == ("tool", "desk", "team")
     assert event.tokens > 0
 
 
 @pytest.mark.row("C33", "T10", "F31")
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "expected"),
     [
         (
             {**BOTH, "reference": "gone.md"},
@@ -502,18 +502,18 @@ def test_one_call_with_reference_and_script_is_one_event_with_both() -> None:
     ],
 )
 def test_one_call_of_which_a_part_fails_is_one_event(
-    asked: dict[str, str], told: tuple[str | None, ...]
+    asked: dict[str, str], expected: tuple[str | None, ...]
 ) -> None:
     sink = ListSink()
-    in_style("packs", shelf(sink))("load_skill", asked)
+    in_style("packs", open_satchel(sink))("load_skill", asked)
 
     (event,) = sink.events
-    assert (event.name, event.reference, event.script, event.code) == told
+    assert (event.name, event.reference, event.script, event.code) == expected
 
 
 @pytest.mark.row("C33", "T10", "F31")
 @pytest.mark.parametrize(
-    ("style", "tool", "arguments", "told"),
+    ("style", "tool", "arguments", "expected"),
     [
         ("packs", "load_skill", {}, ("<invalid>", None)),
         ("packs", "load_skill", {"name": 3}, ("<invalid>", None)),
@@ -541,14 +541,14 @@ def test_one_call_of_which_a_part_fails_is_one_event(
     ],
 )
 def test_a_call_that_is_refused_for_its_form_is_an_event(
-    style: Style, tool: str, arguments: object, told: tuple[str, str | None]
+    style: Style, tool: str, arguments: object, expected: tuple[str, str | None]
 ) -> None:
     sink = ListSink()
-    skills = shelf(sink)
+    skills = open_satchel(sink)
     result = in_style(style, skills)(tool, arguments)
 
     (event,) = sink.events
-    assert (event.name, event.file and event.file.rpartition("/")[2]) == told
+    assert (event.name, event.file and event.file.rpartition("/")[2]) == expected
     assert (event.code, event.error) == (
         "bad-tool-call",
         f"{tool}: refused for its form",
@@ -566,6 +566,6 @@ def test_a_call_that_asks_for_no_skill_is_no_event(
     tool: str, arguments: dict[str, object]
 ) -> None:
     sink = ListSink()
-    in_style("references", shelf(sink))(tool, arguments)
+    in_style("references", open_satchel(sink))(tool, arguments)
 
     assert sink.events == []

@@ -36,7 +36,7 @@ def test_the_names_and_labels_are_exactly_these() -> None:
     sink.close()
 
     assert [line for line in shown if not line.startswith("skill_load_duration")] == [
-        'skill_load_total{name="a",source="shelf"} 2.0',
+        'skill_load_total{name="a",source="team"} 2.0',
         'skill_load_total{name="b\\"\\n",source="other"} 1.0',
         'skill_load_tokens_total{name="a"} 20.0',
         'skill_load_tokens_total{name="b\\"\\n"} 10.0',
@@ -78,7 +78,7 @@ def test_a_copy_is_counted_apart() -> None:
     shown = lines(sink)
     sink.close()
 
-    assert shown == ['skill_sync_total{source="shelf"} 2.0']
+    assert shown == ['skill_sync_total{source="team"} 2.0']
 
 
 @pytest.mark.row("X03")
@@ -106,8 +106,8 @@ def test_the_size_of_the_catalog() -> None:
 def test_sources_by_other_names() -> None:
     """A label may be a path of this machine, which is nobody's business outside."""
     sink = MetricsSink()
-    known = {"/home/ana/skills": "skills", "/home/ana/other": "other"}
-    sink.name_sources(lambda label: known.pop(label, ""))
+    names = {"/home/ana/skills": "skills", "/home/ana/other": "other"}
+    sink.name_sources(lambda label: names.pop(label, ""))
     sink.record(load("a", source="/home/ana/skills"))
     sink.record(load("a", source="/home/ana/other"))
     shown = lines(sink)

@@ -99,11 +99,11 @@ def local(
     if codeowners:
         (home / place).parent.mkdir(parents=True, exist_ok=True)
         (home / place).write_text(codeowners)
-    return LocalSource(home / "skills", label="shelf")
+    return LocalSource(home / "skills", label="team")
 
 
 def entry(owner: str = "", key: str = "team/deploy") -> Descriptor:
-    return Descriptor("deploy", "d", origins=(Origin("shelf", key, key),), owner=owner)
+    return Descriptor("deploy", "d", origins=(Origin("team", key, key),), owner=owner)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def entry(owner: str = "", key: str = "team/deploy") -> Descriptor:
 def test_codeowners_of_the_repository(place: str, tmp_path: Path) -> None:
     source = local(tmp_path, "* @all\n/skills/team/ @org/team a@b.c\n", place)
 
-    assert OwnerLookup(lambda: {"shelf": source}).of(entry()) == "@org/team a@b.c"
+    assert OwnerLookup(lambda: {"team": source}).of(entry()) == "@org/team a@b.c"
 
 
 def test_the_first_file_that_is_there_counts(tmp_path: Path) -> None:
@@ -120,21 +120,21 @@ def test_the_first_file_that_is_there_counts(tmp_path: Path) -> None:
     (tmp_path / "CODEOWNERS").write_text("* @second\n")
     (tmp_path / "skills/CODEOWNERS").write_text("* @inner\n")
 
-    assert OwnerLookup(lambda: {"shelf": source}).of(entry()) == "@first"
+    assert OwnerLookup(lambda: {"team": source}).of(entry()) == "@first"
 
 
 def test_without_a_repository_the_nearest_file_counts(tmp_path: Path) -> None:
     source = local(tmp_path, "* @all\n")
     (tmp_path / ".git").rmdir()
 
-    assert OwnerLookup(lambda: {"shelf": source}).of(entry()) == "@all"
+    assert OwnerLookup(lambda: {"team": source}).of(entry()) == "@all"
 
 
 def test_a_root_that_is_the_pack(tmp_path: Path) -> None:
     local(tmp_path, "/skills/team/deploy/SKILL.md @one\n")
-    source = LocalSource(tmp_path / "skills/team/deploy", label="shelf")
+    source = LocalSource(tmp_path / "skills/team/deploy", label="team")
 
-    assert OwnerLookup(lambda: {"shelf": source}).of(entry(key="deploy")) == "@one"
+    assert OwnerLookup(lambda: {"team": source}).of(entry(key="deploy")) == "@one"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a right there")
@@ -143,28 +143,28 @@ def test_a_linked_pack_belongs_to_where_it_lies(tmp_path: Path) -> None:
     source = local(tmp_path / "ours", "* @ours\n")
     (tmp_path / "ours/skills/linked").symlink_to(tmp_path / "theirs/skills/team/deploy")
 
-    assert OwnerLookup(lambda: {"shelf": source}).of(entry(key="linked")) == "@theirs"
+    assert OwnerLookup(lambda: {"team": source}).of(entry(key="linked")) == "@theirs"
 
 
 def test_the_source_goes_first_then_the_manifest(tmp_path: Path) -> None:
     class Knowing(LocalSource):
-        said: object = "@source"
+        answer: object = "@source"
 
         def owner_of(self, key: str) -> object:
             assert key == "team/deploy"
-            if isinstance(self.said, Exception):
-                raise self.said
-            return self.said
+            if isinstance(self.answer, Exception):
+                raise self.answer
+            return self.answer
 
     local(tmp_path, "* @all\n")
-    source = Knowing(tmp_path / "skills", label="shelf")
-    found = []
-    for said in ("@source", "", 7, OSError("away")):
-        source.said = said
-        owners = OwnerLookup(lambda: {"shelf": source})
-        found.append((owners.of(entry("@manifest")), owners.of(entry())))
+    source = Knowing(tmp_path / "skills", label="team")
+    results = []
+    for answer in ("@source", "", 7, OSError("away")):
+        source.answer = answer
+        owners = OwnerLookup(lambda: {"team": source})
+        results.append((owners.of(entry("@manifest")), owners.of(entry())))
 
-    assert found == [
+    assert results == [
         ("@source", "@source"),
         ("@manifest", "@all"),
         ("@manifest", "@all"),
@@ -174,27 +174,27 @@ def test_the_source_goes_first_then_the_manifest(tmp_path: Path) -> None:
 
 def test_nobody_says(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
-    for source in (local(tmp_path / "x"), FakeSource("shelf", {}), None):
-        sources = {} if source is None else {"shelf": source}
+    for source in (local(tmp_path / "x"), FakeSource("team", {}), None):
+        sources = {} if source is None else {"team": source}
         assert OwnerLookup(lambda s=sources: s).of(entry()) == ""  # type: ignore[misc]
     assert OwnerLookup(dict).of(Descriptor("a", "d", owner="@x")) == "@x"
 
 
 def test_what_was_found_is_kept_until_it_is_to_be_forgotten(tmp_path: Path) -> None:
     source = local(tmp_path, "* @old\n")
-    owners = OwnerLookup(lambda: {"shelf": source})
+    owners = OwnerLookup(lambda: {"team": source})
     first = owners.of(entry())
     (tmp_path / ".github/CODEOWNERS").write_text("* @new\n")
-    kept = owners.of(entry())
+    stored = owners.of(entry())
     owners.forget()
 
-    assert (first, kept, owners.of(entry())) == ("@old", "@old", "@new")
+    assert (first, stored, owners.of(entry())) == ("@old", "@old", "@new")
 
 
 def test_an_owner_is_one_short_line_whatever_was_written(tmp_path: Path) -> None:
     source = local(tmp_path, "* @a\x1b[31m" + "\u202ex" * 300)
 
-    owner = OwnerLookup(lambda: {"shelf": source}).of(entry())
+    owner = OwnerLookup(lambda: {"team": source}).of(entry())
 
     assert owner.isprintable()
     assert len(owner) <= 200
@@ -209,7 +209,7 @@ def test_a_codeowners_that_is_no_file_is_passed_by(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/CODEOWNERS").write_text("* @docs\n")
 
-    assert OwnerLookup(lambda: {"shelf": source}).of(entry()) == "@docs"
+    assert OwnerLookup(lambda: {"team": source}).of(entry()) == "@docs"
 
 
 def test_a_sync_looks_anew(tmp_path: Path) -> None:

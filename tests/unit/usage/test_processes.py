@@ -230,9 +230,9 @@ def test_who_ended_without_a_close(
     writers: list[WriterState], ended: list[str]
 ) -> None:
     running = {1: True, 2: False, 3: None}
-    found = ended_unclosed(writers, now=1e6, host="here", running=running.__getitem__)
+    results = ended_unclosed(writers, now=1e6, host="here", running=running.__getitem__)
 
-    assert [writer.id for writer in found] == ended
+    assert [writer.id for writer in results] == ended
 
 
 @pytest.mark.skipif(os.name == "nt", reason="processes of POSIX")

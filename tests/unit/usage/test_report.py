@@ -50,15 +50,15 @@ def test_who_is_dead_and_of_whom_nobody_knows(tmp_path: Path) -> None:
     """A load 31 days on offer ago is too old, and a load by hand is none."""
     made = report(tmp_path, MONTH, at=day(30))
 
-    assert {each.name: str(each) for each in made.of("dead")} == {
+    assert {item.name: str(item) for item in made.of("dead")} == {
         "by-hand": "never loaded",
         "dead": "never loaded",
         "once": "last loaded 2024-10-04",
     }
-    assert {each.name: str(each) for each in made.of("unknown")} == {
+    assert {entry.name: str(entry) for entry in made.of("unknown")} == {
         "new": "unknown: 3 of 30 days seen"
     }
-    assert [each.name for each in made.of("used")] == ["new-used", "read", "used"]
+    assert [one.name for one in made.of("used")] == ["new-used", "read", "used"]
 
 
 @pytest.mark.row("C51")
@@ -113,7 +113,7 @@ def test_what_a_wrong_clock_put_into_the_future_counts_in_nothing(
     (standing,) = made.of("dead")
     assert str(standing) == "never loaded"
     assert standing.offered == made.until
-    assert (made.skills, [each.name for each in made.statuses]) == ((), ["a"])
+    assert (made.skills, [statuse.name for statuse in made.statuses]) == ((), ["a"])
 
 
 @pytest.mark.row("C50")
@@ -159,7 +159,7 @@ def test_by_release_digest_and_owner(tmp_path: Path) -> None:
             "releases": {"r2": 3, "r1": 1},
             "digests": {"d2": 2, "d1": 1},
             "owners": {"@x": 2, "@y": 1},
-            "sources": {"shelf": 3, "other": 1},
+            "sources": {"team": 3, "other": 1},
             "edges": {"tool": 3, "mcp": 1},
             "agents": {"desk": 1},
             "clients": {"Code": 1},
@@ -197,10 +197,10 @@ def test_only_some_skills(tmp_path: Path) -> None:
     made = report(tmp_path, [*MONTH, miss("unseen", day(30))], at=day(30), only=only)
 
     assert [use.name for use in made.skills] == ["used"]
-    assert {each.name: str(each) for each in made.of("dead")} == {
+    assert {item.name: str(item) for item in made.of("dead")} == {
         "once": "last loaded 2024-10-04"
     }
-    assert {each.name: str(each) for each in made.of("unknown")} == {
+    assert {entry.name: str(entry) for entry in made.of("unknown")} == {
         "unseen": "unknown: 0 of 30 days seen"
     }
     assert made.unread == {"used": ("references/y.md",)}
@@ -211,7 +211,7 @@ def test_fewer_days(tmp_path: Path) -> None:
     made = report(tmp_path, MONTH, at=day(30), days=3)
 
     assert made.skills[0].loads == 3
-    assert [each.name for each in made.of("dead")] == [
+    assert [item.name for item in made.of("dead")] == [
         "by-hand",
         "dead",
         "new",
@@ -236,9 +236,9 @@ def test_what_may_be_missing_is_said() -> None:
         Records(writers=[lost], unread=2), now=day(0), unclosed=[lost, lost]
     )
 
-    told = made.as_dict()
-    assert (told["dropped"], told["writers_not_closed"]) == (3, 2)
-    assert (told["may_be_missing"], told["lines_not_read"]) == (1000, 2)
+    expected = made.as_dict()
+    assert (expected["dropped"], expected["writers_not_closed"]) == (3, 2)
+    assert (expected["may_be_missing"], expected["lines_not_read"]) == (1000, 2)
     assert (made.core, made.loads) == ((), 0)
 
 
@@ -249,13 +249,13 @@ def test_a_copy_revives_nothing_and_stands_apart(kind: str, tmp_path: Path) -> N
     events: list[Event] = [sync(day(n), "a", "b", "c") for n in range(30)]
     events += [load("a", day(29)), copied("b", day(29)), copied("b", day(29))]
     events += [load("c", day(29), via="http", client="satchel")]
-    found = report(tmp_path, events, at=day(29), kind=kind)
+    results = report(tmp_path, events, at=day(29), kind=kind)
 
-    assert [each.name for each in found.skills] == ["a"]
-    assert (found.loads, found.core) == (1, ("a",))
-    assert [each.name for each in found.of("dead")] == ["b", "c"]
-    assert found.synced == {"b": 2, "c": 1}
-    assert found.as_dict()["synced"] == {"b": 2, "c": 1}
+    assert [item.name for item in results.skills] == ["a"]
+    assert (results.loads, results.core) == (1, ("a",))
+    assert [entry.name for entry in results.of("dead")] == ["b", "c"]
+    assert results.synced == {"b": 2, "c": 1}
+    assert results.as_dict()["synced"] == {"b": 2, "c": 1}
 
 
 @pytest.mark.row("F40", "T10", "C51")
@@ -265,13 +265,13 @@ def test_a_client_that_reads_all_is_named_and_may_be_left_out(tmp_path: Path) ->
     events += [load(name, day(29), via="mcp", client="copier") for name in names[1:]]
     events += [load(name, day(29), via="tool") for name in names[:2]]
     events += [load(name, day(29), via="mcp", client="agent") for name in names[:3]]
-    found = report(tmp_path, events, at=day(29))
+    results = report(tmp_path, events, at=day(29))
     without = make_report(
         read_records(tmp_path / "usage.sqlite"), now=day(29), mirrors=["copier"]
     )
 
-    assert found.may_mirror == {"copier": (9, 10)}
-    assert found.of("dead") == ()
-    assert [each.name for each in without.of("dead")] == names[3:]
+    assert results.may_mirror == {"copier": (9, 10)}
+    assert results.of("dead") == ()
+    assert [item.name for item in without.of("dead")] == names[3:]
     assert (without.loads, sum(without.synced.values())) == (5, 9)
     assert without.may_mirror == {}

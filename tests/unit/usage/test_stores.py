@@ -56,11 +56,11 @@ def test_what_was_kept_is_read(kind: str, tmp_path: Path) -> None:
     today = int(NOON // DAY)
     assert sorted(records.tallies, key=lambda t: (t.day, t.name, t.file))[:3] == [
         Tally(
-            *(today, "a", "", "tool", "", "shelf", "sha256:a"),
+            *(today, "a", "", "tool", "", "team", "sha256:a"),
             *("r1", "@team", "desk", "Code", 2, 20),
         ),
         Tally(
-            *(today, "a", "references/r.md", "tool", "", "shelf", "sha256:a"),
+            *(today, "a", "references/r.md", "tool", "", "team", "sha256:a"),
             *("", "", "", "", 1, 10),
         ),
         Tally(
@@ -68,16 +68,16 @@ def test_what_was_kept_is_read(kind: str, tmp_path: Path) -> None:
             *("", "", "", "", 1, 0),
         ),
     ]
-    assert {name: each.days for name, each in records.listed.items()} == {
+    assert {name: item.days for name, item in records.listed.items()} == {
         "a": (today, today + 1),
         "b": (today,),
         "c": (today + 1,),
     }
     assert records.listed["b"].owner == ""
     assert records.unread == 0
-    (known,) = records.writers
-    assert (known.id, known.bound, known.dropped) == ("w1", 10_000, 0)
-    assert known.closed == NOON
+    (names,) = records.writers
+    assert (names.id, names.bound, names.dropped) == ("w1", 10_000, 0)
+    assert names.closed == NOON
 
 
 def test_every_store_gives_the_same_rows(tmp_path: Path) -> None:
@@ -91,12 +91,12 @@ def test_every_store_gives_the_same_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_batch_that_is_tried_again_is_stored_once(kind: str, tmp_path: Path) -> None:
-    kept = store(kind, tmp_path)
-    kept.open(writer())
+    stored = store(kind, tmp_path)
+    stored.open(writer())
     rows: list[tuple[int, Event]] = [(1, load("a")), (2, load("b"))]
-    kept.write(rows, 0, NOON)
-    kept.write([*rows, (3, load("c"))], 0, NOON)
-    kept.close(0, NOON)
+    stored.write(rows, 0, NOON)
+    stored.write([*rows, (3, load("c"))], 0, NOON)
+    stored.close(0, NOON)
 
     records = read_records(tmp_path / f"usage.{kind}")
 
@@ -121,12 +121,12 @@ def test_a_batch_that_is_tried_again_is_stored_once(kind: str, tmp_path: Path) -
 def test_a_row_that_cannot_be_kept_says_so_and_leaves_nothing(
     kind: str, row: Event, tmp_path: Path
 ) -> None:
-    kept = store(kind, tmp_path)
-    kept.open(writer())
+    stored = store(kind, tmp_path)
+    stored.open(writer())
     with pytest.raises(InvalidRowError):
-        kept.write([(1, load("a")), (2, row)], 0, NOON)
-    kept.write([(1, load("a"))], 1, NOON)
-    kept.close(1, NOON)
+        stored.write([(1, load("a")), (2, row)], 0, NOON)
+    stored.write([(1, load("a"))], 1, NOON)
+    stored.close(1, NOON)
 
     records = read_records(tmp_path / f"usage.{kind}")
 
@@ -196,8 +196,8 @@ def test_a_store_whose_place_is_a_folder_says_so(kind: str, tmp_path: Path) -> N
 
 
 def test_a_sync_is_written_once_a_day_and_change(tmp_path: Path) -> None:
-    kept = store("jsonl", tmp_path)
-    kept.open(writer())
+    stored = store("jsonl", tmp_path)
+    stored.open(writer())
     events = [
         sync(day(0), "a"),
         sync(day(0) + 60, "a"),
@@ -205,7 +205,7 @@ def test_a_sync_is_written_once_a_day_and_change(tmp_path: Path) -> None:
         sync(day(1), "a", "b"),
     ]
     for seq, event in enumerate(events, 1):
-        kept.write([(seq, event)], 0, NOON)
+        stored.write([(seq, event)], 0, NOON)
 
     lines = (tmp_path / "usage.jsonl").read_text().splitlines()
     assert sum("catalog_synced" in line for line in lines) == 3
@@ -227,8 +227,8 @@ def test_a_line_has_the_seven_keys_first(tmp_path: Path) -> None:
         "duration_s",
         "error",
     ]
-    told = ("name", "release", "digest", "agent", "client", "via", "at")
-    assert [line[key] for key in told] == [
+    expected = ("name", "release", "digest", "agent", "client", "via", "at")
+    assert [line[key] for key in expected] == [
         *("a", "r1", "sha256:a", "desk", "", "tool"),
         NOON,
     ]
@@ -342,9 +342,9 @@ WRONG: list[object] = [b"\xff", "text", 1e300, -1e300, 1 << 62, None, "[1]", '{"
 @pytest.mark.parametrize(
     ("table", "column"),
     [
-        *(("loads", each) for each in ("at", "name", "source", "owner", "tokens")),
-        *(("skills", each) for each in ("owner", "refs", "name")),
-        *(("writers", each) for each in ("pid", "dropped", "started", "seen", "host")),
+        *(("loads", item) for item in ("at", "name", "source", "owner", "tokens")),
+        *(("skills", entry) for entry in ("owner", "refs", "name")),
+        *(("writers", one) for one in ("pid", "dropped", "started", "seen", "host")),
         ("offers", "day"),
         ("satchel_usage", "schema_version"),
     ],
@@ -440,8 +440,8 @@ def test_a_write_that_ends_half_way_is_taken_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk: what was on the file before stays, and nothing else."""
-    kept = LineStore(str(tmp_path / "usage.jsonl"))
-    kept.open(writer())
+    stored = LineStore(str(tmp_path / "usage.jsonl"))
+    stored.open(writer())
     before = (tmp_path / "usage.jsonl").read_bytes()
     real = os.write
     room = [10]
@@ -455,7 +455,7 @@ def test_a_write_that_ends_half_way_is_taken_back(
 
     monkeypatch.setattr(os, "write", write)
     with pytest.raises(OSError, match="No space"):
-        kept.write([(1, load("a"))], 0, NOON)
+        stored.write([(1, load("a"))], 0, NOON)
 
     assert (tmp_path / "usage.jsonl").read_bytes() == before
 
@@ -520,11 +520,11 @@ def test_a_database_of_the_version_before_is_written_on(tmp_path: Path) -> None:
         base.execute("DROP TABLE copies")  # as that version made it
     assert [tally.name for tally in read_records(file).tallies] == ["a"]
 
-    kept = store("sqlite", tmp_path)
-    kept.open(writer("w2"))
-    kept.write([(1, copied("b"))], 0, NOON)
-    kept.close(0, NOON)
+    stored = store("sqlite", tmp_path)
+    stored.open(writer("w2"))
+    stored.write([(1, copied("b"))], 0, NOON)
+    stored.close(0, NOON)
 
     records = read_records(file)
     assert [tally.name for tally in records.tallies] == ["a"]
-    assert [each.name for each in records.copies] == ["b"]
+    assert [copy.name for copy in records.copies] == ["b"]

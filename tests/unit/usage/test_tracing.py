@@ -41,7 +41,7 @@ def test_a_span_says_what_was_loaded_and_when(
     )
     assert dict(span.attributes or {}) == {
         "gen_ai.skill.name": "a",
-        "gen_ai.skill.source": "shelf",
+        "gen_ai.skill.source": "team",
         "gen_ai.skill.file": "SKILL.md",
         "gen_ai.skill.via": "tool",
         "gen_ai.skill.digest": "sha256:a",
@@ -94,9 +94,9 @@ def test_the_span_of_a_tool_call_says_which_skill_it_loads(
         with tracer.start_as_current_span("execute_tool"):
             session.call("load_skill", {"skill_id": skill_id})
 
-    told = [
+    expected = [
         dict(span.attributes or {}).get("gen_ai.skill.name")
         for span in exporter.get_finished_spans()
         if span.name == "execute_tool"
     ]
-    assert told == ["a", None]
+    assert expected == ["a", None]
