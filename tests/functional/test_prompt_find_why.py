@@ -62,7 +62,7 @@ def test_every_format_is_that_of_the_library(style: str) -> None:
 
 
 @pytest.mark.row("E30", "R15")
-def test_what_a_budget_cuts_is_told_beside_the_text() -> None:
+def test_what_a_budget_cuts_is_told_next_to_the_text() -> None:
     result = run("prompt", "--budget", "100", "--skills", "skills")
 
     assert result.exit_code == 0

@@ -205,7 +205,7 @@ class Satchel(SkillLibrary):
             SkillNotFoundError: No skill of exactly this id.
             SourceUnavailableError: It is unknown, and a source has not answered; or
                 its source does not hand it out now.
-            SkillWithheldError: It is there, and is not handed out.
+            SkillExcludedError: It is there, but is excluded.
             DuplicateSkillError: Several packs claim the id.
             PackFileError: The file is missing, unlisted, outside, unreadable or
                 changed: a class each.
@@ -269,8 +269,8 @@ class Satchel(SkillLibrary):
             approve: Answers where the policy says ask; see `satchel.model.Question`.
             stage: Copies files of loaded skills to where the agent's tools see them;
                 True copies to a private folder of this machine.
-            restate_tokens: What skills in use may cost that are stated again after
-                their text left the messages; None is 25,000.
+            reinject_tokens: What may be spent to repeat skills in use after their text
+                left the messages; None is 25,000.
             resume: What `Session.dump` gave, as it is or as JSON. With anything else
                 the conversation begins again: one line is logged as a warning, and
                 ``problems`` of the session has it.

@@ -201,7 +201,7 @@ def test_repeated_syncs_are_equal() -> None:
 
 @pytest.mark.row("C36", "X04")
 def test_two_owners_of_one_name_are_both_named() -> None:
-    """Sync records the conflict; whoever needs one answer gets the error."""
+    """Sync records the conflict; anyone who needs one answer gets the error."""
     kept = registry(one("first", "a"), one("second", "a", body="# Other\n"))
     kept.sync()
 
@@ -242,7 +242,7 @@ def test_a_chosen_precedence_keeps_the_shadowed_pack_visible() -> None:
 
 @pytest.mark.parametrize("other", ["aaa", "zzz", "aaa/mine"])
 def test_where_a_precedence_is_chosen_a_folder_keeps_its_own_name(other: str) -> None:
-    """A pack cannot take the name of the one beside it by where it lies."""
+    """A pack cannot take the name of the one next to it by its location."""
     source = FakeSource(
         "s",
         {

@@ -75,12 +75,12 @@ def test_an_edit_of_equal_size_with_its_time_set_back_is_seen(
 
 
 @pytest.mark.row("F09", "X15")
-def test_so_is_one_of_a_file_beside_it(library: Library) -> None:
-    beside = library.folder / "a" / "notes.md"
-    beside.write_text("One\n")
+def test_so_is_one_of_a_file_next_to_it(library: Library) -> None:
+    notes = library.folder / "a" / "notes.md"
+    notes.write_text("One\n")
     library.registry.sync()
     before = library.registry.digest(library.registry.catalog.entries[0])
-    edit(beside)
+    edit(notes)
 
     assert library.registry.sync().updated == ("a",)
     assert library.registry.digest(library.registry.catalog.entries[0]) != before

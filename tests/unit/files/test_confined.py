@@ -1,4 +1,4 @@
-"""Reading one file, and nothing beside it: on both ways of opening."""
+"""Reading one file, and nothing next to it: on both ways of opening."""
 
 import errno
 import os
@@ -31,7 +31,7 @@ def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture
 def pack(tmp_path: Path) -> Path:
-    """A pack beside a secret."""
+    """A pack next to a secret."""
     root = tmp_path / "pack"
     (root / "references").mkdir(parents=True)
     (root / "SKILL.md").write_bytes(b"skill")
@@ -139,7 +139,7 @@ def test_what_is_not_there_is_not_found(pack: Path, path: str, folder: str) -> N
 
 
 def test_a_hard_link_is_a_file(pack: Path) -> None:
-    """Whoever can make one beside a file can read that file anyway."""
+    """Anyone who can make one next to a file can read that file anyway."""
     os.link(pack / "SKILL.md", pack / "b.md")
 
     assert read_confined(str(pack), "b.md", 99) == b"skill"

@@ -191,7 +191,7 @@ def test_a_description_is_cut_as_little_as_fits() -> None:
     assert rendered.tokens > 5000 * 0.95
 
 
-def test_short_descriptions_stay_whole_beside_long_ones() -> None:
+def test_short_descriptions_stay_whole_next_to_long_ones() -> None:
     catalog = Catalog((Descriptor("long", LONG * 9), Descriptor("short", "Use it.")))
 
     rendered = render(catalog, budget_tokens=200)

@@ -18,7 +18,7 @@ from satchel.usage import ListSink
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Path:
+def library(tmp_path: Path) -> Path:
     for name in ("alpha", "beta"):
         home = tmp_path / name
         (home / "references").mkdir(parents=True)
@@ -45,8 +45,8 @@ def ids(found: object) -> list[str]:
     return [each.id for each in found]  # type: ignore[attr-defined]
 
 
-def test_everything_is_there_for_anybody(shelf: Path) -> None:
-    view = Satchel(shelf).view()
+def test_everything_is_there_for_anybody(library: Path) -> None:
+    view = Satchel(library).view()
 
     assert ids(view.catalog) == ["alpha", "beta"]
     assert view.load("alpha").body == "Do alpha.\n"
@@ -60,9 +60,9 @@ def test_everything_is_there_for_anybody(shelf: Path) -> None:
     assert "beta" in str(view.prompt())
 
 
-def test_each_load_gives_the_whole_text_and_is_an_event(shelf: Path) -> None:
+def test_each_load_gives_the_whole_text_and_is_an_event(library: Path) -> None:
     sink = ListSink()
-    view = Satchel(shelf, sinks=[sink]).view(via="mcp", client="inspector")
+    view = Satchel(library, sinks=[sink]).view(via="mcp", client="inspector")
 
     first, second = view.load("alpha"), view.load("alpha")
     view.peek("alpha")
@@ -76,8 +76,8 @@ def test_each_load_gives_the_whole_text_and_is_an_event(shelf: Path) -> None:
     ]
 
 
-def test_what_is_not_among_the_patterns_is_not_there(shelf: Path) -> None:
-    view = Satchel(shelf).view(only=["a*"])
+def test_what_is_not_among_the_patterns_is_not_there(library: Path) -> None:
+    view = Satchel(library).view(only=["a*"])
 
     assert ids(view.catalog) == ["alpha"]
     assert ids(view.find("Use")) == ["alpha"]
@@ -88,9 +88,9 @@ def test_what_is_not_among_the_patterns_is_not_there(shelf: Path) -> None:
     assert "not found" in str(call(view, "beta"))
 
 
-def test_the_policy_is_asked_for_this_who(shelf: Path) -> None:
+def test_the_policy_is_asked_for_this_who(library: Path) -> None:
     policy = Policy(deny("beta", unless=lambda who: who.get("client") == "ci"))
-    skills = Satchel(shelf, policy=policy)
+    skills = Satchel(library, policy=policy)
 
     anybody, machine = skills.view(), skills.view(who={"client": "ci"})
 
@@ -101,15 +101,15 @@ def test_the_policy_is_asked_for_this_who(shelf: Path) -> None:
             read("beta")
 
 
-def test_a_question_that_nobody_can_answer_is_an_error(shelf: Path) -> None:
-    view = Satchel(shelf, policy=Policy(ask("alpha", action="load"))).view()
+def test_a_question_that_nobody_can_answer_is_an_error(library: Path) -> None:
+    view = Satchel(library, policy=Policy(ask("alpha", action="load"))).view()
 
     with pytest.raises(ApprovalNeededError):
         view.load("alpha")
 
 
-def test_hidden_skills_are_for_users_alone(shelf: Path) -> None:
-    skills = Satchel(shelf, policy=Policy(deny("beta"), allow("*")))
+def test_hidden_skills_are_for_users_alone(library: Path) -> None:
+    skills = Satchel(library, policy=Policy(deny("beta"), allow("*")))
     view = skills.view()
 
     assert ids(view.invocable) == ["alpha", "secret-handshake"]
@@ -132,11 +132,11 @@ def test_a_skill_that_no_user_may_invoke_is_no_prompt(tmp_path: Path) -> None:
         view.invoke("inner")
 
 
-def test_it_follows_a_sync(shelf: Path) -> None:
-    skills = Satchel(shelf)
+def test_it_follows_a_sync(library: Path) -> None:
+    skills = Satchel(library)
     view = skills.view(only=["*"])
     before = view.catalog
-    write_pack(shelf, "gamma", "Use for gamma.")
+    write_pack(library, "gamma", "Use for gamma.")
 
     assert view.catalog is before
     skills.sync()
@@ -156,9 +156,9 @@ def test_it_follows_a_sync(shelf: Path) -> None:
     ],
 )
 def test_the_tools_are_those_of_the_style(
-    shelf: Path, style: str, names: list[str]
+    library: Path, style: str, names: list[str]
 ) -> None:
-    tools = Satchel(shelf).view(style=style).tools()  # type: ignore[arg-type]
+    tools = Satchel(library).view(style=style).tools()  # type: ignore[arg-type]
 
     assert [tool.name for tool in tools] == names
 

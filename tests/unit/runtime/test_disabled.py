@@ -12,7 +12,7 @@ from tests.fakes import FakeSource, pack
 pytestmark = pytest.mark.row("E24")
 
 
-def shelf() -> tuple[FakeSource, FakeSource]:
+def both() -> tuple[FakeSource, FakeSource]:
     def source(label: str, *names: str) -> FakeSource:
         return FakeSource(label, {name: {"SKILL.md": pack(name)} for name in names})
 
@@ -41,11 +41,11 @@ def listed(skills: Satchel) -> list[str]:
 def test_the_environment_switches_off_by_id_and_by_source(
     variable: str, value: str, left: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert listed(Satchel(*shelf(), options=Options(environ={variable: value}))) == left
+    assert listed(Satchel(*both(), options=Options(environ={variable: value}))) == left
 
     monkeypatch.setenv(variable, value)
 
-    assert listed(Satchel(*shelf())) == left
+    assert listed(Satchel(*both())) == left
 
 
 def test_it_adds_to_what_the_program_and_the_file_switch_off(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_program_can_leave_the_environment_alone(
 ) -> None:
     monkeypatch.setenv("SATCHEL_DISABLED", "*")
 
-    assert len(Satchel(*shelf(), options=Options(environ={})).catalog) == 4
+    assert len(Satchel(*both(), options=Options(environ={})).catalog) == 4
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_a_program_can_leave_the_environment_alone(
 def test_the_reason_and_the_fix_are_told(
     environ: dict[str, str], detail: str, fix: str
 ) -> None:
-    why = Satchel(*shelf(), options=Options(environ=environ)).why("pdf")
+    why = Satchel(*both(), options=Options(environ=environ)).why("pdf")
 
     assert (why.stage, why.message, why.fix) == ("disabled", detail, fix)
 
 
 def test_what_is_off_gives_a_structured_result() -> None:
-    skills = Satchel(*shelf(), options=Options(environ={"SATCHEL_DISABLED": "pdf"}))
+    skills = Satchel(*both(), options=Options(environ={"SATCHEL_DISABLED": "pdf"}))
 
     with pytest.raises(SkillExcludedError) as caught:
         skills.load("pdf")
@@ -116,7 +116,7 @@ def test_what_is_off_gives_a_structured_result() -> None:
 @pytest.mark.parametrize("value", ["[", "[pdf]", '["a", 1]', '[["a"]]', "[" * 99_999])
 def test_a_variable_that_cannot_be_read_is_loud(value: str) -> None:
     """A switch that silently switches nothing off would be found too late."""
-    with pytest.raises(ConfigError, match="SATCHEL_DISABLED: want a JSON array") as got:
-        Satchel(*shelf(), options=Options(environ={"SATCHEL_DISABLED": value}))
+    with pytest.raises(ConfigError, match="SATCHEL_DISABLED: expected a JSON") as got:
+        Satchel(*both(), options=Options(environ={"SATCHEL_DISABLED": value}))
 
     assert len(str(got.value)) < 300

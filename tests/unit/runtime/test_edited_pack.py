@@ -46,7 +46,7 @@ def write(folder: Path, name: str, body: str = "# One\n", **more: str) -> Path:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Path:
+def library(tmp_path: Path) -> Path:
     home = write(tmp_path, "sql")
     (home / "references").mkdir()
     (home / "references/a.md").write_text("A\n")
@@ -55,9 +55,9 @@ def shelf(tmp_path: Path) -> Path:
 
 
 @pytest.mark.row("F04", "T05", "D15", "X21")
-def test_a_load_sees_an_edit_of_each_kind(shelf: Path) -> None:
-    with Satchel(shelf) as skills:
-        write(shelf, "sql", "# Two\n", description="Use for SQL.")
+def test_a_load_sees_an_edit_of_each_kind(library: Path) -> None:
+    with Satchel(library) as skills:
+        write(library, "sql", "# Two\n", description="Use for SQL.")
         loaded = skills.load("sql")
         assert (loaded.body, loaded.descriptor.description) == (
             "# Two\n",
@@ -65,13 +65,13 @@ def test_a_load_sees_an_edit_of_each_kind(shelf: Path) -> None:
         )
         assert loaded.descriptor == skills.catalog.get("sql")
 
-        (shelf / "sql/references/a.md").write_text("Other\n")
+        (library / "sql/references/a.md").write_text("Other\n")
         assert skills.load("sql", "a.md").text == "Other\n"
 
-        (shelf / "sql/references/b.md").write_text("B\n")
+        (library / "sql/references/b.md").write_text("B\n")
         assert skills.load("sql", "b.md").text == "B\n"
 
-        (shelf / "sql/references/b.md").unlink()
+        (library / "sql/references/b.md").unlink()
         with pytest.raises(ReferenceNotFoundError):
             skills.load("sql", "references/b.md")
         with pytest.raises(ReferenceNotAllowedError):
@@ -79,13 +79,13 @@ def test_a_load_sees_an_edit_of_each_kind(shelf: Path) -> None:
 
 
 @pytest.mark.row("F04", "T05", "D12")
-def test_what_became_of_the_pack_is_told_by_the_error_that_fits(shelf: Path) -> None:
-    write(shelf, "old")
-    with Satchel(shelf) as skills:
-        shutil.rmtree(shelf / "pdf")
-        (shelf / "sql/SKILL.md").write_text("no manifest\n")
-        write(shelf, "old", description="x\nname: new")  # the last name counts
-        (shelf / "old/SKILL.md").write_text(pack("new"))
+def test_what_became_of_the_pack_is_told_by_the_error_that_fits(library: Path) -> None:
+    write(library, "old")
+    with Satchel(library) as skills:
+        shutil.rmtree(library / "pdf")
+        (library / "sql/SKILL.md").write_text("no manifest\n")
+        write(library, "old", description="x\nname: new")  # the last name counts
+        (library / "old/SKILL.md").write_text(pack("new"))
 
         with pytest.raises(SkillNotFoundError):
             skills.load("pdf")
@@ -97,7 +97,7 @@ def test_what_became_of_the_pack_is_told_by_the_error_that_fits(shelf: Path) -> 
         with pytest.raises(SkillNotFoundError):
             skills.load("old")
 
-        (shelf / "sql/SKILL.md").write_text(pack("sql", body="# Mended\n"))
+        (library / "sql/SKILL.md").write_text(pack("sql", body="# Mended\n"))
         assert skills.load("sql").body == "# Mended\n"
         assert [entry.id for entry in skills.catalog] == ["new", "sql"]
         assert skills.load("new").id == "new"
@@ -105,106 +105,106 @@ def test_what_became_of_the_pack_is_told_by_the_error_that_fits(shelf: Path) -> 
 
 @pytest.mark.row("F04", "T05")
 def test_what_decides_about_packs_decides_about_an_edited_one_again(
-    shelf: Path,
+    library: Path,
 ) -> None:
     """Switches, the policy, and for whom it is."""
     policy = Policy(deny("secret"))
-    with Satchel(shelf, disabled=["off*"], policy=policy) as skills:
+    with Satchel(library, disabled=["off*"], policy=policy) as skills:
         session = skills.session()
-        (shelf / "sql/SKILL.md").write_text(pack("off"))
+        (library / "sql/SKILL.md").write_text(pack("off"))
         with pytest.raises(SkillNotFoundError):
             skills.load("sql")
         with pytest.raises(SkillExcludedError):
             skills.load("off")
 
-        (shelf / "sql/SKILL.md").write_text(pack("secret"))
+        (library / "sql/SKILL.md").write_text(pack("secret"))
         skills.sync()
-        (shelf / "sql/SKILL.md").write_text(pack("secret", body="# New\n"))
+        (library / "sql/SKILL.md").write_text(pack("secret", body="# New\n"))
         with pytest.raises(DeniedError):
             skills.load("secret")
 
         text = "name: pdf\ndescription: x\ndisable-model-invocation: true"
-        (shelf / "pdf/SKILL.md").write_text(f"---\n{text}\n---\n")
+        (library / "pdf/SKILL.md").write_text(f"---\n{text}\n---\n")
         result = str(session.call("load_skill", {"skill_id": "pdf"}))
         assert "<error>" in result
         assert session.invoke("pdf").text
 
 
 @pytest.mark.row("F04", "T05")
-def test_every_front_sees_an_edit(shelf: Path) -> None:
+def test_every_front_sees_an_edit(library: Path) -> None:
     """Sessions in each style, views, the older loader, the plain coroutine, copies."""
     plugin_free = SkillLoader(
-        [LocalSource(shelf)], include_plugins=False, profile="lenient"
+        [LocalSource(library)], include_plugins=False, profile="lenient"
     )
-    with Satchel(shelf) as skills:
+    with Satchel(library) as skills:
         styles: tuple[Style, ...] = ("agent-skills", "packs", "references")
         for number, style in enumerate(styles):
             session = skills.session(style=style)
-            write(shelf, "sql", f"# Style {number}\n")
+            write(library, "sql", f"# Style {number}\n")
             name = next(t.name for t in session.tools() if t.name.startswith("load"))
             key = {"packs": "name", "references": "skill_name"}.get(style, "skill_id")
             assert f"# Style {number}" in str(session.call(name, {key: "sql"}))
 
-        write(shelf, "sql", "# View\n")
-        (shelf / "sql/references/new.md").write_text("New\n")
+        write(library, "sql", "# View\n")
+        (library / "sql/references/new.md").write_text("New\n")
         result = asyncio.run(load_skill("sql", skills=skills))
         assert result["body"] == "# View\n"
         assert result["available_references"] == ["a.md", "new.md"]
 
-        write(shelf, "sql", "# Again\n")
+        write(library, "sql", "# Again\n")
         assert skills.view().load("sql").body == "# Again\n"
         assert plugin_free.get("sql").body == "# Again\n"
 
-        write(shelf, "sql", "# Manifest\n", description="Use it now.")
+        write(library, "sql", "# Manifest\n", description="Use it now.")
         assert skills.manifest("sql").description == "Use it now."
 
-        write(shelf, "sql", "# Copy\n")
-        (shelf / "sql/references/new.md").unlink()
+        write(library, "sql", "# Copy\n")
+        (library / "sql/references/new.md").unlink()
         folder = skills.session().stage("sql")
         assert (folder / "SKILL.md").read_text().endswith("# Copy\n")
         assert [each.name for each in (folder / "references").iterdir()] == ["a.md"]
 
 
 @pytest.mark.row("F04", "R25")
-def test_a_manifest_of_bytes_is_of_one_state_of_the_pack(shelf: Path) -> None:
-    with Satchel(shelf) as skills:
-        write(shelf, "sql", "# Two\n")
-        (shelf / "sql/references/a.md").write_text("Other\n")
+def test_a_manifest_of_bytes_is_of_one_state_of_the_pack(library: Path) -> None:
+    with Satchel(library) as skills:
+        write(library, "sql", "# Two\n")
+        (library / "sql/references/a.md").write_text("Other\n")
         digests = {each.path: each.digest for each in skills.resources("sql")}
 
         assert digests == {path: skills.load("sql", path).digest for path in digests}
-        assert skills.digest("sql") == Satchel(shelf).digest("sql")
-    with Satchel(shelf) as skills:
-        (shelf / "sql/references/a.md").write_text("Third\n")
-        assert skills.view().resources("sql") == Satchel(shelf).resources("sql")
+        assert skills.digest("sql") == Satchel(library).digest("sql")
+    with Satchel(library) as skills:
+        (library / "sql/references/a.md").write_text("Third\n")
+        assert skills.view().resources("sql") == Satchel(library).resources("sql")
 
 
 @pytest.mark.row("F04", "T05")
-def test_a_model_is_not_told_to_load_again_what_it_just_loaded(shelf: Path) -> None:
-    with Satchel(shelf) as skills:
+def test_a_model_is_not_told_to_load_again_what_it_just_loaded(library: Path) -> None:
+    with Satchel(library) as skills:
         session = skills.session()
         session.tools()
-        write(shelf, "sql", "# Two\n")
+        write(library, "sql", "# Two\n")
 
         assert "load it again" not in str(
             session.call("load_skill", {"skill_id": "sql"})
         )
-        write(shelf, "sql", "# Three\n")
+        write(library, "sql", "# Three\n")
         skills.sync()
         assert "load it again" in str(session.call("load_skill", {"skill_id": "pdf"}))
 
 
 @pytest.mark.row("F04", "T05")
-def test_an_edited_pack_is_one_event_and_one_question(shelf: Path) -> None:
+def test_an_edited_pack_is_one_event_and_one_question(library: Path) -> None:
     sink, asked = ListSink(), []
 
     def approve(question: Question) -> bool:
         asked.append(question.skill)
         return True
 
-    with Satchel(shelf, sinks=[sink], policy=Policy(ask("sql"))) as skills:
+    with Satchel(library, sinks=[sink], policy=Policy(ask("sql"))) as skills:
         session = skills.session(approve=approve)
-        write(shelf, "sql", "# Two\n")
+        write(library, "sql", "# Two\n")
         session.call("load_skill", {"skill_id": "sql"})
 
     assert [(e.name, e.error) for e in sink.events] == [("sql", None)]
@@ -227,10 +227,10 @@ class Counting(LocalSource):
 
 
 @pytest.mark.row("F04", "T05")
-def test_loads_that_wait_share_one_reading(shelf: Path) -> None:
-    source = Counting(shelf)
+def test_loads_that_wait_share_one_reading(library: Path) -> None:
+    source = Counting(library)
     with Satchel(source) as skills:
-        write(shelf, "sql", "# Two\n")
+        write(library, "sql", "# Two\n")
         before = source.reads
         start = threading.Barrier(16)
 
@@ -249,15 +249,15 @@ def test_loads_that_wait_share_one_reading(shelf: Path) -> None:
 
 @pytest.mark.row("F04", "T05")
 def test_only_the_edited_pack_is_read_and_its_source_is_synced_behind_it(
-    shelf: Path, tmp_path: Path
+    library: Path, tmp_path: Path
 ) -> None:
     write(tmp_path / "elsewhere", "other")
-    near, other = Counting(shelf, label="near"), Counting(tmp_path / "elsewhere")
+    near, other = Counting(library, label="near"), Counting(tmp_path / "elsewhere")
     reports: list[SyncReport] = []
     skills = Satchel(near, other)
     stop = skills.listen(reports.append)
-    write(shelf, "sql", "# Two\n")
-    write(shelf, "fresh")
+    write(library, "sql", "# Two\n")
+    write(library, "fresh")
     skills.load("sql")
     skills.load("sql")
     skills._components.resync.wait()
@@ -266,7 +266,7 @@ def test_only_the_edited_pack_is_read_and_its_source_is_synced_behind_it(
     assert (near.scans, other.scans) == (2, 1)
     stop()
     skills.close()
-    write(shelf, "sql", "# Three\n")
+    write(library, "sql", "# Three\n")
     assert skills.load("sql").body == "# Three\n"
     assert near.scans == 2
     assert not [t for t in threading.enumerate() if t.name == "satchel-resync"]
@@ -304,9 +304,9 @@ def test_a_background_sync_is_one_at_a_time_and_ends_with_its_owner() -> None:
 
 
 @pytest.mark.row("F04", "T05", "D12")
-def test_a_file_that_is_being_written_is_read_again(shelf: Path) -> None:
+def test_a_file_that_is_being_written_is_read_again(library: Path) -> None:
     """Half a file is no version of it: two looks have to agree."""
-    path = shelf / "sql/SKILL.md"
+    path = library / "sql/SKILL.md"
 
     class Slow(LocalSource):
         looks = 0
@@ -320,38 +320,38 @@ def test_a_file_that_is_being_written_is_read_again(shelf: Path) -> None:
                     path.write_text(states[self.looks - 2])
             return data
 
-    with Satchel(Slow(shelf)) as skills:
+    with Satchel(Slow(library)) as skills:
         path.write_text("---\nname: sql\n")
         assert skills.load("sql").body == "# Half\n"
 
 
 @pytest.mark.row("F04", "T05", "D12")
-def test_a_sync_takes_no_half_written_pack_for_a_broken_one(shelf: Path) -> None:
+def test_a_sync_takes_no_half_written_pack_for_a_broken_one(library: Path) -> None:
     """One is half written and one away while they are scanned; one is really broken."""
-    sql, pdf = shelf / "sql/SKILL.md", shelf / "pdf"
+    sql, pdf = library / "sql/SKILL.md", library / "pdf"
 
     class Meanwhile(LocalSource):
         looks = 0
 
         def scan(self) -> tuple[Found | Finding, ...]:
             sql.write_text("---\n")
-            pdf.rename(shelf / ".away")
+            pdf.rename(library / ".away")
             return super().scan()
 
         def scan_one(self, key: str, location: str) -> Found | None:
             self.looks += 1
             if self.looks == 3:
-                (shelf / ".away").rename(pdf)
+                (library / ".away").rename(pdf)
                 sql.write_text(pack("sql", body="# New\n"))
             return super().scan_one(key, location)
 
-    write(shelf, "bad")
-    source = Meanwhile(shelf)
+    write(library, "bad")
+    source = Meanwhile(library)
     before = LocalSource.scan(source)
     assert len(before) == 3
-    skills = Satchel(LocalSource(shelf, label="s"))
-    skills.registry._scanners[0].source = source  # type: ignore[assignment, misc]
-    (shelf / "bad/SKILL.md").write_text("broken\n")
+    skills = Satchel(LocalSource(library, label="s"))
+    skills.registry._scanners[0].source = source  # type: ignore[misc]
+    (library / "bad/SKILL.md").write_text("broken\n")
     skills.sync()
 
     assert [entry.id for entry in skills.catalog] == ["pdf", "sql"]
@@ -359,9 +359,9 @@ def test_a_sync_takes_no_half_written_pack_for_a_broken_one(shelf: Path) -> None
 
 
 @pytest.mark.row("F04", "T05", "X21")
-def test_a_pack_that_never_settles_is_served_as_it_was_read(shelf: Path) -> None:
+def test_a_pack_that_never_settles_is_served_as_it_was_read(library: Path) -> None:
     """By rename: each look finds another file, and each of them is whole."""
-    path = shelf / "sql/SKILL.md"
+    path = library / "sql/SKILL.md"
     bodies = [f"# {'x' * n}\n" for n in (5, 9)]
 
     class Hammered(LocalSource):
@@ -381,7 +381,7 @@ def test_a_pack_that_never_settles_is_served_as_it_was_read(shelf: Path) -> None
             fresh.write_text(pack("sql", body=bodies[self.reads // 2 % 2]))
             fresh.replace(path)
 
-    with Satchel(Hammered(shelf)) as skills:
+    with Satchel(Hammered(library)) as skills:
         for _ in range(3):
             assert skills.load("sql").body in bodies
 
@@ -389,10 +389,10 @@ def test_a_pack_that_never_settles_is_served_as_it_was_read(shelf: Path) -> None
 @pytest.mark.row("F04", "T05", "D12", "X21")
 @pytest.mark.parametrize("by_rename", [True, False])
 def test_no_body_is_torn_while_a_thread_writes_without_a_pause(
-    shelf: Path, by_rename: bool
+    library: Path, by_rename: bool
 ) -> None:
     """By rename every load succeeds; in place some may say that the file changes."""
-    path, done = shelf / "sql/SKILL.md", threading.Event()
+    path, done = library / "sql/SKILL.md", threading.Event()
     bodies = ["# One\n" * 900, "# Two\n" * 1100]
 
     def write_on() -> None:
@@ -403,7 +403,7 @@ def test_no_body_is_torn_while_a_thread_writes_without_a_pause(
                 if by_rename:
                     at.replace(path)
 
-    with Satchel(shelf) as skills:
+    with Satchel(library) as skills:
         path.write_text(pack("sql", body=bodies[0]))
         writer = threading.Thread(target=write_on)
         writer.start()
@@ -444,9 +444,11 @@ def test_a_pack_that_is_another_at_each_look_keeps_the_error() -> None:
 
 
 @pytest.mark.row("F04", "T05", "D15")
-def test_an_edit_that_keeps_size_and_time_is_seen_in_the_manifest(shelf: Path) -> None:
-    path = shelf / "sql/SKILL.md"
-    with Satchel(shelf) as skills:
+def test_an_edit_of_equal_size_and_time_is_seen_in_the_manifest(
+    library: Path,
+) -> None:
+    path = library / "sql/SKILL.md"
+    with Satchel(library) as skills:
         status = path.stat()
         path.write_text(path.read_text().replace("One", "Two"))
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -455,11 +457,11 @@ def test_an_edit_that_keeps_size_and_time_is_seen_in_the_manifest(shelf: Path) -
 
 
 @pytest.mark.row("F04", "T05")
-def test_a_source_that_looks_seldom_looks_for_an_edited_pack(shelf: Path) -> None:
-    with Satchel(sources.cached(LocalSource(shelf), ttl_s=1e9)) as skills:
-        write(shelf, "sql", "# Two\n")
+def test_a_source_that_looks_seldom_looks_for_an_edited_pack(library: Path) -> None:
+    with Satchel(sources.cached(LocalSource(library), ttl_s=1e9)) as skills:
+        write(library, "sql", "# Two\n")
         assert skills.load("sql").body == "# Two\n"
-        (shelf / "sql/references/a.md").write_text("Other\n")
+        (library / "sql/references/a.md").write_text("Other\n")
         assert skills.load("sql", "a.md").text == "Other\n"
 
 
@@ -494,18 +496,18 @@ def test_a_release_keeps_its_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.row("F04", "F41")
-def test_a_list_waits_for_no_pack_that_is_being_written(shelf: Path) -> None:
+def test_a_list_waits_for_no_pack_that_is_being_written(library: Path) -> None:
     """Edited ones are in it as they are, and one that is gone or broken is left out."""
-    write(shelf, "bad")
+    write(library, "bad")
     waits: list[float] = []
-    with Satchel(shelf) as skills:
+    with Satchel(library) as skills:
         skills.registry._rereader = PackRereader(waits.append)
         view = skills.view().without_waiting
-        write(shelf, "sql", "# Two\n")
-        (shelf / "bad/SKILL.md").write_text("half")
-        shutil.rmtree(shelf / "pdf")
+        write(library, "sql", "# Two\n")
+        (library / "bad/SKILL.md").write_text("half")
+        shutil.rmtree(library / "pdf")
 
-        now = Satchel(shelf / "sql").resources("sql")
+        now = Satchel(library / "sql").resources("sql")
         assert view.resources("sql") == now
         assert view.peek("sql").body == "# Two\n"
         for gone in ("bad", "pdf"):
@@ -514,8 +516,8 @@ def test_a_list_waits_for_no_pack_that_is_being_written(shelf: Path) -> None:
         assert waits == []
 
 
-def test_marks_of_a_file_are_told_as_by_a_scan(shelf: Path) -> None:
-    source = LocalSource(shelf)
+def test_marks_of_a_file_are_told_as_by_a_scan(library: Path) -> None:
+    source = LocalSource(library)
     found = {f.key: f for f in source.scan() if isinstance(f, Found)}
 
     for key, each in found.items():

@@ -54,7 +54,7 @@ def write(folder: Path, name: str, text: str = "", **files: str) -> Path:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Path:
+def library(tmp_path: Path) -> Path:
     write(
         tmp_path, "pdf-forms", references__fields_md="# Fields\n", scripts__fill_sh="x"
     )
@@ -62,9 +62,9 @@ def shelf(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_three_levels(shelf: Path) -> None:
+def test_three_levels(library: Path) -> None:
     """The catalog, the instructions, one file: each only when it is asked for."""
-    skills = Satchel(shelf)
+    skills = Satchel(library)
 
     assert "<id>pdf-forms</id>" in str(skills.prompt())
     assert skills.load("pdf-forms").text == pack("pdf-forms")
@@ -74,23 +74,23 @@ def test_three_levels(shelf: Path) -> None:
 
 
 @pytest.mark.row("A01", "C01", "D19", "C02", "G15")
-def test_no_byte_of_a_body_or_a_reference_is_in_the_prompt(shelf: Path) -> None:
+def test_no_byte_of_a_body_or_a_reference_is_in_the_prompt(library: Path) -> None:
     """The section is the same whatever bodies and references hold, and however much."""
-    before = str(Satchel(shelf).prompt())
+    before = str(Satchel(library).prompt())
     write(
-        shelf,
+        library,
         "pdf-forms",
         pack("pdf-forms", body="# Other\n" * 10_000),
         references__fields_md="other" * 10_000,
     )
 
-    assert str(Satchel(shelf).prompt()) == before
+    assert str(Satchel(library).prompt()) == before
 
 
 @pytest.mark.row("A35", "D22")
-def test_find_needs_no_service_and_loads_nothing(shelf: Path) -> None:
+def test_find_needs_no_service_and_loads_nothing(library: Path) -> None:
     sink = ListSink()
-    skills = Satchel(shelf, sinks=[sink])
+    skills = Satchel(library, sinks=[sink])
 
     assert skills.find("sql style", k=5)[0].id == "sql-style"
     assert sink.events == []
@@ -98,16 +98,16 @@ def test_find_needs_no_service_and_loads_nothing(shelf: Path) -> None:
 
 @pytest.mark.row("D22", "D19", "E07")
 @pytest.mark.parametrize("style", get_args(Style))
-def test_the_model_chooses_and_nobody_for_it(shelf: Path, style: Style) -> None:
+def test_the_model_chooses_and_nobody_for_it(library: Path, style: Style) -> None:
     """A message that names a skill, and matches it word by word, loads nothing.
 
     The prompt is what it was before the message, byte for byte: no body, nothing about
     a skill that might fit. Only the model's own call puts a skill into use.
     """
     for name in ("pdf-forms", "sql-style"):
-        write(shelf, name, pack(name, f"Use for {name}.", "# THE-BODY\n"))
+        write(library, name, pack(name, f"Use for {name}.", "# THE-BODY\n"))
     sink = ListSink()
-    skills = Satchel(shelf, sinks=[sink])
+    skills = Satchel(library, sinks=[sink])
     session = skills.session(style=style)
     before = session.instructions("Base."), session.tools()
 
@@ -133,17 +133,17 @@ def test_the_model_chooses_and_nobody_for_it(shelf: Path, style: Style) -> None:
 @pytest.mark.parametrize(
     "name", ["PDF-Forms", " pdf-forms", "pdf-forms/", "pdf_forms", ""]
 )
-def test_an_id_is_taken_as_it_is(shelf: Path, name: str) -> None:
+def test_an_id_is_taken_as_it_is(library: Path, name: str) -> None:
     with pytest.raises(SkillNotFoundError):
-        Satchel(shelf).load(name)
+        Satchel(library).load(name)
 
 
-def test_different_errors(shelf: Path) -> None:
+def test_different_errors(library: Path) -> None:
     """Missing, unlisted, escaping, oversized, unreadable."""
-    home = write(shelf, "many", references__gone_md="x", references__big_md="x" * 100)
-    write(shelf, "many", references__edited_md="old", references__piped_md="x")
+    home = write(library, "many", references__gone_md="x", references__big_md="x" * 100)
+    write(library, "many", references__edited_md="old", references__piped_md="x")
     (home / ".env").write_text("KEY=1")
-    skills = Satchel(shelf, options=Options(limits=Limits(file_bytes=50)))
+    skills = Satchel(library, options=Options(limits=Limits(file_bytes=50)))
     (home / "references/gone.md").unlink()
     (home / "references/piped.md").unlink()
     (home / "references/piped.md").mkdir()
@@ -159,7 +159,7 @@ def test_different_errors(shelf: Path) -> None:
         assert type(caught.value) is error
 
 
-def test_an_unreadable_file_is_an_error_of_its_own(shelf: Path) -> None:
+def test_an_unreadable_file_is_an_error_of_its_own(library: Path) -> None:
     source = FakeSource("s", {"a": {"SKILL.md": pack("a"), "references/r.md": "x"}})
     skills = Satchel(source)
     source.failure = ReferenceUnreadableError("a", "references/r.md", detail="denied")
@@ -169,17 +169,17 @@ def test_an_unreadable_file_is_an_error_of_its_own(shelf: Path) -> None:
 
 
 @pytest.mark.row("X21")
-def test_a_sync_takes_in_an_edited_skill(shelf: Path) -> None:
-    skills = Satchel(shelf)
-    write(shelf, "sql-style", pack("sql-style", body="# New\n"))
+def test_a_sync_takes_in_an_edited_skill(library: Path) -> None:
+    skills = Satchel(library)
+    write(library, "sql-style", pack("sql-style", body="# New\n"))
 
     assert skills.sync().updated == ("sql-style",)
     assert skills.load("sql-style").body == "# New\n"
 
 
-def test_an_edit_of_equal_length_is_seen(shelf: Path) -> None:
-    skills = Satchel(shelf)
-    path = shelf / "pdf-forms/references/fields.md"
+def test_an_edit_of_equal_length_is_seen(library: Path) -> None:
+    skills = Satchel(library)
+    path = library / "pdf-forms/references/fields.md"
     path.write_text("# FIELDS\n")
     os.utime(path, ns=(1, 1))
 
@@ -259,12 +259,12 @@ def test_without_any_folder_there_are_the_skills_that_are_always_on(
 
 
 def test_satchel_toml_is_found_from_below_and_relative_to_itself(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
+    library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (shelf / "satchel.toml").write_text(
+    (library / "satchel.toml").write_text(
         'skills = ["."]\ndisabled = ["sql-style"]\nbudget_tokens = "none"\n'
     )
-    below = shelf / "deep/er"
+    below = library / "deep/er"
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
 
@@ -277,10 +277,10 @@ def test_satchel_toml_is_found_from_below_and_relative_to_itself(
 
 
 def test_pyproject_has_a_table_of_its_own(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
+    library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (shelf / "pyproject.toml").write_text('[tool.satchel]\nskills = ["."]\n')
-    monkeypatch.chdir(shelf)
+    (library / "pyproject.toml").write_text('[tool.satchel]\nskills = ["."]\n')
+    monkeypatch.chdir(library)
 
     assert len(Satchel().catalog) == 2
 
@@ -328,27 +328,27 @@ def test_a_pyproject_without_the_table_is_no_configuration(tmp_path: Path) -> No
         Satchel(options=Options(config=path))
 
 
-def test_skills_made_in_code_stand_beside_those_of_folders(shelf: Path) -> None:
+def test_skills_made_in_code_are_next_to_those_of_folders(library: Path) -> None:
     refunds = Skill(
         "refunds", description="Use for money back.", instructions="Check first."
     )
-    skills = Satchel(shelf, refunds)
+    skills = Satchel(library, refunds)
 
     assert "refunds" in skills.catalog
     assert "Check first." in skills.load("refunds").text
 
 
-def test_sources_may_come_as_a_list(shelf: Path) -> None:
-    skills = Satchel(sources.usual(project=shelf, home=shelf), shelf)
+def test_sources_may_come_as_a_list(library: Path) -> None:
+    skills = Satchel(sources.usual(project=library, home=library), library)
 
     assert len(skills.catalog) == 2
 
 
 @pytest.mark.row("C33", "G09", "X03")
-def test_every_invocation_is_an_event_failures_included(shelf: Path) -> None:
+def test_every_invocation_is_an_event_failures_included(library: Path) -> None:
     """The first six fields come in the order that readers of event logs know."""
     sink = ListSink()
-    skills = Satchel(shelf, sinks=[sink])
+    skills = Satchel(library, sinks=[sink])
     skills.load("pdf-forms")
     skills.load("pdf-forms", "fields.md")
     skills.load("pdf-forms", "fill.sh", via="mcp")
@@ -373,14 +373,14 @@ def test_every_invocation_is_an_event_failures_included(shelf: Path) -> None:
 
 
 @pytest.mark.row("C34", "G10")
-def test_a_raising_sink_never_breaks_a_load(shelf: Path) -> None:
+def test_a_raising_sink_never_breaks_a_load(library: Path) -> None:
     class Broken:
         def record(self, event: object) -> None:
             assert event
             raise OSError("disk full")
 
     after = ListSink()
-    skills = Satchel(shelf, sinks=[Broken(), after])
+    skills = Satchel(library, sinks=[Broken(), after])
 
     assert skills.load("sql-style").id == "sql-style"
     assert len(after.events) == 1
@@ -388,10 +388,10 @@ def test_a_raising_sink_never_breaks_a_load(shelf: Path) -> None:
 
 @pytest.mark.row("R31")
 def test_the_library_only_logs_until_a_sink_is_given(
-    shelf: Path, caplog: pytest.LogCaptureFixture
+    library: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
-    with Satchel(shelf) as skills:
+    with Satchel(library) as skills:
         skills.load("sql-style")
 
     assert {record.name for record in caplog.records} == {"satchel.usage"}
@@ -402,11 +402,11 @@ def test_the_library_only_logs_until_a_sink_is_given(
     assert not Path(os.environ["HOME"]).exists()
 
 
-def test_a_digest_covers_every_listed_file(shelf: Path) -> None:
-    skills = Satchel(shelf)
+def test_a_digest_covers_every_listed_file(library: Path) -> None:
+    skills = Satchel(library)
     before = skills.digest("pdf-forms")
     paths = [resource.path for resource in skills.resources("pdf-forms")]
-    (shelf / "pdf-forms/scripts/fill.sh").write_text("other")
+    (library / "pdf-forms/scripts/fill.sh").write_text("other")
     skills.sync()
 
     assert paths == ["SKILL.md", "references/fields.md", "scripts/fill.sh"]
@@ -415,17 +415,17 @@ def test_a_digest_covers_every_listed_file(shelf: Path) -> None:
 
 
 @pytest.mark.row("R25", "A27")
-def test_a_digest_covers_no_listed_file_that_is_not_there(shelf: Path) -> None:
+def test_a_digest_covers_no_listed_file_that_is_not_there(library: Path) -> None:
     """The bytes of a pack are those it holds; to ask for another one is an error."""
     manifest = "---\nname: sql-style\ndescription: d\nreferences: [a.md, b.md]\n---\n"
-    write(shelf, "sql-style", manifest, references__a_md="A")
-    with Satchel(shelf) as skills:
+    write(library, "sql-style", manifest, references__a_md="A")
+    with Satchel(library) as skills:
         listed = skills.registry.descriptor("sql-style").resources
         before = skills.digest("sql-style")
         paths = [resource.path for resource in skills.resources("sql-style")]
         with pytest.raises(ReferenceNotFoundError) as caught:
             skills.load("sql-style", "b.md")
-        write(shelf, "sql-style", manifest, references__b_md="B")
+        write(library, "sql-style", manifest, references__b_md="B")
         skills.sync()
 
         assert listed == caught.value.listed == ("references/a.md", "references/b.md")
@@ -434,18 +434,22 @@ def test_a_digest_covers_no_listed_file_that_is_not_there(shelf: Path) -> None:
         assert len(skills.resources("sql-style")) == 3
 
 
-def test_a_manifest_is_read_on_demand(shelf: Path) -> None:
+def test_a_manifest_is_read_on_demand(library: Path) -> None:
     write(
-        shelf, "sql-style", "---\nname: sql-style\ndescription: d\nversion: 1.10\n---\n"
+        library,
+        "sql-style",
+        "---\nname: sql-style\ndescription: d\nversion: 1.10\n---\n",
     )
 
-    assert Satchel(shelf).manifest("sql-style").version == "1.10"
+    assert Satchel(library).manifest("sql-style").version == "1.10"
 
 
-def test_a_deprecated_skill_loads_with_a_note_that_names_the_heir(shelf: Path) -> None:
+def test_a_deprecated_skill_loads_with_a_note_that_names_the_next(
+    library: Path,
+) -> None:
     lines = "metadata:\n  status: deprecated\n  replaced-by: sql-style\n"
-    write(shelf, "old", f"---\nname: old\ndescription: d\n{lines}---\n# Old\n")
-    skills = Satchel(shelf)
+    write(library, "old", f"---\nname: old\ndescription: d\n{lines}---\n# Old\n")
+    skills = Satchel(library)
 
     assert "old" not in skills.catalog
     assert "sql-style" in " ".join(skills.load("old").notes)
@@ -463,8 +467,8 @@ def test_unknown_and_conflicting_ids_have_no_digest(tmp_path: Path) -> None:
         skills.digest("nope")
 
 
-def test_loads_and_calls_can_be_awaited(shelf: Path) -> None:
-    skills = Satchel(shelf)
+def test_loads_and_calls_can_be_awaited(library: Path) -> None:
+    skills = Satchel(library)
     session = skills.session()
 
     assert asyncio.run(skills.aload("sql-style")).id == "sql-style"
@@ -525,14 +529,14 @@ def test_import_pulls_in_nothing_heavy() -> None:
 
 
 @pytest.mark.row("C24")
-def test_watching_takes_an_edit_into_use(shelf: Path) -> None:
+def test_watching_takes_an_edit_into_use(library: Path) -> None:
     """Wrapped folders are watched too; sources without a folder are left out."""
-    wrapped = sources.prefixed(sources.folder(shelf), "x-")
+    wrapped = sources.prefixed(sources.folder(library), "x-")
     skills = Satchel(wrapped, FakeSource("s", {"a": {"SKILL.md": pack("a")}}))
     deadline = time.monotonic() + 20
 
     with skills.watch(debounce_ms=50):
-        write(shelf, "fresh")
+        write(library, "fresh")
         while "x-fresh" not in skills.catalog and time.monotonic() < deadline:
             time.sleep(0.05)
 
@@ -540,11 +544,11 @@ def test_watching_takes_an_edit_into_use(shelf: Path) -> None:
 
 
 def test_what_is_given_by_name_goes_before_the_file(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
+    library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = 'skills = ["."]\nbudget_tokens = 300\n[limits]\nfile_bytes = 5\n'
-    (shelf / "satchel.toml").write_text(text)
-    monkeypatch.chdir(shelf)
+    (library / "satchel.toml").write_text(text)
+    monkeypatch.chdir(library)
 
     assert Satchel().prompt().budget_tokens == 300
     assert Satchel(budget_tokens=None).prompt().budget_tokens is None
@@ -569,7 +573,7 @@ def test_a_file_can_ask_for_packages_and_for_the_usual_folders(
 
 
 def test_a_source_may_make_up_a_manifest_for_a_file_that_has_none() -> None:
-    """It is listed and loaded by it; there is no frontmatter to read anew."""
+    """It is listed and loaded by it; there is no frontmatter to read again."""
 
     class Made(FakeSource):
         def manifest(self, key: str) -> bytes | Manifest:
@@ -583,13 +587,13 @@ def test_a_source_may_make_up_a_manifest_for_a_file_that_has_none() -> None:
 
 
 @pytest.mark.row("R20")
-def test_the_policy_holds_without_a_session_too(shelf: Path) -> None:
+def test_the_policy_holds_without_a_session_too(library: Path) -> None:
     """For nobody in particular; ``who`` is empty then."""
     policy = Policy(
         deny("sql-*", action="list", unless=lambda who: who.get("user") == "ana"),
         deny("pdf-*", action="find"),
     )
-    skills = Satchel(shelf, policy=policy)
+    skills = Satchel(library, policy=policy)
 
     assert "sql-style" not in str(skills.prompt())
     assert skills.why("sql-style").stage == "policy"

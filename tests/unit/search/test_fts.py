@@ -29,7 +29,7 @@ def test_common_words_are_left_out_where_others_remain() -> None:
     assert query_words("what is it") == ["what", "is", "it"]
 
 
-def shelf() -> Satchel:
+def three_skills() -> Satchel:
     packs = {
         "pdf-forms": pack("pdf-forms", "Fill in PDF forms.", "Tax returns and such.\n"),
         "sql-style": pack("sql-style", "Write readable queries for databases."),
@@ -55,7 +55,7 @@ def shelf() -> Satchel:
     ],
 )
 def test_it_finds_by_name_description_and_body(query: str, best: str) -> None:
-    assert shelf().find(query, k=1)[0].id == best
+    assert three_skills().find(query, k=1)[0].id == best
 
 
 def test_a_query_of_common_words_is_still_a_query() -> None:
@@ -67,12 +67,12 @@ def test_a_query_of_common_words_is_still_a_query() -> None:
 
 @pytest.mark.parametrize("query", ["", "   ", "!!!", "zzzz"])
 def test_no_match_is_an_empty_list(query: str) -> None:
-    assert shelf().find(query) == []
+    assert three_skills().find(query) == []
 
 
 def test_k_bounds_the_list() -> None:
-    assert shelf().find("forms queries coffee", k=0) == []
-    assert len(shelf().find("forms queries coffee", k=2)) == 2
+    assert three_skills().find("forms queries coffee", k=0) == []
+    assert len(three_skills().find("forms queries coffee", k=2)) == 2
 
 
 def test_ties_go_by_id() -> None:
@@ -190,7 +190,7 @@ def test_keywords_are_bounded() -> None:
     assert sum(map(len, entry.keywords)) <= 1_024
 
 
-SHELF = shelf()
+LIBRARY = three_skills()
 
 
 @pytest.mark.property
@@ -199,11 +199,11 @@ SHELF = shelf()
 )
 def test_no_query_is_ever_an_error(query: str) -> None:
     """None of the index's operators is interpreted, and every answer is ranked."""
-    hits = SHELF.find(query, k=3)
+    hits = LIBRARY.find(query, k=3)
 
     named = normal_name(query)
     ranked = [hit.score for hit in hits if normal_name(hit.id) != named]
     assert ranked == sorted(ranked, reverse=True)
     ids = [hit.id for hit in hits]
     assert len(set(ids)) == len(ids) <= 3
-    assert all(each in SHELF.catalog for each in ids)
+    assert all(each in LIBRARY.catalog for each in ids)

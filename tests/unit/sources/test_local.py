@@ -408,10 +408,10 @@ def test_ten_thousand_entries(here: Path) -> None:
     huge = pack(here, "s/huge")
     for number in range(2_500):
         (huge / str(number)).touch()
-    beside = here / "s" / "beside"
-    beside.mkdir()
+    sibling = here / "s" / "sibling"
+    sibling.mkdir()
     for number in range(10_000):
-        (beside / str(number)).touch()
+        (sibling / str(number)).touch()
     source = LocalSource("s")
 
     assert keys(source) == ["good"]

@@ -7,7 +7,7 @@ from satchel.protocols import SkillSource
 
 
 def pack(root: Path, key: str = "", *files: str) -> Path:
-    """Write a pack with small files beside its SKILL.md; return its folder."""
+    """Write a pack with small files next to its SKILL.md; return its folder."""
     folder = root / key
     for path in ("SKILL.md", *files):
         place = folder / path
