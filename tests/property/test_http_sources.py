@@ -70,7 +70,7 @@ def test_indexes(skills: list[object], schema: object) -> None:
     assert isinstance(index, DiscoveryIndex)
     assert len({entry.name for entry in index.entries}) == len(index.entries)
     problems = sum(finding.severity != "note" for finding in index.findings)
-    assert not index.known or len(index.entries) + problems >= len(skills)
+    assert not index.is_known or len(index.entries) + problems >= len(skills)
     assert all(str(each).isprintable() for each in index.findings)
     assert all(each.digest or each.type == "files" for each in index.entries)
 

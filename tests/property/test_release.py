@@ -35,7 +35,7 @@ PATHS = st.builds(
     NAMES,
     st.sampled_from(["md", "txt", "bin"]),
 )
-SHELVES = st.dictionaries(
+PACKS_TO_RELEASE = st.dictionaries(
     NAMES,
     st.dictionaries(PATHS, st.binary(max_size=80), max_size=4),
     min_size=1,
@@ -60,7 +60,7 @@ def source_of(files: dict[str, bytes], pin: str | None = None) -> ReleaseSource:
     return ReleaseSource(fetch, label="far", pin=pin)
 
 
-@given(SHELVES, st.randoms(use_true_random=False))
+@given(PACKS_TO_RELEASE, st.randoms(use_true_random=False))
 def test_what_was_built_is_what_is_read(
     library: dict[str, dict[str, bytes]], order: random.Random
 ) -> None:

@@ -73,12 +73,12 @@ class IndexEntry:
 class DiscoveryIndex:
     """What an index lists, by name, and what is wrong with it.
 
-    ``known`` is False for a later format, of which nothing is read.
+    ``is_known`` is False for a later format, of which nothing is read.
     """
 
     entries: tuple[IndexEntry, ...] = ()
     findings: tuple[Finding, ...] = ()
-    known: bool = True
+    is_known: bool = True
 
     @property
     def has_digests(self) -> bool:
@@ -142,7 +142,7 @@ def parse_index(data: bytes, where: str, limits: Limits) -> DiscoveryIndex:
         finding = Finding.of(
             "index-schema", where, schema=str(schema)[:120], expected=SCHEMA_V2
         )
-        return DiscoveryIndex(findings=(finding,), known=False)
+        return DiscoveryIndex(findings=(finding,), is_known=False)
     listed = top.get("skills")
     if not isinstance(listed, list):
         raise NotAnIndexError("it has no list of skills")

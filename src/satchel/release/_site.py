@@ -34,7 +34,7 @@ class PublishedRelease:
 
     release: Release
     written: int
-    kept: int
+    unchanged: int
     findings: tuple[Finding, ...] = ()
 
 
@@ -78,7 +78,7 @@ def publish(source: ReleaseSource, site: Path, *, v1: bool = False) -> Published
     writer.put(RELEASE_FILE, render_pointer(release.id))
     writer.put(INDEX_V2, canonical_json(index_v2(entries)))
     findings = plan_publication(skill.descriptor for skill in release.skills).findings
-    return PublishedRelease(release, writer.written, writer.kept, findings)
+    return PublishedRelease(release, writer.written, writer.unchanged, findings)
 
 
 def _v1_files(
@@ -121,12 +121,12 @@ class _SiteWriter:
 
     site: Path
     written: int = 0
-    kept: int = 0
+    unchanged: int = 0
 
     def put(self, path: str, data: bytes) -> None:
         file = self.site / path
         if _has_content(file, data):
-            self.kept += 1
+            self.unchanged += 1
             return
         make_folder(file.parent)
         write_file(file, data, FILE_MODE)

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from satchel.errors import (
     ArchiveError,
     LimitExceededError,
-    SkillError,
     SkillNotFoundError,
     SourceUnavailableError,
 )
@@ -126,10 +125,6 @@ class ArchiveSource(SourceAbilities):
         name = pack.folder or _name_without_suffix(self._path)
         label = self._shown
         return MemorySource({name: pack.files}, label=label, limits=self._limits)
-
-    def _told(self, error: SkillError) -> Finding:
-        fix = "make it again, with: satchel pack"
-        return Finding.of_error(error, self._shown, fix=fix)
 
 
 def _name_without_suffix(path: str) -> str:

@@ -30,7 +30,7 @@ def test_the_bytes_change_and_the_mode_stays(tmp_path: Path) -> None:
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
 )
 def test_the_owner_stays(tmp_path: Path) -> None:
-    """As where a container mends what belongs to a user."""
+    """A container may repair the files of a user."""
     file = tmp_path / "SKILL.md"
     file.write_bytes(b"old")
     os.chown(file, 1234, 1235)

@@ -101,7 +101,7 @@ def test_an_unknown_schema_is_not_processed(schema: object) -> None:
     parsed = parse_index(index(GOOD, schema=schema), "i", Limits())
 
     assert parsed.entries == ()
-    assert not parsed.known
+    assert not parsed.is_known
     assert [finding.code for finding in parsed.findings] == ["index-schema"]
 
 

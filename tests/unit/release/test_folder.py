@@ -27,7 +27,7 @@ def test_the_folder_holds_just_the_files_of_the_release(tmp_path: Path) -> None:
 def test_equal_releases_have_equal_modes_whatever_the_umask(
     tmp_path: Path, umask: int
 ) -> None:
-    """Whoever serves them is often another user than the one who built them."""
+    """They are often served by another user than the one who built them."""
     before = os.umask(umask)
     try:
         build(PACKS, tmp_path / "deep" / "dist")

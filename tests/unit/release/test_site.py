@@ -105,7 +105,7 @@ def test_a_second_time_no_byte_and_no_time_changes(dist: Path, tmp_path: Path) -
 
     again = put(dist, site)
 
-    assert (again.written, again.kept) == (0, len(before))
+    assert (again.written, again.unchanged) == (0, len(before))
     assert files_in(site) == before
     assert {path.stat().st_mtime for path in site.rglob("*")} == {1.0}
 
@@ -206,7 +206,7 @@ def test_a_damaged_release_changes_nothing_that_is_served(
 def test_the_index_is_the_last_file(
     dist: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever reads it finds what it names, and the release is whole before it is."""
+    """What it names is there before it, and the release is complete."""
     order: list[str] = []
     replace = os.replace
 

@@ -44,9 +44,9 @@ DISK_CACHE_BYTES: Final = 512 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class _FetchedIndex:
-    """An index as it was found; after redirects ``answered`` differs from ``asked``."""
+    """An index as it was found; after redirects ``answered`` differs from ``requested``."""
 
-    asked: Url
+    requested: Url
     answered: Url
     etag: str
     index: DiscoveryIndex
@@ -187,16 +187,16 @@ class HttpSource(SourceAbilities):
         urls = self._index_urls
         if last is not None:
             # A site answers for the same place again, so the others cost no request.
-            urls = (last.asked, *(url for url in urls if url != last.asked))
+            urls = (last.requested, *(url for url in urls if url != last.requested))
         reasons: list[str] = []
         unknown: _FetchedIndex | None = None
         for url in urls:
-            before = last if last is not None and last.asked == url else None
+            before = last if last is not None and last.requested == url else None
             result = self._fetch_index_at(url, before, until)
             if isinstance(result, str):
                 reasons.append(f"{url}: {result}")
             # A later format may be served next to an older one that can be read.
-            elif result.index.known:
+            elif result.index.is_known:
                 return result
             else:
                 unknown = unknown or result
@@ -240,7 +240,7 @@ class HttpSource(SourceAbilities):
         """
         entries = fetched.index.entries
         hosts = self._client.hosts.including(
-            self._client.home, fetched.asked, fetched.answered
+            self._client.home, fetched.requested, fetched.answered
         )
         results = self._store.fetch_all(
             sorted(entries, key=lambda entry: entry.name in self._failed),
