@@ -59,7 +59,8 @@ def command(
         published = _built(paths, Path(site), v1=v1, allow_findings=allow_findings)
     show_release_findings(published.findings)
     echo_error(
-        f"{site}: {published.written:,} files written, {published.unchanged:,} there before"
+        f"{site}: {published.written:,} files written, "
+        f"{published.unchanged:,} there before"
     )
     echo(published.release.id)
     return 0

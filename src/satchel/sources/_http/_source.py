@@ -44,7 +44,7 @@ DISK_CACHE_BYTES: Final = 512 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class _FetchedIndex:
-    """An index as it was found; after redirects ``answered`` differs from ``requested``."""
+    """An index as it was found; ``answered`` is its URL after redirects."""
 
     requested: Url
     answered: Url
