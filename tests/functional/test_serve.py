@@ -36,7 +36,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def pack_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     home = tmp_path / "skills"
     write_pack(home, "alpha", files={"references/guide.md": "# Guide\n"})
@@ -46,7 +46,9 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @posix
 @pytest.mark.row("C25")
-def test_one_port_serves_every_kind_of_client(shelf: Path, tmp_path: Path) -> None:
+def test_one_port_serves_every_kind_of_client(
+    pack_folder: Path, tmp_path: Path
+) -> None:
     """MCP, the API, discovery; and what was used is kept when it is ended."""
     events = tmp_path / "usage.db"
     usage = {"SATCHEL_USAGE": f"sqlite://{events}"}
@@ -98,7 +100,7 @@ def test_one_port_serves_every_kind_of_client(shelf: Path, tmp_path: Path) -> No
 @posix
 @pytest.mark.row("F03", "F06", "T02")
 def test_a_server_that_starts_with_a_conflict_serves_the_rest(
-    shelf: Path, tmp_path: Path
+    pack_folder: Path, tmp_path: Path
 ) -> None:
     """It says each way out, and one of them is an option of its own."""
     write_pack(tmp_path / "more" / "team", "alpha", "Use for something else.")
@@ -107,7 +109,7 @@ def test_a_server_that_starts_with_a_conflict_serves_the_rest(
         with httpx2.Client(base_url=served.url, timeout=30) as http:
             contested = http.get("/v1/skills/alpha")
             beta = http.get("/v1/skills/Beta_2")
-            write_pack(shelf, "Beta_2", "Use for beta.", body="# Edited\n")
+            write_pack(pack_folder, "Beta_2", "Use for beta.", body="# Edited\n")
             edited = http.get("/v1/skills/Beta_2/files/SKILL.md")
         assert served.stop() == 0
     with serving(*places, "--prefix", "{parent}", cwd=tmp_path) as served:
@@ -118,7 +120,7 @@ def test_a_server_that_starts_with_a_conflict_serves_the_rest(
     assert contested.json()["error"]["code"] == "duplicate-skill"
     assert (contested.status_code, beta.status_code) == (503, 200)
     assert edited.text.endswith("# Edited\n")
-    assert [each["id"] for each in skills] == [
+    assert [skill["id"] for skill in skills] == [
         "skills-Beta_2",
         "skills-alpha",
         "team-alpha",
@@ -139,19 +141,19 @@ def _loads(file: Path) -> list[tuple[str, str | None, str]]:
 
 
 def test_over_stdio_nothing_but_the_protocol_reaches_standard_output(
-    shelf: Path,
+    pack_folder: Path,
 ) -> None:
     """A stray line there would end the client's session."""
-    names, text = anyio.run(_load_over_stdio, shelf)
+    names, text = anyio.run(_load_over_stdio, pack_folder)
 
     assert "load_skill" in names
     assert "alpha" in text
 
 
-async def _load_over_stdio(shelf: Path) -> tuple[list[str], str]:
+async def _load_over_stdio(pack_folder: Path) -> tuple[list[str], str]:
     parameters = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "satchel", "serve", "--stdio", "--skills", str(shelf)],
+        args=["-m", "satchel", "serve", "--stdio", "--skills", str(pack_folder)],
         env={**os.environ, "SATCHEL_USAGE": "off"},
     )
     async with Client(parameters) as client:
@@ -163,7 +165,7 @@ async def _load_over_stdio(shelf: Path) -> tuple[list[str], str]:
 @posix
 @pytest.mark.row("F16", "F17", "T10")
 def test_an_empty_mount_and_a_full_disk_are_told_where_an_operator_looks(
-    shelf: Path, tmp_path: Path
+    pack_folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "empty").mkdir()
     off = {"SATCHEL_USAGE": "off"}
@@ -188,8 +190,8 @@ def test_an_empty_mount_and_a_full_disk_are_told_where_an_operator_looks(
         assert 'satchel_http_requests_total{part="v1",status="200"} 1\n' in figures
 
 
-def test_strict_does_not_start_what_is_not_ready(shelf: Path) -> None:
-    write_pack(shelf.parent / "more", "alpha", "Use for something else.")
+def test_strict_does_not_start_what_is_not_ready(pack_folder: Path) -> None:
+    write_pack(pack_folder.parent / "more", "alpha", "Use for something else.")
 
     result = run("serve", "--skills", "skills", "--skills", "more", "--strict")
 
@@ -200,9 +202,9 @@ def test_strict_does_not_start_what_is_not_ready(shelf: Path) -> None:
     assert not result.stdout
 
 
-def test_reasons_are_told_in_short(shelf: Path) -> None:
+def test_reasons_are_told_in_short(pack_folder: Path) -> None:
     for number in range(7):
-        broken = shelf / f"broken-{number}"
+        broken = pack_folder / f"broken-{number}"
         broken.mkdir()
         (broken / "SKILL.md").write_text("no frontmatter")
 
@@ -228,7 +230,7 @@ def test_reasons_are_told_in_short(shelf: Path) -> None:
     ids=["open to all", "no token file", "half of OAuth", "path", "port", "budget"],
 )
 def test_what_cannot_be_served_is_told(
-    shelf: Path, arguments: tuple[str, ...], says: str
+    pack_folder: Path, arguments: tuple[str, ...], says: str
 ) -> None:
     result = run("serve", "--skills", "skills", *arguments)
 
@@ -237,7 +239,7 @@ def test_what_cannot_be_served_is_told(
 
 
 def test_without_the_extra_the_command_that_mends_it_is_told(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
+    pack_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cli_serving, "_NEEDED", ("mcp", "no_such_module_here"))
 
@@ -262,7 +264,7 @@ def test_without_the_extra_the_command_that_mends_it_is_told(
     ids=["loopback", "IPv6", "with a token"],
 )
 def test_it_says_where_it_is_and_ends_when_told_to(
-    shelf: Path,
+    pack_folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...],
     env: dict[str, str],
@@ -293,7 +295,7 @@ def test_it_says_where_it_is_and_ends_when_told_to(
     result = run("serve", "--skills", "skills", "--port", "0", *arguments)
 
     assert result.exit_code == 0
-    assert [each.status_code for each in answers] == [200, 200]
+    assert [answer.status_code for answer in answers] == [200, 200]
     assert "skill_catalog_tokens" in answers[1].text
     assert any(says in line for line in said)
     assert said[-1] == "stopped"
@@ -310,9 +312,9 @@ def _need_ipv6() -> None:
 
 
 def test_figures_are_there_though_two_packs_claim_one_name(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
+    pack_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_pack(shelf.parent / "more", "alpha", "Use for something else.")
+    write_pack(pack_folder.parent / "more", "alpha", "Use for something else.")
     with Satchel("skills", "more") as skills, closing(MetricsSink()) as metrics:
         cli_serving.measure(metrics, ServedLibrary(skills))
 
@@ -322,7 +324,7 @@ def test_figures_are_there_though_two_packs_claim_one_name(
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_over_stdio_it_ends_with_its_client_or_by_a_signal(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch, killed: bool
+    pack_folder: Path, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
     """The thread that waits for standard input must not keep the process."""
     ended: list[int] = []
@@ -335,8 +337,8 @@ def test_over_stdio_it_ends_with_its_client_or_by_a_signal(
     monkeypatch.setenv("SATCHEL_USAGE", "off")
     monkeypatch.setattr(running, "run_stdio", serve)
     monkeypatch.setattr(os, "_exit", ended.append)
-    (shelf / "hidden").mkdir()
-    (shelf / "hidden" / "SKILL.md").write_text(
+    (pack_folder / "hidden").mkdir()
+    (pack_folder / "hidden" / "SKILL.md").write_text(
         "---\nname: hidden\ndescription: For people.\n"
         "disable-model-invocation: true\n---\nDo.\n"
     )
@@ -350,9 +352,9 @@ def test_over_stdio_it_ends_with_its_client_or_by_a_signal(
     assert "1 pack not listed: see satchel list" in result.stderr
 
 
-def test_tokens_of_an_authorization_server_may_be_taken(shelf: Path) -> None:
-    (shelf / "broken").mkdir()
-    (shelf / "broken" / "SKILL.md").write_text("no frontmatter")
+def test_tokens_of_an_authorization_server_may_be_taken(pack_folder: Path) -> None:
+    (pack_folder / "broken").mkdir()
+    (pack_folder / "broken" / "SKILL.md").write_text("no frontmatter")
     known: tuple[str, ...] = ("--oauth-issuer", "https://id.example.com")
     known += ("--oauth-resource", "https://skills.example.com/mcp")
     known += ("--oauth-jwks", "https://id.example.com/keys", "--oauth-scope", "skills")

@@ -13,7 +13,7 @@ from satchel import Satchel
 from satchel.errors import MAX_ECHO
 from satchel.model import Style
 from satchel.server import ServedLibrary, create_app
-from tests.unit.server.mcp.clients import ask, connected, library, write_shelf
+from tests.unit.server.mcp.clients import ask, connected, library, write_skills
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -39,7 +39,7 @@ async def told(waiting: Coroutine[Any, Any, Any]) -> str:
 
 @pytest.mark.parametrize("style", get_args(Style))
 async def test_mcp_repeats_a_hundred_characters(tmp_path: Path, style: Style) -> None:
-    served = library(write_shelf(tmp_path), style=style)
+    served = library(write_skills(tmp_path), style=style)
     async with connected(served) as client:
         tools = (await client.list_tools()).tools
         answers = [
@@ -72,11 +72,11 @@ async def test_mcp_repeats_a_hundred_characters(tmp_path: Path, style: Style) ->
         answers.append(await told(ask(client, "tools/list", cursor=JUNK)))
         answers.append(await told(ask(client, JUNK)))
 
-    assert [each[:400] for each in answers if longest(each) > MAX_ECHO] == []
+    assert [answer[:400] for answer in answers if longest(answer) > MAX_ECHO] == []
 
 
 def test_http_repeats_a_hundred_characters(tmp_path: Path) -> None:
-    skills = Satchel(write_shelf(tmp_path))
+    skills = Satchel(write_skills(tmp_path))
     client = TestClient(
         create_app(ServedLibrary(skills)), raise_server_exceptions=False
     )

@@ -37,7 +37,7 @@ NAMES = ("alpha", "beta", "gamma")
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Path:
+def pack_folder(tmp_path: Path) -> Path:
     files = {"references/more.md": "More.\n"}
     for name in NAMES:
         write_pack(tmp_path / "skills", name, f"Use for {name}.", files=files)
@@ -62,10 +62,10 @@ def listening(skills: Satchel) -> Iterator[str]:
 
 @pytest.mark.row("F40", "T10", "C51")
 @pytest.mark.parametrize("path", ["", "/.well-known/skills/index.json"])
-def test_a_site_that_is_opened_has_loaded_nothing(shelf: Path, path: str) -> None:
+def test_a_site_that_is_opened_has_loaded_nothing(pack_folder: Path, path: str) -> None:
     sink = ListSink()
     with (
-        Satchel(shelf, sinks=[sink]) as skills,
+        Satchel(pack_folder, sinks=[sink]) as skills,
         listening(skills) as url,
         Satchel(f"{url}{path}", options=Options(allow_private=True)) as there,
     ):
@@ -82,9 +82,9 @@ def test_a_site_that_is_opened_has_loaded_nothing(shelf: Path, path: str) -> Non
 
 @pytest.mark.row("F40", "T10")
 def test_a_release_that_is_opened_has_loaded_nothing(
-    shelf: Path, tmp_path: Path
+    pack_folder: Path, tmp_path: Path
 ) -> None:
-    build_folder(Satchel(shelf), tmp_path / "dist")
+    build_folder(Satchel(pack_folder), tmp_path / "dist")
     sink = ListSink()
     with (
         Satchel(tmp_path / "dist", sinks=[sink]) as skills,
@@ -100,11 +100,11 @@ def test_a_release_that_is_opened_has_loaded_nothing(
 
 
 @pytest.mark.row("F40", "T10")
-def test_over_mcp_only_the_consumers_loads_are_loads(shelf: Path) -> None:
+def test_over_mcp_only_the_consumers_loads_are_loads(pack_folder: Path) -> None:
     sink = ListSink()
     own = ListSink()
     with (
-        Satchel(shelf, sinks=[sink]) as skills,
+        Satchel(pack_folder, sinks=[sink]) as skills,
         Satchel(
             sources.mcp(build_server(ServedLibrary(skills)), label="far"), sinks=[own]
         ) as there,
@@ -141,10 +141,10 @@ def test_over_mcp_only_the_consumers_loads_are_loads(shelf: Path) -> None:
     ],
 )
 def test_a_mirror_marks_its_requests(
-    shelf: Path, header: str, value: str, *, is_load: bool
+    pack_folder: Path, header: str, value: str, *, is_load: bool
 ) -> None:
     sink = ListSink()
-    skills = Satchel(shelf, sinks=[sink])
+    skills = Satchel(pack_folder, sinks=[sink])
     client = TestClient(create_app(ServedLibrary(skills)))
     for path in ("/v1/skills/alpha", "/v1/skills/alpha/files/more.md", "/v1/skills/no"):
         client.get(path, headers={header: value, "User-Agent": "copier/1"})
@@ -162,9 +162,9 @@ def test_a_mirror_marks_its_requests(
 
 
 @pytest.mark.row("F40", "T10", "C50")
-def test_what_is_loaded_from_a_copy_can_be_told_back(shelf: Path) -> None:
+def test_what_is_loaded_from_a_copy_can_be_told_back(pack_folder: Path) -> None:
     sink = ListSink()
-    with Satchel(shelf, sinks=[sink]) as skills, listening(skills) as url:
+    with Satchel(pack_folder, sinks=[sink]) as skills, listening(skills) as url:
         back = report_to(url)
         with Satchel(url, sinks=[back], options=Options(allow_private=True)) as there:
             there.load("alpha")
@@ -199,9 +199,9 @@ def test_the_description_names_it() -> None:
 
 
 @pytest.mark.row("F40", "T10")
-def test_a_report_that_comes_twice_counts_once(shelf: Path) -> None:
+def test_a_report_that_comes_twice_counts_once(pack_folder: Path) -> None:
     sink = ListSink()
-    client = TestClient(create_app(ServedLibrary(Satchel(shelf, sinks=[sink]))))
+    client = TestClient(create_app(ServedLibrary(Satchel(pack_folder, sinks=[sink]))))
     loads = [{"seq": 2, "id": "beta"}, {"seq": 1, "id": "alpha"}]
     first = client.post("/v1/loads", json=told())
     again = client.post("/v1/loads", json=told(loads=loads))
@@ -213,11 +213,13 @@ def test_a_report_that_comes_twice_counts_once(shelf: Path) -> None:
 
 
 @pytest.mark.row("F40", "T10")
-def test_a_report_is_no_way_to_count_what_is_not_here(shelf: Path) -> None:
+def test_a_report_is_no_way_to_count_what_is_not_here(pack_folder: Path) -> None:
     sink = ListSink()
     client = TestClient(
         create_app(
-            ServedLibrary(Satchel(shelf, sinks=[sink], policy=Policy(deny("beta"))))
+            ServedLibrary(
+                Satchel(pack_folder, sinks=[sink], policy=Policy(deny("beta")))
+            )
         )
     )
     loads: list[dict[str, object]] = [
@@ -258,9 +260,9 @@ def test_a_report_is_no_way_to_count_what_is_not_here(shelf: Path) -> None:
     ],
     ids=range(13),
 )
-def test_what_is_no_report_is_refused(shelf: Path, body: bytes) -> None:
+def test_what_is_no_report_is_refused(pack_folder: Path, body: bytes) -> None:
     sink = ListSink()
-    client = TestClient(create_app(ServedLibrary(Satchel(shelf, sinks=[sink]))))
+    client = TestClient(create_app(ServedLibrary(Satchel(pack_folder, sinks=[sink]))))
     answer = client.post("/v1/loads", content=body)
 
     assert answer.status_code == 422
@@ -270,13 +272,13 @@ def test_what_is_no_report_is_refused(shelf: Path, body: bytes) -> None:
     assert sink.events == []
 
 
-def test_a_site_that_takes_no_reports_is_left_alone_and_said(shelf: Path) -> None:
+def test_a_site_that_takes_no_reports_is_left_alone_and_said(pack_folder: Path) -> None:
     for url in ("ftp://x", "skills", "https://ana:secret@x"):
         with pytest.raises(ConfigError):
             report_to(url)
-    label = Satchel(shelf).catalog.sources[0].label
+    label = Satchel(pack_folder).catalog.sources[0].label
     back = report_to("http://127.0.0.1:1", source=label)
-    with Satchel(shelf, sinks=[back]) as skills:
+    with Satchel(pack_folder, sinks=[back]) as skills:
         skills.load("alpha")
     back.close()
 
@@ -284,7 +286,7 @@ def test_a_site_that_takes_no_reports_is_left_alone_and_said(shelf: Path) -> Non
 
 
 def test_a_site_that_refuses_is_said_and_not_asked_again(
-    shelf: Path, caplog: pytest.LogCaptureFixture
+    pack_folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     seen: list[bytes] = []
 
@@ -300,9 +302,9 @@ def test_a_site_that_refuses_is_said_and_not_asked_again(
     site = HTTPServer(("127.0.0.1", 0), Refuses)
     thread = threading.Thread(target=site.serve_forever, daemon=True)
     thread.start()
-    label = Satchel(shelf).catalog.sources[0].label
+    label = Satchel(pack_folder).catalog.sources[0].label
     back = report_to(f"http://127.0.0.1:{site.server_port}/", source=label)
-    with Satchel(shelf, sinks=[back]) as skills:
+    with Satchel(pack_folder, sinks=[back]) as skills:
         for _ in range(3):
             skills.load("alpha")
             back.flush()
@@ -326,9 +328,9 @@ LOOKS = (
 
 
 @pytest.mark.row("T10", "R31")
-def test_a_look_over_http_is_no_event(shelf: Path) -> None:
+def test_a_look_over_http_is_no_event(pack_folder: Path) -> None:
     sink = ListSink()
-    skills = Satchel(shelf, sinks=[sink])
+    skills = Satchel(pack_folder, sinks=[sink])
     app = create_app(ServedLibrary(skills), HttpSettings(old_index=True))
     client = TestClient(app)
     for path in LOOKS:
@@ -341,9 +343,11 @@ def test_a_look_over_http_is_no_event(shelf: Path) -> None:
 
 @pytest.mark.row("T10", "R31")
 @pytest.mark.parametrize("era", ["auto", "legacy"])
-async def test_a_look_over_mcp_is_no_event(shelf: Path, era: str) -> None:
+async def test_a_look_over_mcp_is_no_event(pack_folder: Path, era: str) -> None:
     sink = ListSink()
-    served = ServedLibrary(Satchel(shelf, sinks=[sink]), ServerSettings(compat=True))
+    served = ServedLibrary(
+        Satchel(pack_folder, sinks=[sink]), ServerSettings(compat=True)
+    )
     template = ResourceTemplateReference(uri=TEMPLATE)
 
     async with connected(served, era) as client:
@@ -368,11 +372,13 @@ async def test_a_look_over_mcp_is_no_event(shelf: Path, era: str) -> None:
 
 @pytest.mark.row("F40", "T10")
 async def test_whoever_reads_a_manifest_downloads_and_does_not_load(
-    shelf: Path,
+    pack_folder: Path,
 ) -> None:
     """As FastMCP's own reader does: the list of files first, and then each of them."""
     sink = ListSink()
-    served = ServedLibrary(Satchel(shelf, sinks=[sink]), ServerSettings(compat=True))
+    served = ServedLibrary(
+        Satchel(pack_folder, sinks=[sink]), ServerSettings(compat=True)
+    )
 
     async with connected(served) as client:
         await client.read_resource("skill://alpha/_manifest")

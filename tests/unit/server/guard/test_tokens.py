@@ -165,7 +165,7 @@ def test_a_file_that_is_gone_lets_nobody_in(
     for _ in range(3):
         clock.now += 1
         assert not tokens.find(digest_of(ONE))
-    assert [each.levelno for each in caplog.records] == [logging.ERROR]
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
     file.write_text(TWO, "utf-8")
     file.chmod(0o600)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Path:
+def pack_folder(tmp_path: Path) -> Path:
     home = tmp_path / "skills"
     write_pack(home, "alpha", "Use for alpha.", "Do alpha.\n")
     write_pack(
@@ -48,8 +48,8 @@ def sink() -> ListSink:
 
 
 @pytest.fixture
-def skills(shelf: Path, sink: ListSink) -> Satchel:
-    return Satchel(shelf, sinks=[sink])
+def skills(pack_folder: Path, sink: ListSink) -> Satchel:
+    return Satchel(pack_folder, sinks=[sink])
 
 
 @pytest.fixture

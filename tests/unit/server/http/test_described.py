@@ -63,9 +63,9 @@ def _url(endpoint: Endpoint, values: dict[str, str], more: str = "") -> str:
     for name, value in values.items():
         path = path.replace(f"{{{name}}}", quote(value, safe=""))
     query = [
-        f"{each.name}={quote(str(each.example))}"
-        for each in endpoint.parameters
-        if each.where == "query"
+        f"{parameter.name}={quote(str(parameter.example))}"
+        for parameter in endpoint.parameters
+        if parameter.where == "query"
     ]
     return f"{path}?{'&'.join([*query, more])}" if query or more else path
 

@@ -27,7 +27,7 @@ V1 = "/.well-known/skills/index.json"
 
 
 def test_what_the_index_names_is_there_and_is_what_it_says(
-    client: TestClient, shelf: Path
+    client: TestClient, pack_folder: Path
 ) -> None:
     index = client.get(V2).json()
 
@@ -44,11 +44,13 @@ def test_what_the_index_names_is_there_and_is_what_it_says(
         assert answer.headers["etag"] == f'"{each["digest"].removeprefix("sha256:")}"'
     assert (
         client.get(index["skills"][0]["url"]).content
-        == (shelf / "alpha/SKILL.md").read_bytes()
+        == (pack_folder / "alpha/SKILL.md").read_bytes()
     )
 
 
-def test_an_archive_holds_the_pack_at_its_root(client: TestClient, shelf: Path) -> None:
+def test_an_archive_holds_the_pack_at_its_root(
+    client: TestClient, pack_folder: Path
+) -> None:
     answer = client.get("/.well-known/agent-skills/beta.tar.gz")
 
     assert answer.headers["content-type"] == "application/gzip"
@@ -56,7 +58,7 @@ def test_an_archive_holds_the_pack_at_its_root(client: TestClient, shelf: Path) 
         names = archive.getnames()
         member = archive.extractfile("references/guide.md")
         assert member is not None
-        assert member.read() == (shelf / "beta/references/guide.md").read_bytes()
+        assert member.read() == (pack_folder / "beta/references/guide.md").read_bytes()
     assert "SKILL.md" in names
     assert len(names) == 7
 
@@ -87,9 +89,10 @@ def test_one_fetch_is_one_sync(client: TestClient, sink: ListSink) -> None:
     client.head("/.well-known/agent-skills/beta.tar.gz")
     client.get("/.well-known/agent-skills/beta.tar.gz")
 
-    assert [(each.name, each.file, each.via) for each in sink.skill_syncs] == [
-        ("beta", "SKILL.md", "http")
-    ]
+    assert [
+        (skill_sync.name, skill_sync.file, skill_sync.via)
+        for skill_sync in sink.skill_syncs
+    ] == [("beta", "SKILL.md", "http")]
     assert sink.events == []
 
 
@@ -119,7 +122,7 @@ def test_a_fetch_in_vain_is_told_of(
 
 
 def test_the_older_index_is_there_where_it_is_wanted(
-    client: TestClient, library: ServedLibrary, sink: ListSink, shelf: Path
+    client: TestClient, library: ServedLibrary, sink: ListSink, pack_folder: Path
 ) -> None:
     old = TestClient(create_app(library, HttpSettings(old_index=True)))
     beta = next(e for e in old.get(V1).json()["skills"] if e["name"] == "beta")
@@ -130,7 +133,7 @@ def test_the_older_index_is_there_where_it_is_wanted(
 
     assert client.get(V1).status_code == 404
     assert beta["files"][0] == "SKILL.md"
-    assert texts == {path: (shelf / "beta" / path).read_bytes() for path in texts}
+    assert texts == {path: (pack_folder / "beta" / path).read_bytes() for path in texts}
     assert [e.name for e in sink.skill_syncs] == ["beta"]
     for path in ("beta/nothing.md", "beta/guide.md", "nobody/SKILL.md", "beta", "%ff"):
         assert old.get(f"/.well-known/skills/{path}").status_code == 404
@@ -148,11 +151,13 @@ def test_a_caller_finds_its_own_skills(
 
 
 def test_the_index_follows_a_sync(
-    client: TestClient, library: ServedLibrary, shelf: Path
+    client: TestClient, library: ServedLibrary, pack_folder: Path
 ) -> None:
     before = client.get(V2)
-    write_pack(shelf, "delta", files={"references/a.md": "a"})
-    write_pack(shelf, "beta", "Use for beta forms.", files={"references/b.md": "b"})
+    write_pack(pack_folder, "delta", files={"references/a.md": "a"})
+    write_pack(
+        pack_folder, "beta", "Use for beta forms.", files={"references/b.md": "b"}
+    )
     again = client.get(V2)
     library.refresh()
     after = client.get(V2)
@@ -170,9 +175,11 @@ def test_the_index_follows_a_sync(
     assert changed["digest"] == f"sha256:{sha256(data).hexdigest()}"
 
 
-def test_a_skill_that_may_be_listed_and_not_read_is_in_no_index(shelf: Path) -> None:
+def test_a_skill_that_may_be_listed_and_not_read_is_in_no_index(
+    pack_folder: Path,
+) -> None:
     policy = Policy(deny("beta", action="read"))
-    client = TestClient(create_app(ServedLibrary(Satchel(shelf, policy=policy))))
+    client = TestClient(create_app(ServedLibrary(Satchel(pack_folder, policy=policy))))
 
     names = [each["name"] for each in client.get(V2).json()["skills"]]
 
@@ -180,11 +187,11 @@ def test_a_skill_that_may_be_listed_and_not_read_is_in_no_index(shelf: Path) -> 
     assert client.get("/.well-known/agent-skills/beta.tar.gz").status_code == 403
 
 
-def test_a_skill_for_users_alone_can_be_installed(shelf: Path) -> None:
+def test_a_skill_for_users_alone_can_be_installed(pack_folder: Path) -> None:
     """As from a static site: whoever installs it is a user."""
-    write_pack(shelf, "mine", disable_model_invocation=True)
-    write_pack(shelf, "none", disable_model_invocation=True, user_invocable=False)
-    client = TestClient(create_app(ServedLibrary(Satchel(shelf))))
+    write_pack(pack_folder, "mine", disable_model_invocation=True)
+    write_pack(pack_folder, "none", disable_model_invocation=True, user_invocable=False)
+    client = TestClient(create_app(ServedLibrary(Satchel(pack_folder))))
 
     index = {each["name"]: each for each in client.get(V2).json()["skills"]}
 

@@ -200,11 +200,11 @@ class FullDisk:
 
 @pytest.mark.row("F17", "T10")
 def test_a_full_disk_is_counted_and_told_of(
-    shelf: Path, caplog: pytest.LogCaptureFixture
+    pack_folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     disk = FullDisk()
     sink = Background(lambda: disk, bound=4, patience_s=0)
-    with Satchel(shelf, sinks=[sink]) as skills:
+    with Satchel(pack_folder, sinks=[sink]) as skills:
         client = TestClient(create_app(ServedLibrary(skills)))
         for _ in range(9):
             skills.load("alpha")

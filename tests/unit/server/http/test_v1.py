@@ -88,10 +88,10 @@ def test_a_small_budget_says_what_it_did(client: TestClient) -> None:
 
 
 def test_a_skill_is_its_whole_text_and_what_lies_beside_it(
-    client: TestClient, shelf: Path
+    client: TestClient, pack_folder: Path
 ) -> None:
     skill = client.get("/v1/skills/beta").json()
-    data = (shelf / "beta/SKILL.md").read_bytes()
+    data = (pack_folder / "beta/SKILL.md").read_bytes()
 
     assert skill["instructions"] == data.decode()
     assert skill["frontmatter"] == {
@@ -100,8 +100,8 @@ def test_a_skill_is_its_whole_text_and_what_lies_beside_it(
     }
     assert skill["digest"] == f"sha256:{sha256(data).hexdigest()}"
     assert {each["path"]: each["size"] for each in skill["resources"]} == {
-        str(file.relative_to(shelf / "beta")): file.stat().st_size
-        for file in (shelf / "beta").rglob("*.*")
+        str(file.relative_to(pack_folder / "beta")): file.stat().st_size
+        for file in (pack_folder / "beta").rglob("*.*")
     }
     assert skill["notes"] == []
 
@@ -156,14 +156,14 @@ def test_a_file_that_is_no_longer_what_was_catalogued_is_not_given() -> None:
     ],
 )
 def test_a_file_is_its_exact_bytes_that_no_browser_runs(
-    client: TestClient, shelf: Path, path: str, media_type: str, saved: str
+    client: TestClient, pack_folder: Path, path: str, media_type: str, saved: str
 ) -> None:
     answer = client.get(f"/v1/skills/beta/files/{path}")
     name = path.rpartition("/")[2].replace("references%2F", "")
     (file,) = [
         each
-        for each in (shelf / "beta").rglob(name)
-        if "/b/" not in str(each.relative_to(shelf))
+        for each in (pack_folder / "beta").rglob(name)
+        if "/b/" not in str(each.relative_to(pack_folder))
     ]
 
     assert answer.content == file.read_bytes()
@@ -257,10 +257,10 @@ def test_what_a_caller_has_is_not_sent_again(client: TestClient, path: str) -> N
 
 
 def test_an_edit_gives_another_tag(
-    client: TestClient, library: ServedLibrary, shelf: Path
+    client: TestClient, library: ServedLibrary, pack_folder: Path
 ) -> None:
     before = client.get("/v1/catalog").headers["etag"]
-    write_pack(shelf, "alpha", "Use for alpha, now.")
+    write_pack(pack_folder, "alpha", "Use for alpha, now.")
     library.refresh()
 
     assert client.get("/v1/catalog").headers["etag"] != before
@@ -280,8 +280,8 @@ def test_each_load_is_one_event_with_the_program_that_asked(
     client.get("/v1/skills/beta/files/guide.md", headers=agent)
     client.get("/v1/skills/nobody", headers=agent)
 
-    loads = [each for each in sink.events if each.event == "skill_loaded"]
-    assert [(each.name, each.reference, each.code) for each in loads] == [
+    loads = [event for event in sink.events if event.event == "skill_loaded"]
+    assert [(load.name, load.reference, load.code) for load in loads] == [
         ("beta", None, None),
         ("beta", "references/guide.md", None),
         ("nobody", None, "skill-not-found"),
@@ -306,7 +306,7 @@ def test_a_program_is_what_its_user_agent_says_first(
 ) -> None:
     client.get("/v1/skills/alpha", headers={"User-Agent": user_agent})
 
-    assert [each.client for each in sink.events if each.event == "skill_loaded"] == [
+    assert [event.client for event in sink.events if event.event == "skill_loaded"] == [
         client_name
     ]
 
@@ -329,9 +329,9 @@ def test_a_caller_has_its_own_skills(
     [(deny("alpha"), "denied-by-policy"), (ask("alpha"), "approval-required")],
 )
 def test_what_the_policy_forbids_is_forbidden(
-    shelf: Path, rule: PolicyRule, code: str
+    pack_folder: Path, rule: PolicyRule, code: str
 ) -> None:
-    skills = Satchel(shelf, policy=Policy(rule))
+    skills = Satchel(pack_folder, policy=Policy(rule))
     client = TestClient(create_app(ServedLibrary(skills)))
 
     answer = client.get("/v1/skills/alpha")
@@ -339,9 +339,9 @@ def test_what_the_policy_forbids_is_forbidden(
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, code)
 
 
-def test_no_guess_at_a_name_tells_of_what_may_not_be_listed(shelf: Path) -> None:
-    write_pack(shelf, "alphabet")
-    skills = Satchel(shelf, policy=Policy(deny("alpha")))
+def test_no_guess_at_a_name_tells_of_what_may_not_be_listed(pack_folder: Path) -> None:
+    write_pack(pack_folder, "alphabet")
+    skills = Satchel(pack_folder, policy=Policy(deny("alpha")))
 
     answer = TestClient(create_app(ServedLibrary(skills))).get("/v1/skills/alphab")
 
@@ -350,8 +350,10 @@ def test_no_guess_at_a_name_tells_of_what_may_not_be_listed(shelf: Path) -> None
     )
 
 
-def test_a_skill_that_is_switched_off_is_not_handed_out(shelf: Path) -> None:
-    client = TestClient(create_app(ServedLibrary(Satchel(shelf, disabled=["alpha"]))))
+def test_a_skill_that_is_switched_off_is_not_handed_out(pack_folder: Path) -> None:
+    client = TestClient(
+        create_app(ServedLibrary(Satchel(pack_folder, disabled=["alpha"])))
+    )
 
     answer = client.get("/v1/skills/alpha")
 
@@ -403,7 +405,9 @@ def test_a_fault_of_our_own_tells_nothing(
 
 
 @pytest.mark.row("G16")
-def test_no_answer_holds_a_path_of_the_machine(client: TestClient, shelf: Path) -> None:
+def test_no_answer_holds_a_path_of_the_machine(
+    client: TestClient, pack_folder: Path
+) -> None:
     for path in (
         "/",
         "/readyz",
@@ -419,8 +423,8 @@ def test_no_answer_holds_a_path_of_the_machine(client: TestClient, shelf: Path) 
         "/.well-known/agent-skills/index.json",
     ):
         text = client.get(path).text
-        assert str(shelf.parent) not in text, path
-        assert json.dumps(str(shelf.parent))[1:-1] not in text, path
+        assert str(pack_folder.parent) not in text, path
+        assert json.dumps(str(pack_folder.parent))[1:-1] not in text, path
 
 
 @pytest.mark.row("F03", "T02")
@@ -467,9 +471,9 @@ def test_a_label_that_is_a_path_is_told_by_its_last_name(label: str) -> None:
 
 def test_no_two_sources_have_one_name_outside() -> None:
     labels = ["a#2", "/srv/x/a", "/srv/y/a", "b\x1b[31m"]
-    shelf = Satchel(*(FakeSource(each, {}) for each in labels))
+    pack_folder = Satchel(*(FakeSource(label, {}) for label in labels))
 
-    assert [*public_labels(shelf.catalog).values()] == [
+    assert [*public_labels(pack_folder.catalog).values()] == [
         "a#2",
         "a",
         "a#3",

@@ -1,4 +1,4 @@
-"""A real client of a server in this process, and a shelf for it to look at."""
+"""A real client of a server in this process, and the skills that it reads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AnyRequest(types.Request[Params, str]):
     pass
 
 
-def write_shelf(folder: Path) -> Path:
+def write_skills(folder: Path) -> Path:
     """Write alpha (with files of every kind), beta, and one that only people call."""
     write_pack(
         folder,

@@ -1,4 +1,4 @@
-"""A client of the library that `write_shelf` writes; see the hook one folder up."""
+"""A client of the library that `write_skills` writes; see the hook one folder up."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.server.mcp.clients import connected, library, write_shelf
+from tests.unit.server.mcp.clients import connected, library, write_skills
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -22,4 +22,4 @@ def era() -> str:
 
 @pytest.fixture
 def client(tmp_path: Path, era: str) -> AbstractAsyncContextManager[Client]:
-    return connected(library(write_shelf(tmp_path)), era)
+    return connected(library(write_skills(tmp_path)), era)

@@ -33,7 +33,7 @@ from tests.unit.server.mcp.clients import (
     library,
     refused,
     run,
-    write_shelf,
+    write_skills,
 )
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def everything(client: Client, *uris: str) -> Any:  # noqa: ANN401
 
 
 async def test_a_stream_tells_what_changed(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
 
     async with connected(served) as client, everything(client, ALPHA, GUIDE) as sub:
         write_pack(tmp_path, "gamma")
@@ -92,7 +92,7 @@ async def test_a_stream_tells_what_changed(tmp_path: Path) -> None:
 
 
 async def test_a_stream_tells_what_was_asked_for_only(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
 
     async with (
         connected(served) as client,
@@ -104,7 +104,7 @@ async def test_a_stream_tells_what_was_asked_for_only(tmp_path: Path) -> None:
 
 
 async def test_a_change_of_a_hidden_skill_is_one(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
 
     async with connected(served) as client, everything(client) as sub:
         write_pack(tmp_path, "handshake", "For people.", disable_model_invocation=True)
@@ -116,7 +116,7 @@ async def test_a_change_of_a_hidden_skill_is_one(tmp_path: Path) -> None:
 def test_sessions_of_the_earlier_era_have_a_channel(
     tmp_path: Path, updates: int
 ) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
     send, receive = anyio.create_memory_object_stream[Any](100)
     kinds = (
         ToolListChangedNotification,
@@ -147,7 +147,7 @@ def test_sessions_of_the_earlier_era_have_a_channel(
 
 
 def test_nobody_is_remembered_who_has_gone(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
     seen: list[Watchers] = []
 
     class Counted(Watchers):
@@ -175,7 +175,7 @@ def test_nobody_is_remembered_who_has_gone(tmp_path: Path) -> None:
 async def test_a_client_hears_of_so_many_resources_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
     monkeypatch.setattr(changes, "MAX_URIS", 2)
 
     async with connected(served, "legacy") as client:
@@ -193,7 +193,7 @@ async def test_a_client_hears_of_so_many_resources_only(
 async def test_a_session_that_never_began_by_the_book_is_told_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
     monkeypatch.setattr(changes, "MAX_CLIENTS", 0)
 
     async with connected(served, "legacy") as client:
@@ -205,7 +205,7 @@ async def test_a_session_that_never_began_by_the_book_is_told_nothing(
 def test_each_is_told_of_what_it_can_see(tmp_path: Path) -> None:
     """A change beyond a caller's skills is none of its business."""
     served = library(
-        write_shelf(tmp_path),
+        write_skills(tmp_path),
         policy=Policy(deny("beta", unless=lambda who: who.get("client") == "desk")),
     )
     from satchel.server import Caller
@@ -235,7 +235,7 @@ def test_each_is_told_of_what_it_can_see(tmp_path: Path) -> None:
 
 
 def test_a_sync_after_the_loop_has_ended_tells_nobody(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
     loop = asyncio.new_event_loop()
     listening = Watchers(ExtensionCatalog(served)).listening()
     loop.run_until_complete(listening.__aenter__())
@@ -277,7 +277,7 @@ async def test_a_server_can_end_its_streams(tmp_path: Path) -> None:
 
     from satchel.server import build_server
 
-    server = build_server(library(write_shelf(tmp_path)))
+    server = build_server(library(write_skills(tmp_path)))
 
     async with Client(server, cache=None) as client, everything(client) as sub:
         await server.streams.publish(LISTS[0])

@@ -20,7 +20,7 @@ from tests.unit.server.mcp.clients import (
     library,
     refused,
     run,
-    write_shelf,
+    write_skills,
 )
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ async def test_requests_without_their_parameters_are_errors_of_their_own(
 
 
 async def test_a_folder_tells_what_lies_directly_in_it(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path), page_size=2)
+    served = library(write_skills(tmp_path), page_size=2)
     async with connected(served) as client:
         method = "resources/directory/read"
         told = await all_pages(client, method, "resources", uri="skill://alpha")
@@ -324,7 +324,7 @@ async def test_what_the_extension_cannot_carry_is_not_half_served(
 
 
 async def test_one_pack_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
     (tmp_path / "alpha" / "references" / "guide.md").unlink()
 
     async with connected(served) as client:
@@ -337,7 +337,7 @@ async def test_one_pack_that_cannot_be_read_hides_no_other(tmp_path: Path) -> No
 async def test_skills_written_in_code_are_served_like_others(tmp_path: Path) -> None:
     refunds = Skill("refunds", instructions="Refund.", description="Use for refunds.")
 
-    async with connected(library(write_shelf(tmp_path), refunds)) as client:
+    async with connected(library(write_skills(tmp_path), refunds)) as client:
         entries = (await ask(client, "skills/list"))["skills"]
         assert names(entries) == ["alpha", "beta", "refunds"]
         data = await read(client, entries[2]["uri"])
@@ -348,7 +348,7 @@ async def test_skills_written_in_code_are_served_like_others(tmp_path: Path) -> 
 
 async def test_a_caller_sees_what_is_its(tmp_path: Path) -> None:
     served = library(
-        write_shelf(tmp_path),
+        write_skills(tmp_path),
         policy=Policy(deny("beta", unless=lambda who: who.get("client") == "desk")),
     )
 
@@ -395,7 +395,7 @@ async def _use_everything(served: ServedLibrary) -> None:
 def test_the_registry_is_synced_once_not_for_each_call(
     tmp_path: Path, era: str
 ) -> None:
-    source, sink = _Counting(write_shelf(tmp_path)), ListSink()
+    source, sink = _Counting(write_skills(tmp_path)), ListSink()
     served = library(source, sink=sink)
 
     run(_use_everything(served))

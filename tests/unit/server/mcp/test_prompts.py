@@ -15,7 +15,7 @@ from tests.unit.server.mcp.clients import (
     connected,
     library,
     refused,
-    write_shelf,
+    write_skills,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ async def text(client: Client, name: str, arguments: dict[str, str]) -> str:
 async def test_each_skill_that_a_user_may_call_is_a_prompt(
     tmp_path: Path, era: str
 ) -> None:
-    write_pack(write_shelf(tmp_path), "model-only", user_invocable=False)
+    write_pack(write_skills(tmp_path), "model-only", user_invocable=False)
     write_pack(tmp_path, "odd", "Use\u202e it.", argument_hint="<a\u200bb>")
 
     async with connected(library(tmp_path, page_size=2), era) as client:
@@ -60,7 +60,7 @@ async def test_each_skill_that_a_user_may_call_is_a_prompt(
 async def test_arguments_stand_in_their_places(tmp_path: Path, era: str) -> None:
     sink = ListSink()
 
-    async with connected(library(write_shelf(tmp_path), sink=sink), era) as client:
+    async with connected(library(write_skills(tmp_path), sink=sink), era) as client:
         for arguments, expected in (
             ({"file": "a b.pdf", "kind": "docx"}, "Turn a b.pdf into docx."),
             ({"kind": "docx"}, "Turn  into docx."),
@@ -86,7 +86,7 @@ async def test_the_files_are_read_with_the_tools_that_there_are(
 
 
 async def test_what_is_no_prompt_is_an_invalid_parameter(tmp_path: Path) -> None:
-    write_pack(write_shelf(tmp_path), "model-only", user_invocable=False)
+    write_pack(write_skills(tmp_path), "model-only", user_invocable=False)
 
     async with connected(library(tmp_path)) as client:
         for name, arguments in (
@@ -103,14 +103,14 @@ async def test_a_name_that_is_not_there_is_an_event(tmp_path: Path) -> None:
     """As over every other way: authors want to know what people look for."""
     sink = ListSink()
 
-    async with connected(library(write_shelf(tmp_path), sink=sink)) as client:
+    async with connected(library(write_skills(tmp_path), sink=sink)) as client:
         await refused(client.get_prompt("nobody"))
     missed = [(e.name, e.code) for e in sink.events if e.event == "skill_loaded"]
     assert missed == [("nobody", "skill-not-found")]
 
 
 async def test_a_skill_that_cannot_be_read_now_hides_no_other(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
     (tmp_path / "beta" / "SKILL.md").unlink()
 
     async with connected(served) as client:
@@ -143,7 +143,7 @@ async def test_a_template_offers_nothing_that_the_list_leaves_out(
     tmp_path: Path,
 ) -> None:
     """Of some only their SKILL.md tells that the extension cannot carry them."""
-    write_shelf(tmp_path)
+    write_skills(tmp_path)
     for name in ("2024", "gone", "s-fine"):
         write_pack(tmp_path, name, files={"references/a.md": "a\n"})
     (tmp_path / "2024" / "SKILL.md").write_text(
@@ -168,7 +168,7 @@ async def test_a_template_offers_nothing_that_the_list_leaves_out(
 
 
 async def test_a_template_offers_skills_and_their_files(tmp_path: Path) -> None:
-    write_shelf(tmp_path)
+    write_skills(tmp_path)
     for n in range(105):
         write_pack(tmp_path, f"skill-{n:03}")
 

@@ -35,7 +35,7 @@ from tests.unit.server.mcp.clients import (
     context,
     library,
     refused,
-    write_shelf,
+    write_skills,
 )
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class _Broken(sources.LocalSource):
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_no_exception_ends_a_session(tmp_path: Path, era: str) -> None:
-    source = _Broken(write_shelf(tmp_path))
+    source = _Broken(write_skills(tmp_path))
     served = library(source)
 
     async with connected(served, era) as client:
@@ -272,7 +272,7 @@ async def test_each_load_is_an_event_with_the_client(tmp_path: Path, era: str) -
     sink = ListSink()
     info = Implementation(name="desk\u200b client", version="1")
 
-    served = library(write_shelf(tmp_path), sink=sink)
+    served = library(write_skills(tmp_path), sink=sink)
     async with connected(served, era, client_info=info) as client:
         await client.call_tool("load_skill", {"name": "alpha"})
         await client.read_resource("skill://beta/SKILL.md")

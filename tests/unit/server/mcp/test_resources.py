@@ -14,7 +14,7 @@ from tests.unit.server.mcp.clients import (
     connected,
     library,
     refused,
-    write_shelf,
+    write_skills,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ async def read(client: Client, uri: str) -> Any:  # noqa: ANN401
 async def test_an_index_and_a_manifest_where_they_are_wanted(
     tmp_path: Path, era: str
 ) -> None:
-    served = library(write_shelf(tmp_path), compat=True)
+    served = library(write_skills(tmp_path), compat=True)
     async with connected(served, era) as client:
         index = await read(client, URIS[0])
         assert index["$schema"].endswith("/discovery/0.2.0/schema.json")

@@ -26,7 +26,7 @@ from satchel.server import Caller, streamable_http
 from satchel.server._mcp import _server as draining, _server as transports
 from satchel.server._mcp._server import drained_streams
 from satchel.testing import write_pack
-from tests.unit.server.mcp.clients import ERAS, ask, library, write_shelf
+from tests.unit.server.mcp.clients import ERAS, ask, library, write_skills
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -194,7 +194,7 @@ async def listening(
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_over_http(tmp_path: Path, era: str) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
 
     async with (
         listening(served) as (url, _),
@@ -204,7 +204,7 @@ async def test_over_http(tmp_path: Path, era: str) -> None:
         result = await client.call_tool("load_skill", {"name": "alpha"})
         assert not result.is_error
         entries = (await ask(client, "skills/list"))["skills"]
-        assert [each["uri"] for each in entries] == [
+        assert [entry["uri"] for entry in entries] == [
             "skill://alpha/SKILL.md",
             "skill://beta/SKILL.md",
         ]
@@ -212,7 +212,7 @@ async def test_over_http(tmp_path: Path, era: str) -> None:
 
 
 async def test_changes_over_http_and_an_end_that_is_said(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
 
     async with (
         listening(served) as (url, http),
@@ -228,7 +228,7 @@ async def test_changes_over_http_and_an_end_that_is_said(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_whom_the_guard_let_in_sees_what_is_its(tmp_path: Path, era: str) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
 
     async with (
         listening(served, guarded=True) as (url, _),
@@ -254,7 +254,7 @@ async def test_whom_the_guard_let_in_sees_what_is_its(tmp_path: Path, era: str) 
 async def test_what_is_turned_away(
     tmp_path: Path, headers: dict[str, str], body: bytes, status: int
 ) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
     given = {
         "content-type": "application/json",
         "accept": "application/json, text/event-stream",
@@ -268,7 +268,7 @@ async def test_what_is_turned_away(
 
 
 async def test_over_stdio(tmp_path: Path) -> None:
-    write_shelf(tmp_path)
+    write_skills(tmp_path)
     command = StdioServerParameters(
         command=sys.executable, args=["-c", SERVE, str(tmp_path)]
     )
@@ -284,7 +284,7 @@ async def test_over_stdio(tmp_path: Path) -> None:
 async def test_streams_of_this_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
 
     async with create_client_server_memory_streams() as (client_side, server_side):
 

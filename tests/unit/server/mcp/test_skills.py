@@ -26,7 +26,7 @@ from tests.unit.server.mcp.clients import (
     connected,
     library,
     refused,
-    write_shelf,
+    write_skills,
 )
 
 
@@ -123,7 +123,7 @@ def codes(served: ServedLibrary, *, read: bool = False) -> list[tuple[str, str]]
 
 
 def test_what_fits_is_not_spoken_of(tmp_path: Path) -> None:
-    assert codes(library(write_shelf(tmp_path)), read=True) == []
+    assert codes(library(write_skills(tmp_path)), read=True) == []
 
 
 def test_a_file_that_no_load_gives_is_a_reason(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_what_only_the_file_tells_is_not_listed_either(tmp_path: Path) -> None:
     raw(tmp_path, "number", f"---\nname: number\ndescription: Use it.\n{field}---\n")
     skills = Satchel(tmp_path, options=Options(environ={}))
     catalog = skills.registry.latest
-    entries = tuple(replace(each, odd_fields=()) for each in catalog.entries)
+    entries = tuple(replace(entry, odd_fields=()) for entry in catalog.entries)
 
     class Blind(ServedLibrary):
         @property
@@ -279,7 +279,7 @@ def test_a_listed_file_that_is_not_there_is_no_file_of_it(
 
 
 def test_what_cannot_be_read_now_is_no_matter_of_its_author(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
     (tmp_path / "alpha" / "SKILL.md").unlink()
 
     assert codes(served, read=True) == []
@@ -287,7 +287,7 @@ def test_what_cannot_be_read_now_is_no_matter_of_its_author(tmp_path: Path) -> N
 
 def test_no_file_is_read_to_say_so(tmp_path: Path) -> None:
     served = ServedLibrary(
-        Satchel(write_shelf(tmp_path), options=Options(environ={})), ServerSettings()
+        Satchel(write_skills(tmp_path), options=Options(environ={})), ServerSettings()
     )
     (tmp_path / "alpha" / "SKILL.md").unlink()
 

@@ -17,7 +17,7 @@ from tests.unit.server.mcp.clients import (
     connected,
     library,
     refused,
-    write_shelf,
+    write_skills,
 )
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ async def test_files_come_raw_and_each_by_one_tool(client: Client) -> None:
 async def test_what_could_not_be_loaded_is_a_result(
     tmp_path: Path, arguments: dict[str, object], message: str
 ) -> None:
-    write_shelf(tmp_path)
+    write_skills(tmp_path)
     for name in ("secret", "asked"):
         write_pack(tmp_path, name)
     policy = Policy(deny("secret"), ask("asked"))
@@ -140,7 +140,7 @@ async def test_arguments_are_held_against_the_schema_before_anything_else(
     tmp_path: Path, style: str
 ) -> None:
     sink = ListSink()
-    served = library(write_shelf(tmp_path), sink=sink, style=style)
+    served = library(write_skills(tmp_path), sink=sink, style=style)
 
     async with connected(served) as client:
         for tool in (await client.list_tools()).tools:
@@ -185,7 +185,7 @@ async def test_an_unknown_tool_is_an_error_of_the_protocol(client: Client) -> No
 async def test_the_style_decides_and_no_two_do_one_thing(
     tmp_path: Path, era: str, style: str, names: list[str]
 ) -> None:
-    served = library(write_shelf(tmp_path), style=style)
+    served = library(write_skills(tmp_path), style=style)
     async with connected(served, era) as client:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == names
@@ -201,7 +201,7 @@ async def test_the_style_decides_and_no_two_do_one_thing(
 
 @pytest.mark.row("R18")
 async def test_the_style_agent_skills_gives_its_envelope(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path), style="agent-skills")
+    served = library(write_skills(tmp_path), style="agent-skills")
     async with connected(served) as client:
         told = await call(client, "load_skill", skill_id="alpha")
         assert told["result"].startswith('<skill_context id="alpha">\n')
@@ -217,7 +217,7 @@ async def test_the_style_agent_skills_gives_its_envelope(tmp_path: Path) -> None
 
 
 async def test_the_style_references_gives_descriptors(tmp_path: Path) -> None:
-    served = library(write_shelf(tmp_path), style="references")
+    served = library(write_skills(tmp_path), style="references")
     async with connected(served) as client:
         listed = await call(client, "list_skills")
         assert [each["name"] for each in listed["skills"]] == ["alpha", "beta"]
@@ -244,7 +244,7 @@ async def test_the_catalog_stands_where_these_clients_look(
     tmp_path: Path, era: str
 ) -> None:
     """In the instructions and with the load tool, after every sync."""
-    served = library(write_shelf(tmp_path))
+    served = library(write_skills(tmp_path))
 
     async with connected(served, era) as client:
         section = client.instructions or ""
@@ -288,7 +288,7 @@ async def test_many_skills_are_found_by_a_tool(tmp_path: Path) -> None:
 @pytest.mark.row("C33", "T10", "F31")
 async def test_a_call_that_is_refused_for_its_form_is_an_event(tmp_path: Path) -> None:
     sink = ListSink()
-    served = library(write_shelf(tmp_path), sink=sink)
+    served = library(write_skills(tmp_path), sink=sink)
 
     async with connected(served) as client:
         for arguments in ({}, {"name": "alpha", "file": "x"}, {"name": ["alpha"]}):
