@@ -78,7 +78,7 @@ def text(random: Random) -> str:
 
 
 def cursor(random: Random) -> str:
-    """Return what looks as if it told where a list goes on."""
+    """Return what looks like a cursor of a list."""
     raw = random.choice(
         (
             b"99999999999999999999",
@@ -116,14 +116,14 @@ def broken(random: Random, good: bytes) -> bytes:
 
 
 def _paths(message: Json, at: Path = ()) -> list[Path]:
-    found: list[Path] = [at] if at else []
+    actual: list[Path] = [at] if at else []
     if isinstance(message, dict):
-        for key, each in message.items():
-            found += _paths(each, (*at, key))
+        for key, item in message.items():
+            actual += _paths(item, (*at, key))
     elif isinstance(message, list):
-        for number, each in enumerate(message):
-            found += _paths(each, (*at, number))
-    return found
+        for number, item in enumerate(message):
+            actual += _paths(item, (*at, number))
+    return actual
 
 
 def _changed(random: Random, message: Json, path: Path) -> Json:

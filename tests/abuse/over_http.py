@@ -44,7 +44,7 @@ def _header(random: Random) -> Attack:
     wrong = random.choice(
         (
             *byte_table("headers"),
-            b"".join(b"x-%d: y\r\n" % each for each in range(2000)),
+            b"".join(b"x-%d: y\r\n" % item for item in range(2000)),
         )
     )
     path = random.choice(PATHS).encode()
@@ -64,7 +64,7 @@ def _address(random: Random) -> Attack:
 
 
 def _query(random: Random) -> Attack:
-    path = random.choice([each for each in PATHS if each.startswith("/v1/")])
+    path = random.choice([item for item in PATHS if item.startswith("/v1/")])
     pairs = [
         f"{random.choice(FIELDS)}={_quoted(random)}" for _ in range(random.randrange(6))
     ]
@@ -92,8 +92,10 @@ def _body(random: Random) -> Attack:
     good = over_mcp.good_call()
     head, _, body = good.partition(b"\r\n\r\n")
     real = b"content-length: %d" % len(body)
-    said = random.choice((0, 1, len(body) - 1, len(body) + 1, 10**6, 2**20 + 1, 10**12))
-    head = head.replace(real, b"content-length: %d" % said)
+    output = random.choice(
+        (0, 1, len(body) - 1, len(body) + 1, 10**6, 2**20 + 1, 10**12)
+    )
+    head = head.replace(real, b"content-length: %d" % output)
     return Attack("http: lengths", head + b"\r\n\r\n" + body)
 
 

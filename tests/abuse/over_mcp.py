@@ -112,7 +112,7 @@ def hello() -> bytes:
     """Return the lines with which a client of the earlier era begins."""
     first = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": INITIALIZE}
     then = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    return b"".join(json.dumps(each).encode() + b"\n" for each in (first, then))
+    return b"".join(json.dumps(item).encode() + b"\n" for item in (first, then))
 
 
 def good_call() -> bytes:
@@ -162,7 +162,7 @@ def _method(random: Random) -> Attack:
     name = junk.text(random) if random.randrange(4) else "x" * 100_000
     request = message(name, {})
     shown = name[:200].encode("ascii", "replace").decode()
-    shown = "".join(each if each.isprintable() else "?" for each in shown)
+    shown = "".join(item if item.isprintable() else "?" for item in shown)
     headers = {"mcp-protocol-version": MODERN, "mcp-method": shown}
     return Attack("mcp: unknown method", posted(junk.encoded(random, request), headers))
 
@@ -209,7 +209,7 @@ def _header(random: Random) -> Attack:
 
 def _place(random: Random) -> Attack:
     """Ask for what is not there: cursors, URIs, names."""
-    method, params = random.choice([each for each in GOOD if each[1]])
+    method, params = random.choice([item for item in GOOD if item[1]])
     wrong = {**params}
     for key in wrong:
         wrong[key] = junk.cursor(random) if key == "cursor" else junk.value(random)

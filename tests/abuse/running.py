@@ -129,7 +129,7 @@ def over_sockets(count: int, seed: int = SEED, *, asking: bool = False) -> Repor
             attacks = [_attack(random) for _ in range(size)]
             attacks[:SLOW] = [over_http.slow(random) for _ in range(min(SLOW, size))]
             for attack, outcome in zip(
-                attacks, pool.map(lambda each: _tried(port, each), attacks), strict=True
+                attacks, pool.map(lambda item: _tried(port, item), attacks), strict=True
             ):
                 _count(report, attack, outcome)
             check(port)
@@ -151,22 +151,22 @@ def over_lines(count: int, seed: int = SEED, *, earlier: bool = False) -> Report
     report = Report()
     begun = time.monotonic()
     with started("stdio") as server:
-        said: queue.Queue[bytes] = queue.Queue()
+        output: queue.Queue[bytes] = queue.Queue()
         process = server.process
         assert process.stdin
         assert process.stdout
-        reader = threading.Thread(target=_pass_on, args=(process.stdout, said))
+        reader = threading.Thread(target=_pass_on, args=(process.stdout, output))
         reader.start()
         good = over_mcp.good_earlier if earlier else over_mcp.good
         if earlier:
             process.stdin.write(over_mcp.hello())
-        _check_line(process.stdin, said, good("first"))
+        _check_line(process.stdin, output, good("first"))
         for number in range(count):
             line = over_mcp.line(random)
             report.kinds["stdio: lines"] += 1
             process.stdin.write(line + b"\n")
             if number % 20 == 19 or number == count - 1:
-                _check_line(process.stdin, said, good(f"good-{number}"))
+                _check_line(process.stdin, output, good(f"good-{number}"))
         process.stdin.write(over_mcp.line(random) + b'{"jsonrpc": "2.0", "id"')
         process.stdin.close()
         try:
@@ -192,9 +192,9 @@ def check_good(port: int, secret: str = "") -> None:
     ):
         token = f"connection: close\r\nauthorization: Bearer {secret}".encode()
         good = data.replace(b"connection: close", token) if secret else data
-        said = send(port, Attack("a good request", good))
-        if not said.startswith(b"HTTP/1.1 200 ") or expected not in said:
-            raise Failure(f"a good request was answered {said[:200]!r}")
+        output = send(port, Attack("a good request", good))
+        if not output.startswith(b"HTTP/1.1 200 ") or expected not in output:
+            raise Failure(f"a good request was answered {output[:200]!r}")
 
 
 def _attack(random: Random) -> Attack:
@@ -227,7 +227,7 @@ def _count(report: Report, attack: Attack, outcome: bytes | Failure) -> None:
 
 
 def _check_line(
-    to: IO[bytes], said: queue.Queue[bytes], request: dict[str, Any]
+    to: IO[bytes], output: queue.Queue[bytes], request: dict[str, Any]
 ) -> None:
     """Ask for something good, and wait for that answer.
 
@@ -239,7 +239,7 @@ def _check_line(
     to.flush()
     while True:
         try:
-            line = said.get(timeout=PATIENCE_S)
+            line = output.get(timeout=PATIENCE_S)
         except queue.Empty:
             raise Failure(f"stdio: no answer to {name}") from None
         if any(secret in line for secret in SECRETS):

@@ -49,35 +49,35 @@ def send(port: int, attack: Attack) -> bytes:
         Failure: It said nothing for too long, or what it must not.
     """
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as client:
-        said = _talk(client, attack)
-    judge(attack, said)
-    return said
+        output = _talk(client, attack)
+    judge(attack, output)
+    return output
 
 
-def judge(attack: Attack, said: bytes) -> None:
+def judge(attack: Attack, output: bytes) -> None:
     """Look at an answer.
 
     Raises:
         Failure: It is none, a fault of the server's own, or tells of its insides.
     """
     for secret in SECRETS:
-        if secret in said:
-            at = said.index(secret)
-            raise Failure(f"{attack.kind}: told {said[max(0, at - 80) : at + 80]!r}")
-    found = _STATUS.match(said)
-    if found is None:
-        if said or not (attack.unanswered or attack.manner is not Manner.WAIT):
-            raise Failure(f"{attack.kind}: answered {said[:80]!r}")
-    elif found[1] >= b"500":
-        raise Failure(f"{attack.kind}: {said[:400]!r}")
+        if secret in output:
+            at = output.index(secret)
+            raise Failure(f"{attack.kind}: told {output[max(0, at - 80) : at + 80]!r}")
+    actual = _STATUS.match(output)
+    if actual is None:
+        if output or not (attack.unanswered or attack.manner is not Manner.WAIT):
+            raise Failure(f"{attack.kind}: answered {output[:80]!r}")
+    elif actual[1] >= b"500":
+        raise Failure(f"{attack.kind}: {output[:400]!r}")
 
 
 def _talk(client: socket.socket, attack: Attack) -> bytes:
-    said = b""
+    output = b""
     # Who refuses may close before it has read all; what it said is there to be read.
     with suppress(ConnectionError):
         if attack.manner is Manner.DRIP:
-            said = _drip(client, attack.data)
+            output = _drip(client, attack.data)
         else:
             client.sendall(attack.data)
     match attack.manner:
@@ -92,20 +92,20 @@ def _talk(client: socket.socket, attack: Attack) -> bytes:
                 client.shutdown(socket.SHUT_WR)
         case _:
             pass
-    return said + _rest(client, attack)
+    return output + _rest(client, attack)
 
 
 def _drip(client: socket.socket, data: bytes) -> bytes:
     """Send a byte, listen for a moment, send the next, until the server has enough."""
     client.settimeout(0.02)
-    said = b""
-    for each in data:
-        client.sendall(bytes([each]))
+    output = b""
+    for item in data:
+        client.sendall(bytes([item]))
         with suppress(TimeoutError):
-            said = client.recv(65_536)
+            output = client.recv(65_536)
             break
     client.settimeout(PATIENCE_S)
-    return said
+    return output
 
 
 def _rest(client: socket.socket, attack: Attack) -> bytes:
@@ -122,6 +122,6 @@ def _rest(client: socket.socket, attack: Attack) -> bytes:
     except ConnectionError:
         pass
     except TimeoutError:
-        said = b"".join(parts)[:80]
-        raise Failure(f"{attack.kind}: no end, after {said!r}") from None
+        output = b"".join(parts)[:80]
+        raise Failure(f"{attack.kind}: no end, after {output!r}") from None
     return b"".join(parts)

@@ -44,11 +44,11 @@ def test_so_does_one_at_standard_streams(earlier: bool) -> None:
         b"",
         b"garbage",
     ],
-    ids=lambda said: str(said[-30:]),
+    ids=lambda text_out: str(text_out[-30:]),
 )
-def test_a_bad_answer_is_seen(said: bytes) -> None:
+def test_a_bad_answer_is_seen(text_out: bytes) -> None:
     with pytest.raises(Failure):
-        judge(Attack("any", b""), said)
+        judge(Attack("any", b""), text_out)
 
 
 @pytest.mark.parametrize(

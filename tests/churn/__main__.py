@@ -24,11 +24,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.churn")
     parser.add_argument("surfaces", nargs="*", default=SURFACES)
     parser.add_argument("--seconds", type=float, default=60.0)
-    said = parser.parse_args()
+    output = parser.parse_args()
     wrong = 0
-    for surface in said.surfaces:
+    for surface in output.surfaces:
         with tempfile.TemporaryDirectory() as folder:
-            outcome = run(surface, Path(folder), said.seconds)
+            outcome = run(surface, Path(folder), output.seconds)
         count = len(outcome.wrong)
         sys.stdout.write(f"{surface}: {count} wrong\n{outcome.table()}\n")
         for text, times in Counter(outcome.wrong).most_common(SHOWN):

@@ -17,7 +17,7 @@ __all__ = ["Asker", "OfHttp", "OfLibrary", "OfMcp"]
 
 
 class Asker(Protocol):
-    """One client. It returns a body, or raises `LookupError` with what it was told."""
+    """One client. It returns a body, or raises `LookupError` with the error that it got."""
 
     def load(self, skill_id: str) -> str:
         """Load a skill."""

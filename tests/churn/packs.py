@@ -1,4 +1,4 @@
-"""Packs whose every version tells itself apart, and what rewrites them meanwhile.
+"""Packs whose every version differs, and what rewrites them meanwhile.
 
 ``python -m tests.churn.packs FOLDER SECONDS`` rewrites, adds and removes packs in a
 process of its own, so that no reader is held up by the interpreter's lock.
@@ -51,7 +51,7 @@ def is_whole(body: str) -> bool:
 
 
 def write(folder: Path, version: int) -> None:
-    """Write a pack anew."""
+    """Write a pack again."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "SKILL.md").write_text(text(folder.name, version))
 

@@ -27,7 +27,7 @@ __all__ = ["SURFACES", "Outcome", "run"]
 SURFACES: Final = ("library", "mcp", "http")
 CLIENTS: Final = 16
 MAY_FAIL: Final = frozenset({"hung", "twice", "coming"})
-"""Kinds of skills that a client may be told an error for: one does not answer, one is
+"""Kinds of skills for which a client may get an error: one does not answer, one is
 claimed twice, one is there at times."""
 WEIGHTS: Final = {"hung": 1, "twice": 1, "slow": 2, "coming": 4, "swapped": 3}
 """How often a client asks for each kind; 8 for the others."""
@@ -48,25 +48,25 @@ class Outcome:
     )
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def load(self, kind: str, took_s: float, told: str, body: str) -> None:
+    def load(self, kind: str, took_s: float, result: str, body: str) -> None:
         """Count one load, and keep what is wrong with it."""
         with self._lock:
             self.loads[kind] += 1
             self.slowest_s[kind] = max(self.slowest_s[kind], took_s)
-            if told:
+            if result:
                 self.errors[kind] += 1
                 if kind not in MAY_FAIL:
-                    self.wrong.append(f"{kind}: {told}")
+                    self.wrong.append(f"{kind}: {result}")
             elif not is_whole(body):
                 self.wrong.append(f"{kind}: a torn body of {len(body):,} characters")
 
-    def look(self, took_s: float, told: str) -> None:
+    def look(self, took_s: float, result: str) -> None:
         """Count one look at lists and health."""
         with self._lock:
             self.loads["lists"] += 1
             self.slowest_s["lists"] = max(self.slowest_s["lists"], took_s)
-            if told:
-                self.wrong.append(f"lists: {told}")
+            if result:
+                self.wrong.append(f"lists: {result}")
 
     def table(self) -> str:
         """Return one line for each kind."""
@@ -143,23 +143,23 @@ def _client(
         loads = None if loads is None else loads - 1
         start = time.monotonic()
         if chance.random() < LOOKS:
-            told = ""
+            result = ""
             try:
                 asker.look()
             except Exception as error:  # noqa: BLE001 - it is what is counted
-                told = repr(error)
-            outcome.look(time.monotonic() - start, told)
+                result = repr(error)
+            outcome.look(time.monotonic() - start, result)
             continue
         kind = chance.choices(kinds, weights)[0]
-        told = body = ""
+        result = body = ""
         try:
             body = asker.load(chance.choice(KINDS[kind]))
         except LookupError as error:
-            told = str(error)
+            result = str(error)
         except Exception as error:  # noqa: BLE001 - it is what is counted
             outcome.wrong.append(f"{kind}: {error!r}")
-            told = repr(error)
-        outcome.load(kind, time.monotonic() - start, told, body)
+            result = repr(error)
+        outcome.load(kind, time.monotonic() - start, result, body)
 
 
 @contextmanager

@@ -71,7 +71,7 @@ def test_one_port_serves_every_kind_of_client(
         )
         status = served.stop()
 
-    assert [each["name"] for each in index["skills"]] == ["alpha"]
+    assert [item["name"] for item in index["skills"]] == ["alpha"]
     assert file.content == b"# Guide\n"
     assert ready.json()["skills"] == 2
     assert 'skill_load_total{name="alpha",source="skills"} 1.0' in metrics
@@ -83,11 +83,11 @@ def test_one_port_serves_every_kind_of_client(
     assert "  references/guide.md: 8 bytes" in example.stdout
     assert status == 0
     assert served.process.stdout is not None
-    said = "\n".join(served.said)
-    assert "serving 2 skills from skills" in said
-    assert "1 skill not in the discovery index:" in said
-    assert f"claude mcp add --transport http satchel {url}/mcp" in said
-    assert said.endswith("stopped")
+    output = "\n".join(served.said)
+    assert "serving 2 skills from skills" in output
+    assert "1 skill not in the discovery index:" in output
+    assert f"claude mcp add --transport http satchel {url}/mcp" in output
+    assert output.endswith("stopped")
     assert _loads(events) == [
         ("alpha", "references/guide.md", "http"),
         ("alpha", None, "mcp"),
@@ -277,17 +277,17 @@ def test_it_says_where_it_is_and_ends_when_told_to(
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     answers: list[httpx2.Response] = []
-    said: list[str] = []
+    output: list[str] = []
 
     def ask() -> None:
-        url = next(filter(None, map(_WHERE.search, said)))[1]
+        url = next(filter(None, map(_WHERE.search, output)))[1]
         shown = {"Authorization": f"Bearer {TOKEN}"} if env else {}
         with httpx2.Client(base_url=url, headers=shown, timeout=30) as http:
             answers.extend(map(http.get, ("/v1/skills/alpha", "/metrics")))
         os.kill(os.getpid(), signal.SIGTERM)
 
     def tell(text: str) -> None:
-        said.append(text)
+        output.append(text)
         if text == "stop with Ctrl-C":
             threading.Thread(target=ask).start()
 
@@ -297,11 +297,11 @@ def test_it_says_where_it_is_and_ends_when_told_to(
     assert result.exit_code == 0
     assert [answer.status_code for answer in answers] == [200, 200]
     assert "skill_catalog_tokens" in answers[1].text
-    assert any(says in line for line in said)
-    assert said[-1] == "stopped"
+    assert any(says in line for line in output)
+    assert output[-1] == "stopped"
     if env:
-        assert "callers need a token: Authorization: Bearer ..." in said
-        assert TOKEN not in "".join(said)
+        assert "callers need a token: Authorization: Bearer ..." in output
+        assert TOKEN not in "".join(output)
 
 
 def _need_ipv6() -> None:
@@ -355,9 +355,14 @@ def test_over_stdio_it_ends_with_its_client_or_by_a_signal(
 def test_tokens_of_an_authorization_server_may_be_taken(pack_folder: Path) -> None:
     (pack_folder / "broken").mkdir()
     (pack_folder / "broken" / "SKILL.md").write_text("no frontmatter")
-    known: tuple[str, ...] = ("--oauth-issuer", "https://id.example.com")
-    known += ("--oauth-resource", "https://skills.example.com/mcp")
-    known += ("--oauth-jwks", "https://id.example.com/keys", "--oauth-scope", "skills")
+    parameters: tuple[str, ...] = ("--oauth-issuer", "https://id.example.com")
+    parameters += ("--oauth-resource", "https://skills.example.com/mcp")
+    parameters += (
+        "--oauth-jwks",
+        "https://id.example.com/keys",
+        "--oauth-scope",
+        "skills",
+    )
 
     # It is let listen anywhere, and comes as far as what --strict asks.
     result = run(
@@ -366,7 +371,7 @@ def test_tokens_of_an_authorization_server_may_be_taken(pack_folder: Path) -> No
         "skills",
         "--host",
         "0.0.0.0",  # noqa: S104
-        *known,
+        *parameters,
         "--strict",
     )
 
@@ -375,7 +380,7 @@ def test_tokens_of_an_authorization_server_may_be_taken(pack_folder: Path) -> No
 
 @pytest.mark.parametrize("settles", [True, False])
 def test_the_interpreter_is_left_as_it_was(settles: bool) -> None:
-    """Also where nothing could be served: whoever called may go on."""
+    """Also where nothing could be served: the caller may go on."""
     before = gc.isenabled(), gc.get_freeze_count(), sys.getswitchinterval()
 
     def fail() -> None:

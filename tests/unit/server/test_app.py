@@ -181,7 +181,7 @@ async def test_sessions_that_nobody_ends_keep_nobody_out(
         assert await alive(app, SOME, many[0])
         many += [await opened(app, SOME) for _ in range(8)]
         assert await alive(app, ALL, one)
-        assert [await alive(app, SOME, each) for each in many[-2:]] == [True] * 2
+        assert [await alive(app, SOME, item) for item in many[-2:]] == [True] * 2
         assert not await alive(app, SOME, many[0])
 
 

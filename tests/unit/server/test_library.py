@@ -116,11 +116,11 @@ def test_a_server_that_starts_with_a_conflict_serves_the_rest(tmp_path: Path) ->
 
 def test_who_listens_is_told_of_changes_only(tmp_path: Path) -> None:
     served = open_library(tmp_path)
-    told: list[SyncReport] = []
-    stop = served.listen(told.append)
+    result: list[SyncReport] = []
+    stop = served.listen(result.append)
 
     served.refresh()
-    assert told == []
+    assert result == []
     write_pack(tmp_path, "beta")
     served.refresh()
     write_pack(tmp_path, "shy", disable_model_invocation=True)
@@ -129,7 +129,7 @@ def test_who_listens_is_told_of_changes_only(tmp_path: Path) -> None:
     write_pack(tmp_path, "gamma")
     served.refresh()
 
-    assert [report.added for report in told] == [("beta",), ()]
+    assert [report.added for report in result] == [("beta",), ()]
 
 
 LOADS = 41
@@ -196,7 +196,7 @@ def test_loads_of_a_hung_source_leave_threads_to_others_over_http(hung: Hung) ->
         assert hung.waiting == MAX_THREADS
         hung.let_go.set()
 
-        assert {each.result().status_code for each in far} <= {200, 503}
+        assert {item.result().status_code for item in far} <= {200, 503}
 
 
 @pytest.mark.row("F41")
@@ -249,7 +249,7 @@ async def test_a_lane_that_moves_takes_all_and_one_that_is_stuck_does_not() -> N
 def test_whose_threads_a_skill_has(hung: Hung) -> None:
     served = library(hung)
 
-    assert [served.slow_source(each) for each in ("far", "here", "nope", 7)] == [
+    assert [served.slow_source(item) for item in ("far", "here", "nope", 7)] == [
         "hung",
         None,
         None,

@@ -92,18 +92,18 @@ def test_a_client_that_keeps_its_connection_is_answered_and_told(
     seen: list[object] = []
 
     def ask() -> None:
-        kept = http.client.HTTPConnection(host, port, timeout=WAIT_S)
-        kept.request("GET", "/")
-        first = kept.getresponse()
+        stored = http.client.HTTPConnection(host, port, timeout=WAIT_S)
+        stored.request("GET", "/")
+        first = stored.getresponse()
         first.read()
         seen.append((first.status, first.getheader("connection")))
         os.kill(os.getpid(), signal.SIGTERM)
         while httpx2.get(f"http://{host}:{port}/readyz").status_code != 503:
             continue
-        kept.request("GET", "/")
-        second = kept.getresponse()
+        stored.request("GET", "/")
+        second = stored.getresponse()
         seen.append((second.status, second.getheader("connection"), second.read()))
-        kept.close()
+        stored.close()
 
     serve_http(
         _app, at, GuardSettings(), started=lambda: threading.Thread(target=ask).start()
@@ -333,14 +333,14 @@ def test_two_lengths_are_refused_and_the_connection_closed(path: bytes) -> None:
 
 def test_so_many_connections() -> None:
     with served(GuardSettings(max_connections=2)) as port, ExitStack() as stack:
-        held = [stack.enter_context(closing(connect(port))) for _ in range(2)]
-        for client in held:
+        blocked = [stack.enter_context(closing(connect(port))) for _ in range(2)]
+        for client in blocked:
             client.sendall(GOOD)
             assert answer(client) == b"HTTP/1.1 200 OK"
         with closing(connect(port)) as client:
             assert is_closed(client)
-        held[0].sendall(GOOD)
-        assert answer(held[0]) == b"HTTP/1.1 200 OK"
+        blocked[0].sendall(GOOD)
+        assert answer(blocked[0]) == b"HTTP/1.1 200 OK"
 
 
 def test_what_follows_a_broken_request_is_nothing(
@@ -348,12 +348,12 @@ def test_what_follows_a_broken_request_is_nothing(
 ) -> None:
     with served(GuardSettings()) as port, closing(connect(port)) as client:
         client.sendall(b"NOT HTTP\r\n\r\n" + GOOD)
-        said = b""
+        output = b""
         while part := client.recv(4096):
-            said += part
+            output += part
 
-    assert said.startswith(b"HTTP/1.1 400 ")
-    assert said.count(b"HTTP/1.1") == 1
+    assert output.startswith(b"HTTP/1.1 400 ")
+    assert output.count(b"HTTP/1.1") == 1
 
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 

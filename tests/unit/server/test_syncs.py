@@ -149,10 +149,10 @@ def test_a_mirror_marks_its_requests(
     for path in ("/v1/skills/alpha", "/v1/skills/alpha/files/more.md", "/v1/skills/no"):
         client.get(path, headers={header: value, "User-Agent": "copier/1"})
 
-    told = [(e.name, e.file, e.code) for e in sink.events or sink.skill_syncs]
+    result = [(e.name, e.file, e.code) for e in sink.events or sink.skill_syncs]
     assert bool(sink.events) == is_load
     assert bool(sink.skill_syncs) != is_load
-    assert told == [
+    assert result == [
         ("alpha", "SKILL.md", None),
         ("alpha", "references/more.md", None),
         ("no", None, "skill-not-found"),
@@ -229,7 +229,7 @@ def test_a_report_is_no_way_to_count_what_is_not_here(pack_folder: Path) -> None
         {"id": "x" * 10_000},
         {"id": "gamma", "digest": "<x>", "tokens": 10**30, "duration_s": 1e300},
     ]
-    numbered = [{"seq": number, **each} for number, each in enumerate(loads, 1)]
+    numbered = [{"seq": number, **item} for number, item in enumerate(loads, 1)]
     answer = client.post("/v1/loads", json=told(loads=numbered))
 
     assert answer.json() == {"counted": 1, "refused": 4}

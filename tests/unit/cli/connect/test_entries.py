@@ -1,4 +1,4 @@
-"""What each client wants to be told, as its documentation has it."""
+"""The entry that each client expects, as its documentation has it."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def test_a_server_that_the_client_starts(client: str) -> None:
 
 
 def _parsed(client: str, reach: HttpAddress | StdioCommand) -> dict[str, Any]:
-    known = MCP_CLIENTS[client]
-    text = config_block(known, "satchel", reach)
+    parameters = MCP_CLIENTS[client]
+    text = config_block(parameters, "satchel", reach)
     parsed: dict[str, Any] = (
-        json.loads(text) if known.kind == "json" else tomllib.loads(text)
+        json.loads(text) if parameters.kind == "json" else tomllib.loads(text)
     )
     return parsed
 

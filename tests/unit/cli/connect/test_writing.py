@@ -51,7 +51,7 @@ def test_a_new_file_is_made_and_then_left_alone(tmp_path: Path, client: str) -> 
     before = file.read_bytes(), file.stat().st_ino
     assert write_config(file, MCP_CLIENTS[client], "satchel", HERE) == "unchanged"
     assert (file.read_bytes(), file.stat().st_ino) == before
-    assert [each.name for each in file.parent.iterdir()] == [file.name]
+    assert [item.name for item in file.parent.iterdir()] == [file.name]
 
 
 def test_all_else_in_json_stays(tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_all_else_in_toml_stays_comments_too(tmp_path: Path) -> None:
     assert write_config(file, CODEX, "satchel", THERE) == "changed"
 
     lines = file.read_text().splitlines()
-    kept = [line for line in TOML.splitlines() if "127.0.0.1:1" not in line]
-    assert [line for line in lines if line in kept] == kept
+    stored = [line for line in TOML.splitlines() if "127.0.0.1:1" not in line]
+    assert [line for line in lines if line in stored] == stored
     table = tomllib.loads(file.read_text())["mcp_servers"]["satchel"]
     assert table == {
         "url": THERE.url,
@@ -304,5 +304,5 @@ def test_nothing_is_left_where_writing_fails(
     with pytest.raises(OSError, match="No space"):
         write_config(file, CURSOR, "satchel", HERE)
 
-    assert [each.name for each in tmp_path.iterdir()] == ["mcp.json"]
+    assert [item.name for item in tmp_path.iterdir()] == ["mcp.json"]
     assert file.read_text() == "{}"

@@ -25,9 +25,9 @@ class Answered:
     body: bytes = b""
 
     def header(self, name: str) -> str:
-        found = [v.decode() for n, v in self.headers if n == name.encode()]
-        assert len(found) <= 1, f"{name} is there twice"
-        return found[0] if found else ""
+        actual = [v.decode() for n, v in self.headers if n == name.encode()]
+        assert len(actual) <= 1, f"{name} is there twice"
+        return actual[0] if actual else ""
 
     @property
     def code(self) -> str:
@@ -160,7 +160,7 @@ class Application:
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """Time that a test lets pass."""
 
     def __init__(self) -> None:
         self.now = 100.0

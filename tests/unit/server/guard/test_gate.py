@@ -324,7 +324,7 @@ def test_too_often() -> None:
 
     first = [ask(app, bearer=ALL) for _ in range(3)]
 
-    assert [each.status for each in first] == [200, 200, 429]
+    assert [item.status for item in first] == [200, 200, 429]
     assert first[-1].code == "too-many-requests"
     assert first[-1].header("retry-after") == "2"
     assert ask(app, bearer=SOME).status == 200
@@ -349,7 +349,7 @@ def test_a_peer_may_be_unknown() -> None:
 
 
 class Held:
-    """Answers when it is told to; ``inside`` are those being answered."""
+    """Answers once ``go`` is set; ``inside`` are the requests being answered."""
 
     def __init__(self) -> None:
         self.inside = 0
@@ -368,38 +368,38 @@ class Held:
 
 
 async def test_so_many_are_answered_so_many_wait() -> None:
-    held = Held()
-    app = guard(held, GuardSettings(max_requests=2, max_waiting=3))
+    blocked = Held()
+    app = guard(blocked, GuardSettings(max_requests=2, max_waiting=3))
     tasks = await begin(app, *[Request()] * 7)
 
     refused = [task.result() for task in tasks if task.done()]
-    held.go.set()
+    blocked.go.set()
 
     assert [answer.code for answer in refused] == ["too-busy"] * 2
     assert refused[0].header("retry-after") == "1"
     assert sorted([(await task).status for task in tasks]) == [200] * 5 + [503] * 2
-    assert held.most == 2
+    assert blocked.most == 2
 
 
 async def test_a_request_waits_for_a_limited_time() -> None:
-    held = Held()
-    app = guard(held, GuardSettings(max_requests=1, wait_s=0.01))
+    blocked = Held()
+    app = guard(blocked, GuardSettings(max_requests=1, wait_s=0.01))
     (first,) = await begin(app, Request())
 
     second = await asked(app, Request())
-    held.go.set()
+    blocked.go.set()
 
     assert [(await first).status, second.status] == [200, 503]
 
 
 async def test_a_client_that_leaves_while_it_waits_takes_no_place() -> None:
-    held = Held()
-    app = guard(held, GuardSettings(max_requests=1))
+    blocked = Held()
+    app = guard(blocked, GuardSettings(max_requests=1))
     (first,) = await begin(app, Request())
     (second,) = await begin(app, Request())
     second.cancel()
     await asyncio.wait([second])
-    held.go.set()
+    blocked.go.set()
     await first
 
     assert (await asked(app, Request())).status == 200
@@ -413,16 +413,16 @@ LISTEN = Request("/mcp", "POST", MARK, chunks=(ASKS,))
 
 @pytest.mark.parametrize("stream", [STREAM, LISTEN], ids=["get", "listen"])
 async def test_streams_have_places_of_their_own(stream: Request) -> None:
-    held = Held()
+    blocked = Held()
     settings = GuardSettings(max_requests=1, max_streams=2, body_timeout_s=0.01)
-    app = guard(held, settings)
+    app = guard(blocked, settings)
     tasks = await begin(app, stream, stream, Request())
 
-    assert held.inside == 3
+    assert blocked.inside == 3
     refused = await asked(app, stream)
     assert (refused.status, refused.code) == (503, "too-many-streams")
     await asyncio.sleep(0.02)  # past the time limit of a body, which is not theirs
-    held.go.set()
+    blocked.go.set()
     assert [(await task).status for task in tasks] == [200] * 3
     assert (await asked(app, stream)).status == 200
 
@@ -446,35 +446,35 @@ async def test_streams_have_places_of_their_own(stream: Request) -> None:
     ids=["get", "elsewhere", "another", "list", "no-json", "inside"],
 )
 async def test_a_header_alone_takes_no_place_of_a_stream(request_: Request) -> None:
-    held = Held()
-    app = guard(held, GuardSettings(max_streams=1))
+    blocked = Held()
+    app = guard(blocked, GuardSettings(max_streams=1))
     tasks = await begin(app, LISTEN, request_)
 
-    assert held.inside == 2
-    held.go.set()
+    assert blocked.inside == 2
+    blocked.go.set()
     assert [(await task).status for task in tasks] == [200, 200]
 
 
 async def test_one_caller_does_not_have_all_streams() -> None:
-    held = Held()
-    app = guard(held, GuardSettings(max_streams_each=1))
+    blocked = Held()
+    app = guard(blocked, GuardSettings(max_streams_each=1))
     (first,) = await begin(app, STREAM)
 
     assert (await asked(app, STREAM)).code == "too-many-streams"
     (second,) = await begin(app, Request("/mcp", client=("10.0.0.9", 1)))
-    held.go.set()
+    blocked.go.set()
     assert [(await task).status for task in (first, second)] == [200, 200]
 
 
 @pytest.mark.row("F45")
 async def test_what_came_in_and_what_did_not_is_counted() -> None:
-    held, traffic = Held(), TrafficCounts()
-    app = guard(held, GuardSettings(max_streams=1), traffic=traffic)
+    blocked, traffic = Held(), TrafficCounts()
+    app = guard(blocked, GuardSettings(max_streams=1), traffic=traffic)
     tasks = await begin(app, LISTEN, Request())
     await asked(app, LISTEN)
     await asked(app, Request(headers={"host": "elsewhere.example"}))
     before = "".join(traffic.lines()).splitlines()
-    held.go.set()
+    blocked.go.set()
     await asyncio.wait(tasks)
     after = "".join(traffic.lines()).splitlines()
 

@@ -157,13 +157,13 @@ def test_mcp_is_told_the_same() -> None:
         host="::1", allowed_hosts=("skills.test",), allowed_origins=("https://a.test",)
     )
 
-    told = transport_security(plain)
+    result = transport_security(plain)
 
-    assert told.enable_dns_rebinding_protection
+    assert result.enable_dns_rebinding_protection
     names = ["127.0.0.1", "localhost", "[::1]", "skills.test"]
-    assert told.allowed_hosts == [*names, *(f"{name}:*" for name in names)]
-    assert "http://localhost:*" in told.allowed_origins
-    assert told.allowed_origins[-1] == "https://a.test"
+    assert result.allowed_hosts == [*names, *(f"{name}:*" for name in names)]
+    assert "http://localhost:*" in result.allowed_origins
+    assert result.allowed_origins[-1] == "https://a.test"
 
 
 @pytest.mark.parametrize("settings", [HERE, OPEN, ANY], ids=["suffix", "open", "any"])

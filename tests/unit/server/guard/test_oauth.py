@@ -181,9 +181,9 @@ def test_the_metadata_say_where_to_get_a_token(issuer: Issuer) -> None:
     assert "error=" not in challenge
 
     for path in (METADATA_PATH, f"{METADATA_PATH}/mcp"):
-        told = ask(app, path)
-        assert told.status == 200
-        metadata = json.loads(told.body)
+        result = ask(app, path)
+        assert result.status == 200
+        metadata = json.loads(result.body)
         assert metadata["resource"] == RESOURCE
         assert metadata["authorization_servers"] == [f"{issuer.url}/"]
         assert metadata["scopes_supported"] == ["skills:read"]
@@ -211,9 +211,9 @@ def test_a_verifier_of_ones_own(says: dict[str, Any], status: int) -> None:
 
 def test_tokens_of_both_kinds() -> None:
     application = Application()
-    kept = FixedTokens([Token(Caller("ci"), digest_of("static"))])
+    stored = FixedTokens([Token(Caller("ci"), digest_of("static"))])
     oauth = own(Verifier({"resource": RESOURCE}))
-    app = guard(application, GuardSettings(tokens=kept, oauth=oauth))
+    app = guard(application, GuardSettings(tokens=stored, oauth=oauth))
 
     assert ask(app, bearer="static").status == 200
     assert application.state["caller"] == Caller("ci")

@@ -42,9 +42,9 @@ def test_every_token_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     """How long it takes says nothing of where the token stands."""
     compared: list[bytes] = []
 
-    def compare(kept: bytes, given: bytes) -> bool:
-        compared.append(kept)
-        return kept == given
+    def compare(stored: bytes, given: bytes) -> bool:
+        compared.append(stored)
+        return stored == given
 
     monkeypatch.setattr("satchel.server._guard._tokens.hmac.compare_digest", compare)
     tokens = JoinedTokens(
@@ -150,8 +150,8 @@ def test_a_file_that_cannot_be_used_leaves_the_tokens_as_they_were(
         clock.now += 1
         assert tokens.find(digest_of(ONE))
 
-    (told,) = caplog.records
-    assert told.levelno == logging.ERROR
+    (result,) = caplog.records
+    assert result.levelno == logging.ERROR
     assert "secret" not in caplog.text.replace("import secrets; print(secrets", "")
 
 

@@ -1,4 +1,4 @@
-"""The description of the API, beside what the API does."""
+"""The description of the API, compared with what the API does."""
 
 from __future__ import annotations
 
@@ -78,9 +78,11 @@ def test_every_way_to_refuse_is_described() -> None:
         *("429", "500", "502", "503"),
     }
     assert "404" not in paths["/v1/catalog"]["get"]["responses"]
-    for path in (each for each in paths.values() if "get" in each):
+    for path in (entry for entry in paths.values() if "get" in entry):
         assert set(path["head"]["responses"]) == set(path["get"]["responses"])
-        assert not any("content" in each for each in path["head"]["responses"].values())
+        assert not any(
+            "content" in entry for entry in path["head"]["responses"].values()
+        )
 
 
 def test_a_server_that_wants_a_token_says_so() -> None:
@@ -128,10 +130,10 @@ def test_a_parameter_is_read(schema: dict[str, Any], text: str, value: object) -
     ids=["large", "negative", "not ASCII", "twice", "in the path", "unknown", "none"],
 )
 def test_a_wrong_parameter_is_told(query: list[tuple[str, str]], message: str) -> None:
-    known = (
+    parameters = (
         Parameter("p", "", NUMBER, 1, required=True),
         Parameter("q", "", TEXT, "ab", where="path"),
     )
 
     with pytest.raises(InvalidParameterError, match=message):
-        parse_parameters(known, query, {"q": "ab"})
+        parse_parameters(parameters, query, {"q": "ab"})

@@ -31,17 +31,17 @@ def test_what_the_index_names_is_there_and_is_what_it_says(
 ) -> None:
     index = client.get(V2).json()
 
-    assert [each["name"] for each in index["skills"]] == ["alpha", "beta", "gamma"]
-    assert [each["type"] for each in index["skills"]] == [
+    assert [item["name"] for item in index["skills"]] == ["alpha", "beta", "gamma"]
+    assert [item["type"] for item in index["skills"]] == [
         "skill-md",
         "archive",
         "skill-md",
     ]
-    for each in index["skills"]:
-        answer = client.get(each["url"])
+    for item in index["skills"]:
+        answer = client.get(item["url"])
         assert answer.status_code == 200
-        assert each["digest"] == f"sha256:{sha256(answer.content).hexdigest()}"
-        assert answer.headers["etag"] == f'"{each["digest"].removeprefix("sha256:")}"'
+        assert item["digest"] == f"sha256:{sha256(answer.content).hexdigest()}"
+        assert answer.headers["etag"] == f'"{item["digest"].removeprefix("sha256:")}"'
     assert (
         client.get(index["skills"][0]["url"]).content
         == (pack_folder / "alpha/SKILL.md").read_bytes()
@@ -110,14 +110,17 @@ def test_one_fetch_is_one_sync(client: TestClient, sink: ListSink) -> None:
     ],
 )
 def test_a_fetch_in_vain_is_told_of(
-    library: ServedLibrary, sink: ListSink, path: str, told: tuple[str, str | None, str]
+    library: ServedLibrary,
+    sink: ListSink,
+    path: str,
+    result: tuple[str, str | None, str],
 ) -> None:
     client = TestClient(create_app(library, HttpSettings(old_index=True)))
     client.head(f"/.well-known/{path}")
     assert client.get(f"/.well-known/{path}").status_code == 404
 
     assert [(e.name, e.file, e.code, e.via) for e in sink.skill_syncs] == [
-        (*told, "http")
+        (*result, "http")
     ]
 
 
@@ -146,7 +149,7 @@ def test_a_caller_finds_its_own_skills(
 ) -> None:
     client = client_of(Caller("desk", ("alpha",)))
 
-    assert [each["name"] for each in client.get(V2).json()["skills"]] == ["alpha"]
+    assert [item["name"] for item in client.get(V2).json()["skills"]] == ["alpha"]
     assert client.get("/.well-known/agent-skills/beta.tar.gz").status_code == 404
 
 
@@ -163,7 +166,7 @@ def test_the_index_follows_a_sync(
     after = client.get(V2)
 
     assert again.content == before.content
-    assert [each["name"] for each in after.json()["skills"]] == [
+    assert [item["name"] for item in after.json()["skills"]] == [
         "alpha",
         "beta",
         "delta",
@@ -181,19 +184,19 @@ def test_a_skill_that_may_be_listed_and_not_read_is_in_no_index(
     policy = Policy(deny("beta", action="read"))
     client = TestClient(create_app(ServedLibrary(Satchel(pack_folder, policy=policy))))
 
-    names = [each["name"] for each in client.get(V2).json()["skills"]]
+    names = [item["name"] for item in client.get(V2).json()["skills"]]
 
     assert names == ["alpha", "gamma"]
     assert client.get("/.well-known/agent-skills/beta.tar.gz").status_code == 403
 
 
 def test_a_skill_for_users_alone_can_be_installed(pack_folder: Path) -> None:
-    """As from a static site: whoever installs it is a user."""
+    """As from a static site: anyone who installs it is a user."""
     write_pack(pack_folder, "mine", disable_model_invocation=True)
     write_pack(pack_folder, "none", disable_model_invocation=True, user_invocable=False)
     client = TestClient(create_app(ServedLibrary(Satchel(pack_folder))))
 
-    index = {each["name"]: each for each in client.get(V2).json()["skills"]}
+    index = {item["name"]: item for item in client.get(V2).json()["skills"]}
 
     assert set(index) == {"alpha", "beta", "gamma", "mine"}
     data = client.get(index["mine"]["url"]).content
@@ -207,7 +210,7 @@ def test_a_source_that_is_away_costs_only_its_archives() -> None:
     client = TestClient(create_app(ServedLibrary(Satchel(plain, rich))))
     rich.failure = away("rich")
 
-    assert [each["name"] for each in client.get(V2).json()["skills"]] == ["a"]
+    assert [item["name"] for item in client.get(V2).json()["skills"]] == ["a"]
     assert client.get("/.well-known/agent-skills/b.tar.gz").status_code == 503
 
 

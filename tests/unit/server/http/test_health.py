@@ -154,7 +154,7 @@ def test_a_library_without_a_skill_is_not_ready(tmp_path: Path, kind: str) -> No
 
     assert answer.status_code == 503
     assert answer.json()["error"]["code"] == "not-ready"
-    assert [each["code"] for each in answer.json()["reasons"]] == ["empty-library"]
+    assert [item["code"] for item in answer.json()["reasons"]] == ["empty-library"]
     assert "/srv" not in answer.text
     assert "satchel_ready 0" in client.get("/metrics").text.splitlines()
     assert (allowed.status_code, allowed.json()["status"]) == (200, "ready")
@@ -219,8 +219,8 @@ def test_a_full_disk_is_counted_and_told_of(
     sink.close()
 
     assert (answer.status_code, answer.json()["status"]) == (200, "ready")
-    told = answer.json()["usage"]
-    assert (told["lost"], told["waiting"], told["kept"]) == (6, 4, False)
+    result = answer.json()["usage"]
+    assert (result["lost"], result["waiting"], result["kept"]) == (6, 4, False)
     (reason,) = answer.json()["degraded"]
     assert reason["code"] == "usage-not-kept"
     assert "No space left on device" in reason["message"]

@@ -1,4 +1,4 @@
-"""A release that is served can be pinned by whoever reaches the server."""
+"""Anyone who reaches the server can pin the release that it serves."""
 
 from __future__ import annotations
 

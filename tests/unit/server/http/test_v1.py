@@ -29,8 +29,8 @@ def test_the_catalog_comes_in_pages(client: TestClient) -> None:
     first = client.get("/v1/catalog?limit=2").json()
     last = client.get(f"/v1/catalog?limit=2&after={first['next']}").json()
 
-    assert [each["id"] for each in first["skills"]] == ["alpha", "beta"]
-    assert [each["id"] for each in last["skills"]] == ["gamma"]
+    assert [entry["id"] for entry in first["skills"]] == ["alpha", "beta"]
+    assert [entry["id"] for entry in last["skills"]] == ["gamma"]
     assert (first["total"], first["next"], last["next"]) == (3, "beta", None)
 
 
@@ -99,7 +99,7 @@ def test_a_skill_is_its_whole_text_and_what_lies_beside_it(
         "description": "Use for beta forms.",
     }
     assert skill["digest"] == f"sha256:{sha256(data).hexdigest()}"
-    assert {each["path"]: each["size"] for each in skill["resources"]} == {
+    assert {item["path"]: item["size"] for item in skill["resources"]} == {
         str(file.relative_to(pack_folder / "beta")): file.stat().st_size
         for file in (pack_folder / "beta").rglob("*.*")
     }
@@ -113,7 +113,7 @@ def test_one_file_that_is_too_large_costs_itself_alone(tmp_path: Path) -> None:
 
     skill = client.get("/v1/skills/a").json()
 
-    assert [each["path"] for each in skill["resources"]] == ["SKILL.md", "b.md"]
+    assert [item["path"] for item in skill["resources"]] == ["SKILL.md", "b.md"]
     assert skill["notes"] == [
         "assets/big.bin: not handed out, for its size of 99 bytes."
     ]
@@ -161,9 +161,9 @@ def test_a_file_is_its_exact_bytes_that_no_browser_runs(
     answer = client.get(f"/v1/skills/beta/files/{path}")
     name = path.rpartition("/")[2].replace("references%2F", "")
     (file,) = [
-        each
-        for each in (pack_folder / "beta").rglob(name)
-        if "/b/" not in str(each.relative_to(pack_folder))
+        item
+        for item in (pack_folder / "beta").rglob(name)
+        if "/b/" not in str(item.relative_to(pack_folder))
     ]
 
     assert answer.content == file.read_bytes()
@@ -175,11 +175,11 @@ def test_a_file_is_its_exact_bytes_that_no_browser_runs(
 
 
 def test_find_gives_the_best_first(client: TestClient) -> None:
-    found = client.get("/v1/find", params={"q": "beta forms", "k": 1}).json()
+    actual = client.get("/v1/find", params={"q": "beta forms", "k": 1}).json()
 
-    assert found["query"] == "beta forms"
-    assert [hit["id"] for hit in found["hits"]] == ["beta"]
-    assert found["hits"][0]["source"] == "skills"
+    assert actual["query"] == "beta forms"
+    assert [hit["id"] for hit in actual["hits"]] == ["beta"]
+    assert actual["hits"][0]["source"] == "skills"
 
 
 @pytest.mark.parametrize(
@@ -242,16 +242,16 @@ def test_what_a_caller_has_is_not_sent_again(client: TestClient, path: str) -> N
     head = client.head(path)
     tag = whole.headers["etag"]
     again = [
-        client.get(path, headers={"If-None-Match": each})
-        for each in (tag, f'"x", W/{tag}', "*")
+        client.get(path, headers={"If-None-Match": item})
+        for item in (tag, f'"x", W/{tag}', "*")
     ]
 
     assert head.headers["etag"] == tag
     assert head.headers["content-length"] == str(len(whole.content))
     assert head.headers["content-type"] == whole.headers["content-type"]
     assert head.content == b""
-    assert {each.status_code for each in again} == {304}
-    assert {each.headers["etag"] for each in again} == {tag}
+    assert {item.status_code for item in again} == {304}
+    assert {item.headers["etag"] for item in again} == {tag}
     assert client.get(path, headers={"If-None-Match": '"x"'}).status_code == 200
     assert whole.headers["cache-control"] == "public, max-age=60"
 
@@ -286,7 +286,7 @@ def test_each_load_is_one_event_with_the_program_that_asked(
         ("beta", "references/guide.md", None),
         ("nobody", None, "skill-not-found"),
     ]
-    assert {(each.via, each.client) for each in loads} == {("http", "acme-agent")}
+    assert {(item.via, item.client) for item in loads} == {("http", "acme-agent")}
 
 
 @pytest.mark.parametrize(

@@ -51,12 +51,12 @@ ALPHA = "skill://alpha/SKILL.md"
 
 
 async def some(stream: Any, number: int) -> list[Any]:  # noqa: ANN401
-    found = []
+    actual = []
     async for event in stream:
-        found.append(event)
-        if len(found) == number:
+        actual.append(event)
+        if len(actual) == number:
             break
-    return found
+    return actual
 
 
 async def subscribe(client: Client, uri: str, *, no_more: bool = False) -> None:
@@ -86,9 +86,9 @@ async def test_a_stream_tells_what_changed(tmp_path: Path) -> None:
         assert await some(sub, 4) == [*LISTS, ResourceUpdated(GUIDE)]
         (tmp_path / "alpha" / "SKILL.md").unlink()
         await asyncio.to_thread(served.refresh)
-        told = await some(sub, 5)
-        assert told[:3] == LISTS
-        assert set(told[3:]) == {ResourceUpdated(ALPHA), ResourceUpdated(GUIDE)}
+        result = await some(sub, 5)
+        assert result[:3] == LISTS
+        assert set(result[3:]) == {ResourceUpdated(ALPHA), ResourceUpdated(GUIDE)}
 
 
 async def test_a_stream_tells_what_was_asked_for_only(tmp_path: Path) -> None:
@@ -137,10 +137,10 @@ def test_sessions_of_the_earlier_era_have_a_channel(
                 await subscribe(client, GUIDE, no_more=True)
             (tmp_path / "alpha" / "references" / "guide.md").write_text("New.")
             await asyncio.to_thread(served.refresh)
-            told = [await receive.receive() for _ in kinds]
-            assert [type(each) for each in told] == [*kinds]
+            result = [await receive.receive() for _ in kinds]
+            assert [type(item) for item in result] == [*kinds]
             if updates:
-                assert told[3].params.uri == GUIDE
+                assert result[3].params.uri == GUIDE
 
     with send, receive:
         run(work())
@@ -211,13 +211,13 @@ def test_each_is_told_of_what_it_can_see(tmp_path: Path) -> None:
     from satchel.server import Caller
 
     watchers = Watchers(ExtensionCatalog(served))
-    told: list[tuple[str, object]] = []
+    result: list[tuple[str, object]] = []
     for name in ("", "desk"):
         uris = ("skill://beta/SKILL.md", "skill://alpha", "skill://gamma")
         watchers.add(
             watchers.look(
                 served.view(Caller(name)),
-                lambda event, name=name: told.append((name, event)),  # type: ignore[misc]
+                lambda event, name=name: result.append((name, event)),  # type: ignore[misc]
                 uris,
             )
         )
@@ -226,11 +226,11 @@ def test_each_is_told_of_what_it_can_see(tmp_path: Path) -> None:
     for deliver, event in watchers.news():
         deliver(event)
 
-    assert [event for name, event in told if name == "desk"] == [
+    assert [event for name, event in result if name == "desk"] == [
         *LISTS,
         ResourceUpdated("skill://beta/SKILL.md"),
     ]
-    assert [name for name, _ in told if not name] == []
+    assert [name for name, _ in result if not name] == []
     assert watchers.news() == []
 
 
@@ -261,15 +261,15 @@ def test_who_does_not_read_is_told_no_more() -> None:
 
 def test_what_comes_while_a_stream_begins_waits_for_it() -> None:
     asking = changes._PendingStream()
-    told: list[Any] = []
+    result: list[Any] = []
 
     asking.deliver(LISTS[0])
-    asking.begin(told.append)
+    asking.begin(result.append)
     asking.deliver(LISTS[1])
     asking.end()
     asking.deliver(LISTS[2])
 
-    assert told == LISTS[:2]
+    assert result == LISTS[:2]
 
 
 async def test_a_server_can_end_its_streams(tmp_path: Path) -> None:

@@ -34,13 +34,13 @@ IDENTIFIER = "io.modelcontextprotocol/skills"
 
 
 async def all_pages(client: Client, method: str, key: str, **params: object) -> Any:  # noqa: ANN401
-    found: list[Any] = []
+    actual: list[Any] = []
     cursor: dict[str, object] = {}
     for _ in range(50):
         result = await ask(client, method, **params, **cursor)
-        found += result[key]
+        actual += result[key]
         if "nextCursor" not in result:
-            return found
+            return actual
         cursor = {"cursor": result["nextCursor"]}
     raise AssertionError("no end of pages")
 
@@ -58,10 +58,10 @@ def names(entries: list[Any]) -> list[str]:
 
 
 async def test_the_capability_says_that_folders_can_be_read(client: Client) -> None:
-    told = client.server_capabilities
-    assert told.extensions == {IDENTIFIER: {"directoryRead": True}}
-    assert told.resources is not None
-    assert told.resources.list_changed
+    result = client.server_capabilities
+    assert result.extensions == {IDENTIFIER: {"directoryRead": True}}
+    assert result.resources is not None
+    assert result.resources.list_changed
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -83,15 +83,15 @@ async def test_an_entry_holds_what_a_host_compares(
         "arguments": ["file", "kind"],
         "argument-hint": "<file> [pdf|docx]",
     }
-    uris = [each["uri"] for each in alpha["resources"]]
+    uris = [item["uri"] for item in alpha["resources"]]
     assert uris == sorted(set(uris))
     assert uris[0] == alpha["uri"] == "skill://alpha/SKILL.md"
     assert len(uris) == 6
-    for told in alpha["resources"]:
-        data = await read(client, told["uri"])
+    for answer in alpha["resources"]:
+        data = await read(client, answer["uri"])
         digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
-        assert (digest, len(data)) == (told["digest"], told["size"])
-        path = told["uri"].removeprefix("skill://alpha/")
+        assert (digest, len(data)) == (answer["digest"], answer["size"])
+        path = answer["uri"].removeprefix("skill://alpha/")
         assert data == (tmp_path / "alpha" / path).read_bytes()
 
 
@@ -126,7 +126,7 @@ async def test_frontmatter_goes_out_as_it_was_written(tmp_path: Path) -> None:
 async def test_a_listed_file_that_is_not_there_is_no_resource(
     tmp_path: Path, era: str
 ) -> None:
-    """It stays a finding, and an error for whoever asks for it by its name."""
+    """It stays a finding, and an error for a client that asks for it by its name."""
     (tmp_path / "gone" / "references").mkdir(parents=True)
     (tmp_path / "gone" / "references" / "here.md").write_text("Here.")
     (tmp_path / "gone" / "SKILL.md").write_text(
@@ -135,15 +135,15 @@ async def test_a_listed_file_that_is_not_there_is_no_resource(
     root = "skill://gone"
 
     served = library(tmp_path, compat=True)
-    found = served.skills.findings
-    assert [each.code for each in found] == ["listed-file-missing"]
+    actual = served.skills.findings
+    assert [item.code for item in actual] == ["listed-file-missing"]
     async with connected(served, era) as client:
         (entry,) = (await ask(client, "skills/list"))["skills"]
-        uris = [each["uri"] for each in entry["resources"]]
+        uris = [item["uri"] for item in entry["resources"]]
         assert uris == [f"{root}/SKILL.md", f"{root}/references/here.md"]
         folder = f"{root}/references"
-        told = await ask(client, "resources/directory/read", uri=folder)
-        assert [each["uri"] for each in told["resources"]] == uris[1:]
+        result = await ask(client, "resources/directory/read", uri=folder)
+        assert [item["uri"] for item in result["resources"]] == uris[1:]
         assert await read(client, uris[1]) == b"Here."
         error = await refused(client.read_resource(f"{folder}/away.md"))
         assert (error.code, error.data) == (-32602, {"code": "reference-not-found"})
@@ -250,21 +250,21 @@ async def test_a_folder_tells_what_lies_directly_in_it(tmp_path: Path) -> None:
     served = library(write_skills(tmp_path), page_size=2)
     async with connected(served) as client:
         method = "resources/directory/read"
-        told = await all_pages(client, method, "resources", uri="skill://alpha")
-        assert [(each["name"], each.get("mimeType")) for each in told] == [
+        answer = await all_pages(client, method, "resources", uri="skill://alpha")
+        assert [(item["name"], item.get("mimeType")) for item in answer] == [
             ("alpha", "text/markdown"),
             ("assets", "inode/directory"),
             ("references", "inode/directory"),
             ("scripts", "inode/directory"),
         ]
-        assert told[0]["description"] == "Use for alpha."
-        result = await ask(client, method, uri=told[1]["uri"])
+        assert answer[0]["description"] == "Use for alpha."
+        result = await ask(client, method, uri=answer[1]["uri"])
         assert (result["ttlMs"], result["cacheScope"]) == (60_000, "public")
         assert [(e["name"], e["mimeType"], e["size"]) for e in result["resources"]] == [
             ("dot.png", "image/png", 6),
             ("latin.txt", "text/plain", 5),
         ]
-        (deep,) = (await ask(client, method, uri=told[2]["uri"]))["resources"][:1]
+        (deep,) = (await ask(client, method, uri=answer[2]["uri"]))["resources"][:1]
         assert deep["uri"] == "skill://alpha/references/deep"
         for uri in (
             "skill://alpha/SKILL.md",
@@ -292,7 +292,7 @@ async def test_equal_names_stand_behind_their_ids(tmp_path: Path) -> None:
         assert names(entries) == ["pdf", "pdf"]
         assert b"Use two." in await read(client, entries[0]["uri"])
         above = await ask(client, "resources/directory/read", uri="skill://acme%2Fpdf")
-        assert [each["uri"] for each in above["resources"]] == [
+        assert [item["uri"] for item in above["resources"]] == [
             "skill://acme%2Fpdf/pdf"
         ]
         for uri in ("skill://acme%2Fpdf/x/SKILL.md", "skill://acme%2Fpdf"):
@@ -313,7 +313,7 @@ async def test_what_the_extension_cannot_carry_is_not_half_served(
     async with connected(served) as client:
         assert names((await ask(client, "skills/list"))["skills"]) == ["fine"]
         listed = (await client.list_resources()).resources
-        assert [each.name for each in listed] == ["fine"]
+        assert [item.name for item in listed] == ["fine"]
         for name in ("many", "2024"):
             uri = f"skill://{name}/SKILL.md"
             assert (await refused(ask(client, "skills/get", uri=uri))).code == -32602

@@ -80,9 +80,9 @@ async def test_arguments_stand_in_their_places(tmp_path: Path, era: str) -> None
 async def test_the_files_are_read_with_the_tools_that_there_are(
     client: Client, tmp_path: Path
 ) -> None:
-    told = await text(client, "alpha", {})
-    assert "with load_skill and read_skill_file" in told
-    assert str(tmp_path) not in told
+    result = await text(client, "alpha", {})
+    assert "with load_skill and read_skill_file" in result
+    assert str(tmp_path) not in result
 
 
 async def test_what_is_no_prompt_is_an_invalid_parameter(tmp_path: Path) -> None:
@@ -132,17 +132,17 @@ async def test_a_hint_offers_words(
     client: Client, prompt: str, argument: str, typed: str, values: list[str]
 ) -> None:
     ref = PromptReference(name=prompt)
-    told = await client.complete(ref, {"name": argument, "value": typed})
-    assert told.completion.values == values
-    assert told.completion.total == len(values)
-    assert told.completion.has_more is False
+    result = await client.complete(ref, {"name": argument, "value": typed})
+    assert result.completion.values == values
+    assert result.completion.total == len(values)
+    assert result.completion.has_more is False
 
 
 @pytest.mark.row("F45")
 async def test_a_template_offers_nothing_that_the_list_leaves_out(
     tmp_path: Path,
 ) -> None:
-    """Of some only their SKILL.md tells that the extension cannot carry them."""
+    """For some only their SKILL.md shows that the extension cannot carry them."""
     write_skills(tmp_path)
     for name in ("2024", "gone", "s-fine"):
         write_pack(tmp_path, name, files={"references/a.md": "a\n"})
@@ -154,10 +154,10 @@ async def test_a_template_offers_nothing_that_the_list_leaves_out(
 
     async with connected(served) as client:
         ref = ResourceTemplateReference(uri=TEMPLATE)
-        told = await client.complete(ref, {"name": "skill", "value": ""})
+        result = await client.complete(ref, {"name": "skill", "value": ""})
         listed = (await client.list_resources()).resources
-        skills = [str(each.uri).split("/")[2] for each in listed]
-        assert told.completion.values == skills
+        skills = [str(item.uri).split("/")[2] for item in listed]
+        assert result.completion.values == skills
         assert {"s-fine", "alpha"} <= {*skills}
         assert not {"2024", "gone"} & {*skills}
         for skill in ("2024", "gone"):
@@ -185,10 +185,10 @@ async def test_a_template_offers_skills_and_their_files(tmp_path: Path) -> None:
             ("alpha/SKILL.md", "", []),
             ("", "", []),
         ):
-            told = await client.complete(
+            result = await client.complete(
                 ref, {"name": "path", "value": typed}, {"skill": skill}
             )
-            assert told.completion.values == expected
+            assert result.completion.values == expected
         bare = await client.complete(ref, {"name": "path", "value": ""})
         assert bare.completion.values == []
         for bad in (

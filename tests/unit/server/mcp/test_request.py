@@ -46,22 +46,22 @@ NAMES = ["a", "b", "c d", "é", "\ud800"]
 
 
 def pages(names: list[str], size: int) -> list[list[str]]:
-    found: list[list[str]] = []
+    actual: list[list[str]] = []
     cursor = None
     while True:
         page, cursor = page_of(names, str, kind="k", cursor=cursor, size=size)
-        found.append([*page])
+        actual.append([*page])
         if cursor is None:
-            return found
+            return actual
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 5, 6])
 def test_all_pages_together_are_the_list(size: int) -> None:
-    found = pages(NAMES, size)
+    actual = pages(NAMES, size)
 
-    assert [name for page in found for name in page] == NAMES
-    assert all(len(page) == size for page in found[:-1])
-    assert found[-1]
+    assert [name for page in actual for name in page] == NAMES
+    assert all(len(page) == size for page in actual[:-1])
+    assert actual[-1]
 
 
 def test_an_empty_list_is_one_empty_page() -> None:
@@ -218,11 +218,11 @@ def test_errors_of_the_core_are_told_without_places(
     code: int,
     message: str,
 ) -> None:
-    told = mcp_error(error)
+    result = mcp_error(error)
 
-    assert told.code == code
-    assert message in told.message
-    assert "/srv" not in str(told.error)
+    assert result.code == code
+    assert message in result.message
+    assert "/srv" not in str(result.error)
 
 
 class _Request:

@@ -50,7 +50,7 @@ async def test_an_index_and_a_manifest_where_they_are_wanted(
         assert beta["description"] == "Use for beta."
         manifest = await read(client, URIS[1])
         assert manifest["skill"] == "alpha"
-        assert [each["path"] for each in manifest["files"]][:2] == [
+        assert [item["path"] for item in manifest["files"]][:2] == [
             "SKILL.md",
             "assets/dot.png",
         ]

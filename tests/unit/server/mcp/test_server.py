@@ -138,7 +138,7 @@ anyio.run(run_stdio, ServedLibrary(Satchel(sys.argv[1], sinks=())))
 
 
 class _Guard:
-    """Lets in whoever has a token, as that caller."""
+    """Lets in a caller with a token, as that caller."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -235,9 +235,9 @@ async def test_whom_the_guard_let_in_sees_what_is_its(tmp_path: Path, era: str) 
         Client(url, mode=era, cache=None) as client,
     ):
         assert "Use for alpha." not in (client.instructions or "")
-        told = await ask(client, "skills/list")
-        assert [each["uri"] for each in told["skills"]] == ["skill://beta/SKILL.md"]
-        assert told["cacheScope"] == "private"
+        answer = await ask(client, "skills/list")
+        assert [item["uri"] for item in answer["skills"]] == ["skill://beta/SKILL.md"]
+        assert answer["cacheScope"] == "private"
         result = await client.call_tool("load_skill", {"name": "alpha"})
         assert result.is_error
 

@@ -117,9 +117,9 @@ def raw(folder: Path, name: str, data: str | bytes) -> None:
 
 
 def codes(served: ServedLibrary, *, read: bool = False) -> list[tuple[str, str]]:
-    found = excluded_from_mcp(served, read=read)
-    assert all(each.severity == "warning" and each.fix for each in found)
-    return [(Path(each.path).parent.name, each.code) for each in found]
+    actual = excluded_from_mcp(served, read=read)
+    assert all(entry.severity == "warning" and entry.fix for entry in actual)
+    return [(Path(entry.path).parent.name, entry.code) for entry in actual]
 
 
 def test_what_fits_is_not_spoken_of(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_what_fits_is_not_spoken_of(tmp_path: Path) -> None:
 
 
 def test_a_file_that_no_load_gives_is_a_reason(tmp_path: Path) -> None:
-    """Else the skill would be missing from the list, and nobody be told why."""
+    """Else the skill would be missing from the list without a reason."""
     write_pack(tmp_path, "big", files={"a.bin": b"\0" * 3_000})
     limits = Limits(file_bytes=2_999)
 
@@ -225,7 +225,7 @@ ODD = {
 async def test_what_clients_refuse_a_whole_list_for_is_not_listed(
     tmp_path: Path,
 ) -> None:
-    """It is told at the start, and whoever knows its URI gets it as it is written."""
+    """It is reported at the start, and a client that knows its URI gets it."""
     write_pack(tmp_path, "fine", metadata={"version": "1.0"})
     for name, field in ODD.items():
         raw(tmp_path, name, f"---\nname: {name}\ndescription: Use it.\n{field}---\n")
@@ -236,7 +236,7 @@ async def test_what_clients_refuse_a_whole_list_for_is_not_listed(
 
     async with connected(served) as client:
         answer = await ask(client, "skills/list")
-        names = [each["frontmatter"]["name"] for each in answer["skills"]]
+        names = [item["frontmatter"]["name"] for item in answer["skills"]]
         assert names == ["fine"]
         uri = "skill://number/SKILL.md"
         answer = await ask(client, "skills/get", uri=uri)

@@ -37,16 +37,16 @@ SEVEN = [
 
 
 def data(result: CallToolResult) -> dict[str, Any]:
-    """Return the structured content; the text beside it says the same."""
+    """Return the structured content; the text next to it says the same."""
     assert result.structured_content is not None
     (content,) = result.content
     assert isinstance(content, TextContent)
-    told = cast("dict[str, Any]", result.structured_content)
-    if set(told) == {"result"}:
-        assert content.text == told["result"]
+    answer = cast("dict[str, Any]", result.structured_content)
+    if set(answer) == {"result"}:
+        assert content.text == answer["result"]
     else:
-        assert json.loads(content.text) == told
-    return told
+        assert json.loads(content.text) == answer
+    return answer
 
 
 async def tools_of(client: Client) -> dict[str, Tool]:
@@ -56,12 +56,12 @@ async def tools_of(client: Client) -> dict[str, Tool]:
 async def call(client: Client, tool: str, /, **arguments: object) -> dict[str, Any]:
     """Call a tool; what it gives fits the schema that it was announced with."""
     result = await client.call_tool(tool, arguments)
-    told = data(result)
+    answer = data(result)
     schema = (await tools_of(client))[tool].output_schema
     assert schema is not None
-    assert ArgumentValidator(schema).problem(told) is None
-    assert result.is_error == bool(told.get("error"))
-    return told
+    assert ArgumentValidator(schema).problem(answer) is None
+    assert result.is_error == bool(answer.get("error"))
+    return answer
 
 
 @pytest.mark.row("C25", "C26", "C27", "C28", "C29", "X22")
@@ -72,31 +72,31 @@ async def test_load_skill_gives_the_seven_keys_as_data_and_as_text(
     schema = (await tools_of(client))["load_skill"].input_schema
     assert [*schema["properties"]] == ["name", "reference", "script"]
     assert schema["required"] == ["name"]
-    told = await call(client, "load_skill", name="alpha")
-    assert [*told][:7] == SEVEN
-    assert told["name"] == "alpha"
-    assert told["body"] == "\nDo alpha.\n"
-    assert told["available_references"] == ["deep/more.md", "guide.md"]
-    assert told["available_scripts"] == ["run.py"]
-    assert told["reference_content"] is None
-    assert told["script_content"] is None
-    assert told["error"] is None
+    result = await call(client, "load_skill", name="alpha")
+    assert [*result][:7] == SEVEN
+    assert result["name"] == "alpha"
+    assert result["body"] == "\nDo alpha.\n"
+    assert result["available_references"] == ["deep/more.md", "guide.md"]
+    assert result["available_scripts"] == ["run.py"]
+    assert result["reference_content"] is None
+    assert result["script_content"] is None
+    assert result["error"] is None
     beta = await call(client, "load_skill", name="beta")
     assert beta["available_references"] == beta["available_scripts"] == []
 
 
 @pytest.mark.row("C30", "C31", "R14")
 async def test_files_come_raw_and_each_by_one_tool(client: Client) -> None:
-    told = await call(
+    result = await call(
         client,
         "load_skill",
         name="alpha",
         reference="guide.md",
         script="run.py",
     )
-    assert told["body"] == ""
-    assert told["reference_content"] == "# Guide\r\n"
-    assert told["script_content"] == "print(1)\n"
+    assert result["body"] == ""
+    assert result["reference_content"] == "# Guide\r\n"
+    assert result["script_content"] == "print(1)\n"
     other = await call(client, "read_skill_file", name="alpha", path="latin.txt")
     assert other["content"] == "café\n"
     image = await call(client, "read_skill_file", name="alpha", path="assets/dot.png")
@@ -128,10 +128,10 @@ async def test_what_could_not_be_loaded_is_a_result(
     policy = Policy(deny("secret"), ask("asked"))
 
     async with connected(library(tmp_path, policy=policy)) as client:
-        told = await call(client, "load_skill", **arguments)
-        assert message in told["error"]
-        assert [*told] == SEVEN
-        assert str(tmp_path) not in json.dumps(told)
+        result = await call(client, "load_skill", **arguments)
+        assert message in result["error"]
+        assert [*result] == SEVEN
+        assert str(tmp_path) not in json.dumps(result)
 
 
 @pytest.mark.row("E14")
@@ -203,10 +203,10 @@ async def test_the_style_decides_and_no_two_do_one_thing(
 async def test_the_style_agent_skills_gives_its_envelope(tmp_path: Path) -> None:
     served = library(write_skills(tmp_path), style="agent-skills")
     async with connected(served) as client:
-        told = await call(client, "load_skill", skill_id="alpha")
-        assert told["result"].startswith('<skill_context id="alpha">\n')
-        assert "<active_resources>" in told["result"]
-        assert str(tmp_path) not in told["result"]
+        answer = await call(client, "load_skill", skill_id="alpha")
+        assert answer["result"].startswith('<skill_context id="alpha">\n')
+        assert "<active_resources>" in answer["result"]
+        assert str(tmp_path) not in answer["result"]
         result = await client.call_tool("load_skill", {"skill_id": "gamma"})
         assert result.is_error
         assert "was not found" in data(result)["result"]
@@ -220,12 +220,12 @@ async def test_the_style_references_gives_descriptors(tmp_path: Path) -> None:
     served = library(write_skills(tmp_path), style="references")
     async with connected(served) as client:
         listed = await call(client, "list_skills")
-        assert [each["name"] for each in listed["skills"]] == ["alpha", "beta"]
-        found = await call(client, "search_skills", query="BETA")
-        assert [each["name"] for each in found["matches"]] == ["beta"]
+        assert [entry["name"] for entry in listed["skills"]] == ["alpha", "beta"]
+        actual = await call(client, "search_skills", query="BETA")
+        assert [entry["name"] for entry in actual["matches"]] == ["beta"]
         name = "load_skill_instructions"
-        told = await call(client, name, skill_name="alpha")
-        assert told["instructions"] == "\nDo alpha.\n"
+        result = await call(client, name, skill_name="alpha")
+        assert result["instructions"] == "\nDo alpha.\n"
         text = await call(client, name, skill_name="alpha", reference="guide.md")
         assert text == {"result": "# Guide\r\n"}
         unknown = await call(client, name, skill_name="gamma")
@@ -277,8 +277,8 @@ async def test_many_skills_are_found_by_a_tool(tmp_path: Path) -> None:
 
     async with connected(library(tmp_path)) as client:
         assert [*await tools_of(client)] == ["load_skill", "find_skills"]
-        told = await call(client, "find_skills", query="forms kind 7", k=2)
-        assert len(told["skills"]) == 2
+        result = await call(client, "find_skills", query="forms kind 7", k=2)
+        assert len(result["skills"]) == 2
         bad = await client.call_tool("find_skills", {"query": "x", "k": 0})
         assert bad.is_error
         error = data(bad)["error"]
