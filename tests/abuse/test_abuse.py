@@ -35,7 +35,7 @@ def test_so_does_one_at_standard_streams(earlier: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "output",
     [
         b"HTTP/1.1 500 Internal Server Error\r\n\r\n",
         b"HTTP/1.1 503 Service Unavailable\r\n\r\n",

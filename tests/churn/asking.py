@@ -17,7 +17,7 @@ __all__ = ["Asker", "OfHttp", "OfLibrary", "OfMcp"]
 
 
 class Asker(Protocol):
-    """One client. It returns a body, or raises `LookupError` with the error that it got."""
+    """One client. It returns a body, or raises `LookupError` with an error."""
 
     def load(self, skill_id: str) -> str:
         """Load a skill."""

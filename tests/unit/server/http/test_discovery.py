@@ -98,7 +98,7 @@ def test_one_fetch_is_one_sync(client: TestClient, sink: ListSink) -> None:
 
 @pytest.mark.row("X03", "G09")
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "result"),
     [
         ("agent-skills/nobody.tar.gz", ("nobody", None, "skill-not-found")),
         ("agent-skills/nobody/SKILL.md", ("nobody", None, "skill-not-found")),
