@@ -44,11 +44,11 @@ def test_so_does_one_at_standard_streams(earlier: bool) -> None:
         b"",
         b"garbage",
     ],
-    ids=lambda text_out: str(text_out[-30:]),
+    ids=lambda output: str(output[-30:]),
 )
-def test_a_bad_answer_is_seen(text_out: bytes) -> None:
+def test_a_bad_answer_is_seen(output: bytes) -> None:
     with pytest.raises(Failure):
-        judge(Attack("any", b""), text_out)
+        judge(Attack("any", b""), output)
 
 
 @pytest.mark.parametrize(
