@@ -11,6 +11,7 @@ import click
 from satchel.cli._terminal import echo_error
 from satchel.errors import DuplicateSkillError, NoSkillsError, SourceUnavailableError
 from satchel.model import OnConflict
+from satchel.text import plural
 
 if TYPE_CHECKING:
     import logging
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from satchel.sources import LocalSource
 
 
-_F = TypeVar("_F", bound=Callable[..., object])
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_KEEPS_AWAY: Final = frozenset(
+_MISSING_SKILL_CODES: Final = frozenset(
     {NoSkillsError.code, SourceUnavailableError.code, DuplicateSkillError.code}
 )
 
@@ -32,17 +33,17 @@ _KEEPS_AWAY: Final = frozenset(
 def named_paths(
     ctx: click.Context, param: click.Parameter, paths: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Refuse an empty path: a variable that is not set must not mean this folder."""
+    """Refuse an empty path: an unset variable must not mean the working folder."""
     if "" in paths:
         raise click.BadParameter("the path is empty", ctx, param)
     return paths
 
 
-def skills_option(command: _F) -> _F:
-    """Add ``--skills PATH``, to be given as often as wanted, and how it is opened.
+def skills_option(command: _Command) -> _Command:
+    """Add ``--skills PATH``, ``--prefix`` and ``--on-conflict``.
 
-    ``--prefix`` and ``--on-conflict`` are kept for `opened`, so that no command has to
-    hand them on.
+    `open_skills` finds the last two in the context of click, so that no command has to
+    pass them on.
     """
     for option in (
         click.option(
@@ -50,7 +51,7 @@ def skills_option(command: _F) -> _F:
             type=click.Choice(get_args(OnConflict)),
             metavar="HOW",
             expose_value=False,
-            callback=_keep,
+            callback=_store_option,
             help="error lists none of several packs that claim one id, precedence the "
             "first. Default: what satchel.toml says, else error.",
         ),
@@ -59,7 +60,7 @@ def skills_option(command: _F) -> _F:
             multiple=True,
             metavar="TEXT",
             expose_value=False,
-            callback=_keep_prefix,
+            callback=_store_prefix,
             help="Put it in front of each id; {parent} is the folder that the pack's "
             "folder is in. PATH=TEXT is for one --skills PATH; repeatable.",
         ),
@@ -78,29 +79,31 @@ def skills_option(command: _F) -> _F:
     return command
 
 
-_KEPT: Final = "satchel.cli._options"
+_CONTEXT_KEY: Final = "satchel.cli._options"
 
 
-def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
+def _store_option(ctx: click.Context, param: click.Parameter, value: object) -> None:
     if value is not None:
-        cast("dict[str, object]", ctx.meta.setdefault(_KEPT, {}))[param.name] = value
+        cast("dict[str, object]", ctx.meta.setdefault(_CONTEXT_KEY, {}))[param.name] = (
+            value
+        )
 
 
-def _keep_prefix(
+def _store_prefix(
     ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
 ) -> None:
-    """Keep one text for all, or a text for each path; not both."""
+    """Store one text for all paths, or one for each path; not both."""
     parts = [text.rpartition("=") for text in texts]
     by_place = {place: prefix for place, _, prefix in parts}
     if "" in by_place and len(texts) > 1:
         raise click.BadParameter("give one for all, or each with its PATH=", ctx, param)
     if texts:
-        _keep(ctx, param, by_place.get("", by_place))
+        _store_option(ctx, param, by_place.get("", by_place))
 
 
 def options_again() -> list[str]:
-    """Return what was kept as arguments, with absolute paths: for another process."""
-    options: dict[str, Any] = click.get_current_context().meta.get(_KEPT, {})
+    """Return ``--prefix`` and ``--on-conflict`` as arguments for another process."""
+    options: dict[str, Any] = click.get_current_context().meta.get(_CONTEXT_KEY, {})
     prefix = options.get("prefix", {})
     by_place = {"": prefix} if isinstance(prefix, str) else prefix
     arguments: list[str] = []
@@ -119,11 +122,11 @@ def open_skills(
     quiet: bool = False,
     **options: Any,  # noqa: ANN401 - those of Satchel
 ) -> Generator["Satchel"]:
-    """Open skills for a command that only shows them, wherever projects keep them.
+    """Open skills for a command that only shows them.
 
-    As `opened_as_named` does; but folders of clients below a folder are searched too,
-    and with nothing named, and no configuration file, `usual_places` are opened, which
-    is said unless ``quiet``.
+    As `open_named_skills`, but folders of clients below a folder are searched too.
+    Without a path and without a configuration file it opens the usual folders of a
+    project, and prints which, unless ``quiet``.
     """
     if not paths and find_settings() is None:
         from satchel.checking import usual_folders
@@ -142,34 +145,34 @@ def open_named_skills(
     client_folders: bool = False,
     **options: Any,  # noqa: ANN401 - those of Satchel
 ) -> Generator["Satchel"]:
-    """Open what the user named, else what the nearest configuration file says.
+    """Open the paths, or else what the nearest configuration file says.
 
-    ``client_folders`` searches those below a folder that was named too. ``options`` are
+    ``client_folders`` also searches those below a path. ``options`` are
     those of `satchel.Satchel` and fields of `satchel.Options`. Without ``sinks`` no
     event is made: most commands load nothing, and opening a sink takes time.
 
     Raises:
-        MissingPathError: A path that was named does not exist.
-        NoSources: Nothing was named, and there is no configuration file.
-        ConfigError: It cannot be used, or a path is a file, and no SKILL.md.
+        MissingPathError: A path does not exist.
+        NoSources: There is no path, and no configuration file.
+        ConfigError: The file cannot be used, or a path is a file, but no SKILL.md.
     """
     from satchel.runtime import Options, Satchel, without_logging
 
     ctx = click.get_current_context(silent=True)
     if ctx is not None:
-        options = {**ctx.meta.get(_KEPT, {}), **options}
+        options = {**ctx.meta.get(_CONTEXT_KEY, {}), **options}
     folders: list[Any] = list(paths)
     if client_folders:
-        folders = [_searched(path) for path in dict.fromkeys(paths)]
+        folders = [_with_client_folders(path) for path in dict.fromkeys(paths)]
     if not folders:
         options = {"config": _settings(), **options}
     elif urls := [path for path in paths if path.startswith(("http://", "https://"))]:
-        # Whoever types an address of this machine means it; no site may lead there.
+        # A user who types an address of this machine means it; no site may lead there.
         options.setdefault("allow_private", all(map(_is_private, urls)))
     options.setdefault("sinks", ())
     moved = {field.name for field in fields(Options)} & options.keys()
     rare = Options(**{name: options.pop(name) for name in moved})
-    with without_logging():  # each command prints what its user has to know
+    with without_logging():  # each command prints its findings
         skills = Satchel(*folders, options=rare, **options)
     try:
         yield skills
@@ -181,10 +184,10 @@ def open_named_skills(
 def recording() -> Generator[tuple["UsageSink", ...]]:
     """Open the sinks of a command that loads: the user's database, by default.
 
-    They are told of loads only. To look at skills is not to offer them to anybody.
+    They get loads only: to look at skills is not to offer them.
 
     Raises:
-        ConfigError: ``SATCHEL_USAGE`` says something that is no place for events.
+        ConfigError: ``SATCHEL_USAGE`` names no sink.
     """
     from satchel.usage import LoadsOnly, Sinks
 
@@ -212,8 +215,8 @@ def _settings() -> str:
     return path
 
 
-def _searched(path: str) -> "str | LocalSource":
-    """Return a folder of packs as a source that looks into those of clients too."""
+def _with_client_folders(path: str) -> "str | LocalSource":
+    """Return a folder of packs as a source that also searches those of clients."""
     from satchel.model import RELEASE_FILE
     from satchel.sources import LocalSource
 
@@ -224,9 +227,9 @@ def _searched(path: str) -> "str | LocalSource":
 
 
 def _is_private(url: str) -> bool:
-    """Tell whether the host of a URL is this machine or its network, by its very name.
+    """Return whether a URL names this machine or its network, by the text alone.
 
-    What a name resolves to is not asked: others say that.
+    Names are not resolved: the answer would come from others.
     """
     from ipaddress import ip_address
     from urllib.parse import urlsplit
@@ -239,9 +242,9 @@ def _is_private(url: str) -> bool:
 
 
 def find_settings() -> str | None:
-    """Return the configuration file relative to the working folder, None for none.
+    """Return the configuration file, relative to the working folder; None for none.
 
-    Relative, so that what it names is printed as its author wrote it.
+    So the paths in it are printed as its author wrote them.
     """
     from pathlib import Path
 
@@ -252,25 +255,24 @@ def find_settings() -> str | None:
 
 
 def warn_empty(skills: "Satchel") -> None:
-    """Say on standard error which sources hold no skill (R19)."""
-    _tell_findings(skills, frozenset({NoSkillsError.code}))
+    """Print on standard error which sources have no skill."""
+    _print_findings(skills, frozenset({NoSkillsError.code}))
 
 
 def warn(skills: "Satchel") -> None:
-    """Say on standard error what keeps skills from being here at all.
+    """Print on standard error why skills are missing.
 
-    Sources that hold none or do not answer, and ids that several packs claim; packs
+    Sources that have none or do not answer, and ids that several packs claim; packs
     that cannot be used are counted.
     """
-    _tell_findings(skills, _KEEPS_AWAY)
+    _print_findings(skills, _MISSING_SKILL_CODES)
     excluded = skills.registry.latest.excluded
     refused = sum(skill.reason == "refused" for skill in excluded)
     if refused:
-        packs = "1 pack" if refused == 1 else f"{refused:,} packs"
-        echo_error(f"{packs} cannot be used: see satchel doctor")
+        echo_error(f"{plural(refused, 'pack')} cannot be used: see satchel doctor")
 
 
-def _tell_findings(skills: "Satchel", codes: frozenset[str]) -> None:
+def _print_findings(skills: "Satchel", codes: frozenset[str]) -> None:
     for finding in skills.findings:
         if finding.code in codes:
             echo_error(str(finding))
@@ -299,16 +301,13 @@ def complete_skill(
         return []
 
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
 def budget_option(command: _Command) -> _Command:
     """Add ``--budget N|none``: a count, None for no budget, or ``default``."""
     return budget_option_with("4000, or what satchel.toml says")(command)
 
 
 def budget_option_with(default: str) -> Callable[[_Command], _Command]:
-    """Return what adds ``--budget``; ``default`` says what holds without it."""
+    """Return the decorator for ``--budget``; ``default`` is for the help."""
     return click.option(
         "--budget",
         metavar="N|none",
@@ -331,12 +330,12 @@ def _budget(
 
 
 def command_sinks() -> "tuple[UsageSink, ...]":
-    """Return the sinks of a command; whoever calls this closes them.
+    """Return the sinks of a command; the caller closes them.
 
     With ``log:`` the lines go to standard error: a command sets up no other log.
 
     Raises:
-        ConfigError: ``SATCHEL_USAGE`` says something that is no place for events.
+        ConfigError: ``SATCHEL_USAGE`` names no sink.
     """
     from satchel.usage import LoggingSink, usage_sinks
 

@@ -181,14 +181,13 @@ class SkillRegistry:
         return (*packs, *findings)
 
     def manifest(self, key: str) -> bytes:
-        """Return the SKILL.md that says what the descriptor says."""
+        """Return a SKILL.md with the content of the descriptor."""
         return self.read(key, SKILL_FILE, self._limits.skill_md_bytes)
 
     def files(self, key: str) -> tuple[FileStat, ...]:
         """Return SKILL.md and the references, sorted by path.
 
-        One that is missing is among them, and marked so: whoever asks for it is told
-        that it is listed and missing.
+        A missing one is in the list, and marked: an error says that it is missing.
         """
         return self._list(self.get(key))
 

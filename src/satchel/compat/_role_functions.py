@@ -131,7 +131,7 @@ def skills_in(templates_dir: str | os.PathLike[str]) -> Satchel:
     """Return the packs of a folder, as its prompts name them."""
     place: str = os.path.abspath(os.fspath(templates_dir))  # noqa: PTH100 - as below
     with _lock:
-        resolvers = [kept for key, kept in _resolvers.items() if key[0] == place]
+        resolvers = [value for key, value in _resolvers.items() if key[0] == place]
     resolver = (
         resolvers[-1]
         if resolvers

@@ -299,7 +299,7 @@ class TemplatePrompt:
         except TemplateNotFoundError:
             return None
         except TemplateError as error:
-            fix = "mend the template, or make a pack of it"
+            fix = "repair the template, or make a pack of it"
             findings.append(
                 Finding(error.code, "error", error.detail, error.path, fix=fix)
             )
@@ -311,11 +311,11 @@ class TemplatePrompt:
     def _let_render(
         self, renderer: LegacyRenderer, request: RoleRequest, findings: list[Finding]
     ) -> LegacyText | None:
-        """Ask the renderer that was given; whatever it does, the spawn goes on."""
+        """Call the caller's renderer; if it fails, that is a finding."""
         context = {name: to_text(value) for name, value in request.context.items()}
         try:
             text = renderer(request.role, context, templates_dir=Path(self.root))
-        except Exception as error:  # noqa: BLE001 - somebody else's code, as a plug-in's
+        except Exception as error:  # noqa: BLE001 - the caller's code may raise anything
             findings.append(
                 _template_unusable(request.role, f"raised {_describe_error(error)}")
             )
@@ -323,7 +323,7 @@ class TemplatePrompt:
         if not isinstance(text, str):
             findings.append(
                 _template_unusable(
-                    request.role, f"gave {type(text).__name__}, want text"
+                    request.role, f"returned {type(text).__name__}, not text"
                 )
             )
             return None

@@ -37,7 +37,7 @@ class RoleResolver:
     tree below ``skills`` changed; templates are read at every call. Safe across
     threads.
 
-    ``named_packs`` tells whether some prompt so far was that of a pack.
+    ``named_packs`` says whether some prompt so far was that of a pack.
 
     A folder called ``roles`` that has neither of the two means its parent folder, as
     users of the earlier system wrote it.

@@ -99,10 +99,10 @@ class LineStore:
 class ChainStore(LineStore):
     """The same lines, each with the SHA-256 of the line before it.
 
-    Besides, ``line`` is the number of the line, and the JSON is canonical. The last
-    line's number and digest also go to a file beside it, ``PATH.head``, so that a cut
-    tail is told: by whoever keeps a copy of that file elsewhere, for who can cut the
-    one file can write the other. `verify_chain` looks at both.
+    ``line`` is the number of the line, and the JSON is canonical. Number and digest of
+    the last line are also in the file ``PATH.head``. A copy of that file, stored
+    elsewhere, shows that lines at the end were removed: anyone who can cut the log can
+    write its head too. `verify_chain` reads both.
     """
 
     _written: tuple[int, str] = 0, GENESIS
