@@ -31,11 +31,14 @@ _PROBLEMS: Final = (
     (_UNPRINTABLE, "it holds a control character, or is no valid Unicode"),
     (re.compile(r"\A/"), "it is absolute"),
     (re.compile(r"[\\:]"), "it holds a backslash or a colon"),
-    (re.compile(r"(?i)%(?:2e|2f|5c|00)"), "it holds an encoded dot, slash or NUL"),
+    (re.compile(r"%(?i:2e|2f|5c|00)"), "it holds an encoded dot, slash or NUL"),
     (re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)"), "it has a part that is empty, . or .."),
     (re.compile(r"[. ](?:/|\Z)"), "it has a part that ends in a dot or a space"),
-    (re.compile(rf"(?i)(?:\A|/){_DEVICE}(?:/|\Z)"), "it names a device on Windows"),
+    (re.compile(rf"(?:\A|/)(?i:{_DEVICE})(?:/|\Z)"), "it names a device on Windows"),
 )
+# One search for nearly every path, which has no problem at all.
+_ANY_PROBLEM: Final = re.compile("|".join(pattern.pattern for pattern, _ in _PROBLEMS))
+_SHORT_CHARS: Final = MAX_PART_BYTES // 4  # a character has 4 bytes at the most
 
 
 def path_problem(path: str) -> str:
@@ -48,6 +51,8 @@ def path_problem(path: str) -> str:
     """
     if path == SKILL_FILE:
         return ""
+    if len(path) <= _SHORT_CHARS and _ANY_PROBLEM.search(path) is None:
+        return ""
     for pattern, problem in _PROBLEMS:
         if pattern.search(path):
             return problem
@@ -59,7 +64,7 @@ def path_problem(path: str) -> str:
 
 
 def check_path(path: str, owner: str = "") -> None:
-    """Let a plain relative path pass; nothing of the file system is touched.
+    """Accept a plain relative path; nothing of the file system is touched.
 
     Args:
         path: As the caller, often a model, wrote it.
@@ -120,14 +125,16 @@ def exclusion_kind(path: str) -> ExclusionKind | None:
     """Return why no pack lists ``path``, by any of its parts; None where it may.
 
     Names are compared without regard to case. Keys come first: of several reasons
-    the gravest is given.
+    the most severe one is given.
     """
     kinds = [kind for part in path.lower().split("/") if (kind := _kind_of(part))]
-    return next((kind for kind in _MOST_SEVERE_FIRST if kind in kinds), None)
+    if not kinds:
+        return None
+    return next(kind for kind in _MOST_SEVERE_FIRST if kind in kinds)
 
 
 def is_excluded_file(path: str) -> bool:
-    """Tell whether ``path`` is of a kind that no pack lists."""
+    """Return whether ``path`` is of a kind that no pack lists."""
     return exclusion_kind(path) is not None
 
 
