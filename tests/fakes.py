@@ -1,7 +1,8 @@
 """A source in memory that can be edited, broken and slowed down; a clock to turn."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from satchel.errors import (
     ReferenceNotFoundError,
@@ -11,10 +12,9 @@ from satchel.errors import (
 )
 from satchel.model import FileStat, Finding, Found, Manifest
 
-if TYPE_CHECKING:
-    import threading
+_T = TypeVar("_T")
 
-__all__ = ["FakeClock", "FakeSource", "RunningClock", "away", "pack"]
+__all__ = ["FakeClock", "FakeSource", "RunningClock", "away", "in_threads", "pack"]
 
 
 def pack(
@@ -99,3 +99,12 @@ def away(label: str) -> SourceUnavailableError:
 
 def _bytes(text: str | bytes) -> bytes:
     return text.encode() if isinstance(text, str) else text
+
+
+def in_threads(call: Callable[[_T], object], arguments: Iterable[_T]) -> None:
+    """Make one call for each argument, all at once, and wait for all of them."""
+    threads = [threading.Thread(target=call, args=(value,)) for value in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

@@ -12,6 +12,7 @@ from satchel.errors import ApprovalDeclinedError, ApprovalNeededError
 from satchel.model import Question, Reply
 from satchel.runtime import Approvals, question_text
 from satchel.runtime._approvals import MAX_ARGUMENTS
+from tests.fakes import in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -210,11 +211,7 @@ def crowd(approvals: Approvals, question: Question, count: int) -> list[str]:
         except ApprovalDeclinedError as error:
             outcomes.append(type(error).__name__)
 
-    threads = [threading.Thread(target=work) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda _: work(), range(count))
     return outcomes
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pytest
@@ -20,7 +19,7 @@ from satchel.model import SeenMessage
 from satchel.policy import Policy, allow, ask, deny
 from satchel.tools import Run, Tool, result_text
 from satchel.usage import ListSink
-from tests.fakes import FakeClock, FakeSource, pack
+from tests.fakes import FakeClock, FakeSource, in_threads, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -1093,11 +1092,7 @@ def test_sessions_in_many_threads_do_not_mix() -> None:
         load(session, "travel" if number % 3 else "refunds")
         results[number] = names(session), "wages" in session.instructions()
 
-    threads = [threading.Thread(target=converse, args=(n,)) for n in range(30)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(converse, range(30))
 
     own = ["load_skill", "read_skill_file"]
     assert results == {

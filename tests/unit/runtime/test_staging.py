@@ -6,7 +6,6 @@ import os
 import stat
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from satchel.load import load
 from satchel.model import Descriptor, Loaded, Request
 from satchel.runtime import LocalStager, UploadStager
 from satchel.runtime._staging import Staged, stage_files, stage_pack
+from tests.fakes import in_threads
 from tests.unit.load.fake_pack import SKILL_MD, FakePack
 
 if TYPE_CHECKING:
@@ -384,11 +384,7 @@ def test_many_threads_get_one_whole_copy(tmp_path: Path) -> None:
     def stage(number: int) -> None:
         folders.append(stagers[number % 2].stage("x", "1", FILES))
 
-    threads = [threading.Thread(target=stage, args=(n,)) for n in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(stage, range(16))
 
     assert len(folders) == 16
     assert len(set(folders)) == 1

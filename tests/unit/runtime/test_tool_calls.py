@@ -16,7 +16,7 @@ from satchel.model import Question, Reply, Style
 from satchel.policy import Policy, ask, deny
 from satchel.runtime import question_text
 from satchel.tools import Tool
-from tests.fakes import FakeSource, pack
+from tests.fakes import FakeSource, in_threads, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,14 +91,7 @@ def run(session: Session, how: str, count: int, *calls: dict[str, object]) -> li
 
         return asyncio.run(main())
     results: list[object] = []
-    threads = [
-        threading.Thread(target=lambda c=c: results.append(session.call("pay", c)))
-        for c in wanted
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda call: results.append(session.call("pay", call)), wanted)
     return results
 
 
@@ -364,11 +357,7 @@ class TestAnApprovalThatIsHandedOverTwice:
             begin.wait(30)
             results.append(session.call("pay", PAY, approved=True, call_id="c1"))
 
-        threads = [threading.Thread(target=work, args=(s,)) for s in sessions]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(work, sessions)
 
         assert sorted(map(code, results)) == ["approval-used"] * 7 + ["done"]
         assert len(till.paid) == 1

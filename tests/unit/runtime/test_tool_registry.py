@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ from satchel.model import Catalog, Descriptor, Excluded, Origin
 from satchel.runtime._inputs import open_inputs
 from satchel.runtime._tool_registry import ToolRegistry
 from satchel.tools import Tool, Toolbox
+from tests.fakes import in_threads
 
 if TYPE_CHECKING:
     from satchel.model import ExclusionReason
@@ -342,12 +342,7 @@ def test_packs_that_load_without_being_listed_count(
 def test_offers_may_be_added_by_many_threads() -> None:
     offers = ToolRegistry()
     tools = [tool(f"t{number}") for number in range(64)]
-    threads = [threading.Thread(target=offers.add, args=(each,)) for each in tools]
-
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(offers.add, tools)
 
     assert sorted(offers.names) == sorted(each.name for each in tools)
 

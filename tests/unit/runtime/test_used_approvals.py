@@ -13,6 +13,7 @@ import pytest
 
 from satchel.runtime import UsedApprovalsInFolder, UsedApprovalsInMemory
 from satchel.runtime._used_approvals import approval_key, fingerprint, used_approvals
+from tests.fakes import in_threads
 
 if TYPE_CHECKING:
     from satchel.protocols import UsedApprovals
@@ -46,11 +47,7 @@ def test_one_of_many_threads_uses_it(used: UsedApprovals) -> None:
         begin.wait(30)
         news.append(used.use("a"))
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda _: work(), range(8))
 
     assert sorted(news) == [False] * 7 + [True]
 
