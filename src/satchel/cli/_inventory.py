@@ -78,11 +78,13 @@ def take_inventory(skills: "Satchel") -> Inventory:
 
 
 def _excluded(excluded: Excluded) -> Finding:
-    return Finding(
+    return Finding.of(
         "skill-withheld",
-        "note",
-        f"skill {excluded.descriptor.id!r} is {excluded.reason}: {excluded.detail}",
         f"{excluded.descriptor.origin.location}/{SKILL_FILE}",
+        sentence="listed",
+        id=excluded.descriptor.id,
+        reason=excluded.reason,
+        detail=excluded.detail,
         fix=excluded.fix,
     )
 

@@ -259,7 +259,7 @@ class TemplatePrompt:
         path = os.path.join(self.roles, request.role)
         self._warned.do(request.role, lambda: warn_legacy(request.role, path))
         message, fix = advice(path)
-        finding = Finding("legacy-template", "warning", message, path, fix=fix)
+        finding = Finding.of("legacy-template", path, message=message, fix=fix)
         return request.counted(
             ResolvedRolePrompt(
                 rendered.text, "legacy", findings=(*rendered.findings, finding)
@@ -342,7 +342,4 @@ def _describe_error(error: Exception) -> str:
 
 
 def _template_unusable(role: str, what: str) -> Finding:
-    message = f"the legacy renderer {what}; it was passed over for role {role!r}"
-    return Finding(
-        "renderer-failed", "warning", message, fix="let it return the prompt as text"
-    )
+    return Finding.of("renderer-failed", what=what, role=role)

@@ -182,11 +182,7 @@ class RoleResolver:
     ) -> ResolvedRolePrompt:
         folders = (self._library.root, self._templates.root)
         if not any(map(os.path.isdir, folders)):
-            message = "there is neither a folder skills nor a folder roles here"
-            fix = "pass the folder that contains them"
-            findings.append(
-                Finding("no-templates", "warning", message, self.templates_dir, fix=fix)
-            )
+            findings.append(Finding.of("no-templates", self.templates_dir))
         text = f"You are a {request.role} specialist."
         return request.counted(ResolvedRolePrompt(text, "fallback"))
 

@@ -287,9 +287,7 @@ def _unresolved(template: Template, commands: tuple[str, ...]) -> tuple[Finding,
         return ()
     first, *others = commands
     more = f" and {len(others)} more" if others else ""
-    message = f"a command of the template stays as text: {first!r}{more}"
-    fix = "run it with shell=True (--shell), or write down what it would print"
-    return (Finding("template-command", "warning", message, template.path, fix=fix),)
+    return (Finding.of("template-command", template.path, first=first, more=more),)
 
 
 def render_role_prompt(

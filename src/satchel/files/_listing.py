@@ -172,11 +172,14 @@ def _collisions(paths: Iterable[str]) -> list[Finding]:
             folded = unicodedata.normalize("NFC", path).casefold()
         first = seen.setdefault(folded, path)
         if first != path:
-            message = f"on some systems this is the same file as {first!r}"
-            fix = rename_advice()
-            findings.append(
-                Finding("colliding-file-names", "warning", message, path, fix=fix)
+            finding = Finding.of(
+                "colliding-file-names",
+                path,
+                severity="warning",
+                first=first,
+                fix=rename_advice(),
             )
+            findings.append(finding)
     return findings
 
 

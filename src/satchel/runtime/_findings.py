@@ -185,12 +185,11 @@ def _nothing_listed(latest: Catalog, advice: str) -> Iterator[Finding]:
         return
     why = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
     labels = ", ".join(state.label for state in latest.sources[:MAX_LABELS])
-    yield Finding(
+    yield Finding.of(
         "no-skills",
-        "warning",
-        f"no skill is listed{f': {why}' if why else ''}",
         labels,
-        fix=advice or "add skills, or look whether this is the place that was meant",
+        why=f": {why}" if why else "",
+        advice=advice or "add skills, or look whether this is the place that was meant",
     )
 
 
@@ -201,13 +200,8 @@ def unavailable_sources(latest: Catalog) -> list[Finding]:
 
 def _unavailable(state: SourceStatus) -> Finding:
     in_use = "" if state.partial else ", its last answer is in use"
-    return Finding(
-        SourceUnavailableError.code,
-        "error",
-        f"the source did not answer: {state.error}",
-        state.label,
-        fix="check its address, its rights and that it runs; the next sync asks again"
-        f"{in_use}",
+    return Finding.of(
+        "source-unavailable", state.label, problem=state.error, in_use=in_use
     )
 
 
@@ -221,11 +215,13 @@ def _unresolved_conflicts(latest: Catalog, in_use: Catalog) -> Iterator[Finding]
             else f"{holder.origin.location} had it first and keeps it until this "
             "process ends"
         )
-        yield Finding(
-            DuplicateSkillError.code,
-            "error",
-            f"{conflict.id!r} is claimed by {conflict.places}; {ends}",
+        yield Finding.of(
+            "duplicate-skill",
             f"{conflict.owners[1].origin.location}/{SKILL_FILE}",
+            sentence="conflict",
+            id=conflict.id,
+            places=conflict.places,
+            ends=ends,
             fix=conflict.fix,
         )
 

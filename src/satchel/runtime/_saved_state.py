@@ -66,9 +66,7 @@ def read_state(dumped: object) -> tuple[SavedState, Finding | None]:
     try:
         return parse_state(cast("Mapping[str, object] | str", dumped)), None
     except StateError as error:
-        fix = "store what Session.dump gives, as it is"
-        message = f"{error}; the conversation begins again without it"
-        return SavedState(), Finding("invalid-state", "warning", message, fix=fix)
+        return SavedState(), Finding.of("invalid-state", problem=error)
 
 
 def parse_state(dumped: Mapping[str, object] | str) -> SavedState:
