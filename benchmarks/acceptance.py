@@ -29,7 +29,7 @@ from benchmarks.corpus import CorpusText, read_corpus, write_corpus
 from benchmarks.corpus_report import second_parser
 from benchmarks.peers._catalog import Peer, choose
 from benchmarks.peers._process import Outcome, run_peer
-from satchel.skill_md import span_of_bytes
+from satchel.skill_md import find_span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -96,7 +96,7 @@ class Tally:
 
 def judge(text: CorpusText, load: Callable[[str], Any]) -> Truth:
     """Return what an independent parser makes of a text's frontmatter."""
-    span = span_of_bytes(text.data)
+    span = find_span(text.data)
     if span is None:
         return Truth(Kind.REST)
     head = text.data[span.head : span.end].decode("utf-8", "replace")

@@ -25,7 +25,7 @@ from yaml.cyaml import CParser
 from yaml.error import YAMLError
 
 from benchmarks.corpus import CorpusText, read_corpus
-from satchel.skill_md import Parsed, parse, span_of_bytes
+from satchel.skill_md import Parsed, find_span, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -93,7 +93,7 @@ def agreement(read: Read, load: Callable[[str], Any]) -> Iterable[str]:
     """Yield how often the other parser gives the values that we give."""
     counts: Counter[str] = Counter()
     for text, parsed in read:
-        span = span_of_bytes(text.data)
+        span = find_span(text.data)
         if span is None:
             continue
         head = text.data[span.head : span.end].decode("utf-8", "replace")
@@ -145,7 +145,7 @@ def costs(texts: list[CorpusText]) -> Iterable[str]:
     heads = [
         data[span.head : span.end]
         for data, _ in files
-        if (span := span_of_bytes(data)) is not None
+        if (span := find_span(data)) is not None
     ]
     yield f"| C parser's events alone, a frontmatter | {best(_events, heads):.1f} us |"
     yield f"| parse(), a pack | {best(_parse, files):.1f} us |"

@@ -15,7 +15,7 @@ from satchel.skill_md import (
     render_frontmatter,
     to_spec,
 )
-from satchel.skill_md._yaml import resolve
+from satchel.skill_md._frontmatter import resolve
 
 pytestmark = pytest.mark.property
 

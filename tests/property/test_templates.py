@@ -15,11 +15,11 @@ from satchel.authoring._convert._values import Dialect, PackDraft, PackFile
 from satchel.compat import render_template
 from satchel.model import SKILL_FILE, Json
 from satchel.skill_md import (
+    find_span,
     from_spec,
     parse,
     render_frontmatter,
     same_values,
-    span_of_bytes,
     to_spec,
 )
 
@@ -76,7 +76,7 @@ LINES = st.lists(
 
 
 def body(data: bytes) -> bytes:
-    span = span_of_bytes(data)
+    span = find_span(data)
     assert span is not None
     return data[span.body :]
 

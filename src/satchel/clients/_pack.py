@@ -15,9 +15,9 @@ from satchel.skill_md import (
     Span,
     YamlProblem,
     YamlTree,
+    find_span,
     parse,
     read_tree,
-    span_of_text,
     split_entries,
     tolerant_span,
 )
@@ -95,7 +95,7 @@ class PackReader:
     @cached_property
     def _exact_span(self) -> Span | None:
         """Where it is, as written; None where a body is between the fences."""
-        span = span_of_text(self.text)
+        span = find_span(self.text)
         if span is None or not HEADING.search(self.text, span.head, span.end):
             return span
         head = self.text[span.head : span.end].encode("utf-8", "replace")

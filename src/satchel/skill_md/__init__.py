@@ -31,11 +31,16 @@ from satchel.skill_md._misspelled import (
 from satchel.skill_md._opening import (
     Frontmatter as Frontmatter,
     Span as Span,
-    read_frontmatter as read_frontmatter,
-    span_of_bytes as span_of_bytes,
-    span_of_text as span_of_text,
+    find_span as find_span,
 )
-from satchel.skill_md._parser import Parsed, dialect_of, parse
+from satchel.skill_md._parser import (
+    Parsed,
+    WrittenFrontmatter as WrittenFrontmatter,
+    dialect_of,
+    parse,
+    read_as_written as read_as_written,
+    read_frontmatter as read_frontmatter,
+)
 from satchel.skill_md._profiles import (
     Profile,
     Violation,
@@ -77,9 +82,7 @@ if TYPE_CHECKING:
     )
     from satchel.skill_md._metadata_editor import edit_metadata as edit_metadata
     from satchel.skill_md._writer import (
-        WrittenFrontmatter as WrittenFrontmatter,
         quoted as quoted,
-        read_as_written as read_as_written,
         render_frontmatter,
         same_values as same_values,
     )
@@ -114,9 +117,7 @@ _LAZY: Final = {
     "Layer": "satchel.skill_md._layers",
     "MergedField": "satchel.skill_md._layers",
     "merge_layers": "satchel.skill_md._layers",
-    "WrittenFrontmatter": "satchel.skill_md._writer",
     "quoted": "satchel.skill_md._writer",
-    "read_as_written": "satchel.skill_md._writer",
     "render_frontmatter": "satchel.skill_md._writer",
     "same_values": "satchel.skill_md._writer",
 }

@@ -8,7 +8,7 @@ import re
 from typing import Final, NamedTuple
 
 from satchel.model import Finding
-from satchel.skill_md._opening import Span, span_of_text
+from satchel.skill_md._opening import Span, find_span
 
 TolerantSpan = tuple[Span, tuple[Finding, ...]]
 
@@ -54,7 +54,7 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
 
 def body_of(text: str) -> str:
     """Return the text after the frontmatter, unaltered; else the whole text."""
-    span = span_of_text(text)
+    span = find_span(text)
     if span is None or HEADING.search(text, span.head, span.end):
         loose = tolerant_span(text)
         span = loose[0] if loose else None

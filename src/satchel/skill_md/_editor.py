@@ -13,7 +13,7 @@ from satchel.model import DEFAULT_LIMITS, Json, Limits
 from satchel.skill_md._body import HEADING, before_frontmatter, tolerant_span
 from satchel.skill_md._entries import FrontmatterEntry, split_entries
 from satchel.skill_md._frontmatter import YamlTree, read_tree
-from satchel.skill_md._opening import ANY_DEPTH, Span, span_of_text
+from satchel.skill_md._opening import ANY_DEPTH, Span, find_span
 from satchel.skill_md._repair import (
     RepairedFrontmatter,
     repair_frontmatter,
@@ -40,7 +40,7 @@ def repaired_text(text: str, limits: Limits = DEFAULT_LIMITS) -> str | None:
     Text before the frontmatter becomes comments in it. The body is the same, to the
     byte. The caller checks that the result is read as the file was.
     """
-    span = span_of_text(text)
+    span = find_span(text)
     if span is None or HEADING.search(text, span.head, span.end):
         tolerant = tolerant_span(text)
         if tolerant is None:
@@ -135,7 +135,7 @@ class _EntryPlace(NamedTuple):
 
 def _find_entry(text: str, key: str) -> _EntryPlace | None:
     """Return where an entry is; None where there are two of it, or no frontmatter."""
-    span = span_of_text(text)
+    span = find_span(text)
     if span is None:
         return None
     lines = LINES.findall(text[span.head : span.end])

@@ -5,6 +5,8 @@ both recurse, and end the process on some 30,000 nested brackets; the event stre
 a state machine, and here it is left as soon as it goes too deep.
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -22,14 +24,53 @@ from yaml.reader import ReaderError
 
 from satchel.model import Limits
 from satchel.skill_md._yaml import (
-    FIRST_OF_ODD,
     UnreadableYamlError,
-    Value,
     YamlParser,
     YamlProblem,
+    new_parser,
     parser_of,
-    resolve,
 )
+
+Value: TypeAlias = "str | int | float | bool | None"
+
+FIRST_OF_ODD: Final = frozenset(["", *"~nNtTfF+-.0123456789"])
+"""First characters of the plain scalars that may be something else than a string."""
+
+_WORDS: Final[Mapping[str, bool | None]] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NUMBER_STARTS: Final = frozenset("+-.0123456789")
+_INT: Final = re.compile(r"[-+]?[0-9]+")
+_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_BASED: Final = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_MAX_DIGITS: Final = 4_000
+"""A longer number stays text: Python itself refuses to read one over 4,300 digits."""
+
+
+def resolve(text: str) -> Value:
+    """Return the core-schema value of a plain scalar.
+
+    Three plain scalars stay text because JSON has no such number: ``.nan``,
+    ``.inf``, and a float too large for 64 bits.
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in _NUMBER_STARTS or len(text) > _MAX_DIGITS:
+        return text
+    if _INT.fullmatch(text):
+        return int(text)
+    if _BASED.fullmatch(text):
+        return int(text, 0)
+    if _FLOAT.fullmatch(text):
+        number = float(text)
+        return text if number in _INFINITE else number
+    return text
+
+
+_INFINITE: Final = (float("inf"), float("-inf"))
+
 
 Node: TypeAlias = "Value | dict[str, Node] | list[Node]"
 
@@ -115,49 +156,49 @@ def read_tree(
 def _read(head: bytes, limits: Limits, *, with_lines: bool) -> YamlTree | YamlProblem:
     if head.startswith(_UTF16_MARKS):
         return YamlProblem("invalid-yaml", "this is not UTF-8", 1)
-    parser = parser_of(head)
+    # Plain ASCII without escapes is the same in YAML 1.1 and 1.2.
+    plain = head.isascii() and b"\\u" not in head
+    parser = new_parser(head) if plain else parser_of(head)
     tree = YamlTree({}, {}, {}, [])
+    parser.get_event()  # the start of the stream
+    if type(parser.get_event()) is not DocumentStartEvent:
+        message = "there is nothing between the fences"
+        return YamlProblem("empty-frontmatter", message)
     try:
-        _enter(parser)
+        event = parser.get_event()
+        if (
+            type(event) is not MappingStartEvent
+            or event.anchor
+            or event.tag is not None
+        ):
+            raise _not_a_mapping(event)
         _fill(tree, parser, limits, with_lines=with_lines)
-        _leave(parser)
     except UnreadableYamlError as refused:
+        # Where the rest is not YAML either, that is the problem: go on to its end.
         if refused.problem.code in _REFERENCES:
             while parser.get_event() is not None:
                 pass
         return refused.problem
+    parser.get_event()  # the end of the document
+    after: Any = parser.get_event()
+    if type(after) is DocumentStartEvent:
+        line: int = after.start_mark.line + 1  # type: ignore[union-attr]
+        return YamlProblem("invalid-yaml", "a second document begins here", line)
     return tree
 
 
-def _enter(parser: YamlParser) -> None:
-    """Go on to the first event inside the mapping."""
-    parser.get_event()  # the start of the stream
-    if type(parser.get_event()) is not DocumentStartEvent:
-        raise UnreadableYamlError(
-            "empty-frontmatter", "there is nothing between the fences"
-        )
-    event = parser.get_event()
+def _not_a_mapping(event: Any) -> UnreadableYamlError:  # noqa: ANN401
+    """Return why the first event is not the start of a plain mapping."""
     if type(event) is AliasEvent:
-        raise _alias(event)
-    _refuse_reference(event)
-    if type(event) is not MappingStartEvent:
-        kind = "a list" if type(event) is SequenceStartEvent else "a single value"
-        raise UnreadableYamlError(
-            "frontmatter-not-mapping", f"expected keys and values, got {kind}", event
-        )
+        return _alias(event)
+    if event.anchor is not None or event.tag is not None:
+        return _reference(event)
+    kind = "a list" if type(event) is SequenceStartEvent else "a single value"
+    message = f"expected keys and values, got {kind}"
+    return UnreadableYamlError("frontmatter-not-mapping", message, event)
 
 
-def _leave(parser: YamlParser) -> None:
-    """Read past the end of the document: nothing else may follow."""
-    parser.get_event()
-    event = parser.get_event()
-    if type(event) is DocumentStartEvent:
-        raise UnreadableYamlError(
-            "invalid-yaml", "a second document begins here", event
-        )
-
-
-def _fill(  # noqa: C901, PLR0912 - one loop, since it runs for every event
+def _fill(  # noqa: C901, PLR0912, PLR0915 - one loop, since it runs for every event
     tree: YamlTree, parser: YamlParser, limits: Limits, *, with_lines: bool
 ) -> None:
     get_event, texts = parser.get_event, tree.texts
@@ -172,7 +213,7 @@ def _fill(  # noqa: C901, PLR0912 - one loop, since it runs for every event
         kind: object = event.__class__
         if kind is ScalarEvent:
             if event.tag is not None or event.anchor is not None:
-                _refuse_reference(event)
+                raise _reference(event)
             nodes += 1
             value = text = event.value
             if in_mapping and key is None:
@@ -191,7 +232,8 @@ def _fill(  # noqa: C901, PLR0912 - one loop, since it runs for every event
             in_mapping = type(here) is dict
             continue
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
-            _refuse_reference(event)
+            if event.tag is not None or event.anchor is not None:
+                raise _reference(event)
             if in_mapping and key is None:
                 raise UnreadableYamlError(
                     "complex-key", "a key is a list or mapping", event
@@ -228,14 +270,12 @@ def _note_key(
         tree.lines[id(here), key] = line
 
 
-def _refuse_reference(event: Any) -> None:  # noqa: ANN401
+def _reference(event: Any) -> UnreadableYamlError:  # noqa: ANN401
     if event.anchor is not None:
         message = f"the anchor &{event.anchor} is not accepted"
-        raise UnreadableYamlError("yaml-anchor", message, event)
-    if event.tag is not None:
-        raise UnreadableYamlError(
-            "yaml-tag", f"the tag {event.tag} is not accepted", event
-        )
+        return UnreadableYamlError("yaml-anchor", message, event)
+    message = f"the tag {event.tag} is not accepted"
+    return UnreadableYamlError("yaml-tag", message, event)
 
 
 def _alias(event: Any) -> UnreadableYamlError:  # noqa: ANN401

@@ -57,10 +57,6 @@ def _read(
                 (client if field.of_client else fields)[field.name] = value
 
 
-def _text(tree: YamlTree, key: str, within: _Within) -> str | None:
-    return tree.text(key, within)
-
-
 def _word(tree: YamlTree, key: str, within: _Within) -> str | None:
     text = tree.text(key, within)
     return None if text is None else text.strip().lower()
@@ -90,17 +86,17 @@ def _either_spelling(*keys: str) -> frozenset[str]:
 
 _FILES: Final = ("references", "scripts", "assets")
 _BOTH: Final = {
-    **{key: _Field(key, _text) for key in ("version", "author", "license")},
+    **{key: _Field(key, YamlTree.text) for key in ("version", "author", "license")},
     **{key: _Field(key, file_list) for key in _FILES},
-    "compatibility": _Field("compatibility", _text),
+    "compatibility": _Field("compatibility", YamlTree.text),
 }
 # Source: docs/reference/frontmatter.md, which names the client behind each field.
 _OF_CLIENTS: Final = {
-    "when_to_use": _Field("when_to_use", _text, of_client=True),
+    "when_to_use": _Field("when_to_use", YamlTree.text, of_client=True),
     "disable-model-invocation": _Field("model_invocable", _unless, of_client=True),
     "user-invocable": _Field("user_invocable", boolean, of_client=True),
     "user-invokable": _Field("user_invocable", boolean, of_client=True),
-    "argument-hint": _Field("argument_hint", _text, of_client=True),
+    "argument-hint": _Field("argument_hint", YamlTree.text, of_client=True),
     "arguments": _Field("arguments", tool_list, of_client=True),
 }
 _AT_THE_TOP: Final = {
@@ -119,7 +115,7 @@ _IN_METADATA: Final = {
     **_BOTH,
     "trigger_keywords": _Field("trigger_keywords", file_list),
     "status": _Field("status", _word),
-    "replaced-by": _Field("replaced_by", _text),
+    "replaced-by": _Field("replaced_by", YamlTree.text),
     "replaces": _Field("replaces", file_list),
 }
 # Where `to_spec` puts a field whose name metadata used already.

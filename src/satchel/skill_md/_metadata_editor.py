@@ -12,7 +12,8 @@ from satchel.errors import NotEditableError
 from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
 from satchel.skill_md._editor import LINES, indent_of
 from satchel.skill_md._frontmatter import Node, YamlTree, read_tree
-from satchel.skill_md._opening import Span, read_frontmatter, span_of_bytes
+from satchel.skill_md._opening import Span, find_span
+from satchel.skill_md._parser import read_frontmatter
 from satchel.skill_md._writer import as_written, quoted, same_values
 
 _METADATA: Final = "metadata"
@@ -96,7 +97,7 @@ def _read(data: bytes, path: str, limits: Limits) -> tuple[Span, "_MetadataText"
     file = read_frontmatter(data, limits)
     if isinstance(file, Finding):
         raise NotEditableError(path, file.message, file.line)
-    span = span_of_bytes(data)
+    span = find_span(data)
     tree = read_tree(file.head, limits, with_lines=True)
     if file.repairs:
         repair = file.repairs[0]

@@ -25,8 +25,8 @@ _CATALOG_KEYS: Final = (
     "owner",
 )
 """Keys of ``metadata`` that the catalog reads by itself."""
-_TOP: Final = frozenset([*KEYS_AT_THE_TOP, *SPEC_FIELDS, *STRICT_FIELDS])
-_INNER: Final = frozenset([*KEYS_IN_METADATA, *_CATALOG_KEYS])
+TOP_KEYS: Final = frozenset([*KEYS_AT_THE_TOP, *SPEC_FIELDS, *STRICT_FIELDS])
+METADATA_KEYS: Final = frozenset([*KEYS_IN_METADATA, *_CATALOG_KEYS])
 
 _SHORT: Final = 6
 """Below this many letters, another word is as near as a typo."""
@@ -72,15 +72,17 @@ def find_misspelled(root: Mapping[str, object]) -> tuple[MisspelledKey, ...]:
     Keys that are spelled right cost two comparisons of sets.
     """
     metadata = root.get(_METADATA)
-    right = root.keys() <= _TOP
-    if right and not (isinstance(metadata, Mapping) and metadata.keys() - _INNER):
+    right = root.keys() <= TOP_KEYS
+    if right and not (
+        isinstance(metadata, Mapping) and metadata.keys() - METADATA_KEYS
+    ):
         return ()
-    misspelled = list(_misspelled(root, _TOP, ()))
+    misspelled = list(_misspelled(root, TOP_KEYS, ()))
     meant = next((s.written for s in misspelled if s.meant == _METADATA), _METADATA)
     inner = root.get(meant)
     if isinstance(inner, Mapping):
         fields = cast("Mapping[str, object]", inner)
-        misspelled += _misspelled(fields, _INNER, (meant,))
+        misspelled += _misspelled(fields, METADATA_KEYS, (meant,))
     return tuple(misspelled)
 
 

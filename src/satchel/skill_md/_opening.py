@@ -1,33 +1,27 @@
-"""A file's bytes to its frontmatter: fences, tree, essential fields and their lines."""
+"""A file's frontmatter: its fences, its tree, the lines of its keys."""
 
 import re
-from typing import TYPE_CHECKING, AnyStr, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from satchel.model import Finding, Limits
 from satchel.skill_md._frontmatter import Node, YamlTree, read_tree
 from satchel.skill_md._misspelled import (
     MisspelledKey,
-    find_misspelled,
-    with_corrected_keys,
 )
-
-if TYPE_CHECKING:
-    from satchel.skill_md._yaml import YamlProblem
 
 # A fence is a line of its own. `...` ends a YAML document as `---` does. A line that
 # only begins like a fence stops the search, with no group matched: what its author
 # meant is for `tolerant_span` to find out.
 _OPENING: Final = r"(?:{mark})?---[ \t]*\r?(?=\n)"
 _CLOSING: Final = r"\n(?:---|\.\.\.(?=\s|\Z))[ \t]*(\r?\n|\r?\Z)?"
-_OPENING_TEXT: Final = re.compile(_OPENING.format(mark="\ufeff"))
-_CLOSING_TEXT: Final = re.compile(_CLOSING)
-_OPENING_BYTES: Final = re.compile(_OPENING.format(mark="\\xef\\xbb\\xbf").encode())
-_CLOSING_BYTES: Final = re.compile(_CLOSING.encode())
+_TEXT: Final = re.compile(_OPENING.format(mark="\ufeff")), re.compile(_CLOSING)
+_BYTES: Final = (
+    re.compile(_OPENING.format(mark="\\xef\\xbb\\xbf").encode()),
+    re.compile(_CLOSING.encode()),
+)
 
 ANY_DEPTH: Final = Limits(yaml_depth=1_000_000, yaml_nodes=1_000_000)
 """For frontmatter that was read within the limits before."""
-
-_DESCRIPTION: Final = "description"
 
 
 class Span(NamedTuple):
@@ -42,19 +36,13 @@ class Span(NamedTuple):
     line: int = 2
 
 
-def span_of_bytes(data: bytes) -> Span | None:
-    """Return the span of a file that begins with a fence and has a second one."""
-    return _span(data, _OPENING_BYTES, _CLOSING_BYTES)
+def find_span(data: str | bytes) -> Span | None:
+    """Return the span of a file that begins with a fence and has a second one.
 
-
-def span_of_text(text: str) -> Span | None:
-    """Return the same for decoded text, in characters."""
-    return _span(text, _OPENING_TEXT, _CLOSING_TEXT)
-
-
-def _span(
-    data: AnyStr, opening: re.Pattern[AnyStr], closing: re.Pattern[AnyStr]
-) -> Span | None:
+    In bytes for bytes, in characters for text.
+    """
+    patterns: Any = _BYTES if isinstance(data, bytes) else _TEXT
+    opening, closing = patterns
     first = opening.match(data)
     if first is None:
         return None
@@ -82,7 +70,7 @@ class Frontmatter(NamedTuple):
         """Return the file's line of a key, given with those around it, if known."""
         if not at:
             return None
-        at = self._as_written(at)
+        at = self.as_written(at)
         if len(at) == 1:
             key = at[0].encode() + b":"
             if self.head.startswith(key):
@@ -100,7 +88,7 @@ class Frontmatter(NamedTuple):
         line = tree.lines.get((id(within), at[-1]))
         return None if line is None else line + self.line - 1
 
-    def _as_written(self, at: tuple[str, ...]) -> tuple[str, ...]:
+    def as_written(self, at: tuple[str, ...]) -> tuple[str, ...]:
         """Return keys as the file has them, where they are given as they were meant."""
         for wrong in self.misspelled:
             depth = len(wrong.within)
@@ -110,43 +98,6 @@ class Frontmatter(NamedTuple):
             if wrong.counts and same:
                 at = (*at[:depth], wrong.written, *at[depth + 1 :])
         return at
-
-    def description_as_written(self) -> tuple[str, Finding]:
-        """Return a description that is not text as text, and the finding of that."""
-        from satchel.skill_md._entries import fold, split_entries
-        from satchel.skill_md._repair import repair_finding
-
-        text = self.head.decode("utf-8", "replace").replace("\r\n", "\n")
-        (key,) = self._as_written((_DESCRIPTION,))
-        values = (
-            fold(entry.value, entry.more)
-            for entry in split_entries(text.split("\n"))
-            if entry.key == key
-        )
-        description = next(values, "")
-        return description, repair_finding(
-            "description-not-text", self.line_of(_DESCRIPTION), description, description
-        )
-
-
-def read_frontmatter(data: bytes, limits: Limits) -> Frontmatter | Finding:
-    """Return the frontmatter of a SKILL.md, or the error for which there is none."""
-    if len(data) > limits.skill_md_bytes:
-        return too_large("skill_md_bytes", limits.skill_md_bytes, len(data))
-    problem: YamlProblem | None = None
-    span = span_of_bytes(data)
-    if span is not None:
-        head = data[span.head : span.end]
-        if len(head) > limits.frontmatter_bytes:
-            return too_large("frontmatter_bytes", limits.frontmatter_bytes, len(head))
-        tree = read_tree(head, limits)
-        if isinstance(tree, YamlTree):
-            return Frontmatter(tree, head, span.line)
-        problem = tree
-    # Most files are sound, so the repairs are imported for a broken one only.
-    from satchel.skill_md._repair import repair_file
-
-    return repair_file(data, span, problem, limits)
 
 
 def too_large(name: str, limit: int, actual: int) -> Finding:
@@ -184,18 +135,3 @@ class ManifestDraft(NamedTuple):
     def misspelled(self) -> tuple[MisspelledKey, ...]:
         """The keys that are nearly known ones."""
         return self.file.misspelled
-
-
-def draft_manifest(file: Frontmatter, directory: str) -> ManifestDraft:
-    """Return the draft of a file, its misspelled keys read as they were meant."""
-    misspelled = find_misspelled(file.tree.root)
-    if misspelled:
-        tree = with_corrected_keys(file.tree, misspelled)
-        file = file._replace(tree=tree, misspelled=misspelled)
-    tree, repairs = file.tree, file.repairs
-    description = tree.text(_DESCRIPTION)
-    if description is None and tree.root.get(_DESCRIPTION) is not None:
-        description, repair = file.description_as_written()
-        repairs = (*repairs, repair)
-    text = (description or "").strip()
-    return ManifestDraft(file, tree.text("name"), text, directory, repairs)

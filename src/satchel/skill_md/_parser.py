@@ -2,15 +2,28 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from satchel.errors import LimitExceededError
-from satchel.model import DEFAULT_LIMITS, Finding, Limits, Manifest
+from satchel.model import (
+    DEFAULT_LIMITS,
+    MAX_NAME_CHARS,
+    Finding,
+    Json,
+    Limits,
+    Manifest,
+)
 from satchel.skill_md._dialects import SPEC_FIELDS, STRICT_FIELDS
-from satchel.skill_md._frontmatter import Node
+from satchel.skill_md._frontmatter import Node, YamlTree, read_tree
 from satchel.skill_md._manifest import manifest_of
-from satchel.skill_md._misspelled import corrected_keys
-from satchel.skill_md._opening import ManifestDraft, draft_manifest, read_frontmatter
+from satchel.skill_md._misspelled import (
+    METADATA_KEYS,
+    TOP_KEYS,
+    corrected_keys,
+    find_misspelled,
+    with_corrected_keys,
+)
+from satchel.skill_md._opening import Frontmatter, ManifestDraft, find_span, too_large
 from satchel.skill_md._profiles import (
     Profile,
     Violation,
@@ -21,6 +34,9 @@ from satchel.skill_md._profiles import (
     strict_violations,
 )
 from satchel.text import clean_line, decode, find_hidden
+
+if TYPE_CHECKING:
+    from satchel.skill_md._yaml import YamlProblem
 
 _RULES: Final = {"spec": spec_violations, "strict": strict_violations}
 _MAX_DUPLICATES: Final = 10
@@ -88,6 +104,66 @@ def dialect_of(manifest: Manifest) -> Profile:
     return dialect_of_keys(corrected_keys(manifest.frontmatter).keys())
 
 
+def read_frontmatter(data: bytes, limits: Limits) -> Frontmatter | Finding:
+    """Return the frontmatter of a SKILL.md, or the error for which there is none."""
+    if len(data) > limits.skill_md_bytes:
+        return too_large("skill_md_bytes", limits.skill_md_bytes, len(data))
+    problem: YamlProblem | None = None
+    span = find_span(data)
+    if span is not None:
+        head = data[span.head : span.end]
+        if len(head) > limits.frontmatter_bytes:
+            return too_large("frontmatter_bytes", limits.frontmatter_bytes, len(head))
+        tree = read_tree(head, limits)
+        if isinstance(tree, YamlTree):
+            return Frontmatter(tree, head, span.line)
+        problem = tree
+    # Most files are sound, so the repairs are imported for a broken one only.
+    from satchel.skill_md._repair import repair_file
+
+    return repair_file(data, span, problem, limits)
+
+
+def draft_manifest(file: Frontmatter, directory: str) -> ManifestDraft:
+    """Return the draft of a file, its misspelled keys read as they were meant."""
+    root = file.tree.root
+    metadata = root.get("metadata")
+    # Most files spell every key right: two comparisons of sets, and no more.
+    if not root.keys() <= TOP_KEYS or (
+        type(metadata) is dict and not metadata.keys() <= METADATA_KEYS
+    ):
+        misspelled = find_misspelled(root)
+        if misspelled:
+            tree = with_corrected_keys(file.tree, misspelled)
+            file = file._replace(tree=tree, misspelled=misspelled)
+    tree, repairs = file.tree, file.repairs
+    description = tree.text("description")
+    if description is None and tree.root.get("description") is not None:
+        description, repair = _description_as_written(file)
+        repairs = (*repairs, repair)
+    text = (description or "").strip()
+    return ManifestDraft(file, tree.text("name"), text, directory, repairs)
+
+
+def _description_as_written(file: Frontmatter) -> tuple[str, Finding]:
+    """Return a description that is not text as text, and the finding of that."""
+    from satchel.skill_md._entries import fold, split_entries
+    from satchel.skill_md._repair import repair_finding
+
+    text = file.head.decode("utf-8", "replace").replace("\r\n", "\n")
+    (key,) = file.as_written(("description",))
+    values = (
+        fold(entry.value, entry.more)
+        for entry in split_entries(text.split("\n"))
+        if entry.key == key
+    )
+    description = next(values, "")
+    line = file.line_of("description")
+    return description, repair_finding(
+        "description-not-text", line, description, description
+    )
+
+
 def _parse(data: bytes, options: _ParseOptions) -> Parsed:
     profile, path, directory, limits, allow_empty_description = options
     file = read_frontmatter(data, limits)
@@ -100,27 +176,31 @@ def _parse(data: bytes, options: _ParseOptions) -> Parsed:
         return _by_rule(data, draft, written, options)
     # A name is a key of the catalog: what it hides would make it another's.
     name = clean_line(draft.name or "") or clean_line(directory)
-    findings = tuple(_warnings(draft, path))
-    refusal = _name_refusal(name, limits, path)
+    tree = draft.file.tree
+    sound = (
+        not (draft.repairs or tree.duplicates or draft.file.misspelled)
+        and name == draft.name
+        and (not directory or name == directory)
+        and len(name) <= MAX_NAME_CHARS
+    )
+    findings = () if sound else tuple(_warnings(draft, path))
+    refusal = None
+    if not name or len(name) > limits.name_chars:
+        refusal = _name_refusal(name, limits, path)
     if not draft.description and not allow_empty_description:
         from satchel.skill_md._repair import no_description
 
         refusal = no_description(data, draft.file.line_of("description"), path)
     if refusal is not None:
         return Parsed(None, (refusal, *findings))
-    # Every warning breaks a rule of both other profiles.
-    matched = _matching(draft) if profile == "auto" and not findings else "lenient"
-    manifest = manifest_of(
-        draft.tree, name, draft.description, matched, written=written
-    )
+    matched = "lenient"
+    if profile == "auto" and not findings:  # each warning breaks a rule of both
+        matching = (
+            n for n, rules in _RULES.items() if next(rules(draft), None) is None
+        )
+        matched = next(matching, "lenient")
+    manifest = manifest_of(tree, name, draft.description, matched, written=written)
     return Parsed(manifest, findings, matched)
-
-
-def _matching(draft: ManifestDraft) -> str:
-    for name, rules in _RULES.items():
-        if next(rules(draft), None) is None:
-            return name
-    return "lenient"
 
 
 def _by_rule(
@@ -214,3 +294,39 @@ def _duplicates(draft: ManifestDraft, path: str) -> list[Finding]:
         Finding.of("duplicate-key", path, first + duplicate.line, key=duplicate.key)
         for duplicate in draft.tree.duplicates[:_MAX_DUPLICATES]
     ]
+
+
+class WrittenFrontmatter(NamedTuple):
+    """One SKILL.md: its fields, and the bytes of its body.
+
+    A number whose text JSON would change is that text: ``1.10`` is ``"1.10"``.
+    ``repairs`` are findings: what was repaired, and keys that are there twice.
+    """
+
+    fields: dict[str, Json]
+    body: bytes
+    repairs: tuple[Finding, ...] = ()
+
+
+def read_as_written(
+    data: bytes, limits: Limits = DEFAULT_LIMITS
+) -> WrittenFrontmatter | Finding:
+    """Return the fields of a SKILL.md, whatever the profile, or why it has none."""
+    from satchel.skill_md._body import body_of
+    from satchel.skill_md._writer import as_written
+
+    file = read_frontmatter(data, limits)
+    if isinstance(file, Finding):
+        return file
+    span = find_span(data)
+    first = file.line - 1
+    repairs = file.repairs + tuple(
+        Finding.of("duplicate-key", "", first + duplicate.line, key=duplicate.key)
+        for duplicate in file.tree.duplicates
+    )
+    if span is None or repairs:
+        text = data.decode("utf-8", "surrogateescape")
+        body = body_of(text).encode("utf-8", "surrogateescape")
+    else:
+        body = data[span.body :]
+    return WrittenFrontmatter(as_written(file.tree), body, repairs)

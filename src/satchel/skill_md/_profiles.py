@@ -18,6 +18,7 @@ from satchel.model import (
     Finding,
     Json,
     Severity,
+    is_name,
     portable_name,
 )
 from satchel.skill_md._dialects import SCHEMA_FIELD, SPEC_FIELDS, STRICT_FIELDS, mapping
@@ -119,20 +120,22 @@ def _characters(name: str, expected: str) -> Violation:
 
 def spec_violations(draft: ManifestDraft) -> Iterator[Violation]:
     """Yield every way in which a manifest breaks the public specification."""
-    tree = draft.tree
-    if draft.name is None:
+    tree = draft.file.tree
+    name, directory = draft.name, draft.directory
+    if name is None:
         yield Violation.of("missing-name", "name")
-    else:
-        yield from spec_name_violations(draft.name, draft.directory)
+    elif not is_name(name) or (directory and name != directory):
+        yield from spec_name_violations(name, directory)
     length = len(draft.description)
     if not length:
         yield Violation.of("missing-description", "description", sentence="profile")
     elif length > MAX_DESCRIPTION_CHARS:
         yield _description(length, f"at most {MAX_DESCRIPTION_CHARS}")
-    if tree.root.keys() <= _ESSENTIAL and not draft.misspelled:
+    if draft.file.misspelled:
+        yield from misspelled_violations(draft.file.misspelled)
+    elif tree.root.keys() <= _ESSENTIAL:
         return
-    yield from misspelled_violations(draft.misspelled)
-    misspelled = _by_key(draft.misspelled)
+    misspelled = _by_key(draft.file.misspelled) if draft.file.misspelled else {}
     for key in tree.root:
         wrong = misspelled.get(key)
         if key not in SPEC_FIELDS and (wrong is None or wrong.counts):
@@ -148,7 +151,7 @@ def strict_violations(
 
     ``forgiving`` takes a misspelled field with a warning, as all other profiles do.
     """
-    tree = draft.tree
+    tree = draft.file.tree
     if draft.name is None:
         yield Violation.of("missing-name", "name")
     else:
@@ -160,7 +163,7 @@ def strict_violations(
     elif not shortest <= length <= longest:
         yield _description(length, f"{shortest} to {longest}")
     later = _schema(tree) > MANIFEST_SCHEMA
-    misspelled = _by_key(draft.misspelled)
+    misspelled = _by_key(draft.file.misspelled)
     for key, value in tree.root.items():
         wrong = misspelled.get(key)
         if wrong is not None and not (later or forgiving):
@@ -182,7 +185,7 @@ def strict_violations(
                 fields=", ".join(sorted(STRICT_FIELDS)),
             )
     yield from misspelled_violations(
-        wrong for wrong in draft.misspelled if wrong.within or later or forgiving
+        wrong for wrong in draft.file.misspelled if wrong.within or later or forgiving
     )
 
 
@@ -234,8 +237,10 @@ def _strict_field(tree: YamlTree, key: str, value: Node) -> Iterator[Violation]:
     elif key == SCHEMA_FIELD:
         if not _schema(tree):
             yield _kind(key, "a whole number from 1")
-    elif key == "version" or (key == "author" and value is not None):
-        yield from _text(tree, key)
+    elif (key == "version" or (key == "author" and value is not None)) and tree.text(
+        key
+    ) is None:
+        yield _kind(key, "a text")
 
 
 def _schema(tree: YamlTree) -> int:
@@ -263,8 +268,8 @@ def _strict_list(tree: YamlTree, key: str, value: Node) -> Iterator[Violation]:
 
 def _spec_optional(tree: YamlTree) -> Iterator[Violation]:
     root = tree.root
-    if "license" in root:
-        yield from _text(tree, "license")
+    if "license" in root and tree.text("license") is None:
+        yield _kind("license", "a text")
     if "compatibility" in root:
         text = tree.text("compatibility")
         if text is None or not 1 <= len(text.strip()) <= MAX_COMPATIBILITY_CHARS:
@@ -282,11 +287,6 @@ def _spec_optional(tree: YamlTree) -> Iterator[Violation]:
                 yield Violation.of(
                     "metadata-not-text", "metadata", key, sentence="profile", key=key
                 )
-
-
-def _text(tree: YamlTree, key: str) -> Iterator[Violation]:
-    if tree.text(key) is None:
-        yield _kind(key, "a text")
 
 
 def _description(length: int, expected: str) -> Violation:
@@ -307,22 +307,19 @@ def nonstandard_fields(frontmatter: Mapping[str, Json]) -> tuple[str, ...]:
     ``compatibility`` text of 1 to 500 characters, ``metadata`` a mapping of text to
     text; a value in it is named ``metadata.version``.
     """
-    return tuple(_nonstandard(frontmatter))
-
-
-def _nonstandard(frontmatter: Mapping[str, Json]) -> Iterator[str]:
-    for name in ("license", "allowed-tools", "compatibility"):
-        if name in frontmatter and not isinstance(frontmatter[name], str):
-            yield name
+    fields = [
+        name
+        for name in ("license", "allowed-tools", "compatibility")
+        if name in frontmatter and not isinstance(frontmatter[name], str)
+    ]
     text = frontmatter.get("compatibility")
     if isinstance(text, str) and not 1 <= len(text) <= MAX_COMPATIBILITY_CHARS:
-        yield "compatibility"
+        fields.append("compatibility")
     if "metadata" not in frontmatter:
-        return
+        return tuple(fields)
     metadata = frontmatter["metadata"]
     if not isinstance(metadata, dict):
-        yield "metadata"
-        return
-    for key, value in cast("dict[str, object]", metadata).items():
-        if not isinstance(value, str):
-            yield f"metadata.{key}"
+        return (*fields, "metadata")
+    inner = cast("dict[str, object]", metadata).items()
+    fields += [f"metadata.{key}" for key, value in inner if not isinstance(value, str)]
+    return tuple(fields)

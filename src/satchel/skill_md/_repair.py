@@ -27,7 +27,7 @@ from satchel.skill_md._entries import (
     without_bold_keys,
 )
 from satchel.skill_md._frontmatter import YamlTree, read_tree
-from satchel.skill_md._opening import Frontmatter, Span, span_of_text, too_large
+from satchel.skill_md._opening import Frontmatter, Span, find_span, too_large
 from satchel.skill_md._writer import quoted
 from satchel.skill_md._yaml import YamlProblem
 from satchel.text import decode
@@ -310,7 +310,7 @@ def repair_file(
     text, repairs = with_line_feeds(decoded.text), decoded.findings
     if text is not decoded.text and "\r" in decoded.text:
         repairs += (Finding.of("old-line-ends", "", 1),)
-    span = span_of_text(text)
+    span = find_span(text)
     if span is None or HEADING.search(text, span.head, span.end):
         tolerant = tolerant_span(text)
         if tolerant is None:

@@ -1,15 +1,12 @@
-"""Frontmatter as text: read with its author's spelling, and written."""
+"""Frontmatter as text, and its values with the spelling of numbers kept."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
-from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
-from satchel.skill_md._body import body_of
-from satchel.skill_md._frontmatter import Node, YamlTree
-from satchel.skill_md._opening import read_frontmatter, span_of_bytes
-from satchel.skill_md._yaml import resolve
+from satchel.model import Json
+from satchel.skill_md._frontmatter import Node, YamlTree, resolve
 
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # What YAML calls printable, less the line ends that it once had, and the byte order
@@ -75,39 +72,6 @@ def _scalar(text: str, plain: re.Pattern[str]) -> str:
 
 
 _WORDS: Final = (bool, type(None))
-
-
-class WrittenFrontmatter(NamedTuple):
-    """One SKILL.md: its fields, and the bytes of its body.
-
-    A number whose text JSON would change is that text: ``1.10`` is ``"1.10"``.
-    ``repairs`` are findings: what was repaired, and keys that are there twice.
-    """
-
-    fields: dict[str, Json]
-    body: bytes
-    repairs: tuple[Finding, ...] = ()
-
-
-def read_as_written(
-    data: bytes, limits: Limits = DEFAULT_LIMITS
-) -> WrittenFrontmatter | Finding:
-    """Return the fields of a SKILL.md, whatever the profile, or why it has none."""
-    file = read_frontmatter(data, limits)
-    if isinstance(file, Finding):
-        return file
-    span = span_of_bytes(data)
-    first = file.line - 1
-    repairs = file.repairs + tuple(
-        Finding.of("duplicate-key", "", first + duplicate.line, key=duplicate.key)
-        for duplicate in file.tree.duplicates
-    )
-    if span is None or repairs:
-        text = data.decode("utf-8", "surrogateescape")
-        body = body_of(text).encode("utf-8", "surrogateescape")
-    else:
-        body = data[span.body :]
-    return WrittenFrontmatter(as_written(file.tree), body, repairs)
 
 
 def as_written(tree: YamlTree) -> dict[str, Json]:

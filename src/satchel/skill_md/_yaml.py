@@ -1,12 +1,12 @@
-"""YAML as events, and its plain scalars: what a YAML library knows of a frontmatter.
+"""YAML as events: PyYAML's parsers, with what YAML 1.2 reads differently.
 
 PyYAML follows YAML 1.1, our packs 1.2. The parsers here hide the differences that
-real files meet, and `resolve` reads scalars by the core schema of 1.2.
+real files meet.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple, Protocol
 
 from yaml import SafeLoader
 from yaml.events import ScalarEvent
@@ -68,7 +68,7 @@ def _best_parser() -> Callable[[bytes], YamlParser]:
     return CParser  # pyright: ignore[reportUnknownVariableType]
 
 
-_new_parser: Final = _best_parser()
+new_parser: Final = _best_parser()
 
 
 # Line ends in YAML 1.1, which both of PyYAML's parsers read; text since 1.2.
@@ -93,7 +93,7 @@ class _OldBreaksParser:
             stand_in = next(spare)
             self._restored[ord(stand_in)] = mark
             head = head.replace(mark.encode(), stand_in.encode())
-        self._parser = _new_parser(head)
+        self._parser = new_parser(head)
 
     def get_event(self) -> Any:  # noqa: ANN401
         """Return the next event; None after the last."""
@@ -150,45 +150,4 @@ def parser_of(head: bytes) -> YamlParser:
 def _text_parser(head: bytes) -> YamlParser:
     if not head.isascii() and _OLD_BREAKS.search(head):
         return _OldBreaksParser(head)
-    return _new_parser(head)
-
-
-Value: TypeAlias = "str | int | float | bool | None"
-
-FIRST_OF_ODD: Final = frozenset(["", *"~nNtTfF+-.0123456789"])
-"""First characters of the plain scalars that may be something else than a string."""
-
-_WORDS: Final[Mapping[str, bool | None]] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
-_NUMBER_STARTS: Final = frozenset("+-.0123456789")
-_INT: Final = re.compile(r"[-+]?[0-9]+")
-_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_BASED: Final = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
-_MAX_DIGITS: Final = 4_000
-"""A longer number stays text: Python itself refuses to read one over 4,300 digits."""
-
-
-def resolve(text: str) -> Value:
-    """Return the core-schema value of a plain scalar.
-
-    Three plain scalars stay text because JSON has no such number: ``.nan``,
-    ``.inf``, and a float too large for 64 bits.
-    """
-    if text in _WORDS:
-        return _WORDS[text]
-    if text[0] not in _NUMBER_STARTS or len(text) > _MAX_DIGITS:
-        return text
-    if _INT.fullmatch(text):
-        return int(text)
-    if _BASED.fullmatch(text):
-        return int(text, 0)
-    if _FLOAT.fullmatch(text):
-        number = float(text)
-        return text if number in _INFINITE else number
-    return text
-
-
-_INFINITE: Final = (float("inf"), float("-inf"))
+    return new_parser(head)

@@ -299,7 +299,7 @@ def content_warnings(data: bytes, path: str) -> tuple[Finding, ...]:
 
     Most bytes are cleared by a quick look, without being decoded.
     """
-    hides, breaks = may_hide(data), breaks_out(data)
+    hides, breaks = may_hide(data), _BREAKOUT_BYTES.search(data)
     if not (hides or breaks):
         return ()
     text = decode(data).text

@@ -19,6 +19,7 @@ from satchel.skill_md import (
     FENCE_REPAIRS,
     YAML_REPAIRS,
     Parsed,
+    _frontmatter,
     _yaml,
     body_of,
     parse,
@@ -90,7 +91,8 @@ def test_case(case: Path) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case_without_the_c_parser(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where PyYAML has no C extension the same comes, more slowly."""
-    monkeypatch.setattr(_yaml, "_new_parser", _yaml._PureParser)
+    for module in (_frontmatter, _yaml):
+        monkeypatch.setattr(module, "new_parser", _yaml._PureParser)
     expected = json.loads((case / "expect.json").read_text("utf-8"))
 
     parsed = parse(

@@ -474,13 +474,13 @@ def test_a_hostile_file_takes_less_than_a_second(kind: str) -> None:
 
 
 @pytest.mark.row("R01")
-@pytest.mark.parametrize("loader", ["_new_parser", "_PureParser"])
+@pytest.mark.parametrize("loader", ["new_parser", "_PureParser"])
 def test_nesting_does_not_end_the_process(loader: str) -> None:
     """`yaml.load` and `yaml.compose` overflow the C stack on the same input."""
     script = textwrap.dedent(
         f"""
-        from satchel.skill_md import _yaml, parse
-        _yaml._new_parser = _yaml.{loader}
+        from satchel.skill_md import _frontmatter, _yaml, parse
+        _frontmatter.new_parser = _yaml.new_parser = _yaml.{loader}
         for piece in (b"[", b"{{", b"- ", b"? ", b"[" * 9 + b"]" * 9):
             a = b"a: " + piece * 30_000
             parsed = parse(b"---\\nname: x\\ndescription: d\\n" + a + b"\\n---\\n")
@@ -507,7 +507,7 @@ def test_an_exception_of_the_library_is_a_finding(
         def get_event(self) -> None:
             raise RecursionError
 
-    monkeypatch.setattr("satchel.skill_md._yaml._new_parser", Raising)
+    monkeypatch.setattr("satchel.skill_md._frontmatter.new_parser", Raising)
 
     parsed = parse(CLEAN)
 

@@ -6,7 +6,7 @@ import pytest
 
 from satchel.model import Finding, Json
 from satchel.skill_md import parse, read_as_written, render_frontmatter, same_values
-from satchel.skill_md._yaml import FIRST_OF_ODD, resolve
+from satchel.skill_md._frontmatter import FIRST_OF_ODD, resolve
 
 
 @pytest.mark.parametrize(

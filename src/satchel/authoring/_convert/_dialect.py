@@ -20,11 +20,11 @@ from satchel.skill_md import (
     before_frontmatter,
     body_of,
     edit_fields,
+    find_span,
     from_spec,
     parse,
     read_frontmatter,
     same_values,
-    span_of_bytes,
     to_spec,
 )
 from satchel.text import decode
@@ -191,7 +191,7 @@ def _assembled(data: bytes, head: list[str], file: Frontmatter) -> tuple[bytes, 
     Fences that are out of place, and an encoding that is not UTF-8, are corrected.
     """
     fences = FENCE_REPAIRS.isdisjoint(finding.code for finding in file.repairs)
-    span = span_of_bytes(data) if fences else None
+    span = find_span(data) if fences else None
     decoded = decode(data)
     if span is None or decoded.encoding != "utf-8":
         text = decoded.text

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 from satchel.authoring._convert._values import Conversion, PackFile
 from satchel.compat import fill
 from satchel.model import SKILL_FILE, Finding
-from satchel.skill_md import span_of_bytes
+from satchel.skill_md import find_span
 
 _IF: Final = re.compile(r"\{\{#IF\s++(\w++)\}\}")
 _IF_NOT: Final = re.compile(r"\{\{#IF_NOT\s++(\w++)\}\}")
@@ -221,7 +221,7 @@ def _fill_file(
 ) -> tuple[PackFile, tuple[Finding, ...]]:
     if not file.path.endswith(".md"):
         return file, ()
-    span = span_of_bytes(file.data) if file.path == SKILL_FILE else None
+    span = find_span(file.data) if file.path == SKILL_FILE else None
     start = span.body if span else 0
     head = file.data[:start]
     try:

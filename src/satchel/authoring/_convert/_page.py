@@ -17,9 +17,9 @@ from satchel.model import Finding, Json, Limits, portable_name
 from satchel.skill_md import (
     YamlProblem,
     YamlTree,
+    find_span,
     quoted,
     read_tree,
-    span_of_text,
     text_list,
 )
 
@@ -94,7 +94,7 @@ def read_page(
         unread = replace(Finding.of_error(error, shown, fix=fix), message=what)
         return Conversion(shown, None, (unread,))
     text, findings = body_text(data, shown)
-    span = span_of_text(text)
+    span = find_span(text)
     stem = name.rpartition("/")[2]
     if span is None:
         return ForeignPage(shown, stem, _NOTHING, text, tuple(findings))

@@ -7,7 +7,7 @@ from typing import Final
 
 from satchel.lint._context import LintContext, rule
 from satchel.model import SKILL_FILE, Finding
-from satchel.skill_md import span_of_text
+from satchel.skill_md import find_span
 
 # The form that YAML 1.1 calls a timestamp, at the end of its line or with a time; a
 # value of its own, without quotes.
@@ -23,7 +23,7 @@ def impossible_date(pack: LintContext) -> Iterator[Finding]:
     Source: measured: clients that read YAML with PyYAML fail on it with an error that
     they do not expect, and some lose every other pack too.
     """
-    span = span_of_text(pack.text)
+    span = find_span(pack.text)
     if span is None:
         return
     for match in _DATE.finditer(pack.text, span.head, span.end):

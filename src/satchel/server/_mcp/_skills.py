@@ -35,7 +35,7 @@ from satchel.server._mcp._portability import (
     not_carried_finding,
     not_listed_finding,
 )
-from satchel.skill_md import READ_DIFFERENTLY, nonstandard_fields, parse, span_of_text
+from satchel.skill_md import READ_DIFFERENTLY, find_span, nonstandard_fields, parse
 from satchel.text import clean_line
 
 _T = TypeVar("_T")
@@ -249,7 +249,7 @@ def _portability_problem(data: bytes, root: Mapping[str, Json], name: str) -> st
         text = data.decode()
     except UnicodeDecodeError:
         return "it is not UTF-8"
-    span = span_of_text(text)
+    span = find_span(text)
     if span is None or text[span.end : span.body].strip() != "---":
         return "it does not end in a line of three hyphens"
     if has_unindented_text(text[span.head : span.end], root):

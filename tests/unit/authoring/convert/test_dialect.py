@@ -12,9 +12,9 @@ from satchel.authoring._convert._dialect import rewrite
 from satchel.model import SKILL_FILE, Json, Manifest
 from satchel.skill_md import (
     comments_in,
+    find_span,
     from_spec,
     parse,
-    span_of_bytes,
     to_spec,
 )
 from satchel.skill_md._editor import edit_entries
@@ -45,7 +45,7 @@ def meaning(manifest: Manifest | None) -> list[object]:
 
 
 def body(data: bytes) -> bytes:
-    span = span_of_bytes(data)
+    span = find_span(data)
     assert span is not None
     return data[span.body :]
 
@@ -74,7 +74,7 @@ def test_every_pack_keeps_its_meaning_and_its_body(
     for made in (there, back):
         assert meaning(parse(made, profile="lenient").manifest) == meaning(manifest)
     assert body(there) == body(back)
-    if span_of_bytes(data) is not None and not parse(data).findings:
+    if find_span(data) is not None and not parse(data).findings:
         assert body(there) == body(data)
     assert rewrite(there, dialect, directory=folder).data == there
     again = rewrite(back, dialect, directory=folder).data
