@@ -47,7 +47,7 @@ def test_a_release_can_be_built_again_from_itself() -> None:
     assert run("build", "dist2", "--skills", "dist").stdout == first
 
 
-def test_every_reason_is_told_and_nothing_is_written(library: Path) -> None:
+def test_every_reason_is_reported_and_nothing_is_written(library: Path) -> None:
     write_pack(library / "bad", HOSTILE_BYTES)
     write_pack(library / "twin", GOOD.format(name="b") + "Other.\n")
 
@@ -65,7 +65,7 @@ def test_every_reason_is_told_and_nothing_is_written(library: Path) -> None:
     assert not (library.parent / "dist").exists()
 
 
-def test_what_is_in_error_can_be_left_out_and_that_is_said(library: Path) -> None:
+def test_what_is_in_error_can_be_left_out_and_that_is_reported(library: Path) -> None:
     write_pack(library / "bad", "no frontmatter\n")
 
     result = run("build", "dist", "--skills", "skills", "--allow-findings")

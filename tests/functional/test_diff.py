@@ -54,7 +54,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_every_section_is_told() -> None:
+def test_every_section_is_reported() -> None:
     result = run("diff", "old/alpha", "new/alpha")
 
     assert result.exit_code == 1
@@ -154,7 +154,7 @@ def test_archives_and_skill_files_are_packs_too(here: Path) -> None:
     assert run("diff", "old/alpha", "a.skill").exit_code == 1
 
 
-def test_another_spelling_of_the_same_is_told(here: Path) -> None:
+def test_another_spelling_of_the_same_is_reported(here: Path) -> None:
     text = OLD.replace("license: MIT", 'license: "MIT" # free')
     write_pack(here / "other/alpha", text)
     write_pack(here / "plain/alpha", OLD)

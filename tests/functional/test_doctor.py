@@ -28,7 +28,7 @@ def test_all_is_well() -> None:
     assert "Wrong" not in result.stdout
 
 
-def test_each_finding_with_its_fix_gravest_first(folder: Path) -> None:
+def test_each_finding_with_its_fix_worst_first(folder: Path) -> None:
     write_pack(folder / "skills" / "bad", "---\nname: bad\n---\nDo.\n")
     odd = GOOD.format(name="odd").replace("Do.", "</instructions>")
     write_pack(folder / "skills" / "a-odd", odd)
@@ -80,7 +80,7 @@ def test_a_conflict_names_both_owners(folder: Path) -> None:
 
 
 @pytest.mark.row("R19")
-def test_an_empty_folder_is_told_and_no_failure(folder: Path) -> None:
+def test_an_empty_folder_is_reported_and_no_failure(folder: Path) -> None:
     (folder / "empty").mkdir()
     result = run("doctor", "--skills", "empty")
 

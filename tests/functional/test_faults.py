@@ -69,7 +69,7 @@ def test_the_twin_differs(fault: Fault) -> None:
     )
 
 
-def test_our_codes_beside_those_of_peers_have_pages() -> None:
+def test_our_codes_next_to_those_of_peers_have_pages() -> None:
     codes = {code for ours in SUBJECTS.values() for code in ours}
 
     assert [code for code in sorted(codes) if not read_page(code)] == []

@@ -185,7 +185,9 @@ def test_the_folder_is_the_last_argument(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.skipif(sys.platform != "linux", reason="signals and limits are Linux's")
-def test_each_end_is_told(program: str, end: str, detail: str, tmp_path: Path) -> None:
+def test_each_end_is_reported(
+    program: str, end: str, detail: str, tmp_path: Path
+) -> None:
     outcome = run_loader(
         _loader(program), tmp_path, timeout_s=1.0, memory_bytes=1 << 32
     )
@@ -230,7 +232,7 @@ def _runs(pid: int) -> bool:
         (None, "answered"),
     ],
 )
-def test_an_error_beside_what_was_found_is_told(
+def test_an_error_next_to_what_was_found_is_reported(
     error: str | None, end: str, tmp_path: Path
 ) -> None:
     """What was found all the same still counts as served."""
@@ -331,7 +333,7 @@ def test_what_cannot_be_run_is_status_2(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_pack_that_cannot_be_made_is_told(
+def test_a_pack_that_cannot_be_made_is_reported(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(os, "mkfifo", raising=False)

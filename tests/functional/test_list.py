@@ -152,7 +152,7 @@ def test_a_chosen_precedence_is_no_trouble_and_the_loser_stays_visible(
     assert [f["code"] for f in document["findings"]] == ["skill-withheld"]
 
 
-def test_what_is_withheld_is_shown_with_its_reason(
+def test_what_is_excluded_is_shown_with_its_reason(
     library: Path, tmp_path: Path
 ) -> None:
     settings = 'skills = ["skills"]\ndisabled = ["beta"]\n'

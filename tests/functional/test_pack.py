@@ -60,7 +60,7 @@ def test_an_archive_holds_the_pack_and_nothing_else(pack: Path) -> None:
 
 
 @pytest.mark.row("R25")
-def test_whoever_unpacks_it_has_the_same_digest(tmp_path: Path, pack: Path) -> None:
+def test_anyone_who_unpacks_it_has_the_same_digest(tmp_path: Path, pack: Path) -> None:
     digest = run("pack", "skills/alpha").stdout.strip()
     data = Path("alpha.skill").read_bytes()
     ours = tmp_path / "ours"
@@ -121,7 +121,7 @@ def test_only_force_goes_over_another_archive(pack: Path) -> None:
 
 
 @pytest.mark.parametrize("place", [".", "scripts"])
-def test_no_archive_lies_in_its_own_pack(
+def test_no_archive_is_in_its_own_pack(
     pack: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     """The next one would hold it, and have another digest."""
@@ -174,7 +174,7 @@ def test_what_the_pack_lists_is_never_left_out_in_silence(pack: Path) -> None:
         (["empty"], 2, "there is no folder with a SKILL.md"),
     ],
 )
-def test_what_is_no_pack_is_said(
+def test_what_is_no_pack_is_reported(
     tmp_path: Path, arguments: list[str], status: int, message: str
 ) -> None:
     beta = write_pack(tmp_path / "skills/beta", HEAD.replace("alpha", "beta"))
@@ -198,7 +198,7 @@ def test_an_archive_is_no_pack_to_archive() -> None:
         pack_skill("alpha.skill")
 
 
-def test_an_archive_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_an_archive_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     result = run("pack", "skills/alpha", "-o", "file/x.skill")
 

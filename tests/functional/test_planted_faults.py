@@ -26,7 +26,7 @@ def test_most_faults_are_reported(outcomes: list[Outcome]) -> None:
 
 
 @pytest.mark.row("F50", "F51", "F52", "F55", "F56", "F57")
-def test_nothing_is_said_of_a_sound_twin(outcomes: list[Outcome]) -> None:
+def test_nothing_is_reported_of_a_sound_twin(outcomes: list[Outcome]) -> None:
     assert [
         (outcome.fault.id, outcome.wrong) for outcome in outcomes if outcome.wrong
     ] == []

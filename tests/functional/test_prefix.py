@@ -45,7 +45,7 @@ PARENT = ["acme-tools-pdf", "libs-top", "other-pdf"]
         ("x-{parent}", ["x-acme-tools-pdf", "x-libs-top", "x-other-pdf"]),
     ],
 )
-def test_the_folders_of_a_pack_stand_in_front_of_its_name(
+def test_the_folders_of_a_pack_are_in_front_of_its_name(
     prefix: str, expected: list[str]
 ) -> None:
     assert [
@@ -56,7 +56,7 @@ def test_the_folders_of_a_pack_stand_in_front_of_its_name(
     assert listed("--skills", "libs", "--prefix", prefix) == expected
 
 
-def test_a_folder_tells_apart_packs_that_are_neighbours(tmp_path: Path) -> None:
+def test_a_folder_separates_packs_that_are_neighbours(tmp_path: Path) -> None:
     write_pack(tmp_path / "near/one", text("same"))
     write_pack(tmp_path / "near/two", text("same", "Something else."))
 

@@ -62,7 +62,7 @@ def test_every_format_is_that_of_the_library(style: str) -> None:
 
 
 @pytest.mark.row("E30", "R15")
-def test_what_a_budget_cuts_is_told_next_to_the_text() -> None:
+def test_what_a_budget_cuts_is_reported_next_to_the_text() -> None:
     result = run("prompt", "--budget", "100", "--skills", "skills")
 
     assert result.exit_code == 0
@@ -89,7 +89,7 @@ def test_no_skills_no_section(tmp_path: Path) -> None:
 
 
 @pytest.mark.row("F03", "T02")
-def test_a_conflict_is_told_and_the_rest_is_in_the_prompt(tmp_path: Path) -> None:
+def test_a_conflict_is_reported_and_the_rest_is_in_the_prompt(tmp_path: Path) -> None:
     write_pack(tmp_path / "more" / "pdf-forms", text("pdf-forms", "Another one"))
     result = run("prompt", "--skills", "skills", "--skills", "more")
 

@@ -42,7 +42,7 @@ def test_the_body_on_request() -> None:
 
 
 @pytest.mark.row("C21", "C55", "E17")
-def test_a_legacy_template_is_rendered_and_told_of() -> None:
+def test_a_legacy_template_is_rendered_and_reported() -> None:
     result = run("role", "qa", "--set", "WHAT=a=b")
 
     assert result.exit_code == 0
@@ -107,7 +107,7 @@ def test_many_roles_are_not_all_named(templates: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.row("C20")
-def test_a_broken_pack_is_told_once_and_status_1(templates: Path) -> None:
+def test_a_broken_pack_is_reported_once_and_status_1(templates: Path) -> None:
     (templates / "skills/backend/SKILL.md").write_text("nothing")
     done = run_process("role", "backend")
 
@@ -117,7 +117,7 @@ def test_a_broken_pack_is_told_once_and_status_1(templates: Path) -> None:
     assert b"    fix: " in done.stderr
 
 
-def test_a_broken_neighbour_is_told_and_status_0(templates: Path) -> None:
+def test_a_broken_neighbour_is_reported_and_status_0(templates: Path) -> None:
     (templates / "skills/analyst/SKILL.md").write_text("nothing")
     result = run("role", "backend")
 
@@ -126,7 +126,7 @@ def test_a_broken_neighbour_is_told_and_status_0(templates: Path) -> None:
 
 
 @pytest.mark.row("G15", "G25")
-def test_what_it_saves_or_costs_is_told(templates: Path) -> None:
+def test_what_it_saves_or_costs_is_reported(templates: Path) -> None:
     write_template(templates, "backend", "You write servers.")
     result = run("role", "backend", "--budget", "none")
 
@@ -136,7 +136,7 @@ def test_what_it_saves_or_costs_is_told(templates: Path) -> None:
 
 
 @pytest.mark.row("G25")
-def test_a_budget_is_obeyed_and_told() -> None:
+def test_a_budget_is_obeyed_and_reported() -> None:
     result = run("role", "backend", "--budget", "25")
 
     assert result.exit_code == 0

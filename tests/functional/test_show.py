@@ -221,7 +221,7 @@ def test_a_miss_in_the_json_envelope_is_the_tools_result_too() -> None:
 
 
 @pytest.mark.row("D13", "D12", "G16")
-def test_a_file_that_cannot_be_read_is_told_apart_from_one_that_is_not_there(
+def test_a_file_that_cannot_be_read_is_different_from_one_that_is_missing(
     library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And no absolute path of this machine is in any of the texts (G16, R24)."""

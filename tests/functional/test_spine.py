@@ -24,7 +24,7 @@ def library(tmp_path: Path) -> Path:
 
 
 @pytest.mark.row("A04", "A37")
-def test_references_are_files_beside_the_skill(library: Path) -> None:
+def test_references_are_files_next_to_the_skill(library: Path) -> None:
     """What is loaded is the file itself, which version control can keep."""
     on_disk = library / "a-skill/references/guide.md"
 

@@ -378,7 +378,7 @@ def test_no_name_writes_through_json(tmp_path: Path) -> None:
     assert "\x1b" not in text
 
 
-def test_gaps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gaps_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at(40, monkeypatch)
     keep("jsonl", tmp_path, [load("alpha", day(35))], closed=False)
     with (tmp_path / "usage.jsonl").open("a") as log:
@@ -412,7 +412,7 @@ def test_a_mirror_is_named_and_left_out(
 
 
 @pytest.mark.row("F17", "F45")
-def test_what_waits_and_a_full_disk_are_told(
+def test_what_waits_and_a_full_disk_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(1, monkeypatch)

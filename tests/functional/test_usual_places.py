@@ -91,7 +91,7 @@ def test_doctor_finds_each_layout(project: Path, layout: str) -> None:
 
 @pytest.mark.row("F14", "R29")
 @pytest.mark.parametrize("command", [("build", "-o", "out"), ("retire", "forms")])
-def test_what_writes_or_serves_is_told_where(
+def test_what_writes_or_serves_needs_a_path(
     project: Path, command: tuple[str, ...]
 ) -> None:
     """And a program opens what its author names, nothing that lies about."""

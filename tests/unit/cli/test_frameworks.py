@@ -49,7 +49,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         ),
     ],
 )
-def test_a_version_beside_those_that_were_tried(
+def test_a_version_next_to_those_that_were_tried(
     version: str,
     expected: str,
     installed: dict[str, str],
@@ -63,7 +63,7 @@ def test_a_version_beside_those_that_were_tried(
     assert framework_lines() == [expected]
 
 
-def test_failing_rows_are_told(
+def test_failing_rows_are_reported(
     installed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = {"strings": entry("1.2.0", "1.2.0", "load_answers", "a_hand_off")}

@@ -146,7 +146,7 @@ def test_a_resolver_gives_its_packs_for_loads(templates: Path) -> None:
 
 
 @pytest.mark.row("C20", "T02")
-def test_a_pack_in_a_folder_of_another_name_is_told(
+def test_a_pack_in_a_folder_of_another_name_is_reported(
     templates: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (templates / "skills/backend").rename(templates / "skills/zz")

@@ -80,7 +80,7 @@ def test_packs_that_come_and_go_are_seen(templates: Path) -> None:
 
 
 @pytest.mark.row("X15")
-def test_a_file_beside_a_manifest_is_part_of_the_packs(templates: Path) -> None:
+def test_a_file_next_to_a_manifest_is_part_of_the_packs(templates: Path) -> None:
     resolver = RoleResolver(templates)
     resolver.resolve("backend")
     extra = templates / "skills/backend/references/more.md"
@@ -233,7 +233,7 @@ def test_a_modification_time_that_was_put_back_hides_no_edit(file: Path) -> None
     assert tree.look() != seen
 
 
-def test_nothing_is_kept_of_packs_that_went(file: Path) -> None:
+def test_nothing_stays_of_packs_that_went(file: Path) -> None:
     tree = RolePacks(LocalDirSkillSource(file.parents[1]))
     taken_in(tree)
     file.parent.rename(file.parents[1] / "b")

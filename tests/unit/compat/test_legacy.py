@@ -47,7 +47,7 @@ def test_a_template_is_text_whatever_wrote_it(
 
 @pytest.mark.row("G24", "C21")
 @pytest.mark.parametrize("kind", ["file", "folder", "binary", "large", "is a folder"])
-def test_what_is_no_template_is_refused_and_told(kind: str, tmp_path: Path) -> None:
+def test_what_is_no_template_is_refused_and_reported(kind: str, tmp_path: Path) -> None:
     """A link out of the folder above all; the next in order is taken."""
     secret = tmp_path / "secret"
     (secret / "qa").mkdir(parents=True)
@@ -133,7 +133,7 @@ def test_commands_run_only_when_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.row("C21", "E01")
 @quiet
-def test_what_a_template_hides_is_told_and_stays(tmp_path: Path) -> None:
+def test_what_a_template_hides_is_reported_and_stays(tmp_path: Path) -> None:
     file = write_template(tmp_path, "qa", "Test.\nAll\u200b of \u202eit.\n")
 
     resolved = resolve_role_prompt("qa", tmp_path)
@@ -200,7 +200,7 @@ def test_a_renderer_that_fails_is_passed_over(
 
 
 @pytest.mark.row("C21", "C22")
-def test_an_error_that_cannot_be_told_is_passed_over_too(tmp_path: Path) -> None:
+def test_an_error_that_cannot_be_reported_is_passed_over_too(tmp_path: Path) -> None:
     class MuteError(Exception):
         def __str__(self) -> str:
             raise RuntimeError

@@ -100,7 +100,7 @@ def test_broken_packs_are_one_error_that_lists_each(templates: Path) -> None:
 
 
 @pytest.mark.row("F31", "C17", "C18", "G03")
-def test_the_path_is_said_once_and_the_detail_is_what_is_wrong(
+def test_the_path_is_reported_once_and_the_detail_is_what_is_wrong(
     templates: Path,
 ) -> None:
     path = templates / "backend/SKILL.md"
@@ -182,7 +182,7 @@ def test_a_satchel_takes_it_too() -> None:
         (3, "expected a source; got a int"),
     ],
 )
-def test_what_is_no_source_is_told_at_once(wrong: object, reason: str) -> None:
+def test_what_is_no_source_is_reported_at_once(wrong: object, reason: str) -> None:
     with pytest.raises(TypeError, match=reason):
         SkillLoader([wrong], include_plugins=False)  # type: ignore[list-item]
 
@@ -238,7 +238,7 @@ def test_a_plugin_that_claims_a_taken_name_is_named_with_the_switch(
 
 
 @pytest.mark.row("X18", "C42")
-def test_a_broken_pack_of_a_plugin_is_left_out_and_said(
+def test_a_broken_pack_of_a_plugin_is_left_out_and_reported(
     templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plugin = FakeSource("plugin:mine", {"broken": {"SKILL.md": "nothing"}})

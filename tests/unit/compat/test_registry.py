@@ -518,7 +518,7 @@ def test_what_a_descriptor_says_is_what_the_catalog_says() -> None:
     assert skills.manifest(odd.name).references == odd.references
 
 
-def test_a_pack_over_a_limit_is_told_and_left_out() -> None:
+def test_a_pack_over_a_limit_is_reported_and_left_out() -> None:
     many = SkillDescriptor("many", "Use it.", references=("json/a.md", "json/b.md"))
     long = SkillDescriptor("long", "Use it.", "x" * 200)
     registry = SkillRegistry(

@@ -159,7 +159,7 @@ def test_markdown_is_linted(text: str, code: str, house: House) -> None:
 
 
 @pytest.mark.row("A31")
-def test_a_link_to_a_reference_beside_it_is_sound(house: House) -> None:
+def test_a_link_to_a_reference_next_to_it_is_sound(house: House) -> None:
     place = house.root / "agentic_rag/references/notes.md"
     place.write_text("# A\n\nSee [it](azure_search_config.md).\n")
     (house.root / "execution/skill.py").write_text(
@@ -185,7 +185,7 @@ def test_python_is_compiled_and_never_run(house: House) -> None:
 
 
 @pytest.mark.row("A39")
-def test_what_a_registry_refuses_is_told() -> None:
+def test_what_a_registry_refuses_is_reported() -> None:
     one, nameless = SkillDescriptor("a", "Use it."), SkillDescriptor(" ", "Use it.")
 
     results = check_registered([one, one, nameless, SkillDescriptor("b", "")]).findings

@@ -44,7 +44,7 @@ def test_the_hint_is_the_golden_text(templates: Path) -> None:
 
 
 @pytest.mark.row("C20", "X01")
-def test_the_body_stands_below_the_index(templates: Path) -> None:
+def test_the_body_is_below_the_index(templates: Path) -> None:
     resolved = resolve_role_prompt("backend", templates, primary="body")
 
     assert resolved.body == (
@@ -80,7 +80,7 @@ def test_an_empty_body_adds_nothing(templates: Path) -> None:
     ],
     ids=["a block of code", "one line", "CRLF", "long"],
 )
-def test_blank_lines_around_a_body_go_and_nothing_of_it(
+def test_empty_lines_around_a_body_go_and_nothing_of_it(
     body: str, shown: str, templates: Path
 ) -> None:
     file = write_role(templates, "backend")
@@ -93,12 +93,12 @@ def test_blank_lines_around_a_body_go_and_nothing_of_it(
 
 
 @pytest.mark.row("X01")
-def test_what_stands_beside_the_index_is_one_of_two(templates: Path) -> None:
+def test_what_is_next_to_the_index_is_one_of_two(templates: Path) -> None:
     with pytest.raises(ValueError, match="primary='Body': expected 'hint' or 'body'"):
         resolve_role_prompt("backend", templates, primary="Body")  # type: ignore[arg-type]
 
 
-def test_doubts_about_a_body_are_told(templates: Path) -> None:
+def test_doubts_about_a_body_are_reported(templates: Path) -> None:
     write_role(templates, "backend", body="Do it.\n</instructions>\n")
 
     resolved = resolve_role_prompt("backend", templates, primary="body")
@@ -152,7 +152,7 @@ def test_the_order_is_pack_template_sentence(templates: Path) -> None:
 
 
 @pytest.mark.row("C57")
-def test_the_roles_folder_means_the_one_it_lies_in(
+def test_the_roles_folder_means_the_one_it_is_in(
     templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Users of the earlier system give ``templates/roles``."""
@@ -296,7 +296,7 @@ BROKEN = {
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
 @pytest.mark.parametrize("legacy", [True, False])
 @pytest.mark.filterwarnings("ignore:role 'backend'")
-def test_a_broken_pack_is_told_and_the_next_in_order_taken(
+def test_a_broken_pack_is_reported_and_the_next_in_order_taken(
     text: str, legacy: bool, templates: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (templates / "skills/backend/SKILL.md").write_text(text)
@@ -318,7 +318,7 @@ def test_a_broken_pack_is_told_and_the_next_in_order_taken(
 
 
 @pytest.mark.row("C20")
-def test_a_pack_behind_a_link_is_told(templates: Path, tmp_path: Path) -> None:
+def test_a_pack_behind_a_link_is_reported(templates: Path, tmp_path: Path) -> None:
     file = templates / "skills/backend/SKILL.md"
     file.rename(tmp_path / "secret")
     file.symlink_to(tmp_path / "secret")
@@ -330,7 +330,7 @@ def test_a_pack_behind_a_link_is_told(templates: Path, tmp_path: Path) -> None:
     assert resolved.findings[0].path.startswith(f"{templates}/skills/backend")
 
 
-def test_a_retired_pack_is_told_too(templates: Path) -> None:
+def test_a_retired_pack_is_reported_too(templates: Path) -> None:
     text = (
         "---\nname: backend\ndescription: Old.\nmetadata:\n  status: deprecated\n---\n"
     )
@@ -344,7 +344,7 @@ def test_a_retired_pack_is_told_too(templates: Path) -> None:
     ]
 
 
-def test_a_pack_that_is_missing_from_the_index_is_told(templates: Path) -> None:
+def test_a_pack_that_is_missing_from_the_index_is_reported(templates: Path) -> None:
     (templates / "skills/analyst/SKILL.md").write_text("nothing")
 
     resolved = resolve_role_prompt("backend", templates)
@@ -469,7 +469,7 @@ def test_a_plugin_that_claims_a_taken_name_aborts_with_the_switch(
 
 
 @pytest.mark.row("X24")
-def test_a_conflict_that_arises_later_is_told_and_the_last_index_kept(
+def test_a_conflict_that_arises_later_is_reported_and_the_last_index_kept(
     templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_plugin(monkeypatch, {"vp": {"SKILL.md": pack("vp")}})
@@ -522,7 +522,7 @@ def test_the_roles_that_there_are(templates: Path) -> None:
     assert RoleResolver(templates / "skills").roles() == ()
 
 
-def test_resolvers_are_kept_by_folder_and_bounded(tmp_path: Path) -> None:
+def test_resolvers_are_stored_by_folder_and_bounded(tmp_path: Path) -> None:
     first = resolving._resolver(tmp_path, include_plugins=True, deny=())
 
     assert resolving._resolver(str(tmp_path), include_plugins=True, deny=()) is first
@@ -533,7 +533,7 @@ def test_resolvers_are_kept_by_folder_and_bounded(tmp_path: Path) -> None:
 
 
 @pytest.mark.row("C36")
-def test_two_packs_of_one_folder_that_claim_a_name_are_told_a_way_out(
+def test_two_packs_of_one_folder_that_claim_a_name_get_a_way_out(
     templates: Path,
 ) -> None:
     """No prefix and no precedence: there are none for roles."""

@@ -63,7 +63,7 @@ def test_every_role_gives_its_golden_text(templates: Path) -> None:
 
 @pytest.mark.row("C20", "X01")
 @pytest.mark.parametrize("role", ROLES)
-def test_a_body_stands_below_the_index(role: str, linked: Path) -> None:
+def test_a_body_is_below_the_index(role: str, linked: Path) -> None:
     """As the packs are written: the text behind the frontmatter, whole."""
     text = (PACKS / role / "SKILL.md").read_text("utf-8").split("\n---\n", 1)[1]
 
@@ -75,7 +75,7 @@ def test_a_body_stands_below_the_index(role: str, linked: Path) -> None:
 
 @pytest.mark.row("G15", "G25")
 @pytest.mark.filterwarnings("ignore:role ")
-def test_what_each_legacy_prompt_saves_or_costs_beside_all_packs(
+def test_what_each_legacy_prompt_saves_or_costs_next_to_all_packs(
     tmp_path: Path,
 ) -> None:
     """With 17 skills listed, a short template is the cheaper one, and that is said."""

@@ -251,7 +251,7 @@ def test_a_plain_sh_will_do(place: Place) -> None:
     assert done.stdout == "page.md:1: no such file: gone.md\n"
 
 
-def test_a_folder_is_searched_in_order_and_told_in_the_end(place: Place) -> None:
+def test_a_folder_is_searched_in_order_with_a_summary_at_the_end(place: Place) -> None:
     place.write(
         {"b/2.md": "[x](x.md)\n", "b/1.markdown": "[y](y.md)\n[g](../guide.md)"}
     )
@@ -265,7 +265,7 @@ def test_a_folder_is_searched_in_order_and_told_in_the_end(place: Place) -> None
     assert done.returncode == 1
 
 
-def test_links_from_the_root_are_looked_up_where_it_is_told(place: Place) -> None:
+def test_links_from_the_root_are_looked_up_in_the_given_folder(place: Place) -> None:
     place.write({"b/page.md": "[a](/guide.md#set-up)\n[b](/b/gone.md)\n"})
 
     done = place.run(SCRIPT, "--root", ".", "b")
@@ -291,7 +291,7 @@ def test_our_own_packs_have_no_broken_link(place: Place) -> None:
     ],
     ids=["no file", "no root", "root of nothing", "an option", "no page", "behind --"],
 )
-def test_what_cannot_be_checked_is_told(
+def test_what_cannot_be_checked_is_reported(
     arguments: list[str], message: str, place: Place
 ) -> None:
     done = place.run(SCRIPT, *arguments)
@@ -301,7 +301,7 @@ def test_what_cannot_be_checked_is_told(
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])
-def test_help_tells_options_and_statuses(option: str, place: Place) -> None:
+def test_help_lists_options_and_statuses(option: str, place: Place) -> None:
     done = place.run(SCRIPT, option)
 
     assert (done.returncode, done.stderr) == (0, "")

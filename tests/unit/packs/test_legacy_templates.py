@@ -15,7 +15,7 @@ FILES: Final = ("config.yaml", "system_prompt.md", "task_prompt.md")
 
 
 @pytest.mark.row("C04")
-def test_packs_lie_beside_the_legacy_roles() -> None:
+def test_packs_lie_next_to_the_legacy_roles() -> None:
     assert sorted(item.name for item in TEMPLATES.iterdir()) == ["roles", "skills"]
     assert (TEMPLATES / "skills" / "backend" / "SKILL.md").is_file()
     assert [entry.name for entry in sorted((TEMPLATES / "roles").iterdir())] == [

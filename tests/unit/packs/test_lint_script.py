@@ -266,7 +266,7 @@ def test_list_names_the_checks_and_runs_none(place: Place) -> None:
     ],
     ids=["no folder", "two projects", "an option", "behind --", "no Python"],
 )
-def test_what_cannot_be_checked_is_told(
+def test_what_cannot_be_checked_is_reported(
     arguments: list[str], message: str, place: Place
 ) -> None:
     place.write({**GOOD, "empty/README.md": ""})
@@ -278,7 +278,7 @@ def test_what_cannot_be_checked_is_told(
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])
-def test_help_tells_options_and_statuses(option: str, place: Place) -> None:
+def test_help_lists_options_and_statuses(option: str, place: Place) -> None:
     done = place.run(SCRIPT, option)
 
     assert (done.returncode, done.stderr) == (0, "")

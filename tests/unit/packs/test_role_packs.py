@@ -67,7 +67,7 @@ def findings(folder: Path, profile: str) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.row("C52")
-def test_the_seventeen_are_there_and_nothing_beside_them(team: Satchel) -> None:
+def test_the_seventeen_are_there_and_nothing_next_to_them(team: Satchel) -> None:
     assert team.findings == ()
     assert tuple(entry.id for entry in team.catalog) == ROLES
     assert sorted(item.name for item in PACKS.iterdir()) == sorted(ROLES)

@@ -376,7 +376,7 @@ def test_what_nobody_closed_ends_with_its_satchel(
     assert (names(store), store.closed) == (["a"], 1)
 
 
-def test_the_end_of_the_process_closes_whoever_is_left(store: MemoryStore) -> None:
+def test_the_end_of_the_process_closes_anyone_who_is_left(store: MemoryStore) -> None:
     sink = Background(lambda: store, interval_s=60.0)
     sink.record(load("a"))
     close_all_writers()
@@ -384,7 +384,7 @@ def test_the_end_of_the_process_closes_whoever_is_left(store: MemoryStore) -> No
     assert (names(store), store.closed) == (["a"], 1)
 
 
-def test_a_child_begins_anew_and_leaves_the_stores_of_its_parent(
+def test_a_child_begins_again_and_leaves_the_stores_of_its_parent(
     sink: Background, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a fork calls; real ones are in test_processes."""

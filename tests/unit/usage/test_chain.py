@@ -97,7 +97,7 @@ def chain_anew(lines: list[bytes]) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_the_first_broken_line_is_told(
+def test_the_first_broken_line_is_reported(
     log: Path, tamper: Callable[[list[bytes]], object], broken: int, detail: str
 ) -> None:
     lines = log.read_bytes().splitlines(keepends=True)
@@ -128,7 +128,7 @@ def cut_line_end(lines: list[bytes]) -> None:
     [(cut_tail, 4), (list.clear, 1), (change_last, 6), (cut_line_end, 5)],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_whoever_writes_next_heals_no_end_that_was_changed(
+def test_anyone_who_writes_next_heals_no_end_that_was_changed(
     log: Path, tamper: Callable[[list[bytes]], object], broken: int
 ) -> None:
     """The chain goes on from what the head says, so that the gap stays."""
@@ -164,7 +164,7 @@ def test_a_head_that_fell_behind_is_caught_up(log: Path) -> None:
 
 
 @pytest.mark.row("F45", "C47")
-def test_without_a_head_a_cut_tail_cannot_be_told_so_it_is_not_proved(
+def test_without_a_head_a_cut_tail_cannot_be_reported_so_it_is_not_proved(
     log: Path,
 ) -> None:
     log.with_name("usage.chain.head").unlink()
@@ -180,7 +180,7 @@ def test_without_a_head_a_cut_tail_cannot_be_told_so_it_is_not_proved(
 
 @pytest.mark.row("F45", "C47")
 @pytest.mark.parametrize("head", ["gone", "written anew"])
-def test_an_end_that_was_cut_with_its_head_is_told_once_its_writer_goes_on(
+def test_an_end_that_was_cut_with_its_head_is_reported_once_its_writer_goes_on(
     tmp_path: Path, head: str
 ) -> None:
     log = tmp_path / "usage.chain"
@@ -204,7 +204,7 @@ def test_an_end_that_was_cut_with_its_head_is_told_once_its_writer_goes_on(
 
 
 @pytest.mark.row("T17")
-def test_a_log_that_was_moved_away_begins_anew(tmp_path: Path) -> None:
+def test_a_log_that_was_moved_away_begins_again(tmp_path: Path) -> None:
     log = tmp_path / "usage.chain"
     stored = store("chain", tmp_path)
     stored.open(writer())
@@ -218,7 +218,7 @@ def test_a_log_that_was_moved_away_begins_anew(tmp_path: Path) -> None:
     assert (verify_chain(log).ok, verify_chain(log).lines) == (True, 2)
 
 
-def test_a_head_that_was_kept_elsewhere_tells_a_log_written_anew(
+def test_a_head_that_was_stored_elsewhere_says_a_log_written_again(
     log: Path, tmp_path: Path
 ) -> None:
     copy = tmp_path / "kept.head"
@@ -243,7 +243,7 @@ def test_an_older_head_fits_a_log_that_has_grown(log: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"line": "5", "digest": "x"}', "[" * 100_000]
 )
-def test_a_head_that_cannot_be_read_is_told(log: Path, text: str) -> None:
+def test_a_head_that_cannot_be_read_is_reported(log: Path, text: str) -> None:
     log.with_name("usage.chain.head").write_text(text)
 
     verdict = verify_chain(log)

@@ -173,7 +173,7 @@ def test_an_event_has_all_that_is_known() -> None:
     ],
 )
 @pytest.mark.row("X03", "G09")
-def test_every_surface_that_loads_tells_of_it_once(
+def test_every_surface_that_loads_says_of_it_once(
     load: Callable[[Satchel], object], expected: list[tuple[str, str | None, str, str]]
 ) -> None:
     sink = ListSink()
@@ -201,7 +201,7 @@ def test_every_surface_that_loads_tells_of_it_once(
         ("a", ODD, ("a", ODD, "reference-not-found")),
     ],
 )
-def test_what_was_asked_for_in_vain_is_told_without_free_text(
+def test_what_was_asked_for_in_vain_is_reported_without_free_text(
     name: str, file: str | None, expected: tuple[str, str | None, str]
 ) -> None:
     sink = ListSink()
@@ -217,7 +217,7 @@ def test_what_was_asked_for_in_vain_is_told_without_free_text(
         assert word not in json.dumps(event.as_dict(), ensure_ascii=False)
 
 
-def test_a_fault_in_a_policy_or_load_is_told_and_goes_through(
+def test_a_fault_in_a_policy_or_load_is_reported_and_goes_through(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(*_: object, **__: object) -> Loaded:
@@ -234,7 +234,7 @@ def test_a_fault_in_a_policy_or_load_is_told_and_goes_through(
     )
 
 
-def test_the_advice_on_a_refused_pack_quotes_it_and_is_not_told() -> None:
+def test_the_advice_on_a_refused_pack_quotes_it_and_is_not_reported() -> None:
     """It tells its author what to write, in words of the pack."""
     sink = ListSink()
     source = FakeSource("team", {"bare": {"SKILL.md": "CANARY of a text\n"}})
@@ -249,7 +249,7 @@ def test_the_advice_on_a_refused_pack_quotes_it_and_is_not_told() -> None:
 
 @pytest.mark.parametrize("name", [None, 5, b"a", ["a"]])
 @pytest.mark.parametrize("file", [None, 5, b"a", ["a"]])
-def test_what_is_no_text_is_told_as_such(name: object, file: object) -> None:
+def test_what_is_no_text_is_reported_as_such(name: object, file: object) -> None:
     sink = ListSink()
     skills = open_satchel(sink)
     with pytest.raises(SkillError):
@@ -357,7 +357,7 @@ def test_no_text_of_anybody_reaches_an_event(tmp_path: Path) -> None:
         assert canary.encode() not in file.read_bytes(), file
 
 
-def test_a_catalog_is_told_of_at_each_sync_and_day() -> None:
+def test_a_catalog_is_reported_at_each_sync_and_day() -> None:
     sink, clock = ListSink(), FakeClock()
     skills = open_satchel(sink, options=Options(clock=clock))
     skills.load("a")
@@ -375,7 +375,7 @@ def test_a_catalog_is_told_of_at_each_sync_and_day() -> None:
     ]
 
 
-def test_without_sinks_nothing_is_told_or_made() -> None:
+def test_without_sinks_nothing_is_reported_or_made() -> None:
     source = FakeSource("team", {"a": {"SKILL.md": pack("a")}})
     skills = Satchel(source, sinks=())
     skills.observe()

@@ -143,7 +143,7 @@ def test_two_registries_do_not_meet() -> None:
         ("satchel.usage._tracing", "opentelemetry", "otel"),
     ],
 )
-def test_without_the_extra_its_name_is_told(
+def test_without_the_extra_its_name_is_reported(
     module: str, library: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, module, raising=False)

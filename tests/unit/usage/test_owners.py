@@ -180,7 +180,7 @@ def test_nobody_says(tmp_path: Path) -> None:
     assert OwnerLookup(dict).of(Descriptor("a", "d", owner="@x")) == "@x"
 
 
-def test_what_was_found_is_kept_until_it_is_to_be_forgotten(tmp_path: Path) -> None:
+def test_what_was_found_stays_until_it_is_to_be_forgotten(tmp_path: Path) -> None:
     source = local(tmp_path, "* @old\n")
     owners = OwnerLookup(lambda: {"team": source})
     first = owners.of(entry())
@@ -212,7 +212,7 @@ def test_a_codeowners_that_is_no_file_is_passed_by(tmp_path: Path) -> None:
     assert OwnerLookup(lambda: {"team": source}).of(entry()) == "@docs"
 
 
-def test_a_sync_looks_anew(tmp_path: Path) -> None:
+def test_a_sync_looks_again(tmp_path: Path) -> None:
     from satchel.usage import ListSink
 
     local(tmp_path, "* @old\n")

@@ -91,7 +91,7 @@ time.sleep(600)
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
 @pytest.mark.parametrize("kind", ["sqlite", "jsonl"])
-def test_after_a_kill_at_most_the_bound_is_lost_and_said(
+def test_after_a_kill_at_most_the_bound_is_lost_and_reported(
     kind: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "usage"
@@ -121,7 +121,7 @@ time.sleep(600)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
-def test_a_kill_before_anything_was_written_is_said_too(tmp_path: Path) -> None:
+def test_a_kill_before_anything_was_written_is_reported_too(tmp_path: Path) -> None:
     file = tmp_path / "usage.db"
     child = start(f"sqlite://{file}", KILLED_AT_ONCE)
     assert child.stdout is not None

@@ -230,7 +230,7 @@ def test_the_figures_do_not_depend_on_where_they_were_kept(tmp_path: Path) -> No
     assert (made[0]["from"], made[0]["until"]) == ("2024-10-05", "2024-11-03")
 
 
-def test_what_may_be_missing_is_said() -> None:
+def test_what_may_be_missing_is_reported() -> None:
     lost = WriterState("w", "p", "h", 1, 500, 0.0, 0.0, None, 3)
     made = make_report(
         Records(writers=[lost], unread=2), now=day(0), unclosed=[lost, lost]
@@ -244,7 +244,7 @@ def test_what_may_be_missing_is_said() -> None:
 
 @pytest.mark.row("F40", "T10", "T17", "C51")
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_copy_revives_nothing_and_stands_apart(kind: str, tmp_path: Path) -> None:
+def test_a_copy_revives_nothing_and_is_apart(kind: str, tmp_path: Path) -> None:
     """So does what the version before called a load of another Satchel."""
     events: list[Event] = [sync(day(n), "a", "b", "c") for n in range(30)]
     events += [load("a", day(29)), copied("b", day(29)), copied("b", day(29))]

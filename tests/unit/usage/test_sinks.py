@@ -112,7 +112,7 @@ def test_events_reach_every_sink() -> None:
 
 
 @pytest.mark.row("C34", "G10")
-def test_a_failing_sink_is_counted_and_told_of_once(
+def test_a_failing_sink_is_counted_and_reported_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     broken, after = Broken(), ListSink()

@@ -50,7 +50,7 @@ EVENTS: list[Event] = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_kept_is_read(kind: str, tmp_path: Path) -> None:
+def test_what_was_stored_is_read(kind: str, tmp_path: Path) -> None:
     records = keep(kind, tmp_path, EVENTS)
 
     today = int(NOON // DAY)
@@ -135,7 +135,7 @@ def test_a_row_that_cannot_be_kept_says_so_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_names_of_files_that_are_no_text_are_kept(kind: str, tmp_path: Path) -> None:
+def test_names_of_files_that_are_no_text_are_stored(kind: str, tmp_path: Path) -> None:
     """A folder on POSIX may be called by any bytes."""
     odd = "skills\udcff"
     entry = skill("a", f"{odd}.md")
@@ -484,9 +484,7 @@ def test_where_the_system_locks_bytes_a_far_one_is_locked(
 
 @pytest.mark.row("F40", "T10", "R37")
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_copied_is_kept_apart_from_the_loads(
-    kind: str, tmp_path: Path
-) -> None:
+def test_what_was_copied_stays_apart_from_the_loads(kind: str, tmp_path: Path) -> None:
     missed = copied("c", code="skill-not-found")
     events: list[Event] = [copied("a"), load("b"), copied("a"), missed]
     records = keep(kind, tmp_path, events)

@@ -53,7 +53,7 @@ def test_a_span_says_what_was_loaded_and_when(
     assert span.status.status_code is StatusCode.UNSET
 
 
-def test_spans_belong_to_whoever_loads_and_failures_say_so(
+def test_spans_belong_to_anyone_who_loads_and_failures_say_so(
     provider: TracerProvider, exporter: InMemorySpanExporter
 ) -> None:
     made = Skill("a", instructions="x", description="d")
