@@ -17,17 +17,17 @@ from satchel.files._listing import (
     locate_findings as locate_findings,
     mark_of as mark_of,
     stat_of as stat_of,
-    tree_digest,
-    walk_pack,
+    tree_digest as tree_digest,
+    walk_pack as walk_pack,
 )
 from satchel.files._lru import IdentityCache as IdentityCache, LruCache as LruCache
 from satchel.files._paths import (
     ARCHIVE_SUFFIXES as ARCHIVE_SUFFIXES,
     check_path,
     escape_name as escape_name,
-    is_archive_name,
+    is_archive_name as is_archive_name,
     is_excluded_file as is_excluded_file,
-    path_problem,
+    path_problem as path_problem,
 )
 
 if TYPE_CHECKING:
@@ -69,22 +69,16 @@ if TYPE_CHECKING:
         render_release as render_release,
     )
     from satchel.files._unpack import (
-        UnpackedArchive,
+        UnpackedArchive as UnpackedArchive,
         archive_size_limit as archive_size_limit,
         open_archive as open_archive,
-        unpack,
+        unpack as unpack,
     )
 
 __all__ = [
-    "UnpackedArchive",
     "check_path",
     "digest_bytes",
-    "is_archive_name",
-    "path_problem",
     "read_confined",
-    "tree_digest",
-    "unpack",
-    "walk_pack",
 ]
 
 _LAZY: Final = {

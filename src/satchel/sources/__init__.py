@@ -26,15 +26,15 @@ from satchel.sources._factories import (
     usual,
 )
 from satchel.sources._local import LocalSource
-from satchel.sources._memory import MemorySource
+from satchel.sources._memory import MemorySource as MemorySource
 
 if TYPE_CHECKING:
-    from satchel.sources._archive import ArchiveSource
-    from satchel.sources._http._pinned import PinnedSource
-    from satchel.sources._http._source import HttpSource
+    from satchel.sources._archive import ArchiveSource as ArchiveSource
+    from satchel.sources._http._pinned import PinnedSource as PinnedSource
+    from satchel.sources._http._source import HttpSource as HttpSource
     from satchel.sources._layered import (
         LAYERS as LAYERS,
-        LayeredSource,
+        LayeredSource as LayeredSource,
         LayerExplanation as LayerExplanation,
         local_layers as local_layers,
     )
@@ -43,19 +43,15 @@ if TYPE_CHECKING:
         LegacySourceAdapter as LegacySourceAdapter,
         as_source as as_source,
     )
-    from satchel.sources._mcp._source import McpSource
-    from satchel.sources._release import ReleaseSource, is_release as is_release
+    from satchel.sources._mcp._source import McpSource as McpSource
+    from satchel.sources._release import (
+        ReleaseSource as ReleaseSource,
+        is_release as is_release,
+    )
     from satchel.sources._wrappers import SourceWrapper as SourceWrapper
 
 __all__ = [
-    "ArchiveSource",
-    "HttpSource",
-    "LayeredSource",
     "LocalSource",
-    "McpSource",
-    "MemorySource",
-    "PinnedSource",
-    "ReleaseSource",
     "archive",
     "cached",
     "folder",
