@@ -68,6 +68,7 @@ def agent_skills_tool(backend: ToolBackend, options: StyleOptions) -> Tool:
             loaded = backend.load(Request(skill_id, via="tool"), run)
         except SkillError as error:
             return render_context_error(error, skill_id, backend.advice(error))
+        # The folder comes first: what the model can see already has it filled in.
         shown, root = options, backend.folder(loaded)
         if root is not None:
             loaded, shown = place_in_folder(loaded, options, root)

@@ -95,6 +95,7 @@ def load(
     file = SKILL_FILE
     if request.file is not None:
         file = resolve(descriptor, request.file)
+    # The turn's cache is behind the decision: another user may have read it first.
     if turn is None:
         return _read(catalog, descriptor, file, notes, limits)
     return turn.get(

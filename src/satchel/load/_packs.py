@@ -70,6 +70,7 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it ca
     entry = excluded.descriptor if descriptor is None and excluded else descriptor
     requested = tuple(_requested_files(entry, reference, script, options))
     files = [file for _, file in requested]
+    # A reference and a script in one call are one use of the skill, and so one event.
     with one_call_event(files) if len(files) > 1 else nullcontext():
         for key, file in requested:
             try:

@@ -139,6 +139,8 @@ class SkillAccess:
         """Return at most ``k`` hits, of those that may be found."""
         here = self.scoped
         everything = len(self._registry.catalog)
+        # Hits that are left out below must not take the place of others, so where some
+        # may be, all are asked for.
         is_narrowed = len(here) < everything or self._authorizer.has_rules
         hits: list[Hit] = []
         for hit in self._components.rank(query, everything if is_narrowed else k):
@@ -172,9 +174,12 @@ class SkillAccess:
         call = current_call_event()
         if call is not None and call.refusal is not None:
             self.refuse(request, call.refusal)
+        # A source on another server says by this whether its bytes are loaded or only
+        # looked at: see `satchel.model.IS_LOAD`.
         before = IS_LOAD.set(True)
         try:
             components = self._components
+            # Times and catalogs are only noted where a sink would take the event.
             if components.sinks == () or not components.usage_events.sinks.awake:
                 return self._load(request, turn, approved)
             monotonic = components.clock.monotonic
@@ -298,6 +303,8 @@ class SkillAccess:
         approved: Reply | None = None,
     ) -> Loaded:
         answered: dict[Action, Decision] = {}
+        # The first attempt is made right here, so that a load without an edit is one
+        # straight way; only a failure goes through the machinery of edits.
         try:
             return self._attempt(self.scoped, request, turn, approved, answered)
         except _MAY_BE_EDITED as error:

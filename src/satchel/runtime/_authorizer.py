@@ -95,6 +95,7 @@ class Authorizer:
             return ALLOWED
         if request.file is None:
             return self._settle("load", entry, approved, answered)
+        # SKILL.md can be asked for as a file; then both actions have to be allowed.
         decision = self._settle("read", entry, approved, answered)
         if decision.verdict == "allow":
             try:
@@ -115,6 +116,7 @@ class Authorizer:
         if answered and action in answered:
             return answered[action]
         decision = self.decide(action, entry)
+        # A person's no counts even where the policy asks no one about this action.
         is_no = approved is not None and not approved.is_yes
         if decision.verdict != "ask" and not is_no:
             return decision

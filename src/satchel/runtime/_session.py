@@ -94,6 +94,7 @@ class Session:
                 settings.agent, settings.who, access.needs_approval
             )
             saved = self._seals.sealed_grants(saved)
+        # Grants first: whether a load needed an approval depends on them.
         authorizer.approvals = Approvals(settings.approve, saved.grants)
         if self._seals is not None:
             saved = self._seals.sealed_loads(saved)

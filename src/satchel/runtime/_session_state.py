@@ -179,6 +179,7 @@ class SessionState:
             for skill_id, text in visible.loaded:
                 if skill_id in seen_before or self._access.descriptor(skill_id) is None:
                     continue
+                # A skill in use keeps its tools open: only a real load may count.
                 if self._access.needs_approval(skill_id):
                     continue  # messages can be made up, and so show no approval
                 self._activate(skill_id, "", text)
@@ -258,7 +259,7 @@ class SessionState:
         """Return how the catalog changed since the model read of it; only once."""
         listed = self._access.listed
         with self._lock:
-            _ = self.snapshot
+            _ = self.snapshot  # a conversation that begins now has read nothing older
             before, key = self._announced, self.saved.announced
             if before is None or before.key != key:
                 before = self._announced = self._components.snapshots.get(key)

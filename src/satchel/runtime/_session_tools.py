@@ -158,6 +158,7 @@ class SessionTools(ToolBackend):
         if not isinstance(name, str):  # a model may write any JSON
             kind = type(name).__name__
             raise ToolError("tool call", f"the name of a tool is a text, not a {kind}")
+        # Two skills may bring a tool of one name; an allowed one wins over a denied.
         denied: OwnedTool | None = None
         for owner, tool in self._callable():
             if tool.name == name:
@@ -256,6 +257,9 @@ class SessionTools(ToolBackend):
         packs = self._packs(always_on.ids)
         for pack in packs:
             yield from ((pack, tool) for tool in self.opened_by(pack))
+        # Tools are only ever added at the end: a provider's cache of the prompt covers
+        # the list of tools, too. A reader that nothing needs yet comes with the first
+        # skill that has files.
         later = None
         is_needed = offer_reader(style, [*self._state.snapshot.catalog.entries, *packs])
         for tool in self._of_style():

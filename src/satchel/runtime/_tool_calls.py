@@ -157,6 +157,7 @@ class CallAuthorizer:
                 if tool.refused is not None:
                     tool.refused(arguments, error)
                 raise
+            # A person may have put other arguments in the place of the model's.
             edited = reply.arguments if reply is not None and reply.is_yes else None
             given = given if edited is None else dict(edited)
             if owner is not None:
