@@ -8,11 +8,12 @@ import zipfile
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 __all__ = [
     "SKILL",
     "Zipped",
+    "one_zipped",
     "plain_tar",
     "plain_zip",
     "raw_tar",
@@ -62,6 +63,7 @@ class Zipped:
     behind: bytes = b""
     local: dict[str, object] = field(default_factory=dict)
     central: dict[str, object] = field(default_factory=dict)
+    both: dict[str, object] = field(default_factory=dict)
 
     def numbers(self, lies: dict[str, object]) -> dict[str, object]:
         packed = self.packed
@@ -74,7 +76,7 @@ class Zipped:
             "size": len(self.data),
             "extra": self.extra,
         }
-        return {**true, **lies}
+        return {**true, **self.both, **lies}
 
     @property
     def packed(self) -> bytes:
@@ -82,6 +84,11 @@ class Zipped:
             return self.data
         engine = zlib.compressobj(9, zlib.DEFLATED, -15)
         return engine.compress(self.data) + engine.flush()
+
+
+def one_zipped(**lies: Any) -> bytes:  # noqa: ANN401
+    """Return a .zip of one member; see `Zipped`."""
+    return zipped(Zipped(**lies))
 
 
 def zipped(
