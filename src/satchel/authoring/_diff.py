@@ -97,6 +97,7 @@ def compare_places(old: str, new: str) -> tuple[PackDiff, ...]:
         SkillError: A place does not exist, has no pack, or cannot be read.
     """
     before, after = find_packs(old), find_packs(new)
+    # Two single packs may have got another name; of many, names are all there is.
     if len(before) == len(after) == 1:
         return (compare(before[0].read(), after[0].read()),)
     olds, news = _by_name(before), _by_name(after)

@@ -176,6 +176,7 @@ def _open(place: str, limits: Limits) -> LocalSource | ArchiveSource:
         raise MissingPathError(place)
     if path.is_dir():
         return folder(place, limits=limits)
+    # The file means its folder: a pack is more than its SKILL.md.
     if path.name == SKILL_FILE:
         return folder(os.path.dirname(place) or os.curdir, limits=limits)  # noqa: PTH120
     if is_archive_name(path.name):

@@ -70,6 +70,7 @@ class Retirement:
                 put_file(edit.file, edit.after, over=edit.before)
                 written.append(edit)
         except BaseException:
+            # Half a retirement would name a skill that does not know of it.
             for edit in reversed(written):
                 with suppress(SkillError):  # the first error is the one to tell
                     put_file(edit.file, edit.before, over=edit.after)

@@ -26,6 +26,7 @@ def rename_advice(*alternatives: str) -> str:
     return ", or ".join(("rename one of the two", *alternatives))
 
 
+# Plain classes, not frozen dataclasses: a traceback and notes are set on them later.
 class SkillError(Exception):
     """The base of every error that Satchel raises on purpose.
 

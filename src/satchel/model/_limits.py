@@ -27,6 +27,7 @@ PORTABLE_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _NOT_PORTABLE: Final = re.compile(r"[^a-z0-9]+")
 
 
+# The length is no part of the patterns, so that a long name can be named as such.
 def is_name(name: str, characters: re.Pattern[str] = SPEC_NAME) -> bool:
     """Return whether a name is of these characters, and not longer than 64."""
     return len(name) <= MAX_NAME_CHARS and characters.fullmatch(name) is not None

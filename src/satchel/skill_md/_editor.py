@@ -141,6 +141,7 @@ def _find_entry(text: str, key: str) -> _EntryPlace | None:
     lines = LINES.findall(text[span.head : span.end])
     entries = split_entries([line.rstrip(_ENDS) for line in lines])
     named = [entry for entry in entries if entry.key.strip("\"'") == key]
+    # Which of two entries counts is for the author to say.
     if len(named) > 1:
         return None
     if not named:
@@ -189,6 +190,7 @@ def edit_fields(
     """
     if same_values(before, after):
         return EditedFields(lines, [])
+    # The layout is only guessed, so the result is read again before it is used.
     edited = edit_entries(lines, before, after)
     if edited is not None:
         head = "".join(f"{line}\n" for line in edited)

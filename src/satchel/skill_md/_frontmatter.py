@@ -221,6 +221,7 @@ def _fill(  # noqa: C901, PLR0912, PLR0915 - one loop, since it runs for every e
                 if key in here or with_lines:
                     _note_key(tree, here, key, event)
                 continue
+            # A quoted scalar is text, and most plain ones begin like a word.
             if not event.style and text[:1] in FIRST_OF_ODD:
                 value = resolve(text)
                 if value is not text:
@@ -250,6 +251,7 @@ def _fill(  # noqa: C901, PLR0912, PLR0915 - one loop, since it runs for every e
         if kind is not ScalarEvent:
             around.append(here)
             here, in_mapping = value, kind is MappingStartEvent
+            # Checked on the way in, before a bomb of brackets costs memory.
             if len(around) >= limits.yaml_depth:
                 raise _over("yaml_depth", limits.yaml_depth, "levels", event)
         if nodes > limits.yaml_nodes:

@@ -126,6 +126,7 @@ def merge_layers(name: str, layers: Sequence[Layer]) -> MergedFrontmatter:
     for layer in plain:
         fields = merge_fields(fields, layer.fields, name)
     given = tuple(_merged_fields(fields, plain))
+    # If a layer has own fields at the top, the result keeps that dialect.
     moved = any(to_spec(layer.fields) != dict(layer.fields) for layer in layers)
     return MergedFrontmatter(_rendered(fields if moved else to_spec(fields)), given)
 

@@ -37,6 +37,7 @@ def manifest_of(
     _read(tree, root, _AT_THE_TOP, fields, client)
     if client:
         fields["client"] = ClientFields(**client)
+    # A pack that declares any of its files is closed to just these.
     if not fields.keys().isdisjoint(_FILES):
         fields["declares_files"] = True
     return Manifest(name=name, description=description, profile=profile, **fields)

@@ -71,6 +71,7 @@ class Frontmatter(NamedTuple):
         if not at:
             return None
         at = self.as_written(at)
+        # A search is enough for a key at the top, and much faster than the parser.
         if len(at) == 1:
             key = at[0].encode() + b":"
             if self.head.startswith(key):

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from satchel.skill_md._yaml import YamlProblem
 
 _RULES: Final = {"spec": spec_violations, "strict": strict_violations}
+# A file of a thousand equal keys must not give a thousand findings.
 _MAX_DUPLICATES: Final = 10
 
 
@@ -177,6 +178,7 @@ def _parse(data: bytes, options: _ParseOptions) -> Parsed:
     # A name is a key of the catalog: what it hides would make it another's.
     name = clean_line(draft.name or "") or clean_line(directory)
     tree = draft.file.tree
+    # Nearly every pack is sound, so the rules for warnings run for the others only.
     sound = (
         not (draft.repairs or tree.duplicates or draft.file.misspelled)
         and name == draft.name
@@ -208,6 +210,7 @@ def _by_rule(
 ) -> Parsed:
     path = options.path
     repairs = draft.repairs
+    # A repaired encoding is found by decoding, which a sound file is spared.
     if not repairs and not data.isascii():
         repairs = decode(data).findings
     findings = [replace(repair, severity="error", path=path) for repair in repairs]

@@ -87,6 +87,7 @@ def repair_frontmatter(
         if entry.misaligned or not entry.key
     )
     tree: YamlTree | YamlProblem = work.read() if findings else problem
+    # Each round repairs at least one entry, or ends.
     for attempt in range(_MAX_ROUNDS):
         if isinstance(tree, YamlTree) or tree.code in _FINAL:
             break

@@ -68,6 +68,7 @@ def is_text(data: bytes) -> bool:
     """
     if data[:2] in _UTF16_MARKS:
         return True
+    # No text file has a NUL, and most binary ones do.
     if b"\0" in data:
         return False
     if data.isascii():

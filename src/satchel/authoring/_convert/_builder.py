@@ -194,6 +194,7 @@ def build_pack(material: Material, dialect: Dialect | None) -> Conversion:
     if dialect != "strict":
         fields = to_spec(fields)
     head = render_frontmatter(fields)
+    # One file has one kind of line end.
     if "\r\n" in material.body:
         head = head.replace("\n", "\r\n")
     text = head + _body(material)

@@ -106,6 +106,7 @@ def _in_folder(path: str) -> Iterator[Detected]:
     if holds_roles(path):
         nothing = False
         yield Detected("roles", path)
+    # Projects often have AGENTS.md and CLAUDE.md with the same text: one is enough.
     agents_md = False
     for form in FORMATS:
         if form.kind == "agents-md" and agents_md:

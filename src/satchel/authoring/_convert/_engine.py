@@ -68,6 +68,7 @@ def convert(options: ConvertOptions) -> Iterator[ConversionResult]:
     out = _destination(first, target, options)
     if not options.in_place:
         check_place(out)
+    # By name in lower case: on some systems `A` and `a` are one folder.
     sources: dict[str, str] = {}
     read = chain.from_iterable(_read(thing, target, out, options) for thing in things)
     for pack in read:

@@ -103,6 +103,7 @@ def _refusal(
             sentence="conversion",
             name=draft.name,
         )
+    # A draft may be made by other code: no path is trusted here.
     for file in draft.files:
         check_path(file.path, draft.name)
     folder = out / draft.name
