@@ -36,6 +36,8 @@ _HEADERS: Final = (
 )
 _FRAMES: Final = 8
 
+# 503 means that the same request may succeed later, 502 that a source broke its
+# promise, 403 that the operator or the policy decided.
 # The first class that fits decides; special classes come before their bases.
 _STATUS: Final[tuple[tuple[type[SkillError], int], ...]] = (
     (SkillNotFoundError, 404),

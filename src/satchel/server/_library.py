@@ -95,6 +95,7 @@ class _ThreadLimit:
     answered_at: float = 0.0
 
 
+# anyio's limiters belong to one event loop, so each loop has its own.
 _limits: RunVar[dict[tuple[int, str], _ThreadLimit]] = RunVar("satchel_source_threads")
 
 
@@ -115,10 +116,12 @@ class SourceThreads:
             SourceUnavailableError: Too many requests wait for this source already.
         """
         if source is None:
+            # A local read ends soon, so its thread may be left to itself.
             return await to_thread.run_sync(work, abandon_on_cancel=True)
         limit = self._limit_of(source)
         usage = limit.limiter.statistics()
         now = self._monotonic()
+        # An idle source is not stuck, however long ago it answered.
         if not usage.borrowed_tokens:
             limit.answered_at = now
         if usage.tasks_waiting >= MAX_WAITING and now - limit.answered_at > STUCK_S:
@@ -202,6 +205,7 @@ class ServedLibrary:
         A source says by ``near`` that it reads from memory or from a local disk. Files
         that are elsewhere, or large, may take long.
         """
+        # A policy may call code of the operator, which may take long.
         if not isinstance(skill_id, str) or self.skills.policy.rules:
             return False
         catalog = self.catalog
@@ -222,6 +226,7 @@ class ServedLibrary:
         catalog = self.catalog
         entry = catalog.get(skill_id)
         if entry is None:
+            # Models may not have it, but users may, and HTTP clients by its id.
             exclusion = catalog.exclusion_of(skill_id)
             if exclusion is None:
                 return None

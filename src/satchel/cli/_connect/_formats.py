@@ -61,6 +61,7 @@ def put_entry(
     document = _parse(kind, bare, where)
     section = document.get(servers, {})
     by_hand = "so nothing was written; change it by hand"
+    # The rest of the file is the user's: refuse what cannot be edited safely.
     if not isinstance(section, dict):
         raise ConfigError(where, f"expected an object as {servers!r}, {by_hand}")
     current = _dict(section).get(name)

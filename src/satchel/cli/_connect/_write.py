@@ -43,6 +43,7 @@ def write_config(
             server has the name, and may not be replaced.
         OSError: It cannot be written.
     """
+    # Dotfiles are often links into a repository; the link has to stay.
     target = Path(os.path.realpath(file))
     where = str(file)
     entry = client.entry(address)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from satchel.server._guard._settings import GuardSettings, OAuthSettings
 
 _NO_SKILLS: Final = Caller(only=())
+# A longer header is no token, and hashing it would only cost time.
 _MAX_HEADER_BYTES: Final = 8192
 _RETRY: Final = ((b"retry-after", b"10"),)
 
@@ -66,6 +67,7 @@ class Authenticator:
         if not self._needs_token:
             return AuthenticatedCaller(ANYONE, peer)
         headers = request.all(b"authorization")
+        # A request that has a token is judged by it: a valid one may get details.
         if not headers and (caller := self._without_token(request.path, peer)):
             return caller
         result = await self._by_header(headers)

@@ -180,6 +180,7 @@ class ConcurrencyLimits:
             async with self._stream_place(principal) as error:
                 yield error
             return
+        # A free place is taken without a switch to another task.
         try:
             self._requests.acquire_nowait()
         except anyio.WouldBlock:
@@ -259,6 +260,7 @@ class McpSessionLimit:
 
     def began(self, session: str, caller: "AuthenticatedCaller") -> None:
         """Note a session, and whose it is."""
+        # The caller that began a session owns it, no matter who names it later.
         self._open.setdefault(session, caller)
 
     def ended(self, session: str) -> None:

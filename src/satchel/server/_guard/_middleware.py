@@ -153,6 +153,7 @@ class _Guard:
         if isinstance(body, ErrorAnswer):
             return body
         response.status_only = caller.status_only
+        # A shared cache must not give one caller's answer to another.
         response.private = caller.user is not None
         if request.path.startswith("/mcp"):
             response.is_stream = is_stream(request, body)
@@ -203,6 +204,7 @@ class _Guard:
             if error is None:
                 with self._sessions.using(session) if session else nullcontext():
                     await app(_scope_for(scope, caller), receive, response.send)
+        # How clients of the earlier era end a session.
         if request.method == "DELETE":
             self._sessions.ended(session)
         elif response.session:

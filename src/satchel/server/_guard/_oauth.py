@@ -62,6 +62,7 @@ class JwtVerifier:
 
         self._settings = settings
         self._keys = PyJWKClient(settings.jwks_url, timeout=_FETCH_S)
+        # Fetching keys blocks; it must not take the threads of all requests.
         self._limiter = CapacityLimiter(4)
         self._not_before = 0.0
 
@@ -110,6 +111,7 @@ class JwtVerifier:
                 ),
             )
         except jwt.PyJWKClientConnectionError as error:
+            # Otherwise each request would wait for the time-out of the same fetch.
             self._not_before = time.monotonic() + _PAUSE_S
             detail = "no keys just now"
             raise SourceUnavailableError(self._settings.issuer, detail) from error

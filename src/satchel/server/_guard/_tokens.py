@@ -188,6 +188,7 @@ class TokenFile:
                 data = file.read(_MAX_BYTES + 1)
             if len(data) > _MAX_BYTES:
                 raise ConfigError(where, f"over {_MAX_BYTES:,} bytes")
+            # Editors on Windows put a byte order mark first.
             text = data.decode("utf-8-sig")
         except FileNotFoundError:
             raise

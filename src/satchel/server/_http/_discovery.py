@@ -58,6 +58,7 @@ class Indexes:
         """Return the index of one version as ``caller`` may see it."""
         catalog = view.catalog
         with self._lock:  # so that a cold start reads each pack once
+            # By the identity of the catalog, which is another object after a sync.
             cached = self._made.find((caller, version))
             if cached is not None and cached[0] is catalog:
                 return cached[1]

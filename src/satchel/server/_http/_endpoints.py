@@ -198,6 +198,7 @@ def _value(parameter: Parameter, text: str) -> object:
         InvalidParameterError: It does not fit the schema.
     """
     schema = parameter.schema
+    # A number or a word, such as `budget=none`.
     options: list[Mapping[str, Any]] = schema.get("anyOf", [schema])
     expected: list[str] = []
     for option in options:
@@ -248,6 +249,7 @@ def path_segments(request: Request, prefix: str) -> list[str] | None:
 
     So an id may contain a slash, written ``%2F``. None if one is not UTF-8.
     """
+    # The path is already decoded, so a slash in an id could not be told apart.
     raw = request.scope.get("raw_path")
     sent = raw if isinstance(raw, bytes) else quote(request.url.path).encode()
     rest = sent.partition(prefix.encode())[2]

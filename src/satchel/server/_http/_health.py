@@ -96,6 +96,8 @@ def _degraded(
     skills: Satchel, labels_in: Callable[[Catalog], dict[str, str]]
 ) -> Iterator[ReadinessReason]:
     latest = skills.registry.latest
+    # Degraded is not unready: for one bad pack a load balancer would take every
+    # server out.
     for state in latest.sources:
         if state.error:
             label = labels_in(latest)[state.label]

@@ -118,6 +118,7 @@ class _LoadReports:
         view = self._library.view(caller, via="report", client=client)
         key = caller, writer
         counted = refused = 0
+        # A program may send one report twice at the same time.
         with self._lock:
             last = self._last.find(key) or 0
             for load in loads:
@@ -154,6 +155,7 @@ def _record_load(view: CallerView, load: Mapping[str, Any]) -> bool:
         return False
     if file != SKILL_FILE and file not in entry.resources:
         return False
+    # What a client claims goes into the events only if it can be true.
     digest = load.get("digest", "")
     view.record_remote_load(
         LoadRequest(skill_id, file, agent=load.get("agent", "")),

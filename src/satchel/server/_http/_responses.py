@@ -144,4 +144,5 @@ def error_response(
 def json_bytes(value: object) -> bytes:
     """Return JSON in ASCII, which every terminal and charset reads the same way."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    # json leaves DEL as it is, and terminals obey it.
     return text.replace("\x7f", "\\u007f").encode("ascii")

@@ -34,6 +34,7 @@ def get_catalog(api: ApiRequest) -> Response:
     """Answer with one page of the catalog, by id."""
     entries = api.view.catalog.entries
     after, limit = api.values["after"], api.values["limit"]
+    # By key and not by position, so that a page survives a sync.
     start = 0 if after is None else bisect_right(entries, after, key=lambda e: e.id)
     page = entries[start : start + limit]
     value = {

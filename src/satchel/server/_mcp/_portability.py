@@ -36,6 +36,7 @@ class PortabilityCheck:
     def problem(self, catalog: Catalog, entry: Descriptor) -> Finding | None:
         """Return why the extension cannot carry a skill of ``catalog``, or None."""
         repairs = self._repairs_in(catalog.findings)
+        # By identity: comparing descriptors costs more than checking one.
         if self._portable.get(id(entry)) is entry:
             return None
         problem = next(self._problems(entry, repairs.get(_manifest_path(entry))), None)

@@ -144,6 +144,7 @@ def _typed_arguments(fields: ClientFields, given: Mapping[str, str]) -> str:
         return given[FREE_ARGUMENT]
     # By position, as the body counts them; also for a name that cannot be shown.
     words = [given.get(clean_line(name), "") for name in fields.arguments]
+    # A user would leave missing arguments at the end out, too.
     while words and not words[-1]:
         words.pop()
     return shlex.join(words)

@@ -87,6 +87,7 @@ def client_name(ctx: McpContext) -> str:
     """
     params = ctx.session.client_params
     name = params.client_info.name if params is not None else ""
+    # Cut before it is cleaned, since it may be megabytes long.
     return clean_line(name[: 4 * MAX_CLIENT_CHARS])[:MAX_CLIENT_CHARS]
 
 
@@ -162,6 +163,7 @@ async def contain_errors(ctx: McpContext, call_next: CallNext) -> HandlerResult:
             raise
         data = echo(error.error.data)  # an unknown method's name, for example
         raise MCPError(error.error.code, error.error.message, data) from error
+    # The package itself answers it with -32602.
     except ValidationError:
         raise
     except SkillError as error:
@@ -199,7 +201,7 @@ def page_of(
 
     Args:
         items: The whole list, sorted by ``key``.
-        key: Tells items apart.
+        key: Gives a value that no two items share.
         kind: Which list it is: a cursor of one list is invalid for another.
         cursor: Where the page begins; None means at the beginning.
         size: Items on a page.

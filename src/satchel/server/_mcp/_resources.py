@@ -199,6 +199,7 @@ class ResourceHandlers:
                 view.record_failed_load((parts_of(uri) or ("",))[0], copy=copy)
             raise not_served_error("resource", uri, self._extension.why_not(view, uri))
         skill, path = target.entry, target.path
+        # Older readers do not say that they fetch for a copy.
         if compat and self._downloads.is_running(view, skill.id):
             load = view.copy
         if path == SKILL_FILE:

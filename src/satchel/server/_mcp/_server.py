@@ -281,6 +281,7 @@ def streamable_http(
     server = build_server(library)
     manager = StreamableHTTPSessionManager(
         server,
+        # One JSON answer, and no stream for it: no proxy holds it back.
         json_response=True,
         security_settings=security,
         max_request_body_size=max_body_bytes,

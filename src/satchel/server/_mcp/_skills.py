@@ -227,6 +227,7 @@ class ExtensionCatalog:
 
 def _read_frontmatter(data: bytes, skill: Descriptor) -> Mapping[str, Json]:
     """Return the frontmatter, if every reader of YAML 1.2 gets the same from it."""
+    # The file was accepted by the sync, whatever its limits were.
     room = len(data) + 1
     limits = Limits(
         skill_md_bytes=max(room, DEFAULT_LIMITS.skill_md_bytes),

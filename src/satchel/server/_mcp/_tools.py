@@ -287,6 +287,7 @@ class ToolHandlers:
             validator = tools.validators.get(params.name)
             if validator is None:
                 raise MCPError(INVALID_PARAMS, "there is no such tool")
+            # Before anything is loaded; a call that breaks the schema is recorded as one.
             problem = validator.problem(arguments)
             toolbox = view.tools(find=tools.find)
             if problem is not None:
@@ -312,6 +313,7 @@ def _catalog_tools(view: CallerView, catalog: Catalog) -> _CatalogTools:
     reader = offer_reader(style, catalog.entries)
     tools = [
         _described(tool, style, str(rendered))
+        # A library without files needs no tool that reads them.
         for tool in view.tools(find=find)
         if reader or tool.name != "read_skill_file"
     ]

@@ -110,6 +110,7 @@ class Watchers:
             watchers = of or tuple(self._watchers)
         for watcher in watchers:
             old, new = watcher.catalog, watcher.view.catalog
+            # Most clients see the same two catalogs, which are compared once.
             pair = id(old), id(new)
             if pair not in compared:
                 compared[pair] = old, new, _differ(old, new)
