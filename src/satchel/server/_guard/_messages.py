@@ -216,7 +216,7 @@ class TrafficCounts:
     def answered(self, path: str, status: int, duration_s: float | None) -> None:
         """Count one answer; status 0 means that the client was gone.
 
-        ``duration_s`` is None for a stream: how long it was open says nothing about the server.
+        ``duration_s`` is None for a stream: its duration is its client's.
         """
         area = _AREAS.get(path.lstrip("/").partition("/")[0], "other")
         self._answers[area, status] = self._answers.get((area, status), 0) + 1

@@ -287,7 +287,7 @@ class ToolHandlers:
             validator = tools.validators.get(params.name)
             if validator is None:
                 raise MCPError(INVALID_PARAMS, "there is no such tool")
-            # Before anything is loaded; a call that breaks the schema is recorded as one.
+            # Before anything is loaded; the refusal is recorded as a bad call.
             problem = validator.problem(arguments)
             toolbox = view.tools(find=tools.find)
             if problem is not None:
