@@ -19,7 +19,7 @@ from satchel.skill_md import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FixInput:
     """A SKILL.md that is to be fixed.
 

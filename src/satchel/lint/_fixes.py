@@ -8,7 +8,7 @@ second fix changes nothing.
 
 import re
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final, NamedTuple
 
 from satchel.lint._fixers import FIXABLE, FIXERS, Fixer, FixInput
@@ -97,7 +97,8 @@ def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
         return None
     reported = frozenset(finding.code for finding in findings)
     fixed: set[str] = set()
-    page = _page(text, folder, files, profile, limits)
+    nothing = Manifest(name="", description="")
+    page = _read(FixInput(text, folder, nothing, files, profile, limits))
     for fixer in FIXERS:
         codes = fixer.codes & reported
         if not codes or page is None:
@@ -105,7 +106,7 @@ def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
         proposed = fixer.propose(page)
         if proposed is None or proposed == page.text:
             continue
-        after = _page(proposed, folder, files, profile, limits)
+        after = _read(replace(page, text=proposed))
         if after is not None and _is_safe(page, after, fixer, codes):
             fixed |= codes - _codes(after).keys()
             page = after
@@ -117,27 +118,16 @@ def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
 _NO_FOLDER: Final = "-"
 
 
-def _page(
-    text: str, folder: str, files: tuple[str, ...], profile: Profile, limits: Limits
-) -> FixInput | None:
-    """Return a page as a lenient reader sees it, even without a description."""
+def _read(page: FixInput) -> FixInput | None:
+    """Return a page with what a lenient reader gets from its text, if anything."""
     manifest = parse(
-        text.encode(),
+        page.text.encode(),
         profile="lenient",
-        directory=folder or _NO_FOLDER,
-        limits=limits,
+        directory=page.folder or _NO_FOLDER,
+        limits=page.limits,
         allow_empty_description=True,
     ).manifest
-    if manifest is None:
-        return None
-    return FixInput(
-        text=text,
-        folder=folder,
-        manifest=manifest,
-        files=files,
-        profile=profile,
-        limits=limits,
-    )
+    return replace(page, manifest=manifest) if manifest is not None else None
 
 
 def _is_safe(

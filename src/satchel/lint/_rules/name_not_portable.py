@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._context import LintContext, rule
-from satchel.model import PORTABLE_NAME, SKILL_FILE, Finding, is_name, portable_name
+from satchel.model import PORTABLE_NAME, Finding, is_name, portable_name
 from satchel.skill_md import spec_name_violations, strict_name_violations
 
 # Names that Windows gives to devices, in every folder.
@@ -23,29 +23,25 @@ def name_not_portable(pack: LintContext) -> Iterator[Finding]:
     name = pack.manifest.name
     if "name" not in pack.manifest.frontmatter:
         return
-    line = pack.line_of("name")
     is_portable = is_name(name, PORTABLE_NAME)
     violations = _PROFILE_RULES.get(pack.profile, lambda _: ())(name)
     if not is_portable and not any(violations):
         near = portable_name(name)
         if near:
-            yield Finding.of(
-                "name-not-portable", SKILL_FILE, line, name=name, near=near
-            )
+            yield pack.finding_at("name-not-portable", "name", name=name, near=near)
         else:
-            yield Finding.of(
-                "name-not-portable", SKILL_FILE, line, sentence="no-near", name=name
+            yield pack.finding_at(
+                "name-not-portable", "name", sentence="no-near", name=name
             )
     if _DEVICE.fullmatch(name.lower()):
-        yield Finding.of(
+        yield pack.finding_at(
             "name-not-portable",
-            SKILL_FILE,
-            line,
+            "name",
             severity="warning",
             sentence="device",
             name=name,
         )
     for word in ("anthropic", "claude"):
         if word in name.lower():
-            yield Finding.of("reserved-name", SKILL_FILE, line, word=word)
+            yield pack.finding_at("reserved-name", "name", word=word)
             break
