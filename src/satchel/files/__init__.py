@@ -4,7 +4,13 @@ from typing import TYPE_CHECKING, Final
 
 from satchel._lazy import lazy_door
 from satchel.files._confined import (
+    ARCHIVE_SUFFIXES as ARCHIVE_SUFFIXES,
+    check_path,
     check_read_size as check_read_size,
+    escape_name as escape_name,
+    is_archive_name as is_archive_name,
+    is_excluded_file as is_excluded_file,
+    path_problem as path_problem,
     read_confined,
 )
 from satchel.files._listing import (
@@ -21,14 +27,6 @@ from satchel.files._listing import (
     walk_pack as walk_pack,
 )
 from satchel.files._lru import IdentityCache as IdentityCache, LruCache as LruCache
-from satchel.files._paths import (
-    ARCHIVE_SUFFIXES as ARCHIVE_SUFFIXES,
-    check_path,
-    escape_name as escape_name,
-    is_archive_name as is_archive_name,
-    is_excluded_file as is_excluded_file,
-    path_problem as path_problem,
-)
 
 if TYPE_CHECKING:
     from satchel.files._archive_tree import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NoReturn
 
 from satchel.errors import ArchiveError, LimitExceededError
-from satchel.files._paths import escape_name, is_excluded_file, path_problem
+from satchel.files._confined import escape_name, is_excluded_file, path_problem
 from satchel.model import SKILL_FILE, Limits
 
 CHUNK_BYTES: Final = 65_536

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Final, Literal, TypeAlias, cast
 
 from satchel.errors import LimitExceededError
-from satchel.files._paths import path_problem
+from satchel.files._confined import path_problem
 from satchel.model import (
     MAX_DESCRIPTION_CHARS,
     SKILL_FILE,

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Final, cast
 
 from satchel.errors import LimitExceededError, rename_advice
-from satchel.files._paths import (
+from satchel.files._confined import (
     ExclusionKind,
     escape_name,
     exclusion_kind,

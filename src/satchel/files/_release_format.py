@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar, cast, get_args
 
 from satchel.errors import InvalidReleaseError, LimitExceededError
+from satchel.files._confined import is_excluded_file, path_problem
 from satchel.files._listing import digest_bytes, tree_digest
-from satchel.files._paths import is_excluded_file, path_problem
 from satchel.model import (
     DEFAULT_LIMITS,
     RELEASE_FILE,
