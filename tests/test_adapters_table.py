@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tools.adapters.known import NAMES, ROOT, TITLES, Adapter
-from tools.adapters.private import private_names
+from tools.adapters.frameworks import NAMES, ROOT, TITLES, Adapter
+from tools.adapters.private_names import private_names
 from tools.adapters.table import (
     PAGE,
     README,
@@ -70,7 +70,7 @@ def test_a_readme_without_a_place_for_the_table_is_told() -> None:
 
 def test_no_mistake_is_on_record() -> None:
     """What is committed was green, but for the frameworks' own limits."""
-    assert [name for name, told in read_data().items() if told["failed"]] == []
+    assert [name for name, message in read_data().items() if message["failed"]] == []
 
 
 def test_every_row_has_a_sentence_for_a_title() -> None:
@@ -119,9 +119,9 @@ def test_a_reason_says_where_it_holds(
     newest: dict[str, tuple[str, str]],
     missing: list[str],
 ) -> None:
-    told = tell(results("1.0", a_hand_off=lowest), results("2.0", a_hand_off=newest))
+    message = tell(results("1.0", a_hand_off=lowest), results("2.0", a_hand_off=newest))
 
-    assert (told["missing"], told["failed"]) == ({"a_hand_off": missing}, [])
+    assert (message["missing"], message["failed"]) == ({"a_hand_off": missing}, [])
 
 
 def test_a_mistake_is_no_limit() -> None:

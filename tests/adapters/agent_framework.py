@@ -78,15 +78,15 @@ class ScriptedClient(
             messages=tuple(_shown(messages)),
         )
         self._seen.append(seen)
-        said = self._model(seen)
-        if isinstance(said, str):
-            return Message("assistant", [said])
+        output = self._model(seen)
+        if isinstance(output, str):
+            return Message("assistant", [output])
         at = len(self._seen)
         calls = [
             Content.from_function_call(
                 f"{at}-{n}", call.name, arguments=json.dumps(call.arguments)
             )
-            for n, call in enumerate(said)
+            for n, call in enumerate(output)
         ]
         return Message("assistant", calls)
 

@@ -40,11 +40,11 @@ class FakeModel(Model):
             tuple(_shown(m) for m in messages if m.role != "system"),
         )
         self.seen.append(seen)
-        said = self.script(seen)
-        if isinstance(said, str):
-            return ModelResponse(role="assistant", content=said)
+        output = self.script(seen)
+        if isinstance(output, str):
+            return ModelResponse(role="assistant", content=output)
         calls = []
-        for at, call in enumerate(said):
+        for at, call in enumerate(output):
             arguments = dict(call.arguments)
             if call.name == "delegate_task_to_member":  # the suite gives some text
                 arguments["member_id"] = "second"
@@ -77,8 +77,8 @@ def _shown(message: Message) -> suite.Message:
         return suite.Message("tool", str(message.content), message.tool_name or "")
     if message.role == "assistant":
         calls = [each["function"] for each in message.tool_calls or ()]
-        told = (f"{each['name']}({each['arguments']})" for each in calls)
-        return suite.Message("assistant", str(message.content or " ".join(told)))
+        expected = (f"{each['name']}({each['arguments']})" for each in calls)
+        return suite.Message("assistant", str(message.content or " ".join(expected)))
     return suite.Message("user", str(message.content))
 
 
@@ -178,10 +178,10 @@ class AgnoRig(suite.BaseRig):
 
     def keep_instead(self, state: object, chat: str = "one") -> None:
         session = self._stored(chat)
-        kept = cast("dict[str, Any]", (session.session_data or {})["session_state"])
-        kept["satchel"] = state
+        stored = cast("dict[str, Any]", (session.session_data or {})["session_state"])
+        stored["satchel"] = state
         if state is None:
-            del kept["satchel"]
+            del stored["satchel"]
         self._store(session, chat)
 
     def _stored(self, chat: str) -> AgentSession:

@@ -74,13 +74,13 @@ class FakeApi:
         before = (body.get("thread") or {}).get("previous_message_id")
         if before is None:
             return body
-        kept = self._kept[before]
-        return {**kept, **body, "messages": [*kept["messages"], *body["messages"]]}
+        stored = self._kept[before]
+        return {**stored, **body, "messages": [*stored["messages"], *body["messages"]]}
 
 
-def _message(said: suite.Say, id: str) -> dict[str, Any]:
-    if isinstance(said, str):
-        content: list[Any] = [{"type": "text", "text": said}]
+def _message(output: suite.Say, id: str) -> dict[str, Any]:
+    if isinstance(output, str):
+        content: list[Any] = [{"type": "text", "text": output}]
     else:
         content = [
             {
@@ -89,7 +89,7 @@ def _message(said: suite.Say, id: str) -> dict[str, Any]:
                 "name": call.name,
                 "input": dict(call.arguments),
             }
-            for at, call in enumerate(said)
+            for at, call in enumerate(output)
         ]
     return {
         "id": id,
@@ -97,7 +97,7 @@ def _message(said: suite.Say, id: str) -> dict[str, Any]:
         "role": "assistant",
         "model": "claude-fake",
         "content": content,
-        "stop_reason": "end_turn" if isinstance(said, str) else "tool_use",
+        "stop_reason": "end_turn" if isinstance(output, str) else "tool_use",
         "stop_sequence": None,
         "usage": {"input_tokens": 1, "output_tokens": 1},
     }
@@ -198,21 +198,21 @@ class AnthropicRig(suite.BaseRig):
     async def run(
         self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
-        kept = self._kept.setdefault(chat, Kept())
-        kept.messages.append({"role": "user", "content": text})
-        run = Run(self, chat, kept, who)
+        stored = self._kept.setdefault(chat, Kept())
+        stored.messages.append({"role": "user", "content": text})
+        run = Run(self, chat, stored, who)
         if mode == "sync":
             return await asyncio.to_thread(run.by_runner)
         return await (run.by_loop() if mode == "async" else run.by_stream())
 
     async def resume(self, of: Any, answers: Any) -> str | suite.Paused:
-        kept = self._kept[of["chat"]]
-        kept.answers |= {call: answer.reply() for call, answer in answers.items()}
-        return await Run(self, of["chat"], kept, of["who"]).by_loop()
+        stored = self._kept[of["chat"]]
+        stored.answers |= {call: answer.reply() for call, answer in answers.items()}
+        return await Run(self, of["chat"], stored, of["who"]).by_loop()
 
     def save(self, chat: str = "one") -> str:
-        kept = self._kept[chat]
-        return json.dumps([kept.messages, kept.states, kept.active])
+        stored = self._kept[chat]
+        return json.dumps([stored.messages, stored.states, stored.active])
 
     def restore(self, saved: str, chat: str = "one") -> None:
         self._kept[chat] = Kept(*json.loads(saved))
@@ -237,11 +237,11 @@ class Run:
 
     rig: AnthropicRig
     name: str
-    kept: Kept
+    stored: Kept
     who: dict[str, Any]
 
     def __post_init__(self) -> None:
-        self.at = self.kept.active
+        self.at = self.stored.active
         self.setup = self.rig._setups[self.at]
         self.api = self.rig.apis[self.at]
         self.own = list(self.setup.own_tools)
@@ -251,40 +251,40 @@ class Run:
     def _hand_over(self) -> Callable[..., object]:
         def transfer_to_second() -> str:
             """Hand over to the second desk."""
-            self.kept.active = 1
+            self.stored.active = 1
             return "over to the second desk"
 
         return transfer_to_second
 
     def _attach(self, tools: list[Any]) -> anthropic.Chat:
-        state = self.kept.states[self.at]
+        state = self.stored.states[self.at]
         return attach(self.setup, tools=tools, who=self.who, resume=state)
 
     async def by_loop(self) -> str | suite.Paused:
         own = {each.__name__: beta_tool(cast("Any", each)) for each in self.own}
         chat = self._attach([*own.values()])
-        messages, client = self.kept.messages, self.api.async_client
+        messages, client = self.stored.messages, self.api.async_client
         while True:
             if messages[-1]["role"] == "user":
                 request = chat.request(messages, system=self.setup.base)
                 self._keep(await client.messages.create(**MODEL, **request))
-                self.kept.states[self.at] = chat.dump()
+                self.stored.states[self.at] = chat.dump()
             if (paused := self._paused(chat, messages)) is not None:
                 return paused
-            results = await chat.arun(messages, approved=self.kept.answers)
-            self.kept.states[self.at] = chat.dump()
+            results = await chat.arun(messages, approved=self.stored.answers)
+            self.stored.states[self.at] = chat.dump()
             results += _by_own(own, messages[-1]["content"])
             if not results:
                 return str(messages[-1]["content"][0]["text"])
             messages.append({"role": "user", "content": results})
-            if self.kept.active != self.at:
-                return await Run(self.rig, self.name, self.kept, self.who).by_loop()
+            if self.stored.active != self.at:
+                return await Run(self.rig, self.name, self.stored, self.who).by_loop()
 
     def _paused(self, chat: anthropic.Chat, given: Any) -> suite.Paused | None:
         waiting = [
             (call.id, call.name, call.arguments, call.question)
             for call in chat.waiting(given)
-            if call.id not in self.kept.answers
+            if call.id not in self.stored.answers
         ]
         of = {"chat": self.name, "who": self.who}
         return self.rig.paused(of, waiting) if waiting else None
@@ -293,24 +293,24 @@ class Run:
         chat = self._attach([beta_tool(cast("Any", each)) for each in self.own])
         runner = chat.tool_runner(
             self.api.client,
-            messages=[*self.kept.messages],
+            messages=[*self.stored.messages],
             system=self.setup.base,
             **MODEL,
         )
         for message in runner:
             self._keep(message)
             if (paused := self._paused(chat, message)) is not None:
-                self.kept.states[self.at] = chat.dump()
+                self.stored.states[self.at] = chat.dump()
                 return paused
             self._keep_results(runner.generate_tool_call_response())
-        self.kept.states[self.at] = chat.dump()
-        return str(self.kept.messages[-1]["content"][0]["text"])
+        self.stored.states[self.at] = chat.dump()
+        return str(self.stored.messages[-1]["content"][0]["text"])
 
     async def by_stream(self) -> str | suite.Paused:
         chat = self._attach([_async_tool(each) for each in self.own])
         runner = chat.tool_runner(
             self.api.async_client,
-            messages=[*self.kept.messages],
+            messages=[*self.stored.messages],
             system=self.setup.base,
             stream=True,
             **MODEL,
@@ -319,19 +319,19 @@ class Run:
             message = await stream.get_final_message()
             self._keep(message)
             if (paused := self._paused(chat, message)) is not None:
-                self.kept.states[self.at] = chat.dump()
+                self.stored.states[self.at] = chat.dump()
                 return paused
             self._keep_results(await runner.generate_tool_call_response())
-        self.kept.states[self.at] = chat.dump()
-        return str(self.kept.messages[-1]["content"][0]["text"])
+        self.stored.states[self.at] = chat.dump()
+        return str(self.stored.messages[-1]["content"][0]["text"])
 
     def _keep(self, message: Any) -> None:
         content = [block.to_dict() for block in message.content]
-        self.kept.messages.append({"role": "assistant", "content": content})
+        self.stored.messages.append({"role": "assistant", "content": content})
 
     def _keep_results(self, results: Any) -> None:
         if results is not None:
-            self.kept.messages.append(results)
+            self.stored.messages.append(results)
 
 
 def _by_own(own: Mapping[str, Any], blocks: Iterable[Any]) -> list[Any]:

@@ -115,9 +115,9 @@ class FakeApi(ThreadingHTTPServer):
             return [{"type": "text", "text": "<summary>Nothing yet.</summary>"}]
         seen = _shown(request)
         self.seen.append(seen)
-        said = self.model(seen)
-        if isinstance(said, str):
-            return [{"type": "text", "text": said}]
+        output = self.model(seen)
+        if isinstance(output, str):
+            return [{"type": "text", "text": output}]
         names = {_short(tool["name"]): tool["name"] for tool in request["tools"]}
         return [
             {
@@ -126,7 +126,7 @@ class FakeApi(ThreadingHTTPServer):
                 "name": names.get(call.name, f"mcp__satchel__{call.name}"),
                 "input": _arguments(call),
             }
-            for call in said
+            for call in output
         ]
 
 
@@ -222,8 +222,10 @@ def _messages(given: list[dict[str, Any]]) -> Iterator[suite.Message]:
         for block in sorted(results, key=lambda result: asked[result["tool_use_id"]]):
             yield suite.Message("tool", _result(block["content"]))
         if message["role"] == "assistant":
-            told = [f"{call['name']}({json.dumps(call['input'])})" for call in calls]
-            yield suite.Message("assistant", " ".join(texts or told))
+            expected = [
+                f"{call['name']}({json.dumps(call['input'])})" for call in calls
+            ]
+            yield suite.Message("assistant", " ".join(texts or expected))
         for text in texts if message["role"] == "user" else ():
             is_told = text.startswith("<system-reminder>")
             yield suite.Message("other" if is_told else "user", text)
@@ -232,8 +234,8 @@ def _messages(given: list[dict[str, Any]]) -> Iterator[suite.Message]:
 def _result(content: str | list[dict[str, Any]]) -> str:
     """Return a tool's result, without what Claude Code puts behind it."""
     texts = [content] if isinstance(content, str) else [b["text"] for b in content]
-    kept = [text for text in texts if not text.startswith(_ITS_OWN)]
-    return "\n".join(kept).partition("\n\n<system-reminder>")[0].rstrip("\n")
+    stored = [text for text in texts if not text.startswith(_ITS_OWN)]
+    return "\n".join(stored).partition("\n\n<system-reminder>")[0].rstrip("\n")
 
 
 @cache
@@ -280,8 +282,8 @@ class ClaudeRig:
         mode: Mode = "async",
     ) -> str | suite.Paused:
         """Say it; the SDK has no sync call, so "sync" is one that waits in a thread."""
-        said = self._say(text, chat, dict(who or {}), mode)
-        running = asyncio.run_coroutine_threadsafe(said, _loop())
+        output = self._say(text, chat, dict(who or {}), mode)
+        running = asyncio.run_coroutine_threadsafe(output, _loop())
         if mode == "sync":
             return await asyncio.to_thread(running.result)
         return await asyncio.wrap_future(running)
@@ -298,9 +300,9 @@ class ClaudeRig:
         self.chats.setdefault(state["chat"], Chat()).session_id = state["session_id"]
         reply = suite.reply(approve=approve, words=words, arguments=arguments)
         answers = {state["call"]: reply}
-        said = self._say(None, state["chat"], state["who"], answers=answers)
+        output = self._say(None, state["chat"], state["who"], answers=answers)
         return await asyncio.wrap_future(
-            asyncio.run_coroutine_threadsafe(said, _loop())
+            asyncio.run_coroutine_threadsafe(output, _loop())
         )
 
     def save(self, chat: str = "one") -> str:

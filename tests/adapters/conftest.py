@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from tests.adapters.desk import open_desk, setup, write_packs
-from tools.adapters.known import NAMES
+from tools.adapters.frameworks import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -144,7 +144,7 @@ class Bench:
     driver: Driver
     packs: Path
 
-    def rig(self, model: Model, *own: Callable[..., object], **options: object) -> Rig:
+    def rig(self, model: Model, *own: Callable[..., object], **options: Any) -> Rig:
         """Return an agent with the skills of the desk, and no rule but that of all."""
         return self.driver.build(setup(open_desk(self.packs), model, *own, **options))
 
@@ -183,14 +183,14 @@ class Results:
     def pytest_sessionfinish(self) -> None:
         driver = driver_of(self._adapter)
         distribution = driver.distribution
-        told: dict[str, Any] = {
+        message: dict[str, Any] = {
             "adapter": driver.name,
             "distribution": distribution,
             "version": version(distribution),
             "python": python_version(),
             "rows": self._rows,
         }
-        self._path.write_text(dumps(told, indent=1) + "\n", "utf-8")
+        self._path.write_text(dumps(message, indent=1) + "\n", "utf-8")
 
 
 def _told(report: pytest.TestReport) -> dict[str, str]:

@@ -49,14 +49,14 @@ class Fake(BaseLLM):
         about = {each: named.get(each) for each in ("from_task", "from_agent")}
         with llm_call_context():
             self._emit_call_started_event(messages, tools, **about)
-            said = self._say(messages, tools)
+            spoken = self._say(messages, tools)
             kind = LLMCallType.TOOL_CALL
-            if isinstance(said, str):
+            if isinstance(spoken, str):
                 kind = LLMCallType.LLM_CALL
                 if self.stream:
-                    self._emit_stream_chunk_event(said, **about)
-            self._emit_call_completed_event(said, kind, **about)
-        return said
+                    self._emit_stream_chunk_event(spoken, **about)
+            self._emit_call_completed_event(spoken, kind, **about)
+        return spoken
 
     def _say(self, messages: Any, tools: Any) -> str | list[dict[str, Any]]:
         shown = [*_shown(messages)]
@@ -68,9 +68,9 @@ class Fake(BaseLLM):
             messages=tuple(each for each in shown if each.role != "other"),
         )
         self.seen.append(seen)
-        said = self.ask(seen)
-        if isinstance(said, str):
-            return said
+        spoken = self.ask(seen)
+        if isinstance(spoken, str):
+            return spoken
         return [
             {
                 "id": f"{len(messages)}-{at}",
@@ -80,7 +80,7 @@ class Fake(BaseLLM):
                     "arguments": json.dumps(call.arguments),
                 },
             }
-            for at, call in enumerate(said)
+            for at, call in enumerate(spoken)
         ]
 
     async def acall(self, *given: Any, **named: Any) -> Any:
@@ -96,8 +96,8 @@ def _shown(messages: Iterable[Mapping[str, Any]]) -> Iterator[Message]:
             yield Message("tool", text, message["name"])
         elif message["role"] == "assistant":
             calls = (each["function"] for each in message.get("tool_calls", ()))
-            told = (f"{each['name']}({each['arguments']})" for each in calls)
-            yield Message("assistant", text or " ".join(told))
+            expected = (f"{each['name']}({each['arguments']})" for each in calls)
+            yield Message("assistant", text or " ".join(expected))
         else:
             yield Message("user", text.removeprefix(TASK))
 
@@ -146,10 +146,10 @@ class CrewRig(suite.BaseRig):
         self._chats[chat][0].clear()
 
     def keep_instead(self, state: object, chat: str = "one") -> None:
-        kept = self._chats[chat][1]
-        del kept["desk"]
+        stored = self._chats[chat][1]
+        del stored["desk"]
         if state is not None:
-            kept["desk"] = state
+            stored["desk"] = state
 
 
 class DelegatingRig(CrewRig):

@@ -175,5 +175,5 @@ def transfer(seen: Seen) -> Call:
         if name.startswith(("transfer", "handoff", "delegate"))
     )
     schema = seen.schemas.get(name) or {}
-    wanted = schema.get("required", ())
-    return Call(name, dict.fromkeys(wanted, "book the trip to Basel"))
+    expected = schema.get("required", ())
+    return Call(name, dict.fromkeys(expected, "book the trip to Basel"))

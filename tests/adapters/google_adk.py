@@ -53,14 +53,14 @@ class FakeLlm(BaseLlm):
         stream: bool = False,
     ) -> AsyncGenerator[LlmResponse]:
         self.seen.append(_seen(llm_request, self.name))
-        said = self.script(self.seen[-1])
-        if isinstance(said, str):
-            parts = [types.Part(text=said)]
+        output = self.script(self.seen[-1])
+        if isinstance(output, str):
+            parts = [types.Part(text=output)]
             if stream:
                 content = types.Content(role="model", parts=parts)
                 yield LlmResponse(content=content, partial=True)
         else:
-            parts = [types.Part.from_function_call(**_call(call)) for call in said]
+            parts = [types.Part.from_function_call(**_call(call)) for call in output]
         yield LlmResponse(content=types.Content(role="model", parts=parts))
 
 
@@ -81,13 +81,13 @@ class AdkRig(suite.BaseRig):
     def __init__(self, runner: InMemoryRunner, seen: list[suite.Seen]) -> None:
         super().__init__(seen)
         self.runner = runner
-        self.known: set[str] = set()
+        self.seen_names: set[str] = set()
 
     async def run(
         self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
-        if chat not in self.known:
-            self.known.add(chat)
+        if chat not in self.seen_names:
+            self.seen_names.add(chat)
             await self._create(chat, who)
         return await self._run([types.Part(text=text)], chat, mode)
 
@@ -138,7 +138,7 @@ class AdkRig(suite.BaseRig):
         return saved
 
     def restore(self, saved: str, chat: str = "one") -> None:
-        self.known.add(chat)
+        self.seen_names.add(chat)
         _wait(self._replay(Session.model_validate_json(saved), chat))
 
     def trim(self, chat: str = "one") -> None:
@@ -238,8 +238,8 @@ def _shown(contents: list[types.Content]) -> Iterator[suite.Message]:
         calls = [part.function_call for part in parts if part.function_call]
         text = "".join(part.text or "" for part in parts)
         if content.role == "model":
-            told = [f"{call.name}({json.dumps(call.args)})" for call in calls]
-            yield suite.Message("assistant", text or " ".join(told))
+            message = [f"{call.name}({json.dumps(call.args)})" for call in calls]
+            yield suite.Message("assistant", text or " ".join(message))
             continue
         for part in parts:
             if (answer := part.function_response) is not None:
@@ -252,8 +252,8 @@ def _shown(contents: list[types.Content]) -> Iterator[suite.Message]:
 
 def _text(answer: types.FunctionResponse) -> str:
     response = answer.response or {}
-    said = response.get("result", response)
-    return said if isinstance(said, str) else json.dumps(said)
+    output = response.get("result", response)
+    return output if isinstance(output, str) else json.dumps(output)
 
 
 _RAISES: Final = dict.fromkeys(

@@ -32,12 +32,12 @@ def fake(model: suite.Model, seen: list[suite.Seen]) -> MockChatGenerator:
             tuple(_shown(m) for m in messages if not m.is_from(ChatRole.SYSTEM)),
         )
         seen.append(saw)
-        said = model(saw)
-        if isinstance(said, str):
-            return said
+        output = model(saw)
+        if isinstance(output, str):
+            return output
         calls = [
             ToolCall(call.name, _arguments(call), f"c{len(messages)}-{at}")
-            for at, call in enumerate(said)
+            for at, call in enumerate(output)
         ]
         return ChatMessage.from_assistant(tool_calls=calls)
 
@@ -114,10 +114,10 @@ class HaystackRig(suite.BaseRig):
     async def _run(
         self, chat: str, context: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
-        kept = self.chats[chat]
+        stored = self.chats[chat]
         given: dict[str, Any] = {
-            "messages": kept.messages,
-            "satchel": kept.satchel,
+            "messages": stored.messages,
+            "satchel": stored.satchel,
             "hook_context": context,
         }
         if mode == "sync":
@@ -134,8 +134,8 @@ class HaystackRig(suite.BaseRig):
             text = cast("ChatMessage", result["last_message"]).text
             assert text is None or text in "".join(chunks)
         messages: list[ChatMessage] = result["messages"]
-        kept.messages = [m for m in messages if not m.is_from(ChatRole.SYSTEM)]
-        kept.satchel = result["satchel"]
+        stored.messages = [m for m in messages if not m.is_from(ChatRole.SYSTEM)]
+        stored.satchel = result["satchel"]
         if result["exit_reason"] == "approval_required":
             keys = "id", "tool", "arguments", "question"
             waiting = [[c[key] for key in keys] for c in result["satchel_waiting"]]
@@ -143,8 +143,8 @@ class HaystackRig(suite.BaseRig):
         return cast("str", result["last_message"].text)
 
     def save(self, chat: str = "one") -> str:
-        kept = self.chats[chat]
-        return json.dumps([[m.to_dict() for m in kept.messages], kept.satchel])
+        stored = self.chats[chat]
+        return json.dumps([[m.to_dict() for m in stored.messages], stored.satchel])
 
     def restore(self, saved: str, chat: str = "one") -> None:
         messages, satchel = json.loads(saved)

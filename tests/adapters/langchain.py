@@ -59,14 +59,16 @@ class FakeModel(BaseChatModel):
     def _stream(
         self, messages: list[BaseMessage], *_: Any, tools: Any = (), **__: Any
     ) -> Iterator[ChatGenerationChunk]:
-        said = self._say(messages, tools)
+        output = self._say(messages, tools)
         calls = [
             tool_call_chunk(
                 name=c["name"], args=json.dumps(c["args"]), id=c["id"], index=n
             )
-            for n, c in enumerate(said.tool_calls)
+            for n, c in enumerate(output.tool_calls)
         ]
-        chunk = AIMessageChunk(content=said.content, tool_call_chunks=calls, id=said.id)
+        chunk = AIMessageChunk(
+            content=output.content, tool_call_chunks=calls, id=output.id
+        )
         yield ChatGenerationChunk(message=chunk)
 
     def _say(self, messages: list[BaseMessage], tools: Any) -> AIMessage:
@@ -80,13 +82,13 @@ class FakeModel(BaseChatModel):
         )
         self.seen.append(seen)
         self.requests.append(list(messages))
-        said = self.script(seen)
-        if isinstance(said, str):
-            return AIMessage(said)
+        output = self.script(seen)
+        if isinstance(output, str):
+            return AIMessage(output)
         number = len(messages)
         calls = [
             {"name": call.name, "args": dict(call.arguments), "id": f"c{number}-{at}"}
-            for at, call in enumerate(said)
+            for at, call in enumerate(output)
         ]
         return AIMessage("", tool_calls=calls)
 
@@ -185,12 +187,12 @@ class LangChainRig(suite.BaseRig):
 
     def save(self, chat: str = "one") -> str:
         saver = self._saver
-        kept = (
+        stored = (
             {ns: dict(each) for ns, each in saver.storage[chat].items()},
             {k: dict(each) for k, each in saver.writes.items() if k[0] == chat},
             {k: each for k, each in saver.blobs.items() if k[0] == chat},
         )
-        return base64.b64encode(pickle.dumps(kept)).decode()
+        return base64.b64encode(pickle.dumps(stored)).decode()
 
     def restore(self, saved: str, chat: str = "one") -> None:
         storage, writes, blobs = pickle.loads(base64.b64decode(saved))  # noqa: S301

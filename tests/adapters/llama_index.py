@@ -72,9 +72,9 @@ class FakeLLM(FunctionCallingLLM):
         )
         self.seen.append(seen)
         self.requests.append(list(messages))
-        said = self.script(seen)
-        if isinstance(said, str):
-            return ChatResponse(message=ChatMessage(said, role="assistant"))
+        output = self.script(seen)
+        if isinstance(output, str):
+            return ChatResponse(message=ChatMessage(output, role="assistant"))
         number = len(messages)
         blocks = [
             ToolCallBlock(
@@ -82,7 +82,7 @@ class FakeLLM(FunctionCallingLLM):
                 tool_name=call.name,
                 tool_kwargs=_given(call),
             )
-            for at, call in enumerate(said)
+            for at, call in enumerate(output)
         ]
         return ChatResponse(message=ChatMessage(role="assistant", blocks=blocks))
 
@@ -91,9 +91,9 @@ class FakeLLM(FunctionCallingLLM):
 
     async def astream_chat(self, messages: Any, **more: Any) -> Any:
         async def stream() -> AsyncIterator[ChatResponse]:
-            said = self.chat(messages, **more)
-            said.delta = said.message.content
-            yield said
+            output = self.chat(messages, **more)
+            output.delta = output.message.content
+            yield output
 
         return stream()
 
@@ -125,8 +125,8 @@ def _shown(message: ChatMessage) -> suite.Message:
         return suite.Message("tool", text)
     if message.role is MessageRole.ASSISTANT:
         calls = [b for b in message.blocks if isinstance(b, ToolCallBlock)]
-        told = (f"{c.tool_name}({json.dumps(c.tool_kwargs)})" for c in calls)
-        return suite.Message("assistant", text or " ".join(told))
+        expected = (f"{c.tool_name}({json.dumps(c.tool_kwargs)})" for c in calls)
+        return suite.Message("assistant", text or " ".join(expected))
     return suite.Message("user" if message.role is MessageRole.USER else "other", text)
 
 
@@ -168,7 +168,7 @@ class LlamaIndexRig(suite.BaseRig):
         super().__init__(llm.seen)
         self.workflow = workflow
         self.llm = llm
-        self.kept: dict[str, str] = {}
+        self.stored: dict[str, str] = {}
 
     async def run(
         self, text: str, chat: str, who: dict[str, Any], mode: Mode
@@ -198,49 +198,49 @@ class LlamaIndexRig(suite.BaseRig):
         self, handler: Any, chat: str, *, is_stream: bool = False
     ) -> str | suite.Paused:
         """Follow a run until it ends, or until nothing but an answer is waited for."""
-        said, asked = "", None
+        output, asked = "", None
         async for event in handler.stream_events(expose_internal=True):
             if isinstance(event, AgentStream):
-                said += event.delta
+                output += event.delta
             if isinstance(event, InputRequiredEvent):
                 asked = event
             if isinstance(event, WorkflowIdleEvent) and asked is not None:
-                self.kept[chat] = json.dumps(handler.ctx.to_dict())
+                self.stored[chat] = json.dumps(handler.ctx.to_dict())
                 await handler.cancel_run()
                 call = asked.call_id, asked.tool, asked.arguments, asked.prefix
                 return self.paused(chat, [call])
         result = await handler
-        self.kept[chat] = json.dumps(handler.ctx.to_dict())
-        return said if is_stream else str(result)
+        self.stored[chat] = json.dumps(handler.ctx.to_dict())
+        return output if is_stream else str(result)
 
     def _context(self, chat: str) -> Context[Any]:
-        if chat not in self.kept:
+        if chat not in self.stored:
             return Context(self.workflow)
-        return Context.from_dict(self.workflow, json.loads(self.kept[chat]))
+        return Context.from_dict(self.workflow, json.loads(self.stored[chat]))
 
     def save(self, chat: str = "one") -> str:
-        return self.kept[chat]
+        return self.stored[chat]
 
     def restore(self, saved: str, chat: str = "one") -> None:
-        self.kept[chat] = saved
+        self.stored[chat] = saved
 
     def trim(self, chat: str = "one") -> None:
-        kept = json.loads(self.kept[chat])
-        data = kept["state"]["state_data"]["_data"]
+        stored = json.loads(self.stored[chat])
+        data = stored["state"]["state_data"]["_data"]
         memory = json.loads(data["memory"])
         memory["value"] = {"messages": []}
         data["memory"] = json.dumps(memory)
-        self.kept[chat] = json.dumps(kept)
+        self.stored[chat] = json.dumps(stored)
 
     def keep_instead(self, state: object, chat: str = "one") -> None:
-        kept = json.loads(self.kept[chat])
-        data = kept["state"]["state_data"]["_data"]
+        stored = json.loads(self.stored[chat])
+        data = stored["state"]["state_data"]["_data"]
         agents = json.loads(data["satchel"])
         kept_by = agents.get("value", agents)
         for agent in kept_by:
             kept_by[agent]["ledger"] = state
         data["satchel"] = json.dumps(agents)
-        self.kept[chat] = json.dumps(kept)
+        self.stored[chat] = json.dumps(stored)
 
 
 class LlamaIndex:

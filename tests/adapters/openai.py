@@ -60,7 +60,7 @@ class Api(Protocol):
         """Return what is called."""
         ...
 
-    def said(self, events: Iterable[Any]) -> list[Any]:
+    def spoken(self, events: Iterable[Any]) -> list[Any]:
         """Return what the model said: from a response, or the events of a stream."""
         ...
 
@@ -68,7 +68,7 @@ class Api(Protocol):
         """Return what a model was sent."""
         ...
 
-    def reply(self, said: suite.Say, number: int) -> dict[str, Any]:
+    def reply(self, spoken: suite.Say, number: int) -> dict[str, Any]:
         """Return what a model answers."""
         ...
 
@@ -90,7 +90,7 @@ class Responses:
     def create(self, client: Any) -> Callable[..., Any]:
         return cast("Callable[..., Any]", client.responses.create)
 
-    def said(self, events: Iterable[Any]) -> list[Any]:
+    def spoken(self, events: Iterable[Any]) -> list[Any]:
         response = [*events][-1]
         response = getattr(response, "response", response)  # of response.completed
         return [item.to_dict() for item in response.output]
@@ -102,8 +102,8 @@ class Responses:
             items = [*group]
             if is_call:
                 names |= {item["call_id"]: item["name"] for item in items}
-                told = (f"{item['name']}({item['arguments']})" for item in items)
-                messages.append(Message("assistant", " ".join(told)))
+                expected = (f"{item['name']}({item['arguments']})" for item in items)
+                messages.append(Message("assistant", " ".join(expected)))
                 continue
             for item in items:
                 if "output" in item:
@@ -117,10 +117,10 @@ class Responses:
         system = body.get("instructions", "")
         return Seen(system, tuple(tools), tools, tuple(messages))
 
-    def reply(self, said: suite.Say, number: int) -> dict[str, Any]:
+    def reply(self, spoken: suite.Say, number: int) -> dict[str, Any]:
         output: list[dict[str, Any]]
-        if isinstance(said, str):
-            part = {"type": "output_text", "text": said, "annotations": []}
+        if isinstance(spoken, str):
+            part = {"type": "output_text", "text": spoken, "annotations": []}
             message = {"type": "message", "id": "msg", "role": "assistant"}
             output = [{**message, "status": "completed", "content": [part]}]
         else:
@@ -133,7 +133,7 @@ class Responses:
                     "arguments": json.dumps(dict(call.arguments)),
                     "status": "completed",
                 }
-                for at, call in enumerate(said)
+                for at, call in enumerate(spoken)
             ]
         return {
             "id": "resp",
@@ -166,7 +166,7 @@ class Completions:
     def create(self, client: Any) -> Callable[..., Any]:
         return cast("Callable[..., Any]", client.chat.completions.create)
 
-    def said(self, events: Iterable[Any]) -> list[Any]:
+    def spoken(self, events: Iterable[Any]) -> list[Any]:
         got = [*events]
         if got[0].object == "chat.completion":
             message = got[0].choices[0].message
@@ -197,10 +197,10 @@ class Completions:
         tools = {each["name"]: each["parameters"] for each in functions}
         return Seen("\n\n".join(system), tuple(tools), tools, tuple(messages))
 
-    def reply(self, said: suite.Say, number: int) -> dict[str, Any]:
+    def reply(self, spoken: suite.Say, number: int) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": None}
-        if isinstance(said, str):
-            message["content"] = said
+        if isinstance(spoken, str):
+            message["content"] = spoken
         else:
             message["tool_calls"] = [
                 {
@@ -211,9 +211,9 @@ class Completions:
                         "arguments": json.dumps(dict(call.arguments)),
                     },
                 }
-                for at, call in enumerate(said)
+                for at, call in enumerate(spoken)
             ]
-        reason = "stop" if isinstance(said, str) else "tool_calls"
+        reason = "stop" if isinstance(spoken, str) else "tool_calls"
         choice = {"index": 0, "finish_reason": reason, "message": message}
         return {**_COMPLETION, "object": "chat.completion", "choices": [choice]}
 
@@ -286,12 +286,12 @@ class LoopRig(suite.BaseRig):
     async def run(
         self, text: str, chat: str, who: dict[str, Any], mode: suite.Mode
     ) -> str | Paused:
-        kept = self._chats.setdefault(chat, Kept())
-        kept.items.append({"role": "user", "content": text})
+        stored = self._chats.setdefault(chat, Kept())
+        stored.items.append({"role": "user", "content": text})
         steps = self._steps(chat, who, {})
         if mode == "sync":
-            return await asyncio.to_thread(self._drive, kept, steps)
-        return await self._adrive(kept, steps, stream=mode == "stream")
+            return await asyncio.to_thread(self._drive, stored, steps)
+        return await self._adrive(stored, steps, stream=mode == "stream")
 
     async def resume(self, of: Any, answers: Any) -> str | Paused:
         approved = {call: answer.reply() for call, answer in answers.items()}
@@ -299,8 +299,8 @@ class LoopRig(suite.BaseRig):
         return await self._adrive(self._chats[of["chat"]], steps)
 
     def save(self, chat: str = "one") -> str:
-        kept = self._chats[chat]
-        return json.dumps([kept.items, kept.states, kept.active])
+        stored = self._chats[chat]
+        return json.dumps([stored.items, stored.states, stored.active])
 
     def restore(self, saved: str, chat: str = "one") -> None:
         self._chats[chat] = Kept(*json.loads(saved))
@@ -313,42 +313,42 @@ class LoopRig(suite.BaseRig):
 
     def _steps(self, name: str, who: dict[str, Any], approved: dict[str, Any]) -> Steps:
         """Yield what is to be sent or made, and take what the model or tools said."""
-        kept = self._chats[name]
+        stored = self._chats[name]
         chats: dict[int, Chat] = {}
         while True:
-            if kept.active not in chats:
-                chats[kept.active] = self._chat(kept, who)
-            chat = chats[kept.active]
-            if kept.items[-1].get("role") == "user" or _is_result(kept.items[-1]):
-                base = self._setups[kept.active].base
-                said = yield self._api.request(chat, kept.items, base)
-                kept.items += said
+            if stored.active not in chats:
+                chats[stored.active] = self._chat(stored, who)
+            chat = chats[stored.active]
+            if stored.items[-1].get("role") == "user" or _is_result(stored.items[-1]):
+                base = self._setups[stored.active].base
+                spoken = yield self._api.request(chat, stored.items, base)
+                stored.items += spoken
             waiting = [
                 (call.id, call.name, call.arguments or {}, call.question)
-                for call in chat.waiting(kept.items)
+                for call in chat.waiting(stored.items)
                 if call.id not in approved
             ]
-            kept.states[kept.active] = chat.dump()
+            stored.states[stored.active] = chat.dump()
             if waiting:
                 return self.paused({"chat": name, "who": who}, waiting)
-            at = kept.active
-            kept.items += yield chat, approved
-            kept.states[at] = chat.dump()
-            for call in chat.yours(kept.items):
-                done = self._own_tools(kept).call(
+            at = stored.active
+            stored.items += yield chat, approved
+            stored.states[at] = chat.dump()
+            for call in chat.yours(stored.items):
+                done = self._own_tools(stored).call(
                     call.name, call.arguments or {}, Run(who)
                 )
-                kept.items.append(call.result(done))
-            if not _is_result(kept.items[-1]):
-                return _text(kept.items[-1]["content"])
+                stored.items.append(call.result(done))
+            if not _is_result(stored.items[-1]):
+                return _text(stored.items[-1]["content"])
 
-    def _chat(self, kept: Kept, who: dict[str, Any]) -> Chat:
-        tools = [self._api.own(tool) for tool in self._own_tools(kept)]
+    def _chat(self, stored: Kept, who: dict[str, Any]) -> Chat:
+        tools = [self._api.own(tool) for tool in self._own_tools(stored)]
         return self.attach(
-            self._setups[kept.active],
+            self._setups[stored.active],
             tools=tools,
             who=who,
-            resume=kept.states[kept.active],
+            resume=stored.states[stored.active],
         )
 
     def attach(self, setup: suite.Setup, **given: Any) -> Chat:
@@ -357,19 +357,19 @@ class LoopRig(suite.BaseRig):
         made = deps(self) if deps else None
         return attach(setup.skills, deps=made, **given, **options)
 
-    def _own_tools(self, kept: Kept) -> Toolbox:
-        own = self._own[kept.active]
-        if kept.active or len(self._setups) == 1:
+    def _own_tools(self, stored: Kept) -> Toolbox:
+        own = self._own[stored.active]
+        if stored.active or len(self._setups) == 1:
             return own
 
         def hand_over() -> str:
             """Hand over to the second desk."""
-            kept.active = 1
+            stored.active = 1
             return "over to the second desk"
 
         return Toolbox("desk", (*own, tool_from_function(hand_over, name=HAND_OVER)))
 
-    def _drive(self, kept: Kept, steps: Steps) -> str | Paused:
+    def _drive(self, stored: Kept, steps: Steps) -> str | Paused:
         sent: list[Any] | None = None
         while True:
             try:
@@ -377,13 +377,13 @@ class LoopRig(suite.BaseRig):
             except StopIteration as stopped:
                 return cast("str | Paused", stopped.value)
             if isinstance(step, tuple):
-                sent = step[0].run(kept.items, approved=step[1])
+                sent = step[0].run(stored.items, approved=step[1])
             else:
-                create = self._api.create(self._clients[kept.active][0])
-                sent = self._api.said([create(model="fake", **step)])
+                create = self._api.create(self._clients[stored.active][0])
+                sent = self._api.spoken([create(model="fake", **step)])
 
     async def _adrive(
-        self, kept: Kept, steps: Steps, *, stream: bool = False
+        self, stored: Kept, steps: Steps, *, stream: bool = False
     ) -> str | Paused:
         sent: list[Any] | None = None
         while True:
@@ -392,12 +392,12 @@ class LoopRig(suite.BaseRig):
             except StopIteration as stopped:
                 return cast("str | Paused", stopped.value)
             if isinstance(step, tuple):
-                sent = await step[0].arun(kept.items, approved=step[1])
+                sent = await step[0].arun(stored.items, approved=step[1])
             else:
-                create = self._api.create(self._clients[kept.active][1])
+                create = self._api.create(self._clients[stored.active][1])
                 got = await create(model="fake", stream=stream, **step)
                 events = [event async for event in got] if stream else [got]
-                sent = self._api.said(events)
+                sent = self._api.spoken(events)
 
 
 def _is_result(item: Mapping[str, Any]) -> bool:

@@ -55,9 +55,9 @@ class ModelCall:
     handoffs: list[Any]
 
 
-def text(said: str) -> ResponseOutputMessage:
+def text(spoken: str) -> ResponseOutputMessage:
     """Return a message of the model."""
-    part = ResponseOutputText(text=said, type="output_text", annotations=[])
+    part = ResponseOutputText(text=spoken, type="output_text", annotations=[])
     return ResponseOutputMessage(
         id="msg", content=[part], role="assistant", status="completed", type="message"
     )
@@ -114,21 +114,21 @@ def fake_model(model: suite.Model, seen: list[Seen] | None = None) -> FakeModel:
         messages = [*_messages(given.messages)]
         offered = [(each.name, _schema(each)) for each in given.tools]
         offered += [(each.tool_name, each.input_json_schema) for each in given.handoffs]
-        told = [m.text for m in messages if m.role == "other"]
+        message = [m.text for m in messages if m.role == "other"]
         now = Seen(
-            system="\n\n".join((given.system, *told)).strip(),
+            system="\n\n".join((given.system, *message)).strip(),
             tools=tuple(name for name, _ in offered),
             schemas=dict(offered),
             messages=tuple(m for m in messages if m.role != "other"),
         )
         shown.append(now)
-        said = model(now)
-        if isinstance(said, str):
-            return [text(said)]
+        spoken = model(now)
+        if isinstance(spoken, str):
+            return [text(spoken)]
         start = len(given.messages)
         return [
             call(each.name, dict(each.arguments), f"c{start}-{at}")
-            for at, each in enumerate(said)
+            for at, each in enumerate(spoken)
         ]
 
     return FakeModel(answer)
@@ -145,8 +145,8 @@ def _messages(items: Iterable[dict[str, Any]]) -> Iterator[Message]:
         if is_call:
             calls = [*group]
             names |= {each["call_id"]: each["name"] for each in calls}
-            told = (f"{each['name']}({each['arguments']})" for each in calls)
-            yield Message("assistant", " ".join(told))
+            message = (f"{each['name']}({each['arguments']})" for each in calls)
+            yield Message("assistant", " ".join(message))
         else:
             yield from (_message(item, names) for item in group)
 
@@ -155,10 +155,10 @@ def _message(item: dict[str, Any], names: Mapping[str, str]) -> Message:
     if "output" in item:
         return Message("tool", item["output"], names[item["call_id"]])
     content = item["content"]
-    said = content if isinstance(content, str) else content[0]["text"]
+    spoken = content if isinstance(content, str) else content[0]["text"]
     if item["role"] not in {"user", "assistant"}:
-        return Message("other", said)
-    return Message(item["role"], said)
+        return Message("other", spoken)
+    return Message(item["role"], spoken)
 
 
 class SdkRig(suite.BaseRig):

@@ -22,6 +22,8 @@ from tests.adapters.desk import ANA, REFUND, Desk, load, open_desk, script, setu
 from tests.adapters.driver import Driver, Paused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from satchel import Satchel
 
 PAYS = script([load("refunds")], [REFUND], "done")
@@ -61,12 +63,12 @@ def go_on(name: str, packs: str) -> None:
     model = script([REFUND], "done")
     rig = _driver(name).build(setup(open_desk(Path(packs)), model))
     rig.restore(sys.stdin.read())
-    said = asyncio.run(rig.say("two", who=ANA))
+    output = asyncio.run(rig.say("two", who=ANA))
     seen = [
         {"system": each.system, "tools": each.tools, "results": each.results}
         for each in rig.seen
     ]
-    print(json.dumps({"said": said, "seen": seen}))  # noqa: T201 - its whole point
+    print(json.dumps({"said": output, "seen": seen}))  # noqa: T201 - its whole point
 
 
 def say_yes(name: str, packs: str, effects: str, dies: str = "") -> None:
@@ -76,9 +78,10 @@ def say_yes(name: str, packs: str, effects: str, dies: str = "") -> None:
     rig = _driver(name).build(setup(skills, PAYS))
     rig.restore(given["saved"])
     paused = Paused(REFUND.name, REFUND.arguments, given["state"])
-    said = asyncio.run(rig.decide(paused, approve=True))
-    print(json.dumps({"said": said, "result": rig.seen[-1].results[-1]}))  # noqa: T201
+    output = asyncio.run(rig.decide(paused, approve=True))
+    print(json.dumps({"said": output, "result": rig.seen[-1].results[-1]}))  # noqa: T201
 
 
 if __name__ == "__main__":
-    {"go_on": go_on, "say_yes": say_yes}[sys.argv[1]](*sys.argv[2:])
+    commands: dict[str, Callable[..., None]] = {"go_on": go_on, "say_yes": say_yes}
+    commands[sys.argv[1]](*sys.argv[2:])

@@ -151,19 +151,19 @@ def fake_model(
         return script(seen[-1])
 
     def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        said = record(messages, info)
-        if isinstance(said, str):
-            return ModelResponse([TextPart(said)])
-        return ModelResponse([ToolCallPart(c.name, dict(c.arguments)) for c in said])
+        spoken = record(messages, info)
+        if isinstance(spoken, str):
+            return ModelResponse([TextPart(spoken)])
+        return ModelResponse([ToolCallPart(c.name, dict(c.arguments)) for c in spoken])
 
     async def stream(
         messages: list[ModelMessage], info: AgentInfo
     ) -> AsyncIterator[str | dict[int, DeltaToolCall]]:
-        said = record(messages, info)
-        if isinstance(said, str):
-            yield said
+        spoken = record(messages, info)
+        if isinstance(spoken, str):
+            yield spoken
             return
-        for at, call in enumerate(said):
+        for at, call in enumerate(spoken):
             yield {at: DeltaToolCall(call.name, json.dumps(call.arguments))}
 
     return FunctionModel(model, stream_function=stream)

@@ -36,11 +36,11 @@ class FakeClient:
             "\n".join(system), tuple(schemas), schemas, tuple(_shown(messages))
         )
         self.seen.append(shown)
-        said = self.model(shown)
+        output = self.model(shown)
         number = uuid4().hex
         message: dict[str, Any] = {"role": "assistant", "content": None}
-        if isinstance(said, str):
-            message["content"] = said
+        if isinstance(output, str):
+            message["content"] = output
         else:
             message["tool_calls"] = [
                 {
@@ -50,7 +50,7 @@ class FakeClient:
                         "arguments": json.dumps(call.arguments),
                     },
                 }
-                for at, call in enumerate(said)
+                for at, call in enumerate(output)
             ]
         return {"choices": [{"message": message}]}
 

@@ -92,8 +92,8 @@ class Fake(Model):
             messages=tuple(each for each in shown if each.role != "other"),
         )
         self._seen.append(seen)
-        said = self._model(seen)
-        calls = [Call(FINAL, {"answer": said})] if isinstance(said, str) else said
+        spoken = self._model(seen)
+        calls = [Call(FINAL, {"answer": spoken})] if isinstance(spoken, str) else spoken
         return [
             ChatMessageToolCall(
                 ChatMessageToolCallFunction(dict(call.arguments), call.name),
@@ -117,9 +117,9 @@ def _shown(messages: Iterable[ChatMessage]) -> Iterator[Message]:
             calls = _literal(text.removeprefix("Calling tools:\n"))
             functions = [call["function"] for call in calls]
             names = [function["name"] for function in functions]
-            told = (f"{each['name']}({each['arguments']})" for each in functions)
+            expected = (f"{each['name']}({each['arguments']})" for each in functions)
             answer = functions[0]["arguments"].get("answer") if names == [FINAL] else ""
-            yield Message("assistant", answer or " ".join(told))
+            yield Message("assistant", answer or " ".join(expected))
         elif message.role == MessageRole.TOOL_RESPONSE and names != [FINAL]:
             yield from _results(text.removeprefix("Observation:\n"), names)
 
@@ -146,9 +146,9 @@ class SmolRig(suite.BaseRig):
     ) -> str | suite.Paused:
         WHO.set(who)
         RUNNING.set([])
-        said = await asyncio.to_thread(self._run, text, chat, mode)
+        spoken = await asyncio.to_thread(self._run, text, chat, mode)
         self._chats[chat] = RUNNING.get()[-1]
-        return said
+        return spoken
 
     def save(self, chat: str = "one") -> str:
         memory = self._chats[chat].memory

@@ -48,21 +48,21 @@ class FakeModel(Model):
             tuple(_shown(messages)),
         )
         self.seen.append(seen)
-        said = self.script(seen)
+        output = self.script(seen)
         yield {"messageStart": {"role": "assistant"}}
-        for event in _blocks(said, len(messages)):
+        for event in _blocks(output, len(messages)):
             yield event
-        reason = "end_turn" if isinstance(said, str) else "tool_use"
+        reason = "end_turn" if isinstance(output, str) else "tool_use"
         yield {"messageStop": {"stopReason": reason}}
 
 
-def _blocks(said: suite.Say, number: int) -> Iterator[Any]:
-    if isinstance(said, str):
+def _blocks(output: suite.Say, number: int) -> Iterator[Any]:
+    if isinstance(output, str):
         yield {"contentBlockStart": {"start": {}}}
-        yield {"contentBlockDelta": {"delta": {"text": said}}}
+        yield {"contentBlockDelta": {"delta": {"text": output}}}
         yield {"contentBlockStop": {}}
         return
-    for at, call in enumerate(said):
+    for at, call in enumerate(output):
         given = dict(call.arguments)
         if call.name == "handoff_to_agent":  # the suite gives some text for all
             given["agent_name"] = "second"
@@ -149,8 +149,8 @@ class StrandsRig(suite.BaseRig):
     async def _run(
         self, given: Any, chat: str, who: dict[str, Any], mode: Mode = "async"
     ) -> str | suite.Paused:
-        kept = self._chats.get(chat, self._blank)
-        self.agent.load_snapshot(Snapshot.from_dict(kept))
+        stored = self._chats.get(chat, self._blank)
+        self.agent.load_snapshot(Snapshot.from_dict(stored))
         result = await run(self.agent, given, who, mode)
         self._chats[chat] = self.agent.take_snapshot(preset="session").to_dict()
         if result.stop_reason != "interrupt":
@@ -170,10 +170,10 @@ class StrandsRig(suite.BaseRig):
         self._chats[chat]["data"]["messages"] = []
 
     def keep_instead(self, state: object, chat: str = "one") -> None:
-        kept = self._chats[chat]["data"]["state"]
-        kept.pop("satchel", None)
+        stored = self._chats[chat]["data"]["state"]
+        stored.pop("satchel", None)
         if state is not None:
-            kept["satchel"] = state
+            stored["satchel"] = state
 
 
 class SwarmRig:

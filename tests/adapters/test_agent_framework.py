@@ -68,9 +68,9 @@ class Talk:
         self.session = AgentSession()
 
     async def say(
-        self, said: str | Sequence[Content], *, stream: bool = False, **options: Any
+        self, output: str | Sequence[Content], *, stream: bool = False, **options: Any
     ) -> Any:
-        message = Message("user", [said] if isinstance(said, str) else said)
+        message = Message("user", [output] if isinstance(output, str) else output)
         if stream:
             run = self.agent.run(message, session=self.session, stream=True, **options)
             return await run.get_final_response()
@@ -158,8 +158,8 @@ async def test_tools_are_given_what_the_run_gives_to_functions(tmp_path: Path) -
     for talk in talks:
         await talk.say("hi", function_invocation_kwargs={"card": "visa", "b": "amex"})
 
-    told = [talk.seen[2].results[1] for talk in talks]
-    assert told == ["ana pays with visa", "ana pays with amex"]
+    expected = [talk.seen[2].results[1] for talk in talks]
+    assert expected == ["ana pays with visa", "ana pays with amex"]
 
 
 # What stands in the prompt

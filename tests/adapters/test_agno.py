@@ -454,11 +454,14 @@ async def test_a_no_without_words_says_nothing_of_the_question(packs: Path) -> N
     run = await agent.arun("hi", session_id="s")
     [waiting] = run.active_requirements
     question = waiting.tool_execution.confirmation_note
-    told = {**waiting.to_dict(), "confirmation": False}  # as a browser may send it
+    expected = {
+        **waiting.to_dict(),
+        "confirmation": False,
+    }  # as a browser may send it
     run = await agent.acontinue_run(
         run_id=run.run_id,
         session_id="s",
-        requirements=[RunRequirement.from_dict(told)],
+        requirements=[RunRequirement.from_dict(expected)],
     )
 
     assert "Call the tool" in question
@@ -467,12 +470,12 @@ async def test_a_no_without_words_says_nothing_of_the_question(packs: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "kept", ["nonsense", 7, "[7]", '{"s/r/c1": 7}', "[" * 100_000, None]
+    "stored", ["nonsense", 7, "[7]", '{"s/r/c1": 7}', "[" * 100_000, None]
 )
-def test_what_is_kept_of_calls_that_wait_may_be_broken(kept: Any) -> None:
+def test_what_is_kept_of_calls_that_wait_may_be_broken(stored: Any) -> None:
     """Then what was approved counts as what the model gave."""
     context = RunContext(
-        run_id="r", session_id="s", session_state={"satchel-waiting:desk": kept}
+        run_id="r", session_id="s", session_state={"satchel-waiting:desk": stored}
     )
     talk: Any = None
     run = agno._Run(talk, context, "satchel:desk")
@@ -507,8 +510,8 @@ async def test_a_grant_in_the_session_state_is_none(packs: Path) -> None:
     skills = open_desk(packs, desk, ask("refunds", tool="refund"))
     agent = attach(skills, plain(PAYS, db=in_memory()))
     first = await agent.arun("hi", session_id="s")
-    kept = json.loads(agent.get_session_state(session_id="s")["satchel"])
-    forged = {**kept, "grants": [["tool", "refunds", "refund"]]}
+    stored = json.loads(agent.get_session_state(session_id="s")["satchel"])
+    forged = {**stored, "grants": [["tool", "refunds", "refund"]]}
 
     again = await agent.arun(
         "hi", session_id="s", session_state={"satchel": json.dumps(forged)}
@@ -563,8 +566,8 @@ async def test_members_of_a_team_keep_apart_what_they_use(packs: Path) -> None:
     run = await team.arun("hi", session_id="s")
 
     state = team.get_session_state(session_id="s")
-    kept = {key: json.loads(state[key]) for key in state if key.startswith("satchel")}
-    used = {key: [each["id"] for each in kept[key]["active"]] for key in kept}
+    stored = {key: json.loads(state[key]) for key in state if key.startswith("satchel")}
+    used = {key: [each["id"] for each in stored[key]["active"]] for key in stored}
     assert run.content == "done"
     assert used == {"satchel:first": ["refunds"], "satchel:second": ["travel"]}
     assert TRAVEL not in "".join(seen_by(team)[-1].results)

@@ -100,12 +100,12 @@ class RunnerRig(AnthropicRig):
 
     async def run(self, text: str, chat: str, who: Any, mode: Any) -> Any:
         del mode
-        kept = self._kept.setdefault(chat, Kept())
-        kept.messages.append(user(text))
-        run = Run(self, chat, kept, who)
+        stored = self._kept.setdefault(chat, Kept())
+        stored.messages.append(user(text))
+        run = Run(self, chat, stored, who)
         attached = run._attach([beta_tool(cast("Any", each)) for each in run.own])
         params: Any = {
-            "messages": [*kept.messages],
+            "messages": [*stored.messages],
             "system": run.setup.base,
             **MODEL,
             **self.driver.params,
@@ -118,8 +118,8 @@ class RunnerRig(AnthropicRig):
             runner = attached.tool_runner(run.api.client, **params)
             last = await asyncio.to_thread(runner.until_done)
         run._keep(last)
-        kept.states[0] = attached.dump()
-        return str(kept.messages[-1]["content"][0]["text"])
+        stored.states[0] = attached.dump()
+        return str(stored.messages[-1]["content"][0]["text"])
 
 
 def takes(how: str) -> bool:
@@ -128,8 +128,8 @@ def takes(how: str) -> bool:
 
     from anthropic.resources.beta.messages import Messages
 
-    known = signature(Messages.tool_runner).parameters
-    return all(key in known or key == "asynchronous" for key in RUNNERS[how])
+    seen_names = signature(Messages.tool_runner).parameters
+    return all(key in seen_names or key == "asynchronous" for key in RUNNERS[how])
 
 
 @pytest.mark.parametrize("how", [how for how in RUNNERS if takes(how)])
@@ -495,8 +495,8 @@ def test_a_native_tool_is_offered_as_it_says_itself(
 
     loop(api, cards(tmp_path, stamp))
 
-    told = json.dumps(api.bodies[1])
-    assert json.dumps(stamp.to_dict()) in told
+    expected = json.dumps(api.bodies[1])
+    assert json.dumps(stamp.to_dict()) in expected
     assert api.seen[2].results[1] == "stamped Bern"
 
 

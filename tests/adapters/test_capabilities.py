@@ -79,11 +79,11 @@ async def test_a_native_tool_waits(
     paused = await rig.say("hi", who=ANA)
     sent_before = [*cards.sent]
     assert isinstance(paused, Paused)
-    said = await rig.decide(paused, approve=approve)
+    output = await rig.decide(paused, approve=approve)
 
     assert (paused.tool, dict(paused.arguments)) == ("post", {"city": "Bern"})
     assert sent_before == []
-    assert said == "done"
+    assert output == "done"
     assert cards.sent == (["Bern"] if approve else [])
     assert ("a card went to Bern" in rig.seen[-1].results[-1]) == approve
 
@@ -99,9 +99,9 @@ async def test_a_person_edits_the_arguments_of_a_native_tool(
 
     paused = await rig.say("hi", who=ANA)
     assert isinstance(paused, Paused)
-    said = await rig.decide(paused, approve=True, arguments={"city": "Basel"})
+    output = await rig.decide(paused, approve=True, arguments={"city": "Basel"})
 
-    assert said == "done"
+    assert output == "done"
     assert cards.sent == ["Basel"]
     assert "a card went to Basel" in rig.seen[-1].results[-1]
 
@@ -127,9 +127,9 @@ async def test_a_callback_answers_for_a_native_tool(
 
     cards = Cards(driver, tmp_path, ASK)
     rig = cards.build(driver, approve=approve)
-    said = await rig.say("hi", who=ANA)
+    output = await rig.say("hi", who=ANA)
 
-    assert said == "done"
+    assert output == "done"
     assert asked == ["post"]
     assert cards.sent == sent
     assert result in rig.seen[-1].results[-1]
@@ -144,9 +144,9 @@ async def test_a_callback_edits_the_arguments_of_a_native_tool(
     reply = Reply("yes_once", arguments={"city": "Basel"})
     rig = cards.build(driver, approve=lambda _: reply)
 
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
-    assert said == "done"
+    assert output == "done"
     assert cards.sent == ["Basel"]
     assert "a card went to Basel" in rig.seen[-1].results[-1]
 
@@ -158,9 +158,9 @@ async def test_a_denied_native_tool_is_not_called(
     cards = Cards(driver, tmp_path, deny("cards", tool="post"))
     rig = cards.build(driver)
 
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
-    assert said == "done"
+    assert output == "done"
     assert "post" not in rig.seen[1].tools
     assert cards.sent == []
 
@@ -187,10 +187,10 @@ async def test_a_load_waits(driver: Driver, packs: Path, *, approve: bool) -> No
 
     paused = await rig.say("hi", who=ANA)
     assert isinstance(paused, Paused)
-    said = await rig.decide(paused, approve=approve)
+    output = await rig.decide(paused, approve=approve)
 
     assert Call(paused.tool, dict(paused.arguments)) == load("refunds")
-    assert said == "done"
+    assert output == "done"
     assert (REFUNDS in rig.seen[-1].results[-1]) == approve
     assert ("refund" in rig.seen[-1].tools) == approve
 
@@ -208,9 +208,9 @@ async def test_an_asynchronous_callback_is_awaited(
     skills = open_desk(packs, desk, ask("refunds", tool="refund"))
     model = script([load("refunds")], [REFUND], [REFUND], "done")
     rig = driver.build(setup(skills, model, approve=approve))
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
-    assert said == "done"
+    assert output == "done"
     assert desk.done == ["refund A-1 995 by ana"]
     assert "Not today." in rig.seen[2].results[1]
     assert rig.seen[3].results[2] == REFUNDED
@@ -222,9 +222,9 @@ async def test_an_asynchronous_callback_is_awaited(
 async def test_an_agent_without_a_prompt(bench: Bench, mode: Mode) -> None:
     rig = bench.rig(script("hello"), base="")
 
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
-    assert said == "hello"
+    assert output == "hello"
     assert rig.seen[0].system.strip().startswith("## Agent Skills")
 
 

@@ -247,11 +247,11 @@ async def test_our_tools_need_no_permission(skills: Satchel) -> None:
     options = attach(skills, to=ClaudeAgentOptions(permission_mode="dontAsk"))
     given = {"tool_input": {"skill_id": "refunds"}, "tool_use_id": "t"}
 
-    said = await fire(
+    output = await fire(
         options, "PreToolUse", tool_name="mcp__satchel__load_skill", **given
     )
 
-    assert said["hookSpecificOutput"]["permissionDecision"] == "allow"
+    assert output["hookSpecificOutput"]["permissionDecision"] == "allow"
 
 
 async def test_can_use_tool_is_asked_for_each_call(tmp_path: Path) -> None:
@@ -273,9 +273,9 @@ async def test_can_use_tool_is_asked_for_each_call(tmp_path: Path) -> None:
     )
     rig.options.can_use_tool = can_use_tool
 
-    said = await rig.say("hi", who=ANA)
+    output = await rig.say("hi", who=ANA)
 
-    assert said == "done"
+    assert output == "done"
     assert sorted(asked) == ["A-1", "A-2"]
     assert desk.done == ["refund A-1 995 by ana"]
     assert "not this one" in "".join(rig.seen[-1].results)
@@ -293,15 +293,15 @@ async def test_of_two_calls_that_wait_the_second_is_to_be_made_again(
 
     first: Any = await rig.say("hi", who=ANA)
     second: Any = await rig.decide(first, approve=True)
-    said = await rig.decide(second, approve=True)
+    output = await rig.decide(second, approve=True)
 
     waited = [each.arguments["order_id"] for each in (first, second)]
-    told = "".join(rig.seen[-1].results)
-    assert said == "done"
+    expected = "".join(rig.seen[-1].results)
+    assert output == "done"
     assert waited == ["A-1", "A-2"]
     assert len(desk.done) == 2
-    assert "make this one again" in told
-    assert TRAVEL in told
+    assert "make this one again" in expected
+    assert TRAVEL in expected
 
 
 # Transcripts
@@ -399,9 +399,9 @@ async def test_a_sub_agent_without_our_tools_is_shown_nothing(
     agents = {"second": AgentDefinition("Second.", "Second desk.", tools=tools)}
     options = attach(skills, to=ClaudeAgentOptions(agents=agents))
 
-    said = await fire(options, "SubagentStart", agent_id="a", agent_type="second")
+    output = await fire(options, "SubagentStart", agent_id="a", agent_type="second")
 
-    assert (SECTION in str(said)) == is_shown
+    assert (SECTION in str(output)) == is_shown
 
 
 async def test_a_compaction_with_nothing_in_use_states_nothing(

@@ -44,7 +44,7 @@ from tests.adapters.desk import (
 from tests.adapters.driver import Call, Paused
 from tests.adapters.processes import Effects, careful
 from tests.fakes import FakeSource, pack
-from tools.adapters.known import ROOT
+from tools.adapters.frameworks import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,10 +68,10 @@ async def test_the_catalog_reaches_the_model(bench: Bench, mode: Mode) -> None:
     """The catalog is in the prompt, after the agent's own text."""
     rig = bench.rig(script("hello"))
 
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
     system = rig.seen[0].system
-    assert said == "hello"
+    assert output == "hello"
     assert system.index(BASE) < system.index("Use when a customer wants money back.")
     assert system.index("refunds") < system.index("travel")
     assert len(rig.seen) == 1
@@ -157,10 +157,10 @@ async def test_load_answers(bench: Bench, mode: Mode) -> None:
     """Loading a skill gives its instructions."""
     rig = bench.rig(script([load("refunds")], "done"))
 
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
     [result] = rig.seen[1].results
-    assert said == "done"
+    assert output == "done"
     assert REFUNDS in result
 
 
@@ -241,14 +241,14 @@ async def test_carried_tools_open_after_the_load(bench: Bench, mode: Mode) -> No
     model = script([load("refunds")], [REFUND], "done")
     rig = bench.rig(model, weather)
 
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
     before, after, last = rig.seen
     assert "weather" in before.tools
     assert not {"order_status", "refund"} & set(before.tools)
     assert after.tools == (*before.tools, "order_status", "refund")
     assert last.results[1] == REFUNDED
-    assert said == "done"
+    assert output == "done"
 
 
 async def test_carried_tools_stay_open(bench: Bench) -> None:
@@ -357,10 +357,10 @@ async def test_a_parameter_has_any_name(
     model = script([load("odd")], [Call("echo", words)], "done")
     rig = driver.build(setup(Satchel(tmp_path, tools=[tool]), model))
 
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
     assert len(RESERVED) == 32
-    assert said == "done"
+    assert output == "done"
     assert rig.seen[2].results[1] == echo(**words)
 
 
@@ -375,9 +375,9 @@ async def test_a_closed_tool_is_not_called(driver: Driver, packs: Path) -> None:
     rig = driver.build(setup(open_desk(packs, desk), scripts(by_text)))
 
     await rig.say("open", chat="ana", who=ANA)
-    said = await rig.say("try", chat="bo", who={"user": "bo"})
+    output = await rig.say("try", chat="bo", who={"user": "bo"})
 
-    assert said == "done"
+    assert output == "done"
     assert desk.done == []
     assert "refund" in rig.seen[-1].results[-1]
 
@@ -388,9 +388,9 @@ async def test_an_unknown_tool_is_a_result(bench: Bench, mode: Mode) -> None:
     model = script([Call("teleport", {"city": "Bern"})], "done")
     rig = bench.rig(model)
 
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
-    assert said == "done"
+    assert output == "done"
     assert "teleport" in rig.seen[1].results[0]
     assert "try one of []" not in rig.seen[1].results[0]
 
@@ -409,9 +409,9 @@ async def test_a_tool_that_is_gone_is_a_result(driver: Driver, packs: Path) -> N
     await rig.say("one", who=ANA)
     (packs / "refunds" / "SKILL.md").unlink()
     skills.sync()
-    said = await rig.say("two", who=ANA)
+    output = await rig.say("two", who=ANA)
 
-    assert said == "over"
+    assert output == "over"
     assert desk.done == []
     assert "refund" in rig.seen[-1].results[-1]
 
@@ -423,9 +423,9 @@ async def test_a_load_and_a_call_in_one_step(driver: Driver, packs: Path) -> Non
     model = script([load("refunds"), REFUND], [REFUND], "done")
     rig = driver.build(setup(open_desk(packs, desk), model))
 
-    said = await rig.say("hi", who=ANA)
+    output = await rig.say("hi", who=ANA)
 
-    assert said == "done"
+    assert output == "done"
     # A framework may give errors first.
     loaded, early = sorted(rig.seen[1].results, key=lambda text: REFUNDS not in text)
     assert REFUNDS in loaded
@@ -465,24 +465,24 @@ async def _built_and_said(driver: Driver, given: Any) -> None:
     try:
         await driver.build(given).say("hi", who=ANA)
     except Exception as error:
-        told = "; ".join(str(each) for each in _causes(error))
-        raise AssertionError(told) from error
+        expected = "; ".join(str(each) for each in _causes(error))
+        raise AssertionError(expected) from error
 
 
 def _causes(error: BaseException) -> list[BaseException]:
     """Return an error and all that led to it; a group may be the context of a part."""
-    found = [error]
-    for each in found:
+    matches = [error]
+    for each in matches:
         more = [each.__cause__ or each.__context__]
         if isinstance(each, BaseExceptionGroup):
             more += cast("BaseExceptionGroup[BaseException]", each).exceptions
-        found += [one for one in more if one is not None and one not in found]
-    return found
+        matches += [one for one in more if one is not None and one not in matches]
+    return matches
 
 
 @pytest.mark.row("F58")
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         ({"style": "nope"}, "nope"),
         ({"whom": ANA}, "who"),
@@ -491,10 +491,10 @@ def _causes(error: BaseException) -> list[BaseException]:
     ],
 )
 async def test_a_wrong_option_is_refused_at_once(
-    bench: Bench, options: Mapping[str, Any], told: str
+    bench: Bench, options: Mapping[str, Any], expected: str
 ) -> None:
     """A wrong option fails in `attach`."""
-    with pytest.raises((TypeError, ValueError), match=told):
+    with pytest.raises((TypeError, ValueError), match=expected):
         bench.rig(script("hi"), **options)
 
 
@@ -513,10 +513,10 @@ async def test_a_miss_is_a_result(bench: Bench, mode: Mode) -> None:
     """A load of an unknown skill is answered, and the run goes on."""
     rig = bench.rig(script([load("fees")], "done"))
 
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
     [result] = rig.seen[1].results
-    assert said == "done"
+    assert output == "done"
     assert "fees" in result
     assert "not found" in result
 
@@ -538,10 +538,10 @@ async def test_a_refusal_is_a_result(driver: Driver, packs: Path, mode: Mode) ->
     skills = open_desk(packs, None, deny("refunds", action="load"))
     rig = driver.build(setup(skills, script([load("refunds")], "done")))
 
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
     [result] = rig.seen[1].results
-    assert said == "done"
+    assert output == "done"
     assert REFUNDS not in result
     assert "refunds" in result
 
@@ -561,10 +561,10 @@ async def test_a_raising_tool_is_a_result(bench: Bench, mode: Mode) -> None:
     call = Call("order_status", {"order_id": "lost"})
     rig = bench.rig(script([load("refunds")], [call], "end"))
 
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
     result = rig.seen[2].results[1]
-    assert said == "end"
+    assert output == "end"
     assert "internal-error" in result
     assert "/var/orders.db" not in result
 
@@ -576,9 +576,9 @@ async def test_wrong_arguments_are_a_result(driver: Driver, packs: Path) -> None
     model = script([load("refunds")], [call], "done")
     rig = driver.build(setup(open_desk(packs, desk), model))
 
-    said = await rig.say("hi", who=ANA)
+    output = await rig.say("hi", who=ANA)
 
-    assert said == "done"
+    assert output == "done"
     assert desk.done == []
     assert "cents" in rig.seen[2].results[1]
 
@@ -683,11 +683,11 @@ async def test_fifty_users_at_once(bench: Bench, mode: Mode) -> None:
 
     rig = bench.rig(model)
 
-    said = await asyncio.gather(
+    output = await asyncio.gather(
         *(_user_says(rig, number, mode) for number in range(50))
     )
 
-    assert said == [f"done {number}" for number in range(50)]
+    assert output == [f"done {number}" for number in range(50)]
     assert len(rig.seen) == 150
     for seen in rig.seen:
         number = int(seen.last_user.removeprefix("user "))
@@ -721,9 +721,9 @@ async def test_a_conversation_resumes_elsewhere(
     rig = bench.rig(script([load("refunds")], "done"))
     await rig.say("one", who=ANA)
 
-    seen, said = _elsewhere(driver, packs, rig.save())
+    seen, output = _elsewhere(driver, packs, rig.save())
 
-    assert said == "done"
+    assert output == "done"
     assert len(seen) == 2
     assert {"order_status", "refund"} <= set(seen[0]["tools"])
     assert seen[0]["system"] == rig.seen[0].system
@@ -744,8 +744,8 @@ def _elsewhere(driver: Driver, packs: Path, saved: str) -> tuple[list[Any], str]
         command, input=saved, cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    return told["seen"], told["said"]
+    expected = json.loads(done.stdout.splitlines()[-1])
+    return expected["seen"], expected["said"]
 
 
 async def test_two_agents_share_a_catalog(driver: Driver, packs: Path) -> None:
@@ -812,14 +812,14 @@ async def test_an_approval_pauses_the_run(
     paused = await rig.say("hi", who=ANA, mode=mode)
     done_before = list(desk.done)
     assert isinstance(paused, Paused)
-    said = await rig.decide(paused, approve=True)
+    output = await rig.decide(paused, approve=True)
 
     assert (paused.tool, dict(paused.arguments)) == (
         REFUND.name,
         dict(REFUND.arguments),
     )
     assert done_before == []
-    assert said == "done"
+    assert output == "done"
     assert desk.done == [PAID]
     assert rig.seen[-1].results[-1] == REFUNDED
 
@@ -835,9 +835,9 @@ async def test_an_approval_resumes_elsewhere(driver: Driver, packs: Path) -> Non
 
     other = driver.build(setup(asking(packs, desk), PAYS))
     other.restore(saved)
-    said = await other.decide(replace(paused, state=json.loads(state)), approve=True)
+    output = await other.decide(replace(paused, state=json.loads(state)), approve=True)
 
-    assert said == "done"
+    assert output == "done"
     assert desk.done == [PAID]
     assert [REFUNDS in _all_text(seen) for seen in other.seen] == [True]
 
@@ -851,12 +851,12 @@ async def test_each_call_is_approved_by_itself(driver: Driver, packs: Path) -> N
     rig = driver.build(setup(asking(packs, desk), model))
 
     asked: list[object] = []
-    said = await rig.say("hi", who=ANA)
-    while isinstance(said, Paused):
-        asked.append(said.arguments["order_id"])
-        said = await rig.decide(said, approve=asked[-1] == "A-1")
+    output = await rig.say("hi", who=ANA)
+    while isinstance(output, Paused):
+        asked.append(output.arguments["order_id"])
+        output = await rig.decide(output, approve=asked[-1] == "A-1")
 
-    assert said == "done"
+    assert output == "done"
     assert sorted(map(str, asked)) == ["A-1", "A-2"]
     assert desk.done == [PAID]
     assert rig.seen[-1].results[-2] == REFUNDED
@@ -872,14 +872,14 @@ async def test_declined_is_a_result_and_retryable(driver: Driver, packs: Path) -
 
     paused = await rig.say("hi", who=ANA)
     assert isinstance(paused, Paused)
-    said = await rig.decide(paused, approve=False)
+    output = await rig.decide(paused, approve=False)
     declined = rig.seen[-1].results[-1]
     done_before = list(desk.done)
     paused = await rig.say("again", who=ANA)
     assert isinstance(paused, Paused)
     last = await rig.decide(paused, approve=True)
 
-    assert (said, last) == ("done", "yes")
+    assert (output, last) == ("done", "yes")
     assert REFUNDED not in declined
     assert done_before == []
     assert desk.done == [PAID]
@@ -900,12 +900,12 @@ async def test_two_equal_calls_and_one_yes(driver: Driver, packs: Path) -> None:
     rig = driver.build(setup(asking(packs, desk), TWICE))
 
     asked = 0
-    said = await rig.say("hi", who=ANA)
-    while isinstance(said, Paused):
+    output = await rig.say("hi", who=ANA)
+    while isinstance(output, Paused):
         asked += 1
-        said = await rig.decide(said, approve=asked == 1)
+        output = await rig.decide(output, approve=asked == 1)
 
-    assert said == "done"
+    assert output == "done"
     assert asked == 2
     assert desk.done == [PAID]
 
@@ -923,9 +923,9 @@ async def test_two_equal_calls_and_a_callback(
         return len(asked) == 1
 
     rig = driver.build(setup(asking(packs, desk), TWICE, approve=approve))
-    said = await rig.say("hi", who=ANA, mode=mode)
+    output = await rig.say("hi", who=ANA, mode=mode)
 
-    assert said == "done"
+    assert output == "done"
     assert asked == ["refund", "refund"]
     assert desk.done == [PAID]
 
@@ -953,9 +953,9 @@ async def test_words_of_a_rejection_are_read(driver: Driver, packs: Path) -> Non
 
     paused = await rig.say("hi", who=ANA)
     assert isinstance(paused, Paused)
-    said = await rig.decide(paused, approve=False, words="Not before friday.")
+    output = await rig.decide(paused, approve=False, words="Not before friday.")
 
-    assert said == "done"
+    assert output == "done"
     assert desk.done == []
     assert "Not before friday." in rig.seen[-1].results[-1]
 
@@ -970,9 +970,9 @@ async def test_edited_arguments_are_used(driver: Driver, packs: Path) -> None:
     paused = await rig.say("hi", who=ANA)
     assert isinstance(paused, Paused)
     less = {"order_id": "A-1", "cents": 5}
-    said = await rig.decide(paused, approve=True, arguments=less)
+    output = await rig.decide(paused, approve=True, arguments=less)
 
-    assert said == "done"
+    assert output == "done"
     assert desk.done == ["refund A-1 5 by ana"]
     assert "refunded 5 of A-1 by ana" in rig.seen[-1].results[-1]
 
@@ -992,17 +992,17 @@ async def test_payments_never_exceed_yeses(driver: Driver, packs: Path) -> None:
         other = driver.build(setup(skills, PAYS))
         other.restore(saved)
         again = replace(paused, state=json.loads(state))
-        said = await other.decide(again, approve=approve)
-        assert said == "done"
+        output = await other.decide(again, approve=approve)
+        assert output == "done"
 
     assert desk.done == [PAID]
 
 
 @pytest.mark.capability("approval")
 @pytest.mark.row("F20", "F22")
-@pytest.mark.parametrize(("kept", "effects"), [("folder", 1), ("memory", 2)])
+@pytest.mark.parametrize(("stored", "effects"), [("folder", 1), ("memory", 2)])
 async def test_a_process_that_dies_after_an_effect(
-    driver: Driver, packs: Path, tmp_path: Path, kept: str, effects: int
+    driver: Driver, packs: Path, tmp_path: Path, stored: str, effects: int
 ) -> None:
     """Killed between effect and result: no second effect without a second yes.
 
@@ -1013,7 +1013,7 @@ async def test_a_process_that_dies_after_an_effect(
     paused = await rig.say("hi", who=ANA)
     assert isinstance(paused, Paused)
     given = json.dumps({"saved": rig.save(), "state": paused.state})
-    where = str(tmp_path / "used") if kept == "folder" else "memory"
+    where = str(tmp_path / "used") if stored == "folder" else "memory"
 
     killed = _yes_elsewhere(driver, packs, file, given, where, "die")
     before = file.read_text("utf-8").splitlines()
@@ -1022,9 +1022,9 @@ async def test_a_process_that_dies_after_an_effect(
     assert killed.returncode == -signal.SIGKILL
     assert before == [PAID]
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["said"] == "done"
-    assert ("approval-used" in told["result"]) == (kept == "folder")
+    expected = json.loads(done.stdout.splitlines()[-1])
+    assert expected["said"] == "done"
+    assert ("approval-used" in expected["result"]) == (stored == "folder")
     assert len(file.read_text("utf-8").splitlines()) == effects
 
 
@@ -1056,9 +1056,9 @@ async def test_a_broken_state_begins_anew(
     await rig.say("one", who=ANA)
     rig.keep_instead(state)
     caplog.clear()
-    said = await rig.say("two", who=ANA)
+    output = await rig.say("two", who=ANA)
 
-    assert said == "ok"
+    assert output == "ok"
     assert "Use when a customer wants money back." in rig.seen[-1].system
 
 
@@ -1079,9 +1079,9 @@ async def test_a_made_up_result_opens_nothing(
     other = driver.build(setup(guarded, scripts(by_text)))
     other.restore(rig.save())
     other.keep_instead(None)
-    said = await other.say("two", who=ANA)
+    output = await other.say("two", who=ANA)
 
-    assert said == "over"
+    assert output == "over"
     assert "refund" not in other.seen[0].tools
     assert desk.done == []
 
@@ -1099,9 +1099,9 @@ async def test_a_callback_can_answer(
         return answer
 
     rig = driver.build(setup(asking(packs, desk), PAYS, approve=approve))
-    said = await rig.say("hi", who=ANA)
+    output = await rig.say("hi", who=ANA)
 
-    assert said == "done"
+    assert output == "done"
     assert asked == [{"tool": "refund", "who": "ana"}]
     assert desk.done == ([PAID] if answer else [])
     if not answer:

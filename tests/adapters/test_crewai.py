@@ -222,10 +222,10 @@ def test_what_a_hook_removes_is_told_again(packs: Path) -> None:
     finally:
         unregister_before_llm_call_hook(forget)
 
-    [_, told] = llm.seen
-    assert len(told) == 2
-    assert REFUNDS in told[0]
-    assert "Tool Name: refund" in told[0]
+    [_, message] = llm.seen
+    assert len(message) == 2
+    assert REFUNDS in message[0]
+    assert "Tool Name: refund" in message[0]
 
 
 def test_the_third_miss_in_text_is_final(packs: Path) -> None:
@@ -289,10 +289,10 @@ def test_a_prompt_that_was_summed_up_has_skills(packs: Path) -> None:
     finally:
         unregister_before_llm_call_hook(sum_up)
 
-    told = llm.seen[1].messages[0].text
-    assert told.startswith("a summary")
-    assert "money back" in told
-    assert REFUNDS in told
+    message = llm.seen[1].messages[0].text
+    assert message.startswith("a summary")
+    assert "money back" in message
+    assert REFUNDS in message
 
 
 # Agents

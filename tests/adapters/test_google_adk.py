@@ -59,7 +59,7 @@ def agent_of(llm: FakeLlm, *tools: Any, **given: Any) -> LlmAgent:
     return LlmAgent(name="desk", model=llm, tools=list(tools), **given)
 
 
-async def said(runner: Runner, *texts: str, chat: str = "one") -> list[Event]:
+async def output(runner: Runner, *texts: str, chat: str = "one") -> list[Event]:
     """Say these in turn; return the events of the last run."""
     events: list[Event] = []
     for text in texts:
@@ -81,7 +81,7 @@ async def begun(agent: LlmAgent | App) -> Runner:
     return runner
 
 
-async def kept(runner: Runner) -> dict[str, Any]:
+async def stored(runner: Runner) -> dict[str, Any]:
     """Return the state of the session, as it is stored."""
     session = await runner.session_service.get_session(
         app_name=runner.app_name, user_id=USER, session_id="one"
@@ -123,11 +123,11 @@ async def test_what_is_put_away_beside_a_load_stays_away(tmp_path: Path) -> None
     llm = fake_model(scripts({"one": [[load("first")], calls, "done"], "": ["done"]}))
     runner = await begun(agent_of(llm, attach(Satchel(first, other))))
 
-    await said(runner, "one", "two")
+    await output(runner, "one", "two")
 
     assert "deactivate" in llm.seen[1].tools
     assert "deactivate" not in llm.seen[3].tools
-    assert "other" in (await kept(runner))["satchel:desk"]["active"]
+    assert "other" in (await stored(runner))["satchel:desk"]["active"]
 
 
 async def test_a_session_resumes_from_a_database(packs: Path, tmp_path: Path) -> None:
@@ -141,9 +141,9 @@ async def test_a_session_resumes_from_a_database(packs: Path, tmp_path: Path) ->
         runner = Runner(app_name=APP, agent=agent, session_service=service)
         if text == "one":
             await service.create_session(app_name=APP, user_id=USER, session_id="one")
-        await said(runner, text)
+        await output(runner, text)
 
-    assert REFUNDS not in json.dumps(await kept(runner))
+    assert REFUNDS not in json.dumps(await stored(runner))
     assert llms[1].seen[0].tools[-2:] == ("order_status", "refund")
     assert llms[1].seen[0].system == llms[0].seen[0].system
 
@@ -159,13 +159,13 @@ async def test_with_the_callback_the_prompt_is_frozen_from_the_first_word(
     callback = mine.before_model_callback if is_kept else None
     runner = await begun(agent_of(llm, mine, before_model_callback=callback))
 
-    await said(runner, "one")
+    await output(runner, "one")
     write_pack(packs, "visas", "Use when a border is crossed.", "Ask the embassy.")
     skills.sync()
-    await said(runner, "two")
+    await output(runner, "two")
 
     assert ["visas" in seen.system for seen in llm.seen] == [False, not is_kept]
-    assert ("satchel:desk" in await kept(runner)) == is_kept
+    assert ("satchel:desk" in await stored(runner)) == is_kept
 
 
 class Forgets(BasePlugin):
@@ -193,7 +193,7 @@ async def test_with_the_callback_a_plugin_may_shorten_the_messages(
     plugins: list[BasePlugin] = [Forgets("forgets")]
     runner = await begun(App(name=APP, root_agent=agent, plugins=plugins))
 
-    await said(runner, "one", "two")
+    await output(runner, "one", "two")
 
     assert [REFUNDS in seen.system for seen in llm.seen] == [False, False, True]
     assert llm.seen[2].system.count("wants money back") == 2  # the catalog, its pack
@@ -208,9 +208,9 @@ async def test_the_callback_does_nothing_where_there_are_no_skills(
     callback = mine.before_model_callback
     runner = await begun(agent_of(llm, mine, before_model_callback=callback))
 
-    await said(runner, "one")
+    await output(runner, "one")
 
-    assert await kept(runner) == {}
+    assert await stored(runner) == {}
     assert llm.seen[0].tools == ()
 
 
@@ -220,7 +220,7 @@ async def test_a_skill_can_be_instructions_alone(tmp_path: Path) -> None:
     llm = fake_model(script("hello"))
     runner = await begun(agent_of(llm, attach(Satchel(tmp_path), always=[house])))
 
-    await said(runner, "one")
+    await output(runner, "one")
 
     assert llm.seen[0].tools == ()
     assert "Write plain English." in llm.seen[0].system
@@ -236,7 +236,7 @@ async def test_what_goes_wrong_before_a_step_ends_the_run(skills: Satchel) -> No
     runner = await begun(agent_of(llm, attach(skills, who=who)))
 
     with pytest.raises(LookupError, match="who is it"):
-        await said(runner, "one")
+        await output(runner, "one")
     assert llm.seen == []
 
 
@@ -254,7 +254,7 @@ async def test_an_own_tool_of_a_carried_name_is_refused_wherever_it_stands(
     runner = await begun(agent_of(llm, attach(skills), own))
 
     with pytest.raises(DuplicateToolError, match=r"refund.*the agent.*skill 'refunds'"):
-        await said(runner, "one")
+        await output(runner, "one")
     assert llm.seen == []
 
 
@@ -267,11 +267,11 @@ async def test_a_tool_that_is_offered_later_is_refused_when_it_opens(
     llm = fake_model(scripts({"one": ["hello"], "two": [[load("money")], "done"]}))
     runner = await begun(agent_of(llm, refund, attach(skills)))
 
-    await said(runner, "one")
+    await output(runner, "one")
     skills.offer(FunctionTool(refund))
 
     with pytest.raises(DuplicateToolError, match="refund"):
-        await said(runner, "two")
+        await output(runner, "two")
 
 
 async def test_without_a_run_the_tools_can_be_listed(skills: Satchel) -> None:
@@ -302,9 +302,9 @@ SENDS = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
 async def test_a_native_tool_gets_its_own_context(tmp_path: Path) -> None:
     skills, done = native(tmp_path)
 
-    said = await DRIVER.build(setup(skills, SENDS)).say("hi")
+    output = await DRIVER.build(setup(skills, SENDS)).say("hi")
 
-    assert (said, done) == ("done", ["Bern for somebody"])
+    assert (output, done) == ("done", ["Bern for somebody"])
 
 
 @pytest.mark.row("E25")
@@ -320,9 +320,9 @@ async def test_a_native_tool_waits_for_confirmation(
 
     paused = await rig.say("hi")
     assert isinstance(paused, Paused)
-    said = await rig.decide(paused, approve=approve)
+    output = await rig.decide(paused, approve=approve)
 
-    assert said == "done"
+    assert output == "done"
     assert done == (["Bern for somebody"] if approve else [])
 
 
@@ -368,7 +368,7 @@ async def answers_of(
     write_pack(folder, "charts", when, "Draw.")
     mine = attach(Satchel(folder, tools=tools), always=["charts"])
     llm = fake_model(script([*map(Call, names)], "done"))
-    events = await said(await begun(agent_of(llm, mine)), "hi")
+    events = await output(await begun(agent_of(llm, mine)), "hi")
     return [each for event in events for each in event.get_function_responses()]
 
 
@@ -383,9 +383,9 @@ async def test_agents_of_a_team_keep_apart_what_they_use(skills: Satchel) -> Non
     )
     runner = await begun(first)
 
-    await said(runner, "hi")
+    await output(runner, "hi")
 
-    state = await kept(runner)
+    state = await stored(runner)
     in_use = {key: list(each["active"]) for key, each in state.items()}
     assert in_use == {"satchel:first": ["refunds"], "satchel:second": ["travel"]}
     assert TRAVEL in deputy.seen[1].results[0]
@@ -405,7 +405,7 @@ async def test_a_session_lasts_for_one_run_and_is_not_kept_after_it(
     toolset = attach(skills, who=who)
     llm = fake_model(script([load("refunds")], [load("travel")], "done"))
 
-    await said(await begun(agent_of(llm, toolset)), "hi")
+    await output(await begun(agent_of(llm, toolset)), "hi")
     gc.collect()
 
     assert len(contexts) >= 3  # it is asked at each step: it may be another one by then
@@ -422,7 +422,7 @@ async def test_state_that_something_else_wrote_is_taken_up(skills: Satchel) -> N
 
     llm = fake_model(script([load("refunds")], [Call("forget")], "done"))
 
-    await said(await begun(agent_of(llm, forget, attach(skills))), "hi")
+    await output(await begun(agent_of(llm, forget, attach(skills))), "hi")
 
     assert ["refund" in seen.tools for seen in llm.seen] == [False, True, False]
 

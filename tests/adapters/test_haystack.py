@@ -394,7 +394,7 @@ def test_an_answer_is_for_the_calls_that_wait_alone(asking: Satchel) -> None:
 
 
 def test_calls_without_ids_are_numbered(asking: Satchel) -> None:
-    said: Any = iter(
+    output: Any = iter(
         [
             ChatMessage.from_assistant(
                 tool_calls=[ToolCall("load_skill", {"skill_id": "refunds"})]
@@ -407,7 +407,7 @@ def test_calls_without_ids_are_numbered(asking: Satchel) -> None:
             "done",
         ]
     )
-    llm = MockChatGenerator(response_fn=lambda _: next(said))
+    llm = MockChatGenerator(response_fn=lambda _: next(output))
     agent = haystack.attach(asking, to=Agent(chat_generator=llm), who=ANA)
     paused = agent.run(HI)
 

@@ -80,7 +80,7 @@ def agent_of(  # noqa: PLR0913 - what the tests vary, by name
     )
 
 
-def said(agent: Any, text: str = "hi") -> Any:
+def output(agent: Any, text: str = "hi") -> Any:
     return agent.invoke({"messages": [HumanMessage(text)]}, THREAD)
 
 
@@ -93,7 +93,7 @@ def test_blocks_and_their_cache_points_stay(packs: Path) -> None:
     block = {"type": "text", "text": "Desk.", "cache_control": {"type": "ephemeral"}}
     prompt = SystemMessage(content=[block], id="s1")
 
-    said(agent_of(open_desk(packs), model, prompt=prompt))
+    output(agent_of(open_desk(packs), model, prompt=prompt))
 
     system = model.requests[0][0]
     assert system.id == "s1"
@@ -108,7 +108,7 @@ def test_blocks_stay_alone_where_there_is_nothing_to_add(tmp_path: Path) -> None
     prompt = SystemMessage(content=[{"type": "text", "text": "Desk."}])
     (tmp_path / "none").mkdir()
 
-    said(agent_of(Satchel(tmp_path / "none"), model, prompt=prompt))
+    output(agent_of(Satchel(tmp_path / "none"), model, prompt=prompt))
 
     assert model.requests[0][0].content == [{"type": "text", "text": "Desk."}]
 
@@ -154,12 +154,12 @@ def test_a_result_that_others_keep_from_the_model_counts_as_gone(packs: Path) ->
         options={"reinject_tokens": 0},
     )
 
-    result = said(agent)
+    result = output(agent)
 
-    kept = [m.text for m in result["messages"] if isinstance(m, ToolMessage)]
+    stored = [m.text for m in result["messages"] if isinstance(m, ToolMessage)]
     assert model.seen[2].results[0] == "[cleared]"
     assert "left out for lack of room: refunds" in model.seen[2].system
-    assert [REFUNDS in text for text in kept] == [True, False, True]
+    assert [REFUNDS in text for text in stored] == [True, False, True]
     assert agent.get_state(THREAD).values["satchel_hidden"] == ["c2-0", "c4-0"]
 
 
@@ -169,7 +169,7 @@ def test_others_ask_for_a_carried_tool_by_its_name(packs: Path) -> None:
     human = HumanInTheLoopMiddleware(interrupt_on={"refund": True})
     agent = agent_of(open_desk(packs, desk), model, human)
 
-    said(agent)
+    output(agent)
     before = list(desk.done)
     result = agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
 
@@ -217,7 +217,7 @@ def test_structured_output_stays_as_it_is(packs: Path) -> None:
     model = fake_model(script([load("refunds")], [Call("Rain", {"mm": 3})]))
     agent = agent_of(open_desk(packs), model, response_format=ToolStrategy(Rain))
 
-    result = said(agent)
+    result = output(agent)
 
     assert result["structured_response"] == Rain(mm=3)
     assert model.seen[0].tools == ("load_skill", "read_skill_file", "Rain")
@@ -236,7 +236,7 @@ def test_a_providers_own_tool_of_a_skills_name_is_refused(
     agent = agent_of(open_desk(packs), fake_model(script("hi")), tools=[provider])
 
     with pytest.raises(DuplicateToolError, match=r"load_skill.*the agent"):
-        said(agent)
+        output(agent)
 
 
 # State
@@ -265,12 +265,12 @@ def test_an_application_may_change_what_is_in_use(packs: Path) -> None:
     by_text: dict[str, list[Say]] = {"one": [[load("refunds")], "done"], "two": ["ok"]}
     model, skills = fake_model(scripts(by_text)), open_desk(packs)
     agent = agent_of(skills, model)
-    said(agent, "one")
+    output(agent, "one")
 
     session = skills.session(who=ANA, resume=agent.get_state(THREAD).values["satchel"])
     session.unload("refunds")
     agent.update_state(THREAD, {"satchel": session.dump()})
-    said(agent, "two")
+    output(agent, "two")
 
     assert "refund" in model.seen[1].tools
     assert "refund" not in model.seen[2].tools
@@ -284,7 +284,7 @@ def test_who_may_come_from_the_store(packs: Path) -> None:
         return {"groups": runtime.store.get(("users",), "ana").value["groups"]}
 
     model = fake_model(script([load("payroll")], "done"))
-    said(agent_of(open_desk(packs), model, who=who, store=store))
+    output(agent_of(open_desk(packs), model, who=who, store=store))
 
     assert "PAYROLL" in model.seen[1].results[0]
 
@@ -320,11 +320,11 @@ def test_an_error_is_marked_as_one(packs: Path) -> None:
         script([load("refunds")], [Call("refund", {"order_id": 3})], [REFUND], "done")
     )
 
-    result = said(agent_of(open_desk(packs), model))
+    result = output(agent_of(open_desk(packs), model))
 
-    found = [m for m in result["messages"] if isinstance(m, ToolMessage)]
-    assert [m.status for m in found] == ["success", "error", "success"]
-    assert "missing argument 'cents'" in found[1].text
+    matches = [m for m in result["messages"] if isinstance(m, ToolMessage)]
+    assert [m.status for m in matches] == ["success", "error", "success"]
+    assert "missing argument 'cents'" in matches[1].text
 
 
 async def test_calls_are_told_to_callbacks_like_any_tool(packs: Path) -> None:
@@ -378,7 +378,7 @@ def test_a_native_tool_gets_what_langchain_injects(tmp_path: Path) -> None:
     """And may write to the state by a command."""
     model = fake_model(STAMPED)
 
-    result = said(agent_of(cards(tmp_path), model, state_schema=Counting))
+    result = output(agent_of(cards(tmp_path), model, state_schema=Counting))
 
     assert model.seen[1].tools[-1] == "stamp"
     assert list(model.seen[1].schemas["stamp"]["properties"]) == ["city"]
@@ -396,7 +396,7 @@ def test_the_tool_of_another_framework_cannot_be_called(tmp_path: Path) -> None:
     write_pack(tmp_path, "cards", "Use for cards.\nmetadata: {tools: stamp}", "Go.")
     model = fake_model(script([load("cards")], [Call("stamp")], "done"))
 
-    said(agent_of(Satchel(tmp_path, tools=[Foreign()]), model))
+    output(agent_of(Satchel(tmp_path, tools=[Foreign()]), model))
 
     assert "belongs to its framework" in model.seen[2].results[1]
 
@@ -421,7 +421,7 @@ def test_only_a_clear_yes_approves(packs: Path, answer: object, done: bool) -> N
     model = fake_model(script([load("refunds")], [REFUND], "done"))
     agent = agent_of(open_desk(packs, desk, ask("refunds", tool="refund")), model)
 
-    said(agent)
+    output(agent)
     agent.invoke(Command(resume=answer), THREAD)
 
     assert bool(desk.done) == done
@@ -432,7 +432,7 @@ def test_a_load_can_wait_for_approval(packs: Path) -> None:
     model = fake_model(script([load("refunds")], "done"))
     agent = agent_of(open_desk(packs, None, ask("refunds", action="load")), model)
 
-    paused = said(agent)
+    paused = output(agent)
     agent.invoke(Command(resume=True), THREAD)
 
     assert paused["__interrupt__"][0].value == {
@@ -482,7 +482,7 @@ def test_an_agent_in_a_tool_has_its_own_activations(packs: Path) -> None:
     )
     agent = agent_of(skills, outer, tools=[asks_expert(expert_of(skills, inner))])
 
-    said(agent)
+    output(agent)
 
     assert "refund" not in inner.seen[0].tools
     assert "book" in inner.seen[1].tools
@@ -497,7 +497,7 @@ def test_an_approval_within_a_tool_pauses_the_whole_run(packs: Path) -> None:
     outer = fake_model(script([Call("ask_expert", {"question": "pay"})], "done"))
     agent = agent_of(skills, outer, tools=[asks_expert(expert_of(skills, inner))])
 
-    paused = said(agent)
+    paused = output(agent)
     before = list(desk.done)
     result = agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
 
@@ -546,9 +546,9 @@ class FileSaver(InMemorySaver):
 
     def _write(self) -> None:
         storage = {thread: dict(each) for thread, each in self.storage.items()}
-        kept = pickle.dumps((storage, dict(self.writes), dict(self.blobs)))
+        stored = pickle.dumps((storage, dict(self.writes), dict(self.blobs)))
         part = self._file.with_suffix(".part")
-        part.write_bytes(kept)
+        part.write_bytes(stored)
         part.replace(self._file)
 
 
@@ -572,7 +572,7 @@ def test_a_step_that_is_repeated_asks_again(packs: Path) -> None:
     Not even where no used approvals are kept on disk.
     """
     effects = packs / "effects"
-    paused = said(desk_of(str(packs), dies=False))
+    paused = output(desk_of(str(packs), dies=False))
 
     code = "from tests.adapters.test_langchain import *; "
     code += f"desk_of({str(packs)!r}, dies=True).invoke(YES, THREAD)"
@@ -609,7 +609,7 @@ def test_a_step_that_is_repeated_asks_again(packs: Path) -> None:
 
 @pytest.mark.row("F24")
 @pytest.mark.parametrize(
-    ("decision", "done", "told"),
+    ("decision", "done", "expected"),
     [
         (
             {"type": "reject", "message": "Ask me tomorrow."},
@@ -641,17 +641,17 @@ def test_a_step_that_is_repeated_asks_again(packs: Path) -> None:
     ],
 )
 def test_all_of_a_reviewers_decisions_hold(
-    packs: Path, decision: Any, done: list[str], told: str
+    packs: Path, decision: Any, done: list[str], expected: str
 ) -> None:
     desk = Desk()
     model = fake_model(script([load("refunds")], [REFUND], "done"))
     agent = agent_of(open_desk(packs, desk, ask("refunds", tool="refund")), model)
 
-    said(agent)
+    output(agent)
     agent.invoke(Command(resume={"decisions": [decision]}), THREAD)
 
     assert desk.done == done
-    assert told in model.seen[2].results[1]
+    assert expected in model.seen[2].results[1]
 
 
 def test_where_nobody_is_asked_the_graph_has_no_more_nodes(packs: Path) -> None:

@@ -49,8 +49,8 @@ def llm_of(agent: FunctionAgent) -> FakeLLM:
     return agent.llm
 
 
-async def run(agent: FunctionAgent, said: str = "hi", **given: Any) -> str:
-    return str(await agent.run(user_msg=said, **given))
+async def run(agent: FunctionAgent, spoken: str = "hi", **given: Any) -> str:
+    return str(await agent.run(user_msg=spoken, **given))
 
 
 async def last(agent: FunctionAgent, **given: Any) -> list[str]:
@@ -158,8 +158,8 @@ async def test_blocks_of_the_system_message_keep_their_cache_points(
 
     await agent.run(user_msg="hi", chat_history=history)
 
-    before, kept, added = llm.requests[0][0].blocks
-    assert (before, kept) == (TextBlock(text=BASE), point)
+    before, stored, added = llm.requests[0][0].blocks
+    assert (before, stored) == (TextBlock(text=BASE), point)
     assert isinstance(added, TextBlock)
     assert added.text.startswith("\n\n## Agent Skills")
     assert history[0].blocks == blocks
@@ -395,14 +395,14 @@ async def test_equal_calls_are_each_made_once(packs: Path) -> None:
     model = script([load("refunds")], [*calls, AGAIN], "done")
     rig: Any = DRIVER.build(setup(asking(packs, desk), model))
 
-    said = await rig.say("hi", who=ANA)
+    spoken = await rig.say("hi", who=ANA)
     asked: list[Any] = []
-    while not isinstance(said, str):
-        asked.append(said.state["waiting"][0][0])
+    while not isinstance(spoken, str):
+        asked.append(spoken.state["waiting"][0][0])
         other: Any = DRIVER.build(setup(asking(packs, desk), model))
         other.restore(rig.save())
         rig = other
-        said = await rig.decide(said, approve=True)
+        spoken = await rig.decide(spoken, approve=True)
 
     assert isinstance(rig, LlamaIndexRig)
     assert asked == ["c4-0", "c4-1", "c4-2", "c4-4"]
@@ -419,12 +419,12 @@ async def test_a_run_that_failed_leaves_no_question_behind(packs: Path) -> None:
     steps = [load("refunds")], [REFUND], [AGAIN], "done"
     rig: Any = DRIVER.build(setup(asking(packs, desk), script(*steps)))
     await rig.say("hi", who=ANA)
-    kept = json.loads(rig.kept["one"])
-    state = kept["state"]
-    rig.kept["one"] = json.dumps({"version": 1, "state": state, "is_running": False})
+    stored = json.loads(rig.stored["one"])
+    state = stored["state"]
+    rig.stored["one"] = json.dumps({"version": 1, "state": state, "is_running": False})
 
     paused = await rig.say("again", who=ANA)
-    said = await rig.decide(paused, approve=True)
+    spoken = await rig.decide(paused, approve=True)
 
-    assert said == "done"
+    assert spoken == "done"
     assert desk.done == ["refund A-2 5 by ana"]

@@ -51,7 +51,7 @@ def driver() -> suite.Driver:
     return COMPLETIONS
 
 
-def said(*calls: suite.Call | str) -> Response:
+def spoken(*calls: suite.Call | str) -> Response:
     """Return a model's response."""
     step = calls[0] if isinstance(calls[0], str) else calls
     return Response.model_validate(Responses().reply(step, 0))  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ def test_a_tool_that_the_provider_runs_is_handed_on(tmp_path: Path) -> None:
 
 
 def test_a_response_a_completion_or_the_messages_are_answered(skills: Satchel) -> None:
-    response, completion = said(load("refunds")), completed(load("refunds"))
+    response, completion = spoken(load("refunds")), completed(load("refunds"))
     message = completion.choices[0].message.to_dict()
 
     [first] = attach(skills).run(response)
@@ -138,18 +138,18 @@ def test_a_response_a_completion_or_the_messages_are_answered(skills: Satchel) -
 
 def test_what_is_answered_is_not_made_again(skills: Satchel) -> None:
     chat = attach(skills)
-    items = [HI, *said(load("refunds")).output]
+    items = [HI, *spoken(load("refunds")).output]
 
     items += chat.run(items)
 
     assert chat.run(items) == []
-    assert chat.run(said("done")) == []
+    assert chat.run(spoken("done")) == []
 
 
 def test_calls_of_your_own_tools_are_left_to_you(skills: Satchel) -> None:
     own = {"type": "function", "name": "weather", "parameters": {}}
     chat = attach(skills, tools=[own])
-    response = said(Call("weather", {"city": "Bern"}), load("refunds"))
+    response = spoken(Call("weather", {"city": "Bern"}), load("refunds"))
 
     [call] = chat.yours(response)
     results = chat.run(response)
@@ -164,7 +164,7 @@ def test_arguments_that_are_no_object_are_a_result(
     skills: Satchel, arguments: str
 ) -> None:
     chat = attach(skills)
-    response = said(load("refunds"))
+    response = spoken(load("refunds"))
     response.output[0].arguments = arguments  # type: ignore[union-attr]
 
     [result] = chat.run(response)
@@ -173,7 +173,7 @@ def test_arguments_that_are_no_object_are_a_result(
 
 
 async def test_so_they_are_where_calls_are_awaited(skills: Satchel) -> None:
-    response = said(load("refunds"))
+    response = spoken(load("refunds"))
     response.output[0].arguments = "["  # type: ignore[union-attr]
 
     [result] = await attach(skills).arun(response)
@@ -191,7 +191,7 @@ def test_parts_are_a_result_of_responses() -> None:
     skill = Skill("cam", description="Use for photos.", instructions="", tools=[photo])
     chat = attach(Satchel(skill), always=["cam"])
 
-    [of_responses] = chat.run(said(Call("photo")))
+    [of_responses] = chat.run(spoken(Call("photo")))
     [of_chat] = chat.run(completed(Call("photo")))
 
     assert of_responses["output"] == [part]
@@ -206,7 +206,7 @@ def test_where_the_provider_keeps_the_messages_what_is_new_is_enough(
 ) -> None:
     chat = attach(skills)
     request = shown(chat, [HI])
-    results = chat.run(said(load("refunds")))
+    results = chat.run(spoken(load("refunds")))
 
     later: Any = chat.responses(results, previous_response_id="resp")
     last: Any = chat.responses([HI], conversation="conv")
@@ -280,14 +280,14 @@ def test_a_typed_one_gets_its_model(tmp_path: Path) -> None:
     )
     chat = paying(tmp_path, native)
 
-    assert chat.run(said(PAY))[0]["output"] == "paid 5"
+    assert chat.run(spoken(PAY))[0]["output"] == "paid 5"
 
 
 def test_one_that_raises_is_a_result(tmp_path: Path) -> None:
     def execute(_: object) -> str:
         raise RuntimeError("/secret")
 
-    [result] = paying(tmp_path, registered(execute)).run(said(PAY))
+    [result] = paying(tmp_path, registered(execute)).run(spoken(PAY))
 
     assert "internal-error" in result["output"]
     assert "secret" not in result["output"]
@@ -299,8 +299,8 @@ async def test_an_asynchronous_one_is_awaited(tmp_path: Path) -> None:
 
     chat = paying(tmp_path, registered(execute))
 
-    assert (await chat.arun(said(PAY)))[0]["output"] == "paid 5"
-    assert "acall" in chat.run(said(PAY))[0]["output"]
+    assert (await chat.arun(spoken(PAY)))[0]["output"] == "paid 5"
+    assert "acall" in chat.run(spoken(PAY))[0]["output"]
 
 
 # The SDK's own streams

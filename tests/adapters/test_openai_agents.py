@@ -59,8 +59,8 @@ def steps(*outputs: Any) -> FakeModel:
     return FakeModel(lambda _: [next(rest)])
 
 
-async def run(agent: Agent[Any], said: Any = "hi", **how: Any) -> Any:
-    return await Runner.run(agent, said, run_config=how.pop("config", QUIET), **how)
+async def run(agent: Agent[Any], output: Any = "hi", **how: Any) -> Any:
+    return await Runner.run(agent, output, run_config=how.pop("config", QUIET), **how)
 
 
 def system(model: FakeModel, at: int = 0) -> str:
@@ -79,7 +79,7 @@ def results(model: FakeModel, at: int = -1) -> list[Any]:
 # The agent
 
 
-def said(_: RunContextWrapper[Any], agent: Agent[Any]) -> str:
+def output(_: RunContextWrapper[Any], agent: Agent[Any]) -> str:
     return f"I am {agent.name}."
 
 
@@ -91,7 +91,7 @@ async def said_later(_: RunContextWrapper[Any], agent: Agent[Any]) -> str:
     ("own", "begins"),
     [
         (BASE, BASE),
-        (said, "I am desk."),
+        (output, "I am desk."),
         (said_later, "I am desk."),
         (None, "## Agent Skills"),
     ],
@@ -168,19 +168,19 @@ class Hooks(AgentHooks[Any]):
     """Notes what it is told."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.message: list[str] = []
 
     async def on_start(self, *_: Any) -> None:
-        self.told.append("start")
+        self.message.append("start")
 
     async def on_end(self, *_: Any) -> None:
-        self.told.append("end")
+        self.message.append("end")
 
     async def on_llm_start(self, *_: Any) -> None:
-        self.told.append("model")
+        self.message.append("model")
 
     async def on_tool_start(self, *given: Any) -> None:
-        self.told.append(given[2].name)
+        self.message.append(given[2].name)
 
 
 async def test_own_hooks_are_told_everything(skills: Satchel) -> None:
@@ -188,7 +188,7 @@ async def test_own_hooks_are_told_everything(skills: Satchel) -> None:
 
     await run(attach(skills, to=Agent("desk", hooks=hooks, model=steps(LOAD, DONE))))
 
-    assert hooks.told == ["start", "model", "load_skill", "model", "end"]
+    assert hooks.message == ["start", "model", "load_skill", "model", "end"]
 
 
 # Tools

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from satchel import Satchel
 from tests.docs.test_examples import run_page
-from tools.adapters.known import ROOT, Adapter
+from tools.adapters.frameworks import ROOT, Adapter
 
 LINES: Final = 5
 _BLOCK: Final = (

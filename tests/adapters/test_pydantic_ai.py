@@ -102,9 +102,9 @@ async def test_what_is_in_use_survives_a_history_that_the_application_cuts(
 
     await agent.run("two", message_history=history[-2:])
 
-    kept = [message.metadata or {} for message in history]
-    assert "satchel" in kept[-2]
-    assert REFUNDS not in str(kept)
+    stored = [message.metadata or {} for message in history]
+    assert "satchel" in stored[-2]
+    assert REFUNDS not in str(stored)
     assert model.tools[2][-2:] == ["order_status", "refund"]
 
 
@@ -133,9 +133,9 @@ async def test_after_a_compaction_by_the_provider_skills_are_stated_again(
 
     await agent.run("two", message_history=history)
 
-    said = [info.instructions or "" for info in model.infos]
-    assert [REFUNDS in text for text in said] == [False, False, True]
-    assert said[2].startswith(said[0])
+    spoken = [info.instructions or "" for info in model.infos]
+    assert [REFUNDS in text for text in spoken] == [False, False, True]
+    assert spoken[2].startswith(spoken[0])
 
 
 @pytest.mark.parametrize("is_last", [True, False])
@@ -153,12 +153,12 @@ async def test_a_history_that_is_cut_within_a_run_is_noticed(
 
     messages = (await agent.run("one")).all_messages()
 
-    said = [info.instructions or "" for info in model.infos]
-    assert [REFUNDS in text for text in said] == [False, False, True]
+    spoken = [info.instructions or "" for info in model.infos]
+    assert [REFUNDS in text for text in spoken] == [False, False, True]
     assert results(model.shown[2]) == ["refunded 995 of A-1 by ana"]
     assert isinstance(messages[-2], ModelRequest)
     if hasattr(AbstractCapability, "prepare_model_request"):  # 2.0 does not record it
-        assert messages[-2].instructions == said[2]
+        assert messages[-2].instructions == spoken[2]
 
 
 async def test_a_grant_that_stands_in_a_message_is_none(tmp_path: Path) -> None:

@@ -101,10 +101,10 @@ def test_code_calls_what_a_skill_opens(packs: Path) -> None:
     model = Coder(LOADS, "print(refund('A-1', cents=995))", "final_answer('done')")
     agent = attach(open_desk(packs), to=code_agent(model), who=ANA)
 
-    said = agent.run("hi")
+    output = agent.run("hi")
 
     first, second, third = model.seen
-    assert said == "done"
+    assert output == "done"
     assert "def load_skill(skill_id: string)" in first[0]
     assert "def refund" not in first[0]
     assert REFUNDS in second[-1]
@@ -262,11 +262,11 @@ def test_what_was_approved_is_what_is_done(
 
 @pytest.mark.row("F22")
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [({"city": "Bern"}, "ValueError: no stamp"), ({"town": 1}, "Argument town is not")],
 )
 def test_a_native_tool_that_fails_is_a_result(
-    packs: Path, arguments: dict[str, object], told: str
+    packs: Path, arguments: dict[str, object], expected: str
 ) -> None:
     """What the call next to it has done is told too, so that it is not done twice."""
 
@@ -282,11 +282,11 @@ def test_a_native_tool_that_fails_is_a_result(
     model = script(loads, [REFUND, Call("post", arguments)], "done")
     agent, seen = calling_agent(model)
 
-    said = attach(skills, to=agent).run("hi")
+    output = attach(skills, to=agent).run("hi")
 
-    assert said == "done"
+    assert output == "done"
     assert "refunded 995 of A-1" in seen[2].results[-1]
-    assert told in seen[2].results[-1]
+    assert expected in seen[2].results[-1]
     assert desk.done == ["refund A-1 995 by nobody"]
 
 
@@ -318,8 +318,8 @@ def test_schemas_may_say_little(tmp_path: Path) -> None:
 
     attach(Satchel(tmp_path, tools=tools), to=agent).run("hi")
 
-    told = seen[1].schemas["echo"]["properties"]["maybe"]
-    assert (told["type"], told["nullable"]) == ("string", True)
+    expected = seen[1].schemas["echo"]["properties"]["maybe"]
+    assert (expected["type"], expected["nullable"]) == ("string", True)
     assert "said 5!\npong" in seen[2].results[1]
 
 
@@ -416,10 +416,10 @@ def test_plans_are_made_as_ever(packs: Path) -> None:
     model = Coder("plan", LOADS, "plan", "final_answer('done')")
     agent = attach(open_desk(packs), to=code_agent(model, planning_interval=1))
 
-    said = agent.run("hi")
+    output = agent.run("hi")
 
     plan, _, again, _ = model.seen
-    assert said == "done"
+    assert output == "done"
     assert "def load_skill(" in plan[0]
     assert "def refund(" in again[-1]
 
@@ -457,8 +457,8 @@ def test_a_reset_forgets(packs: Path) -> None:
     skilled = attach(open_desk(packs), to=agent)
 
     skilled.run("one")
-    kept: Any = skilled.memory
-    assert [each["id"] for each in kept.skills["active"]] == ["refunds"]
+    stored: Any = skilled.memory
+    assert [each["id"] for each in stored.skills["active"]] == ["refunds"]
     skilled.run("two")
 
     assert seen[2].tools == seen[0].tools
@@ -534,10 +534,10 @@ def test_managed_agents_sum_up_their_own_run(packs: Path) -> None:
         "report": "{{final_answer}}",
     }
     skilled: Any = attach(open_desk(packs), to=agent)
-    told: dict[str, str] = {}
+    expected: dict[str, str] = {}
 
     def ask_for(user: str) -> None:
-        told[user] = skilled(f"a task of {user}")
+        expected[user] = skilled(f"a task of {user}")
 
     threads = [threading.Thread(target=ask_for, args=[user]) for user in ("ana", "bo")]
     for thread in threads:
@@ -545,9 +545,9 @@ def test_managed_agents_sum_up_their_own_run(packs: Path) -> None:
     for thread in threads:
         thread.join()
 
-    assert "a task of ana" in told["ana"]
-    assert "a task of bo" not in told["ana"]
-    assert "a task of ana" not in told["bo"]
+    assert "a task of ana" in expected["ana"]
+    assert "a task of bo" not in expected["ana"]
+    assert "a task of ana" not in expected["bo"]
 
 
 def test_tools_that_a_callback_adds_stay(packs: Path) -> None:
@@ -674,10 +674,10 @@ def test_schemas_are_told_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "told"),
+    ("name", "given", "expected"),
     [("load_skill", "refunds", REFUNDS), ("read_skill_file", "x", "bad-tool-call")],
 )
-def test_an_argument_alone(packs: Path, name: str, given: Any, told: str) -> None:
+def test_an_argument_alone(packs: Path, name: str, given: Any, expected: str) -> None:
     """As smolagents has it, what is no object is the one argument there is."""
     seen: list[suite.Seen] = []
     model = Fake(script([Call(name)], "done"), seen)
@@ -693,7 +693,7 @@ def test_an_argument_alone(packs: Path, name: str, given: Any, told: str) -> Non
     agent = ToolCallingAgent([], model, verbosity_level=LogLevel.OFF)
     attach(open_desk(packs), to=agent).run("hi")
 
-    assert told in seen[1].results[0]
+    assert expected in seen[1].results[0]
 
 
 def test_an_image_is_kept_as_smolagents_keeps_it(tmp_path: Path) -> None:

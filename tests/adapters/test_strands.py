@@ -86,7 +86,7 @@ async def test_fifty_agents_share_one_plugin(packs: Path) -> None:
 
     ended = await asyncio.gather(*map(user, range(50)))
 
-    for number, ((first, second, last), kept) in enumerate(ended):
+    for number, ((first, second, last), saved_state) in enumerate(ended):
         mine, others = ("refunds", {"book", "seat"})
         if number % 2 == 0:
             mine, others = ("travel", {"refund", "order_status"})
@@ -95,7 +95,7 @@ async def test_fifty_agents_share_one_plugin(packs: Path) -> None:
         assert len(second.tools) == len(first.tools) + 2
         assert (TRAVEL if number % 2 else REFUNDS) not in "".join(last.results)
         assert last.results[1].endswith(f" u{number}")
-        assert [each["id"] for each in kept["active"]] == [mine]
+        assert [each["id"] for each in saved_state["active"]] == [mine]
 
 
 @pytest.mark.row("R09")
@@ -108,11 +108,11 @@ async def test_an_agent_refuses_a_second_run_even_where_strands_would_not(
         concurrent_invocation_mode=ConcurrentInvocationMode.UNSAFE_REENTRANT,
     )
 
-    said = await asyncio.gather(
+    output = await asyncio.gather(
         say(agent, "hi"), say(agent, "hi", {"user": "bo"}), return_exceptions=True
     )
 
-    refused = [each for each in said if isinstance(each, BaseException)]
+    refused = [each for each in output if isinstance(each, BaseException)]
     assert [type(each) for each in refused] == [ConcurrencyException]
     assert agent.system_prompt == BASE
     assert agent.tool_names == []
@@ -370,9 +370,9 @@ async def test_two_calls_wait_and_are_answered_together(packs: Path) -> None:
         {"interruptResponse": {"interruptId": pause.id, "response": "y"}}
         for pause in paused.interrupts
     ]
-    said = await say(agent, answers)
+    output = await say(agent, answers)
 
-    assert str(said).strip() == "done"
+    assert str(output).strip() == "done"
     assert sorted(desk.done) == ["refund A-1 995 by ana", "refund A-2 5 by ana"]
 
 
@@ -391,10 +391,10 @@ async def test_a_session_manager_stores_it(packs: Path, tmp_path: Path) -> None:
 
     await say(make(), "one")
     paused = await say(second := make(), "two")
-    said = await say(make(), answer(paused, "y"))
+    output = await say(make(), answer(paused, "y"))
 
     assert {"order_status", "refund"} <= set(seen_by(second)[0].tools)
-    assert str(said).strip() == "That is all."
+    assert str(output).strip() == "That is all."
     assert desk.done == ["refund A-1 995 by ana"]
 
 

@@ -16,14 +16,14 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Final
 
 from tools.adapters.environments import CommandFailedError, ensure_uv, lock
-from tools.adapters.known import Adapter, chosen
-from tools.adapters.running import read_results, run, try_out
+from tools.adapters.frameworks import Adapter, chosen
+from tools.adapters.runner import read_results, run, try_out
 
 WORKERS: Final = 2
 
 
 def main(arguments: list[str]) -> int:
-    """Carry out one command."""
+    """Run one command."""
     arguments, passed_on = _split(arguments)
     parser = argparse.ArgumentParser(
         "python -m tools.adapters",

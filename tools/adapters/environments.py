@@ -13,19 +13,19 @@ import subprocess
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Final
 
-from tools.adapters.known import LOWEST_PYTHON, OTHER_PYTHON, ROOT
+from tools.adapters.frameworks import LOWEST_PYTHON, OTHER_PYTHON, ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tools.adapters.known import Adapter
+    from tools.adapters.frameworks import Adapter
 
 _UV: Final = ROOT / ".venv" / "bin" / "uv"
 _PROJECT: Final = ROOT / "pyproject.toml"
 
 
 class CommandFailedError(Exception):
-    """A command of the set-up failed; the text is what it said."""
+    """A command of the set-up failed; the text is its output."""
 
 
 def ensure_uv() -> None:
@@ -121,5 +121,5 @@ def _run(command: list[str]) -> None:
         command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        said = (done.stderr or done.stdout).strip()
-        raise CommandFailedError(f"{' '.join(command[:4])} ...: {said}")
+        output = (done.stderr or done.stdout).strip()
+        raise CommandFailedError(f"{' '.join(command[:4])} ...: {output}")

@@ -11,9 +11,9 @@ import ast
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from tools.adapters.known import NAMES, ROOT, TITLES, Adapter
-from tools.adapters.private import private_names
-from tools.adapters.running import read_results
+from tools.adapters.frameworks import NAMES, ROOT, TITLES, Adapter
+from tools.adapters.private_names import private_names
+from tools.adapters.runner import read_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

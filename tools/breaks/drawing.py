@@ -8,7 +8,7 @@ import random
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from tools.adapters.known import ROOT
+from tools.adapters.frameworks import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from tools.adapters.environments import ensure_environment
-from tools.adapters.known import NAMES, ROOT, Adapter
+from tools.adapters.frameworks import NAMES, ROOT, Adapter
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tools.adapters.known import ROOT
+from tools.adapters.frameworks import ROOT
 from tools.record import commands, over_http, over_mcp, sessions
 from tools.record.packs import write_libraries
 from tools.record.replaying import FOLDER, differences, write

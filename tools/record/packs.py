@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.tricky_packs import write_cases
-from tools.adapters.known import ROOT
+from tools.adapters.frameworks import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

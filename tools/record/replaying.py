@@ -7,7 +7,7 @@ import json
 import tomllib
 from typing import TYPE_CHECKING
 
-from tools.adapters.known import ROOT
+from tools.adapters.frameworks import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -63,12 +63,14 @@ def test_options_are_read_once_and_hold_for_every_session() -> None:
 
 
 @pytest.mark.row("F21")
-@pytest.mark.parametrize("kept", [3, "{", ["a"], {"active": 7}, {"schema_version": 99}])
+@pytest.mark.parametrize(
+    "stored", [3, "{", ["a"], {"active": 7}, {"schema_version": 99}]
+)
 def test_a_state_that_cannot_be_read_begins_anew(
-    kept: object, caplog: pytest.LogCaptureFixture
+    stored: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "satchel"):
-        conversation = attached().open(None, kept)
+        conversation = attached().open(None, stored)
 
     assert conversation.session.activations == ()
     assert len(caplog.records) == 1

@@ -6,7 +6,7 @@ import pytest
 
 from satchel.adapters._base import framework
 from satchel.errors import ExtraMissingError
-from tools.adapters.known import NAMES, Adapter
+from tools.adapters.frameworks import NAMES, Adapter
 
 ADAPTERS = [each for each in map(Adapter, NAMES) if each.source.exists()]
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from tools.adapters.environments import CommandFailedError, ensure_environment
-from tools.adapters.known import RESULTS, ROOT
+from tools.adapters.frameworks import RESULTS, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from tools.adapters.known import Adapter
+    from tools.adapters.frameworks import Adapter
 
 TIMEOUT_S: Final = 900
 """For one adapter's tests; a framework that hangs is a failure like any other."""
@@ -46,17 +46,17 @@ _QUIET: Final = {
 class Outcome:
     """What became of one adapter's run.
 
-    ``error`` is None where everything passed; ``said`` is one line of figures.
+    ``error`` is None where everything passed; ``figures`` is one line of figures.
     """
 
     adapter: Adapter
-    said: str
+    figures: str
     error: str | None = None
 
     def __str__(self) -> str:
         """Return one line, with the error below it where there is one."""
         state = "ok    " if self.error is None else "FAILED"
-        line = f"{state} {self.adapter.label:<24} {self.said}".rstrip()
+        line = f"{state} {self.adapter.label:<24} {self.figures}".rstrip()
         return line if self.error is None else f"{line}\n{self.error}"
 
 
@@ -81,14 +81,14 @@ def run(adapter: Adapter) -> Outcome:
             for name, command in _steps(adapter, python)
             if not _passes(command, adapter, log)
         ]
-    said = _figures(adapter)
+    figures = _figures(adapter)
     if failed:
         tail = adapter.log.read_text("utf-8", "replace").splitlines()[-_TAIL:]
         where = (
             f"failed: {', '.join(failed)}; all of it: {adapter.log.relative_to(ROOT)}"
         )
-        return Outcome(adapter, said, "\n".join([*tail, where]))
-    return Outcome(adapter, said)
+        return Outcome(adapter, figures, "\n".join([*tail, where]))
+    return Outcome(adapter, figures)
 
 
 def try_out(adapter: Adapter, arguments: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""Which adapters there are, what each needs, and where its things stand."""
+"""Which adapters there are, what each needs, and where its files are."""
 
 from __future__ import annotations
 
