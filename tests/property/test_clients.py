@@ -1,4 +1,4 @@
-"""Whatever the bytes, something is foretold, and the same each time."""
+"""Whatever the bytes, something is predicted, and the same each time."""
 
 from __future__ import annotations
 

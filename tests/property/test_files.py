@@ -50,7 +50,7 @@ PATHS = st.one_of(
 
 @pytest.fixture(scope="module")
 def pack() -> Iterator[Path]:
-    """A pack full of doors, beside a secret."""
+    """A pack full of ways out, next to a secret."""
     with TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "pack" / "references").mkdir(parents=True)

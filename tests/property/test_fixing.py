@@ -1,4 +1,4 @@
-"""A fix mends, keeps the meaning and the body, and is done once."""
+"""A fix repairs, keeps the meaning and the body, and is done once."""
 
 from __future__ import annotations
 

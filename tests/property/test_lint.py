@@ -40,9 +40,9 @@ OUTSIDE = {"python_syntax", "shell_syntax", "interactive_script"}
 """Rules that start a process: they have tests of their own."""
 
 
-def pack(text: str, profile: str, beside: str) -> LintContext:
+def pack(text: str, profile: str, neighbour: str) -> LintContext:
     data = text.encode("utf-8", "surrogatepass")
-    other = beside.encode("utf-8", "surrogatepass")
+    other = neighbour.encode("utf-8", "surrogatepass")
     manifest = parse(data, profile="lenient", directory="a").manifest
     files = {"references/b.md": other, "scripts/b.json": other, "c.txt": other}
     every = {"SKILL.md": data, **files}
@@ -64,11 +64,11 @@ def pack(text: str, profile: str, beside: str) -> LintContext:
 
 @given(TEXTS, st.sampled_from(["strict", "spec", "auto"]), TEXTS)
 def test_every_finding_has_a_line_of_its_file(
-    text: str, profile: str, beside: str
+    text: str, profile: str, neighbour: str
 ) -> None:
-    context = pack(text, profile, beside)
+    context = pack(text, profile, neighbour)
     lines = {"SKILL.md": context.text.count("\n") + 1}
-    other = beside.count("\n") + 1
+    other = neighbour.count("\n") + 1
 
     for rule in RULES:
         if rule.name in OUTSIDE:

@@ -36,16 +36,16 @@ class UnknownCodeError(SkillError, LookupError):
 
     code = "unknown-code"
 
-    def __init__(self, wanted: str, close: tuple[str, ...] = ()) -> None:
+    def __init__(self, requested: str, close: tuple[str, ...] = ()) -> None:
         """Keep the code as it was asked for, and close ones."""
-        super().__init__(wanted, close)
-        self.wanted = wanted
+        super().__init__(requested, close)
+        self.requested = requested
         self.close = close
 
     def __str__(self) -> str:
         """Return a sentence, with close codes where there are any."""
         close = f"; did you mean {', '.join(self.close)}?" if self.close else ""
-        return f"no code {self.wanted!r}{close}"
+        return f"no code {self.requested!r}{close}"
 
 
 class CodeEntry(NamedTuple):

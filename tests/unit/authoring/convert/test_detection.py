@@ -126,7 +126,7 @@ def test_nothing_at_all(folder: Path) -> None:
 
 @pytest.mark.row("E13")
 def test_every_client_is_a_target() -> None:
-    """Each under a name of its own, and the dialects beside them."""
+    """Each under a name of its own, and the dialects next to them."""
     assert len(TARGETS) == len(CLIENT_FOLDERS) + 2
     assert {name: TARGETS[name].folder for name in ("agents", "claude", "copilot")} == {
         "agents": ".agents/skills",

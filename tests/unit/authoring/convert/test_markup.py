@@ -28,7 +28,7 @@ RUN_BY_A_CLIENT = re.compile(r"(?:^|\s)!`[^`]+`|^ {0,3}```!", re.MULTILINE)
 @example("!{{A}}", "`id`", "")
 @example("{{#IF A}}{{B}}{{/IF}}", "v", "!`id`")
 def test_with_every_value_it_is_the_legacy_renderer(text: str, a: str, b: str) -> None:
-    """But that a command stands in a code span, whoever wrote it."""
+    """But a command is in a code span, whatever it came from."""
     values = {"A": a, "B": b}
     settled = render_known(text, values, "p")
 
