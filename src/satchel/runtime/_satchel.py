@@ -285,11 +285,7 @@ class Satchel(SkillLibrary):
         """
         from satchel.runtime._saved_state import read_state
         from satchel.runtime._session import Session
-        from satchel.runtime._session_settings import (
-            REINJECT_TOKENS,
-            AlwaysOn,
-            SessionSettings,
-        )
+        from satchel.runtime._session_settings import AlwaysOn, SessionSettings
 
         self._check(who, only, style)
         check_approve(approve)
@@ -301,9 +297,7 @@ class Satchel(SkillLibrary):
             only=() if only is None else (patterns_of(only),),
             approve=approve,
             stager=self._components.stager_for(stage),
-            reinject_tokens=REINJECT_TOKENS
-            if reinject_tokens is None
-            else reinject_tokens,
+            reinject_tokens=reinject_tokens,
             trust_state=trust_state,
         )
         state, problem = (None, None) if resume is None else read_state(resume)

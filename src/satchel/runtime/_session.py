@@ -27,7 +27,11 @@ from satchel.runtime._approvals import Approvals
 from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._options import check_only, patterns_of
 from satchel.runtime._saved_state import StateSeals, dump_state
-from satchel.runtime._session_settings import AlwaysOn, SessionSettings
+from satchel.runtime._session_settings import (
+    REINJECT_TOKENS,
+    AlwaysOn,
+    SessionSettings,
+)
 from satchel.runtime._session_state import SavedState, SessionState
 from satchel.runtime._session_tools import OwnedTool, SessionTools
 from satchel.runtime._tool_calls import (
@@ -214,7 +218,8 @@ class Session:
         texts: list[str] = []
         no_room: list[str] = []
         gone: list[str] = []
-        left = self.settings.reinject_tokens
+        budget = self.settings.reinject_tokens
+        left = REINJECT_TOKENS if budget is None else budget
         for id in self._state.evicted():
             try:
                 text = self._tools.render(self._access.reload(id))

@@ -109,7 +109,7 @@ class SessionSettings:
     only: tuple[tuple[str, ...], ...] = ()
     approve: Approver | None = None
     stager: "Stager | None" = None
-    reinject_tokens: int = REINJECT_TOKENS
+    reinject_tokens: int | None = None
     trust_state: bool = True
 
 
