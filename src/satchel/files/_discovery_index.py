@@ -98,6 +98,16 @@ class _EntryError(ValueError):
         self.fix = fix
         self.severity: Severity = severity
 
+    def finding(self, where: str, number: int) -> Finding:
+        return Finding.of(
+            "index-entry",
+            where,
+            severity=self.severity,
+            number=number,
+            problem=self,
+            fix=self.fix,
+        )
+
 
 def index_v2(entries: Iterable[IndexEntry]) -> dict[str, object]:
     """Return the document to serve at `INDEX_V2`, skills by name."""
@@ -170,16 +180,7 @@ def parse_index(data: bytes, where: str, limits: Limits) -> DiscoveryIndex:
             else:
                 entry = _read_v2(fields, name)
         except _EntryError as error:
-            findings.append(
-                Finding.of(
-                    "index-entry",
-                    where,
-                    severity=error.severity,
-                    number=number,
-                    problem=error,
-                    fix=error.fix,
-                )
-            )
+            findings.append(error.finding(where, number))
             continue
         # The description in SKILL.md is used, so a bad one here does not cost the
         # entry.
