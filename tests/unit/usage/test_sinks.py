@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from satchel.model import CatalogSynced, UsageEvent
-from satchel.usage import ListSink, LoadsOnly, LoggingSink, Sinks, UsageState
-from tests.unit.usage.library import NOON, sync
+from satchel.model import CatalogSynced, SkillSynced, UsageEvent
+from satchel.usage import EventSink, ListSink, LoadsOnly, LoggingSink, Sinks, UsageState
+from tests.unit.usage.library import NOON, copied, sync
 
 
 def event(name: str = "a") -> UsageEvent:
@@ -225,3 +225,39 @@ def test_what_is_lost_and_waits_is_the_sum_of_what_sinks_say() -> None:
 
     assert sinks.state == UsageState(2 + 3, 4, 2 + 5, "no space")
     assert Sinks([]).state == UsageState()
+
+
+class Inheriting(EventSink):
+    """Has `record` alone; everything else is the default."""
+
+    takes = (UsageEvent, SkillSynced, CatalogSynced)
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def record(self, event: UsageEvent) -> None:
+        self.names.append(event.name)
+
+
+def test_a_sink_that_inherits_has_every_ability() -> None:
+    inner = Inheriting()
+    sinks = Sinks([inner, LoadsOnly(inner)])
+
+    for kind in inner.takes:
+        sinks.emit(kind, ({UsageEvent: event}.get(kind, lambda: copied()),))
+    for end in (sinks.flush, sinks.retire, sinks.close):
+        end()
+
+    assert inner.names == ["a", "a"]
+    assert (sinks.awake, sinks.failures, sinks.state) == (True, {}, UsageState())
+
+
+def test_a_catalog_is_not_made_for_sinks_that_take_loads_only() -> None:
+    class Plain:
+        def record(self, event: object) -> None:
+            raise AssertionError(event)
+
+    sinks = Sinks([Plain(), LoadsOnly(Inheriting())])
+    sinks.emit(CatalogSynced, (lambda: 1 // 0,))
+
+    assert sinks.failures == {}
