@@ -243,10 +243,12 @@ def test_a_sink_that_inherits_has_every_ability() -> None:
     inner = Inheriting()
     sinks = Sinks([inner, LoadsOnly(inner)])
 
-    for kind in inner.takes:
-        sinks.emit(kind, ({UsageEvent: event}.get(kind, lambda: copied()),))
-    for end in (sinks.flush, sinks.retire, sinks.close):
-        end()
+    sinks.emit(UsageEvent, (event,))
+    sinks.emit(SkillSynced, (copied,))
+    sinks.emit(CatalogSynced, (sync, NOON))
+    sinks.flush()
+    sinks.retire()
+    sinks.close()
 
     assert inner.names == ["a", "a"]
     assert (sinks.awake, sinks.failures, sinks.state) == (True, {}, UsageState())
