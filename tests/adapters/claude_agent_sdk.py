@@ -298,7 +298,7 @@ class ClaudeRig:
     ) -> str | suite.Paused:
         state = paused.state
         self.chats.setdefault(state["chat"], Chat()).session_id = state["session_id"]
-        reply = suite.reply(approve=approve, words=words, arguments=arguments)
+        reply = suite.Answer(approve, words, arguments).reply()
         answers = {state["call"]: reply}
         output = self._say(None, state["chat"], state["who"], answers=answers)
         return await asyncio.wrap_future(
