@@ -139,6 +139,7 @@ def _in_wrong_case(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack
 
 def _located(root: PackFolder, key: str, common: str, read: _SkillFile) -> LocatedPack:
     """Return the pack at ``key``; a checked folder may itself be a pack."""
+    # A checked folder that is a pack has the key of its own name.
     folder = Path(root.path, key)
     if not folder.is_dir():
         folder, library, depth, inside = Path(root.path), root.shown, 1, ""

@@ -80,6 +80,7 @@ def check_library(
         if result.ignores.codes:
             ignores[pack.origin.location] = result.ignores
         claims += [result.claim] if result.claim else []
+    # The registry reports conflicts of packs that it accepts; these are all packs.
     found.update(duplicate_names(claims))
     every = _in_order(found)
     shown = [finding for finding in every if not _is_ignored(finding, ignores)]
@@ -178,6 +179,7 @@ def _context(
     profile, by_dialect = settings.profile, settings.profile == "dialect"
     if by_dialect:
         profile = dialect_of(manifest)
+    # The list that a load would use, by this profile.
     listed = allow(manifest, files, closed=profile == "strict")
 
     def read(path: str) -> bytes:

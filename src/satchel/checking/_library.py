@@ -162,6 +162,7 @@ def _has_pack(folder: str, limits: Limits) -> bool:
 
 def _with_outermost_names(roots: Iterable[str]) -> Iterable[str]:
     """Return roots, those in others as parts of the outermost; each once."""
+    # The last part stays as it is written: a link is a folder of its own name.
     names: dict[str, str] = {}
     for root in roots:
         head, tail = os.path.split(os.path.abspath(root))  # noqa: PTH100
@@ -234,6 +235,7 @@ def open_library(
         clock=SystemClock(),
         deadline_s=_PATIENCE_S,
     )
+    # Closed in any case: a source may have a thread or a connection.
     try:
         registry.sync()
         catalog = registry.latest

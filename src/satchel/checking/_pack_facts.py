@@ -41,6 +41,7 @@ def similar_pairs(
     rare: dict[str, list[str]] = {}
     for key, own in words.items():
         ranked = sorted(own, key=lambda word: (counts[word], word))
+        # Prefix filter: sets with this share in common meet in so many rare words.
         rare[key] = ranked[: len(ranked) - math.ceil(SIMILAR * len(ranked)) + 1]
         for word in rare[key]:
             by_rare[word].append(key)

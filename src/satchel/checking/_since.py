@@ -72,6 +72,7 @@ def check_since(
     """
     folders = named_folders(paths, skip_others=skip_others)
     limits = settings.limits
+    # Both states are checked by the same settings, and by none that hide deception.
     strict = _with_never_ignored(settings)
     with _earlier(folders, rev, limits) as earlier:
         before, old, old_cost = _state(earlier, strict, limits)
@@ -153,6 +154,7 @@ def _state(
     with open_library(folders, profile=settings.profile, limits=limits) as library:
         report = check_library(library, settings, limits)
         facts = pack_facts(library, limits)
+    # The catalog of an agent, which takes what a strict check refuses.
     with open_library(folders, profile="auto", limits=limits) as library:
         return facts, report, _cost(library)
 
@@ -209,6 +211,7 @@ def pack_changes(before: _LibraryState, after: _LibraryState) -> PackChanges:
     """Return the changes; a removed pack that is the same as an added one has moved."""
     added = [location for location in after if location not in before]
     removed = [location for location in before if location not in after]
+    # Of equal packs the first in order counts as moved.
     old = {before[location].digest: location for location in reversed(removed)}
     moved: list[tuple[str, str]] = []
     for location in added:

@@ -145,6 +145,7 @@ class PackReader:
         """Whether the frontmatter is there and is not valid YAML."""
         if self.is_hidden:
             return False
+        # A text that our reader repairs into fields is broken; a list is what it is.
         if self.problem == "frontmatter-not-mapping":
             return self.parsed.manifest is not None
         return self.span is not None and self.problem == "invalid-yaml"

@@ -137,6 +137,7 @@ def predict_for(
     reasons = tuple(key for key in keys if verdicts[key] == verdict)
     if verdict == "unknown":
         return Prediction(loader, verdict, reasons)
+    # PLAIN is no property: nothing in a plain pack can be changed for a loader.
     fixes = [PROPERTIES[key].fix for key in reasons if key in PROPERTIES]
     return Prediction(loader, verdict, reasons, "; ".join(dict.fromkeys(fixes)), shown)
 

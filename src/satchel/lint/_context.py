@@ -116,6 +116,7 @@ def once_per_pack(
     """Make a function of a pack run once for all rules that call it."""
 
     def cached(pack: LintContext, /, *args: _Args.args, **more: _Args.kwargs) -> _Value:
+        # The function is part of the key, so that two of one name do not mix.
         key = make, args
         if key not in pack.cache:
             pack.cache[key] = make(pack, *args, **more)

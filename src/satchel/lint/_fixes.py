@@ -134,6 +134,7 @@ def _is_safe(
     before: FixInput, after: FixInput, fixer: Fixer, codes: frozenset[str]
 ) -> bool:
     """Tell whether a page says the same as before, without the findings."""
+    # The body is what the model reads: not a byte of it may change.
     if body_of(after.text) != body_of(before.text):
         return False
     if _unchanged(before.manifest, fixer) != _unchanged(after.manifest, fixer):
@@ -142,10 +143,12 @@ def _is_safe(
     had, left = _codes(before), _codes(after)
     fewer = any(left[code] < had[code] for code in codes)
     return (
+        # References may be added at the end; the order of the others has a meaning.
         new[: len(old)] == old
         and (fewer if fixer.partly else codes.isdisjoint(left))
         # What our reader repairs, other readers may not understand.
         and not (left.keys() - had.keys()) & FIXABLE
+        # A second fix would change nothing, so that --fix ends.
         and fixer.propose(after) in (None, after.text)
     )
 

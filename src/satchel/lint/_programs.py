@@ -102,6 +102,7 @@ def compile_python(files: Sequence[bytes]) -> tuple[ProgramCheck, ...]:
     after a second such file the rest stays unchecked too.
     """
     done: list[ProgramCheck] = []
+    # One more try, with the files after the one that ended the process.
     for _ in range(2):
         left = files[len(done) :]
         if not left or not sys.executable:

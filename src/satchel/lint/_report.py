@@ -50,6 +50,7 @@ _Place: TypeAlias = tuple[str, int | None]
 
 def without_repeats(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings in their order, without those that another one covers."""
+    # Two passes: what covers a finding may come after it.
     findings = tuple(findings)
     codes: dict[_Place, set[str]] = defaultdict(set)
     advice: dict[_Place, list[str]] = defaultdict(list)
@@ -251,5 +252,6 @@ def count_by_severity(findings: Iterable[Finding], kind: str = "") -> str:
 def fingerprint(finding: Finding) -> str:
     """Return 16 hex digits that stay the same while only the line changes."""
     path = posixpath.normpath(finding.path)
+    # No line: an edit above a finding must not make it a new one.
     what = f"{finding.code}\0{path}\0{finding.message}"
     return hashlib.sha256(what.encode("utf-8", "backslashreplace")).hexdigest()[:16]

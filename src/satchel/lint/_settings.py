@@ -259,6 +259,7 @@ def settings_of(  # noqa: PLR0913 - a file, and what a command line may add
         profile=kind,
         fail_on=fail_on or cast("FailOn", config.fail_on or "error"),
         select=chosen or None,
+        # What the command line ignores is off, also where it selects it.
         ignore=off | ignored,
         severity=levels,
         per_path=tuple(

@@ -55,10 +55,12 @@ def find_target(pack: LintContext, file: str, to: str) -> LinkTarget | None:
         return LinkTarget(to, "", "machine")
     if _ELSEWHERE.match(to) or _PLACEHOLDER.search(to):
         return None
+    # A query belongs to a web server; a file has none.
     path, _, fragment = to.partition("#")
     path = unquote(path.partition("?")[0]).replace("\\", "/").strip()
     if not path:
         return LinkTarget(file, fragment, "found") if fragment else None
+    # `[text](word)` is more often a placeholder than a file without an ending.
     if "/" not in path and "." not in path:
         return None
     return _inside(pack, file, path, fragment) or _around(pack, file, path, fragment)

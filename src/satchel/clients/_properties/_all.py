@@ -17,6 +17,7 @@ _DETECTORS: Final = {
     **descriptions.DETECTORS,
     **fields.DETECTORS,
 }
+# Read when the first prediction is asked for: the room's door imports this late.
 _TEXTS: Final = resources("satchel.clients").joinpath("properties.toml")
 
 GROUPS: Final[dict[str, tuple[PackProperty, ...]]] = {

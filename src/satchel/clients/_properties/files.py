@@ -31,6 +31,7 @@ def _has_old_line_ends(reading: PackReader) -> bool:
 _SPACES_AFTER: Final = re.compile(r"\ufeff?---[ \t]+\r?\n")
 _LONG_OPENING: Final = re.compile(r"\ufeff?----+[ \t]*\r?\n")
 _NOTED_OPENING: Final = re.compile(r"\ufeff?---[ \t]+#[^\n]*\n")
+# In the body it is a rule of Markdown; to a lazy loader it closes the frontmatter.
 _RULE: Final = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
 _DASHES: Final = "---"
 _ESSENTIAL: Final = frozenset(["name", "description"])

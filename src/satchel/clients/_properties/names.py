@@ -7,6 +7,7 @@ from satchel.clients._pack import Detector, PackReader
 from satchel.model import MAX_NAME_CHARS
 from satchel.skill_md import spec_name_violations
 
+# YAML 1.1, as PyYAML and most others read it: `no` is false, `1:30` is ninety.
 _YAML_BOOLEAN: Final = re.compile(r"yes|no|on|off|true|false", re.IGNORECASE)
 _YAML_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)")
 _ODD_NUMBER: Final = re.compile(

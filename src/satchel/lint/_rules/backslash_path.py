@@ -33,6 +33,7 @@ def backslash_path(pack: LintContext) -> Iterator[Finding]:
             if block.info.strip().lower().partition(" ")[0] in _SHELLS
             for line in range(block.line, block.line + block.lines)
         }
+        # Lines are counted as the search goes on, once for the whole text.
         number, counted = 1, 0
         for match in _PATH.finditer(text):
             number += text.count("\n", counted, match.start())

@@ -73,6 +73,7 @@ def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:
         by_message.setdefault(finding.message, []).append(finding)
     for first, *others in by_message.values():
         more = f"; {len(others) + 1} links here lead there" if others else ""
+        # The count is part of the fix: the message, and so a baseline, stays the same.
         yield replace(first, fix=f"{first.fix}{more}")
 
 

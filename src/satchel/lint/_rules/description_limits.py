@@ -21,6 +21,7 @@ def description_limits(pack: LintContext) -> Iterator[Finding]:
     shortest, longest = STRICT_DESCRIPTION_CHARS
     if not length or pack.profile == "strict":
         return
+    # `long_description` reports these.
     if 0 < pack.thresholds.description_chars < length <= MAX_DESCRIPTION_CHARS:
         return
     if length < shortest:

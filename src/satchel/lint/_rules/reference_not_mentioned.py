@@ -53,6 +53,7 @@ def reference_not_mentioned(pack: LintContext) -> Iterator[Finding]:
     texts = [f"{pack.manifest.description}\n{body(pack).text}"]
     others = (*pack.descriptor.assets, *pack.descriptor.others)
     texts += [text_of(pack, path) for path in others]
+    # A file that is named is read in turn, as the model would.
     while texts and unnamed:
         text = texts.pop()
         named: list[str] = [

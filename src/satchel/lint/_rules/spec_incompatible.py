@@ -17,6 +17,7 @@ def spec_incompatible(pack: LintContext) -> Iterator[Finding]:
     chosen = pack.profile == "strict" and not pack.by_dialect
     if chosen or written.keys() <= SPEC_FIELDS:
         return
+    # Fields that a conversion moves into metadata; any other keeps the pack invalid.
     moved = [field for field in written if field not in to_spec(written)]
     others = [field for field in written if field not in {*SPEC_FIELDS, *moved}]
     if moved and not others:
