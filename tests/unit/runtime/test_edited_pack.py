@@ -145,8 +145,9 @@ def test_every_front_sees_an_edit(library: Path) -> None:
             key = {"packs": "name", "references": "skill_name"}.get(style, "skill_id")
             assert f"# Style {number}" in str(session.call(name, {key: "sql"}))
 
-        write(library, "sql", "# View\n")
+        # The new file first: the sync that the last load asked for may run in between.
         (library / "sql/references/new.md").write_text("New\n")
+        write(library, "sql", "# View\n")
         result = asyncio.run(load_skill("sql", skills=skills))
         assert result["body"] == "# View\n"
         assert result["available_references"] == ["a.md", "new.md"]
