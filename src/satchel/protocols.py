@@ -25,8 +25,6 @@ __all__ = [
     "Approver",
     "CatalogView",
     "Clock",
-    "NamesByPlace",
-    "NamesSkills",
     "Ranker",
     "SkillSource",
     "SourceAbilities",

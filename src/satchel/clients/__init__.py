@@ -10,39 +10,33 @@ from typing import TYPE_CHECKING, Final
 
 from satchel._lazy import lazy_door
 from satchel.clients._folders import (
-    CLIENT_FOLDERS,
+    CLIENT_FOLDERS as CLIENT_FOLDERS,
     PROJECT_FOLDERS as PROJECT_FOLDERS,
-    ClientFolders,
+    ClientFolders as ClientFolders,
 )
 
 if TYPE_CHECKING:
     from satchel.clients._loaders import (
-        VERDICTS,
+        VERDICTS as VERDICTS,
         Loader,
         LoaderVerdict,
         Prediction,
-        ShownEntry,
-        UnknownLoaderError,
+        ShownEntry as ShownEntry,
+        UnknownLoaderError as UnknownLoaderError,
         choose_loaders,
         loaders,
         read_documented as read_documented,
         read_measured as read_measured,
         worst_verdict as worst_verdict,
     )
-    from satchel.clients._pack import Candidate, PackReader as PackReader
+    from satchel.clients._pack import Candidate as Candidate, PackReader as PackReader
     from satchel.clients._prediction import predict
     from satchel.clients._properties._all import PROPERTIES as PROPERTIES
 
 __all__ = [
-    "CLIENT_FOLDERS",
-    "VERDICTS",
-    "Candidate",
-    "ClientFolders",
     "Loader",
     "LoaderVerdict",
     "Prediction",
-    "ShownEntry",
-    "UnknownLoaderError",
     "choose_loaders",
     "loaders",
     "predict",
