@@ -1,7 +1,5 @@
 """What every test stands on: a home of its own, and repeatable properties."""
 
-from __future__ import annotations
-
 import os
 from itertools import count
 

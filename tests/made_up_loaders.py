@@ -1,17 +1,17 @@
 """Loaders that are made up, for tests of what is told about real ones."""
 
-from __future__ import annotations
-
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from satchel.clients._loaders import DocumentedClaim, LoaderData, LoaderTable
+import pytest
 
-if TYPE_CHECKING:
-    import pytest
-
-    from satchel.clients import Loader, LoaderVerdict
-    from satchel.clients._loaders import LoaderKind
+from satchel.clients import Loader, LoaderVerdict
+from satchel.clients._loaders import (
+    DocumentedClaim,
+    LoaderData,
+    LoaderKind,
+    LoaderTable,
+)
 
 __all__ = [
     "GOOD",

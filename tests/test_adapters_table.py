@@ -1,7 +1,5 @@
 """The page about the adapters says what the data says, and the data what was found."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

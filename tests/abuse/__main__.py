@@ -3,8 +3,6 @@
 Ends with status 0 if the server stood all of it, with 1 and the first failures if not.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

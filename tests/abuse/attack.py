@@ -1,7 +1,5 @@
 """What an attack is: bytes to send, and how its sender behaves then."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

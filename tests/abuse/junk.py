@@ -1,15 +1,11 @@
 """Values and texts that no request should hold, from a seeded generator."""
 
-from __future__ import annotations
-
 import base64
 import json
+from collections.abc import Callable
 from pathlib import Path as Folder
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from random import Random
+from random import Random
+from typing import Any, Final, TypeAlias
 
 Json: TypeAlias = Any
 Path: TypeAlias = "tuple[str | int, ...]"

@@ -1,16 +1,12 @@
 """Malformed HTTP: request lines, headers, bodies, addresses, and rude senders."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from random import Random
+from typing import Final
 from urllib.parse import quote
 
 from tests.abuse import junk, over_mcp
 from tests.abuse.attack import Attack, Manner
 from tests.abuse.junk import byte_table, table
-
-if TYPE_CHECKING:
-    from random import Random
 
 HOST: Final = b"host: 127.0.0.1\r\n"
 CLOSE: Final = b"connection: close\r\n"

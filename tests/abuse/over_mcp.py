@@ -1,15 +1,11 @@
 """Malformed MCP messages: over Streamable HTTP in both eras, and as lines of stdio."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any, Final
+from random import Random
+from typing import Any, Final
 
 from tests.abuse import junk
 from tests.abuse.attack import Attack
-
-if TYPE_CHECKING:
-    from random import Random
 
 MODERN: Final = "2026-07-28"
 LEGACY: Final = "2025-11-25"

@@ -1,7 +1,5 @@
 """A server in a process of its own, attacked in batches, and good requests between."""
 
-from __future__ import annotations
-
 import json
 import queue
 import subprocess
@@ -9,22 +7,20 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import IO, TYPE_CHECKING, Any, Final
+from subprocess import Popen
+from typing import IO, Any, Final
 
 from tests.abuse import over_http, over_mcp
 from tests.abuse.attack import Attack, Manner
 from tests.abuse.sending import PATIENCE_S, SECRETS, Failure, send
 from tests.abuse.serving import TOKEN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from subprocess import Popen
 
 ROOT: Final = Path(__file__).parents[2]
 PACKS: Final = ROOT / "examples" / "skills"

@@ -1,7 +1,5 @@
 """Sending an attack over a socket, and judging what comes back."""
 
-from __future__ import annotations
-
 import re
 import socket
 import struct
@@ -10,12 +8,9 @@ import sysconfig
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tests.abuse.attack import Manner
-
-if TYPE_CHECKING:
-    from tests.abuse.attack import Attack
+from tests.abuse.attack import Attack, Manner
 
 PATIENCE_S: Final = 10.0
 """Without an end after this long it is a hang."""

@@ -5,8 +5,6 @@ time: nobody waits ten seconds here for a slow sender to be given up. With ``tok
 asks for `TOKEN`, and then nobody is held back for coming too often.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from dataclasses import replace

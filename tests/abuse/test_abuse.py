@@ -1,7 +1,5 @@
 """Part of what ``python -m tests.abuse`` does, and proof that it would see a fault."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.abuse.attack import Attack, Manner

@@ -6,8 +6,6 @@ nothing to do with these must load every time, and each body must be one version
 pack.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

@@ -1,17 +1,12 @@
 """The three ways to a skill: a library in this process, and a server's two faces."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import httpx2
 
+from satchel import Satchel
 from tests.abuse.over_mcp import META, headers_for
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from satchel import Satchel
 
 __all__ = ["Asker", "OfHttp", "OfLibrary", "OfMcp"]
 

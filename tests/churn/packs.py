@@ -4,8 +4,6 @@
 process of its own, so that no reader is held up by the interpreter's lock.
 """
 
-from __future__ import annotations
-
 import itertools
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """One run: clients that load while packs change, and what became of it."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess
@@ -9,18 +7,16 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from satchel import Satchel
 from tests.churn.asking import Asker, OfHttp, OfLibrary, OfMcp
 from tests.churn.packs import FAR, KINDS, SLOW, is_whole, write, write_library
 from tests.churn.serving import HUNG_S, far_sources
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 __all__ = ["SURFACES", "Outcome", "run"]
 

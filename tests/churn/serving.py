@@ -5,15 +5,15 @@ the URLs are of ``serving hangs FOLDER`` and ``serving slow FOLDER``: servers of
 that list theirs, and then never answer a read, or take their time.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import anyio
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel import Options, Satchel, sources
+from satchel.protocols import SkillSource
 from satchel.server import (
     GuardSettings,
     LibraryRefresher,
@@ -22,11 +22,6 @@ from satchel.server import (
     listen,
     serve_http,
 )
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from satchel.protocols import SkillSource
 
 __all__ = ["HUNG_S", "far_sources"]
 

@@ -1,16 +1,11 @@
 """Skills that change cost only themselves: a short run of ``python -m tests.churn``."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.churn.packs import is_whole, text
 from tests.churn.running import SURFACES, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.hostile
 

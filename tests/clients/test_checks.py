@@ -1,10 +1,9 @@
 """What the checks do without a client: sort, compare, unpack, wait, give up."""
 
-from __future__ import annotations
-
 import json
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,10 +17,6 @@ from tools.clients.environments import OtherBytesError, UnavailableError
 from tools.clients.library import LISTED, PROMPTS, SKILLS, names, write
 from tools.clients.outcome import Step
 from tools.clients.registered import CHECKS, Check, chosen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SERVER = """
 import sys, time

@@ -1,7 +1,5 @@
 """What the clients are made of is fixed by hash, and no lock file says from where."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page about real clients says what was found, and what was found was good."""
 
-from __future__ import annotations
-
 from tools.clients.outcome import Report, Step, from_json, to_json
 from tools.clients.registered import CHECKS
 from tools.clients.table import CORPUS, PAGE, read_data, render_page

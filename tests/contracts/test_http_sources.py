@@ -1,21 +1,15 @@
 """Sources over HTTP keep the contract, with a real server on the loopback."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from satchel import Satchel, sources
+from satchel.protocols import SkillSource
 from satchel.release import build_folder, publish
 from satchel.testing import Packs, SourceContract
 from tests.unit.sources.http.site import Site, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from satchel.protocols import SkillSource
 
 pytestmark = pytest.mark.row("R08")
 

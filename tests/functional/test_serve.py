@@ -1,7 +1,5 @@
 """``satchel serve``: real processes, real clients, and what is refused."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re

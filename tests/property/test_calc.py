@@ -1,7 +1,5 @@
 """Any expression: what Fraction says, or an error that is a result."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 

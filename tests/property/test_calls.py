@@ -1,10 +1,9 @@
 """Whatever a model calls, in whatever state: a short answer, nothing unapproved."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -12,14 +11,9 @@ from hypothesis import given, settings, strategies as st
 from satchel import Options, Satchel, Skill
 from satchel.model import Question, Reply, SeenMessage
 from satchel.policy import Policy, ask, deny
-from satchel.runtime import question_text
+from satchel.runtime import Session, question_text
 from satchel.tools import Tool, result_text
 from tests.fakes import FakeSource, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from satchel.runtime import Session
 
 pytestmark = [pytest.mark.property, pytest.mark.row("T08", "F20", "F26", "F29")]
 

@@ -1,18 +1,12 @@
 """The quick look at a tool's arguments never lets pass what the schema refuses."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from satchel import Satchel, Skill
+from satchel.model import Style
 from satchel.server._mcp._tools import MAX_TEXT_CHARS, ArgumentValidator, bounded_schema
-
-if TYPE_CHECKING:
-    from satchel.model import Style
 
 STYLES: list[Style] = ["packs", "agent-skills", "references"]
 SCHEMAS = [

@@ -1,7 +1,5 @@
 """Whatever the bytes, something is predicted, and the same each time."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

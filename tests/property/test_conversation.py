@@ -1,9 +1,7 @@
 """Whatever happens in a conversation, its prefix stands and its tools only grow."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import settings, strategies as st
@@ -11,11 +9,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from satchel import Options, Satchel
 from satchel.model import SeenMessage
+from satchel.runtime import Session
 from satchel.tools import Tool
 from tests.fakes import FakeClock, FakeSource
-
-if TYPE_CHECKING:
-    from satchel.runtime import Session
 
 NAMES: Final = ("ant", "bee", "cat", "dog")
 BUDGET: Final = 400

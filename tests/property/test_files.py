@@ -1,7 +1,5 @@
 """No path and no archive leaves its folder."""
 
-from __future__ import annotations
-
 import io
 import os
 import tarfile

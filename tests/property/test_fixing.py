@@ -1,7 +1,5 @@
 """A fix repairs, keeps the meaning and the body, and is done once."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

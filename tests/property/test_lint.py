@@ -1,7 +1,5 @@
 """Whatever a pack holds, rules say it with a line of the file, and raise nothing."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,17 +1,13 @@
 """Any policy, any question."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, strategies as st
 
 from satchel.model import Action, Verdict
 from satchel.policy import Policy, PolicyRule, allow, ask, deny
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 pytestmark = pytest.mark.property
 

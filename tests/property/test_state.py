@@ -1,7 +1,5 @@
 """Any state of a conversation, merged in any order."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

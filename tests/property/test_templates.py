@@ -1,7 +1,5 @@
 """Templates and conversions keep meaning and files."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

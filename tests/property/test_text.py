@@ -1,7 +1,5 @@
 """Text is cleaned, escaped and rendered without loss."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,9 +1,8 @@
 """A skill's three members, as each of the earlier systems writes them."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,9 +20,6 @@ from satchel.agent import (
 from satchel.errors import DuplicateToolError, ToolError
 from satchel.tools import Tool, Toolbox
 from tests.fakes import FakeSource, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 pytestmark = pytest.mark.row("F31", "T12")
 

@@ -1,19 +1,13 @@
 """Policy: what each rule says, and what holds where none does."""
 
-from __future__ import annotations
-
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from satchel.model import Decision
+from satchel.model import Action, Decision, Verdict
 from satchel.policy import OPEN_POLICY, Policy, PolicyRule, allow, ask, deny
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from satchel.model import Action, Verdict
 
 ANA = {"user": "ana", "groups": {"payments"}}
 PAYMENTS = deny("payments-*", unless=lambda who: "payments" in who["groups"])

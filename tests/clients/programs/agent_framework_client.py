@@ -3,8 +3,6 @@
 It asks for the older ``skill://index.json``, which needs a server with ``--compat``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

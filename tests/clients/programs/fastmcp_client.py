@@ -4,8 +4,6 @@ Its skills extension, the tools, and its older reader of ``_manifest`` resources
 needs a server with ``--compat``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from tempfile import TemporaryDirectory

@@ -4,8 +4,6 @@ The conformance suite runs it against servers that say one thing and send anothe
 ``--naive`` it does without our source, and checks nothing: the suite has to notice.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -1,7 +1,5 @@
 """The client of the package `mcp`, in both eras: ``mcp_client.py ADDRESS LIBRARY``."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from base64 import b64decode

@@ -5,8 +5,6 @@ says, as JSON, how many skills are served and why which are not listed by the ex
 over HTTP then the address.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

@@ -1,16 +1,11 @@
 """How a client's program tells what it did: a line of JSON for each step."""
 
-from __future__ import annotations
-
 import json
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @contextmanager

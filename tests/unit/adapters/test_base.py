@@ -2,17 +2,15 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
 from satchel import Satchel
 from satchel.adapters._base import SessionFactory, Turn, is_error
 from satchel.errors import SkillNotFoundError
+from satchel.runtime import SessionOptions
 from tests.fakes import FakeSource, pack
-
-if TYPE_CHECKING:
-    from satchel.runtime import SessionOptions
 
 
 def attached(**options: Any) -> SessionFactory[object]:  # noqa: ANN401 - any option

@@ -1,15 +1,13 @@
 """The contract of a skill, and the reference loop."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import inspect
 import json
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,13 +22,9 @@ from satchel.agent import (
     SkillLike as SkillContract,
 )
 from satchel.errors import DuplicateToolError
+from satchel.model import Json
 from satchel.tools import Run, Tool, Toolbox
 from tests.fakes import pack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from satchel.model import Json
 
 SRC = Path(satchel.__file__).parent
 

@@ -1,7 +1,5 @@
 """Skills in code, and composing them."""
 
-from __future__ import annotations
-
 from dataclasses import FrozenInstanceError, replace
 
 import pytest

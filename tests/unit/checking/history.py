@@ -1,13 +1,8 @@
 """A small repository with a library in it, made without settings of a user."""
 
-from __future__ import annotations
-
 import os
 import subprocess
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 __all__ = ["commit", "git", "write"]
 

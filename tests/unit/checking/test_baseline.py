@@ -1,8 +1,6 @@
 """What a baseline knows does not count again."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +8,6 @@ from satchel.checking import read_baseline
 from satchel.errors import ConfigError
 from satchel.lint import CheckReport, render_report
 from satchel.model import Finding
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OLD = Finding("odd", "warning", "that is odd", "a/SKILL.md", 4)
 NEW = Finding("odd", "warning", "that is odder", "a/SKILL.md", 4)

@@ -1,23 +1,16 @@
 """Which packs a user means, which fixes are planned, and which lines are shown."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel.checking import check, write_fixes
 from satchel.checking._library import named_folders
 from satchel.errors import ConfigError, MissingPathError, SourceUnavailableError
-from satchel.lint import LintSettings, line_reader, rules_for, settings_of
+from satchel.lint import LintRule, LintSettings, line_reader, rules_for, settings_of
 from satchel.model import LintConfig
 from satchel.sources import LocalSource
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.lint import LintRule
 
 GOOD = (
     "---\nname: {}\ndescription: Use it when testing the check.\n---\n"

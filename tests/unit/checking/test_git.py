@@ -1,20 +1,13 @@
 """Files of a commit in a folder: no more than fit, and none outside of it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from satchel.checking._git import open_repository, write_packs
+from satchel.checking._git import GitRepository, open_repository, write_packs
 from satchel.errors import RevisionError
 from satchel.model import DEFAULT_LIMITS, Limits
 from tests.unit.checking.history import commit, git, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.checking._git import GitRepository
 
 
 def mirror(folder: Path, places: tuple[str, ...] = ("skills",), **limits: int) -> Path:

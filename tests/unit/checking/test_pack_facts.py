@@ -1,10 +1,8 @@
 """What is compared of two states of a pack: bytes, programs, descriptions."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -19,9 +17,6 @@ from satchel.checking._pack_facts import (
 from satchel.files import digest_bytes
 from satchel.model import DEFAULT_LIMITS, Limits
 from tests.unit.checking.history import write
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def facts(folder: Path, limits: Limits = DEFAULT_LIMITS) -> PackFacts:

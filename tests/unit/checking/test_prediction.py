@@ -1,8 +1,7 @@
 """What loaders make of a library: neighbours, lines, findings."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +12,6 @@ from satchel.clients import Prediction, UnknownLoaderError
 from satchel.errors import MissingPathError
 from satchel.model import Limits
 from tests.made_up_loaders import GOOD, LONG, MUTE, all_loaders, forget, know_only_these
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)

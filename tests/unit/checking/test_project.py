@@ -1,16 +1,11 @@
 """What is found next to a pack, and how far that goes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel.checking._project import path_finder
 from satchel.lint import Neighbour
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """Properties of packs, the data on loaders, and what is predicted from both."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Mapping
 from datetime import date
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -36,9 +35,6 @@ from satchel.clients._properties._all import (
     properties_of,
 )
 from tools.loaders.packs import BODY, FIRST, NAME, PACKS, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LOADER = Loader("one", "One", "1", "framework", "2026-11-21", "measured", "it")
 GOOD = PACKS[PLAIN][0]

@@ -1,7 +1,5 @@
 """What the tools read of clients and other loaders, and how they judge it."""
 
-from __future__ import annotations
-
 import json
 import sys
 import urllib.request

@@ -1,7 +1,5 @@
 """Fixes of a SKILL.md, and that nothing else of it changes."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import pytest

@@ -1,7 +1,5 @@
 """What a Markdown text holds, and on which lines."""
 
-from __future__ import annotations
-
 import pytest
 
 from satchel.lint import read_markdown

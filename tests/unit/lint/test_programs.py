@@ -1,11 +1,9 @@
 """What an interpreter says of a program that it does not run."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +17,6 @@ from satchel.lint._programs import (
     read_by_shell,
     shell_of,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SHELLS = [path for path in (find_shell("bash"), find_shell("sh")) if path]
 needs_shell = pytest.mark.skipif(not SHELLS, reason="no shell on this machine")

@@ -1,21 +1,16 @@
 """A report counts, fails, and states each fact once."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.faults.fault import Fault
 from benchmarks.faults.planted import PLANTED
 from satchel.checking import check
 from satchel.lint import CheckReport, fingerprint, without_repeats
 from satchel.lint._report import COVERED_BY
 from satchel.model import Finding, codes
-
-if TYPE_CHECKING:
-    from benchmarks.faults.fault import Fault
 
 ERROR = Finding("no-name", "error", "there is no name", "a/SKILL.md", 1)
 WARNING = Finding("odd", "warning", "that is odd", "a/SKILL.md", 4)

@@ -3,8 +3,6 @@
 What a format prints is in tests/cases/reports: one file a report and format.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

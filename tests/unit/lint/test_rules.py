@@ -1,11 +1,9 @@
 """What each rule finds in a pack in memory; whole packs are in tests/cases/check."""
 
-from __future__ import annotations
-
 import random
 import string
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
@@ -26,9 +24,6 @@ from satchel.lint._rules.sensitive_pattern import find_secrets, sensitive_patter
 from satchel.lint._rules.shell_syntax import shell_syntax
 from satchel.lint._rules.suspicious_content import suspicious_content
 from satchel.model import DEFAULT_THRESHOLDS, Descriptor, FileStat, Manifest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_CHARS = DEFAULT_THRESHOLDS.description_chars
 TEXT = "---\nname: x\ndescription: d\nreferences: [a.md]\n---\n# a.md, b.md\n"

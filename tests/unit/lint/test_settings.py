@@ -1,7 +1,5 @@
 """Which findings count: from a file, a command line and the packs themselves."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import pytest

@@ -1,7 +1,5 @@
 """What a path in a text leads to."""
 
-from __future__ import annotations
-
 import pytest
 
 from satchel.lint import LintContext

@@ -1,9 +1,8 @@
 """The envelope of the style `agent-skills`."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -26,10 +25,6 @@ from satchel.model import Loaded, Request, Style
 from satchel.tools import result_text
 from tests.fakes import FakeSource, pack
 from tests.unit.load.fake_pack import SKILL_MD, FakePack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 GOLDEN = """\
 <skill_context id="pdf-extract">

@@ -1,7 +1,5 @@
 """A skill as its user calls it: every placeholder, once."""
 
-from __future__ import annotations
-
 import pytest
 
 from satchel.load._invocation import fill_arguments

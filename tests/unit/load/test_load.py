@@ -1,11 +1,8 @@
 """The one read path: what it gives, and each way in which it refuses."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -25,11 +22,16 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.load import TurnCache, load
-from satchel.model import Catalog, Conflict, Excluded, Limits, Loaded, Request
+from satchel.model import (
+    Catalog,
+    Conflict,
+    Excluded,
+    ExclusionReason,
+    Limits,
+    Loaded,
+    Request,
+)
 from tests.unit.load.fake_pack import SKILL_MD, FakePack
-
-if TYPE_CHECKING:
-    from satchel.model import ExclusionReason
 
 
 def load_from(fake: FakePack, file: str | None = None, **options: object) -> Loaded:

@@ -1,8 +1,7 @@
 """What a policy says of a load is asked before a file is touched."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -27,9 +26,6 @@ from satchel.model import Action, Catalog, Decision, Excluded, Loaded, Request
 from satchel.policy import OPEN_POLICY, Policy, allow, ask, deny
 from satchel.runtime._authorizer import Authorizer
 from tests.unit.load.fake_pack import FakeBackend, FakePack
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ANA: dict[str, object] = {"user": "ana"}
 BOB: dict[str, object] = {"user": "bob"}

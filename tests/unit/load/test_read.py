@@ -1,26 +1,18 @@
 """Reading one file of a pack: which one, its type, what it hides, once a turn."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel import Satchel
 from satchel.load import TurnCache, _load as clearing, media_type, resolve
 from satchel.load._load import cached_content_warnings
-from satchel.model import Descriptor, Loaded
+from satchel.model import Descriptor, FileStat, Loaded
 from satchel.sources import LocalSource
 from satchel.text import content_warnings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.model import FileStat
-
 
 PACK = Descriptor(
     "pack",

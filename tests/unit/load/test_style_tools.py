@@ -1,9 +1,8 @@
 """The tools of the three styles, as a model calls them."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Callable
+from typing import Any, get_args
 
 import pytest
 
@@ -13,12 +12,8 @@ from satchel.load._agent_skills import DEFAULT_STYLE_OPTIONS
 from satchel.model import Catalog, Descriptor, Excluded, Hit, Loaded, Request, Style
 from satchel.prompt import render
 from satchel.text import EstimateCounter
+from satchel.tools import Toolbox
 from tests.unit.load.fake_pack import SKILL_MD, FakeBackend, FakePack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from satchel.tools import Toolbox
 
 SEVEN = [
     "name",

@@ -1,12 +1,11 @@
 """What a session has to say about the results of its tools, in every style."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import pytest
 
+from satchel.errors import SkillError
 from satchel.load import (
     PlainBackend,
     StyleOptions,
@@ -19,9 +18,6 @@ from satchel.load import (
 )
 from satchel.model import Catalog, Descriptor, Loaded, Request, Style
 from tests.unit.load.fake_pack import SKILL_MD, FakeBackend, FakePack
-
-if TYPE_CHECKING:
-    from satchel.errors import SkillError
 
 EXTENDED = StyleOptions(envelope="extended")
 RUN = "Run ${CLAUDE_SKILL_DIR}/scripts/a.py, ${SKILL_DIR}/b, ${HOME}\n"

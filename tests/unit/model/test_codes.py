@@ -1,7 +1,5 @@
 """The table of codes: every code has a page, every page a head, all pages one shape."""
 
-from __future__ import annotations
-
 import ast
 import re
 import string

@@ -1,24 +1,18 @@
 """Approvals: who is asked, in which words, and what counts once."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import pytest
 
 from satchel.errors import ApprovalDeclinedError, ApprovalNeededError
 from satchel.model import Question, Reply
+from satchel.protocols import Approver
 from satchel.runtime import Approvals, question_text
 from satchel.runtime._approvals import MAX_ARGUMENTS
 from tests.fakes import in_threads
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
-    from satchel.protocols import Approver
-
 
 REFUND = Question("tool", "refunds", "refund", {"cents": 5})
 LOAD = Question("load", "refunds")

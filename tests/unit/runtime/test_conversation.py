@@ -1,10 +1,9 @@
 """A conversation: what is in use, what is told once, what is stated again."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
 
 import pytest
 
@@ -15,17 +14,12 @@ from satchel.errors import (
     SkillExcludedError,
     SkillNotFoundError,
 )
-from satchel.model import SeenMessage
+from satchel.model import Action, ApprovalAnswer, Question, SeenMessage, Style
 from satchel.policy import Policy, allow, ask, deny
+from satchel.runtime import Session
 from satchel.tools import Run, Tool, result_text
 from satchel.usage import ListSink
 from tests.fakes import FakeClock, FakeSource, in_threads, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from satchel.model import Action, ApprovalAnswer, Question, Style
-    from satchel.runtime import Session
 
 Packs: TypeAlias = "dict[str, dict[str, str | bytes]]"
 

@@ -1,11 +1,10 @@
 """What a model sends comes back short, in every style, tool and error."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import re
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from collections.abc import Sequence
+from typing import Any, Literal, cast, get_args
 
 import pytest
 from pydantic import BaseModel, ConfigDict
@@ -23,13 +22,9 @@ from satchel.errors import (
 )
 from satchel.model import Style
 from satchel.policy import Policy, ask, deny
+from satchel.runtime import Session
 from satchel.tools import Toolbox, result_text, tool_from_function
 from tests.fakes import FakeSource, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from satchel.runtime import Session
 
 pytestmark = pytest.mark.row("F26")
 

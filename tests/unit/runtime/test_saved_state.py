@@ -1,7 +1,5 @@
 """The state of a conversation: what is kept, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from typing import Any

@@ -1,9 +1,8 @@
 """The tools of a session: named by skills, and next to the agent's own."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Callable
+from typing import Any, get_args
 
 import pytest
 
@@ -13,17 +12,11 @@ from satchel import (
     allow,
 )
 from satchel.errors import DuplicateToolError
-from satchel.model import SeenMessage, Style
+from satchel.model import Question, SeenMessage, Style
 from satchel.policy import Policy, PolicyRule, ask, deny
+from satchel.runtime import Session
 from satchel.tools import Tool, result_text
 from tests.fakes import FakeSource, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from satchel.model import Question
-    from satchel.runtime import Session
-
 
 FILES: dict[str, Any] = {
     "references/a.md": "Text of a.",

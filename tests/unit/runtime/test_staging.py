@@ -1,13 +1,11 @@
 """Copies of a skill's files: just those that load hands out, whole, or none."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +16,6 @@ from satchel.runtime import LocalStager, UploadStager
 from satchel.runtime._staging import Staged, stage_files, stage_pack
 from tests.fakes import in_threads
 from tests.unit.load.fake_pack import SKILL_MD, FakePack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 FILES = {
     "SKILL.md": SKILL_MD.encode(),

@@ -1,10 +1,8 @@
 """A session's copies: made on a load, told in its result, narrowed by the policy."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +12,6 @@ from satchel.model import SeenMessage
 from satchel.policy import Policy, ask, deny
 from satchel.runtime import LocalStager
 from tests.fakes import FakeSource, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 BODY = "Run `python ${CLAUDE_SKILL_DIR}/scripts/a.py`.\n"
 

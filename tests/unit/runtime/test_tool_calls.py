@@ -1,31 +1,23 @@
 """A tool call of a model: who is asked, what they read, and what is done."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, cast, get_args
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast, get_args
 
 import pytest
 
 from satchel import Options, Satchel, Skill
-from satchel.model import Question, Reply, Style
-from satchel.policy import Policy, ask, deny
-from satchel.runtime import question_text
+from satchel.model import ApprovalAnswer, Question, Reply, Style
+from satchel.policy import Policy, PolicyRule, ask, deny
+from satchel.protocols import Approval
+from satchel.runtime import Session, question_text
 from satchel.tools import Tool
 from tests.fakes import FakeSource, in_threads, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from satchel.model import ApprovalAnswer
-    from satchel.policy import PolicyRule
-    from satchel.protocols import Approval
-    from satchel.runtime import Session
 
 PAY: dict[str, object] = {"order": "A-1", "cents": 995}
 SCHEMA: Any = {

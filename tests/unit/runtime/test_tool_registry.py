@@ -1,25 +1,19 @@
 """What an application offers by name, and which of it opens with which skill."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from satchel import Satchel, Skill, SkillDescriptor, SkillRegistry
 from satchel.agent import BaseSkill
 from satchel.errors import DuplicateToolError, ToolError
-from satchel.model import Catalog, Descriptor, Excluded, Origin
+from satchel.model import Catalog, Descriptor, Excluded, ExclusionReason, Origin
 from satchel.runtime._inputs import open_inputs
 from satchel.runtime._tool_registry import ToolRegistry
 from satchel.tools import Tool, Toolbox
 from tests.fakes import in_threads
-
-if TYPE_CHECKING:
-    from satchel.model import ExclusionReason
 
 
 def tool(name: str) -> Tool:

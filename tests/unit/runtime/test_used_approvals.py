@@ -1,23 +1,17 @@
 """Approvals that were used, and what a fingerprint tells apart."""
 
-from __future__ import annotations
-
 import os
 import stat
 import threading
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from satchel.protocols import UsedApprovals
 from satchel.runtime import UsedApprovalsInFolder, UsedApprovalsInMemory
 from satchel.runtime._used_approvals import approval_key, fingerprint, used_approvals
 from tests.fakes import in_threads
-
-if TYPE_CHECKING:
-    from satchel.protocols import UsedApprovals
-
 
 pytestmark = pytest.mark.row("T08", "F20")
 

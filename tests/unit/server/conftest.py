@@ -1,7 +1,5 @@
 """Asynchronous tests run in an event loop of their own, for at most 20 seconds."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from contextlib import AbstractAsyncContextManager, AsyncExitStack

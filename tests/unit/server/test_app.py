@@ -1,13 +1,12 @@
 """The whole application behind its guard: callers, caches, MCP, counts."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp
 
 from satchel import Satchel
 from satchel.errors import ConfigError
@@ -24,10 +23,6 @@ from satchel.server._guard._messages import TrafficCounts
 from satchel.server._guard._tokens import FixedTokens, Token, digest_of
 from satchel.sources import MemorySource
 from tests.unit.server.guard.asking import LOCAL, Request, ask, asked
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
 
 ALL, SOME, NONE = "a-token-for-all-skills", "a-token-for-pdf-skills", "a-token-for-none"
 SETTINGS = GuardSettings(

@@ -1,9 +1,9 @@
 """What a client sends comes back short, over MCP and HTTP."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -14,10 +14,6 @@ from satchel.errors import MAX_ECHO
 from satchel.model import Style
 from satchel.server import ServedLibrary, create_app
 from tests.unit.server.mcp.clients import ask, connected, library, write_skills
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-    from pathlib import Path
 
 pytestmark = pytest.mark.row("F26")
 

@@ -1,11 +1,10 @@
 """One open Satchel, views of it, and threads for slow sources."""
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import anyio
 import anyio.lowlevel
@@ -14,6 +13,7 @@ from starlette.testclient import TestClient
 
 from satchel import Options, Satchel
 from satchel.errors import DuplicateSkillError, SourceUnavailableError
+from satchel.model import SyncReport
 from satchel.runtime import _access as reading
 from satchel.server import Caller, ServedLibrary, create_app
 from satchel.server._library import (
@@ -27,12 +27,6 @@ from satchel.server._library import (
 from satchel.testing import write_pack
 from tests.fakes import FakeSource, pack
 from tests.unit.server.mcp.clients import connected
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from satchel.model import SyncReport
 
 
 def open_library(folder: Path) -> ServedLibrary:

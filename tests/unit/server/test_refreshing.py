@@ -1,23 +1,17 @@
 """Staying current while a server runs."""
 
-from __future__ import annotations
-
 import logging
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from satchel import Satchel
 from satchel.errors import ExtraMissingError
+from satchel.model import SyncReport
 from satchel.server import LibraryRefresher, ServedLibrary, _refresh as refreshing
 from satchel.testing import write_pack
 from tests.fakes import FakeSource, pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.model import SyncReport
 
 WAIT_S = 20
 

@@ -1,20 +1,20 @@
 """Listening, answering, connections, and stopping after a signal."""
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import os
 import signal
 import socket
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import httpx2
 import pytest
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel.errors import ConfigError
 from satchel.server import (
@@ -27,12 +27,6 @@ from satchel.server import (
 )
 from satchel.server._run import _PIECE_BYTES, _JoiningTransport, uvicorn_options
 from tests.unit.server.guard.asking import Application
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
 
 WAIT_S = 20
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

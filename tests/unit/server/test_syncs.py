@@ -1,11 +1,11 @@
 """What is fetched to be kept elsewhere is a sync: no load, and it revives nothing."""
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp
 import pytest
@@ -28,10 +28,6 @@ from satchel.server._mcp._resources import TEMPLATE
 from satchel.testing import write_pack
 from satchel.usage import ListSink, report_to
 from tests.unit.server.mcp.clients import ask, connected
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NAMES = ("alpha", "beta", "gamma")
 

@@ -5,8 +5,6 @@ profile that matches (empty where it is refused), the fields of the manifest tha
 matter, and every finding as ``severity code:line``. Adding a case needs no Python.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

@@ -1,12 +1,8 @@
 """One dialect becomes the other, and names become portable."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
-from satchel.model import portable_name
+from satchel.model import Json, portable_name
 from satchel.skill_md import (
     from_spec,
     parse,
@@ -15,9 +11,6 @@ from satchel.skill_md import (
     strict_name_violations,
     to_spec,
 )
-
-if TYPE_CHECKING:
-    from satchel.model import Json
 
 OWN: dict[str, Json] = {
     "name": "pdf-forms",

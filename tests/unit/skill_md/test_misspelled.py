@@ -1,8 +1,6 @@
 """Keys that are nearly known ones count as what was meant, and are reported."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -11,13 +9,9 @@ from satchel import Satchel
 from satchel.checking import check
 from satchel.errors import SkillError
 from satchel.lint import fix_skill
+from satchel.model import Finding
 from satchel.skill_md import SPEC_FIELDS, Parsed, Profile, parse
 from satchel.skill_md._dialects import STRICT_FIELDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.model import Finding
 
 ABOUT = "description: Use when a form must be filled in."
 CODE = "misspelled-field"

@@ -1,7 +1,5 @@
 """A name is a key: what makes it clean, and how long it may be."""
 
-from __future__ import annotations
-
 import pytest
 
 from satchel.model import Limits

@@ -1,7 +1,5 @@
 """What `parse` promises beyond single cases."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import subprocess

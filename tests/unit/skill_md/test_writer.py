@@ -1,7 +1,5 @@
 """Frontmatter as it was written; plain scalars by the core schema."""
 
-from __future__ import annotations
-
 import pytest
 
 from satchel.model import Finding, Json

@@ -1,13 +1,7 @@
 """What a scan of a source yields, taken apart."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from satchel.model import Finding, Found
-
-if TYPE_CHECKING:
-    from satchel.protocols import SkillSource
+from satchel.protocols import SkillSource
 
 __all__ = ["codes_of", "findings_of", "found_in"]
 

@@ -1,8 +1,6 @@
 """A rehearsal: what an agent would be told, offered and answered, without a model."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +17,6 @@ from satchel.testing import (
     write_pack,
 )
 from satchel.tools import Tool
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def pay(order: str, run: Run) -> str:

@@ -1,18 +1,12 @@
 """Unified diffs: those of the standard library, but for what would take days."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from difflib import unified_diff
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, strategies as st
 
 from satchel.text import _diff as unified, unified_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 TEXTS = st.text(alphabet="ab\r\n\u2028", max_size=40)
 

@@ -1,7 +1,5 @@
 """Any bytes become text, and what was not UTF-8 is reported."""
 
-from __future__ import annotations
-
 import pytest
 
 from satchel.text import decode, is_text

@@ -1,7 +1,5 @@
 """What a text hides, what has to stay whole, and how it is shown safely."""
 
-from __future__ import annotations
-
 import html
 import sys
 import unicodedata

@@ -1,7 +1,5 @@
 """The estimate of tokens."""
 
-from __future__ import annotations
-
 import pytest
 
 from satchel.text import EstimateCounter

@@ -1,7 +1,5 @@
 """Tools made from plain functions."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import keyword

@@ -1,9 +1,7 @@
 """What lies at a path is known by its names; what a client makes of it is predicted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +12,6 @@ from satchel.authoring._convert._values import PackDraft, PackFile
 from satchel.clients import CLIENT_FOLDERS, Loader, LoaderVerdict, Prediction
 from satchel.errors import ConfigError, MissingPathError
 from satchel.model import SKILL_FILE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

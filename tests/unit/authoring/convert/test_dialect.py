@@ -1,14 +1,12 @@
 """Frontmatter goes to the other dialect by its lines; bodies keep their bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 import pytest
 
 from satchel.authoring._convert._dialect import rewrite
+from satchel.authoring._convert._values import Dialect
 from satchel.model import SKILL_FILE, Json, Manifest
 from satchel.skill_md import (
     comments_in,
@@ -18,9 +16,6 @@ from satchel.skill_md import (
     to_spec,
 )
 from satchel.skill_md._editor import edit_entries
-
-if TYPE_CHECKING:
-    from satchel.authoring._convert._values import Dialect
 
 ROOT = Path(__file__).parents[4]
 PACKS = sorted(

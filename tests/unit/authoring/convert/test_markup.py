@@ -1,7 +1,5 @@
 """What has a value is rendered, no command stays one, and texts are described."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,9 +1,7 @@
 """Packs are written whole, and nothing that is there is lost unless that was asked."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +11,6 @@ from satchel.authoring._convert._packs import into_dialect, read_packs
 from satchel.authoring._convert._values import PackDraft, PackFile
 from satchel.errors import ReferenceEscapesError
 from satchel.model import SKILL_FILE, Limits
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SKILL = b"---\nname: a\ndescription: b\n---\nBody.\n"
 PACK = PackDraft(

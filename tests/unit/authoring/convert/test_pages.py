@@ -1,8 +1,6 @@
 """Files of other programs: fields that are not YAML, patterns, links not followed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,14 +17,10 @@ from satchel.authoring._convert._page import (
     title,
 )
 from satchel.authoring._convert._roles import read_roles
+from satchel.authoring._convert._values import PackDraft
 from satchel.errors import ConfigError
 from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.skill_md import body_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.authoring._convert._values import PackDraft
 
 PROMPT = "You test what others have built. You never fix it.\n"
 

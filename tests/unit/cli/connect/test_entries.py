@@ -1,7 +1,5 @@
 """The entry that each client expects, as its documentation has it."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

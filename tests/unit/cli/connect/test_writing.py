@@ -1,12 +1,11 @@
 """Files of clients: what is theirs stays, and what is ours is put in once."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
 import tomllib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +14,6 @@ from satchel.cli._connect._clients import MCP_CLIENTS, HttpAddress, StdioCommand
 from satchel.cli._connect._formats import put_entry
 from satchel.cli._connect._write import write_config
 from satchel.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HERE = HttpAddress("http://127.0.0.1:8321/mcp")
 THERE = HttpAddress("https://skills.example.com/mcp", "SKILLS_TOKEN")

@@ -1,17 +1,13 @@
 """A client of an ASGI application in memory, and an application that remembers."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOCAL = {"host": "127.0.0.1:8000"}
 

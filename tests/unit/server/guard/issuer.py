@@ -1,18 +1,14 @@
 """An OAuth server on loopback that gives out tokens, as far as we see of one."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import TYPE_CHECKING, Any, Self
+from types import TracebackType
+from typing import Any, Self
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 RESOURCE = "https://skills.test/mcp"
 

@@ -1,17 +1,16 @@
 """Every rule through the guard as a whole, in memory."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import anyio
 import pytest
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from starlette.applications import Starlette
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel.errors import ConfigError
 from satchel.server import Caller, GuardSettings, guard
@@ -27,9 +26,6 @@ from tests.unit.server.guard.asking import (
     ask,
     asked,
 )
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ALL = "a-token-that-only-ci-knows"
 SOME = "a-token-for-some-skills"

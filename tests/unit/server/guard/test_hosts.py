@@ -1,7 +1,5 @@
 """Which addresses, hosts and origins a server accepts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

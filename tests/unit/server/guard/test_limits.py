@@ -1,7 +1,5 @@
 """Request rates, and sessions of the earlier era."""
 
-from __future__ import annotations
-
 import pytest
 
 from satchel.server._guard._authentication import AuthenticatedCaller

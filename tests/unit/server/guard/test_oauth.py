@@ -1,9 +1,8 @@
-from __future__ import annotations
-
 import json
 import time
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jwt
 import pytest
@@ -18,9 +17,6 @@ from satchel.server._guard._settings import METADATA_PATH
 from satchel.server._guard._tokens import FixedTokens, Token, digest_of
 from tests.unit.server.guard.asking import Application, ask
 from tests.unit.server.guard.issuer import RESOURCE, Issuer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 @pytest.fixture(scope="module")

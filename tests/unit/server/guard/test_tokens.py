@@ -1,11 +1,9 @@
 """Bearer tokens, and the files that they come from."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,10 +19,6 @@ from satchel.server._guard._tokens import (
     read_several,
 )
 from tests.unit.server.guard.asking import Clock
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 WORDS = "correct-horse-battery"
 ANA, BO = Caller("ana", ("pdf-*",)), Caller("bo")

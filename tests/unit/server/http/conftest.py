@@ -1,24 +1,16 @@
 """A library of three packs behind a client in this process."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel import Satchel
-from satchel.server import ServedLibrary, create_app
+from satchel.server import Caller, HttpSettings, ServedLibrary, create_app
 from satchel.testing import write_pack
 from satchel.usage import ListSink
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from satchel.server import Caller, HttpSettings
 
 
 @pytest.fixture

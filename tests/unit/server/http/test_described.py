@@ -1,25 +1,20 @@
 """The description of the API, compared with what the API does."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from urllib.parse import quote
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp
 import pytest
+from starlette.testclient import TestClient
 
 from satchel.server._http._endpoints import (
+    Endpoint,
     InvalidParameterError,
     Parameter,
     parse_parameters,
 )
 from satchel.server._http._openapi import SCHEMAS
 from satchel.server._http._v1 import all_endpoints, openapi
-
-if TYPE_CHECKING:
-    from starlette.testclient import TestClient
-
-    from satchel.server._http._endpoints import Endpoint
 
 ENDPOINTS = {each.operation: each for each in all_endpoints()}
 

@@ -1,11 +1,10 @@
 """Discovery over HTTP: indexes that name what can be fetched, digest and all."""
 
-from __future__ import annotations
-
 import io
 import tarfile
+from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -14,13 +13,8 @@ from satchel import Policy, Satchel, deny
 from satchel.server import Caller, HttpSettings, ServedLibrary, create_app
 from satchel.server._http import _discovery as discovery
 from satchel.testing import write_pack
+from satchel.usage import ListSink
 from tests.fakes import FakeSource, away, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from satchel.usage import ListSink
 
 V2 = "/.well-known/agent-skills/index.json"
 V1 = "/.well-known/skills/index.json"

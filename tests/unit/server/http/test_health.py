@@ -1,9 +1,8 @@
 """Alive, ready, and the figures of a catalog."""
 
-from __future__ import annotations
-
 import errno
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -20,10 +19,6 @@ from satchel.server._http._health import catalog_metrics
 from satchel.testing import write_pack
 from satchel.usage._background import Background
 from tests.fakes import FakeSource, away, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def client_for(*what: object) -> TestClient:

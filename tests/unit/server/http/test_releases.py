@@ -1,10 +1,9 @@
 """Anyone who reaches the server can pin the release that it serves."""
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -16,10 +15,6 @@ from satchel.release import build_folder
 from satchel.server import ServedLibrary, create_app
 from satchel.testing import write_pack
 from satchel.usage import ListSink
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -1,10 +1,9 @@
 """The JSON API: what it answers, to whom, and what it keeps to itself."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -12,17 +11,12 @@ from starlette.testclient import TestClient
 from satchel import Options, Policy, Satchel, ask, deny
 from satchel.errors import ConfigError, DigestMismatchError, SkillManifestError
 from satchel.model import Limits, Manifest
+from satchel.policy import PolicyRule
 from satchel.server import Caller, ServedLibrary, create_app, public_labels
 from satchel.server._errors import INTERNAL_ERROR, error_answer
 from satchel.testing import write_pack
+from satchel.usage import ListSink
 from tests.fakes import FakeSource, away, pack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from satchel.policy import PolicyRule
-    from satchel.usage import ListSink
 
 
 def test_the_catalog_comes_in_pages(client: TestClient) -> None:

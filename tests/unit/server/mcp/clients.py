@@ -1,10 +1,10 @@
 """A real client of a server in this process, and the skills that it reads."""
 
-from __future__ import annotations
-
 import asyncio
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import mcp_types as types
 from mcp.client import Client
@@ -16,12 +16,7 @@ from satchel import Options, Policy, Satchel
 from satchel.policy import OPEN_POLICY
 from satchel.server import ServedLibrary, ServerSettings, build_server
 from satchel.testing import write_pack
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Coroutine
-    from pathlib import Path
-
-    from satchel.usage import ListSink
+from satchel.usage import ListSink
 
 ERAS = ("auto", "legacy")
 

@@ -1,18 +1,12 @@
 """A client of the library that `write_skills` writes; see the hook one folder up."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 import pytest
+from mcp.client import Client
 
 from tests.unit.server.mcp.clients import connected, library, write_skills
-
-if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    from mcp.client import Client
 
 
 @pytest.fixture

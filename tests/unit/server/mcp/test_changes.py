@@ -1,12 +1,12 @@
 """Changes of the catalog, as they reach connected clients."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
+from mcp.client import Client
 from mcp.shared.subscriptions import (
     PromptsListChanged,
     ResourcesListChanged,
@@ -35,11 +35,6 @@ from tests.unit.server.mcp.clients import (
     run,
     write_skills,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcp.client import Client
 
 LISTS: list[ServerEvent] = [
     ToolsListChanged(),

@@ -1,16 +1,16 @@
 """The skills extension, asked by a real client in both eras."""
 
-from __future__ import annotations
-
 import hashlib
 from base64 import b64decode
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from mcp.client import Client
 from mcp_types import TextResourceContents
 
 from satchel import Policy, Skill, deny, sources
-from satchel.server import Caller
+from satchel.server import Caller, ServedLibrary
 from satchel.testing import write_pack
 from satchel.usage import ListSink
 from tests.unit.server.mcp.clients import (
@@ -22,13 +22,6 @@ from tests.unit.server.mcp.clients import (
     run,
     write_skills,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcp.client import Client
-
-    from satchel.server import ServedLibrary
 
 IDENTIFIER = "io.modelcontextprotocol/skills"
 

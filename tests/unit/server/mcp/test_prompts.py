@@ -1,10 +1,9 @@
 """Prompts: the skills that people call themselves."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from mcp.client import Client
 from mcp_types import PromptReference, ResourceTemplateReference, TextContent
 
 from satchel.server._mcp._resources import TEMPLATE
@@ -17,11 +16,6 @@ from tests.unit.server.mcp.clients import (
     refused,
     write_skills,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcp.client import Client
 
 
 async def text(client: Client, name: str, arguments: dict[str, str]) -> str:

@@ -1,11 +1,10 @@
 """Pages, threads, errors and callers of MCP requests."""
 
-from __future__ import annotations
-
 import base64
 import json
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import pytest
@@ -37,10 +36,6 @@ from tests.unit.server.mcp.clients import (
     refused,
     write_skills,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 NAMES = ["a", "b", "c d", "é", "\ud800"]
 

@@ -1,11 +1,11 @@
 """Resources for readers of earlier drafts."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from mcp.client import Client
 from mcp_types import TextResourceContents
 
 from satchel.testing import write_pack
@@ -16,12 +16,6 @@ from tests.unit.server.mcp.clients import (
     refused,
     write_skills,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcp.client import Client
-
 
 URIS = ["skill://index.json", "skill://alpha/_manifest"]
 

@@ -1,11 +1,12 @@
 """The transports of the MCP server, and the answers at their end."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from socket import socket
+from typing import Any
 
 import anyio
 import httpx2
@@ -19,23 +20,15 @@ from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel import server
 from satchel.errors import ExtraMissingError
-from satchel.server import Caller, streamable_http
+from satchel.server import Caller, ServedLibrary, streamable_http
 from satchel.server._mcp import _server as draining, _server as transports
 from satchel.server._mcp._server import drained_streams
 from satchel.testing import write_pack
 from tests.unit.server.mcp.clients import ERAS, ask, library, write_skills
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-    from socket import socket
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from satchel.server import ServedLibrary
 
 
 def request(number: int, method: str = "ping") -> SessionMessage:

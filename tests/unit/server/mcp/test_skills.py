@@ -1,7 +1,5 @@
 """URIs of skills, and which skills the extension excludes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,11 +1,11 @@
 """Tools for clients that know no skills."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from mcp.client import Client
 from mcp_types import CallToolResult, TextContent, Tool
 
 from satchel import Policy, ask, deny
@@ -19,11 +19,6 @@ from tests.unit.server.mcp.clients import (
     refused,
     write_skills,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mcp.client import Client
 
 SEVEN = [
     "name",
