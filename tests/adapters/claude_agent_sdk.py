@@ -451,6 +451,9 @@ class ClaudeAgentSdk:
 
     name = "claude_agent_sdk"
     distribution = "claude-agent-sdk"
+    lacks: Mapping[str, str] = {
+        "advice": "Claude Code answers a call of a tool that is not listed by itself"
+    }
     limits: Mapping[str, str] = {
         "test_a_hand_off": (
             "a sub-agent has the MCP servers and tools of its session: it cannot have "

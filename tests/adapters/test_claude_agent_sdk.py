@@ -183,6 +183,16 @@ async def test_reading_is_marked_as_such_and_stays_in_place(skills: Satchel) -> 
     assert load_skill.meta == {"anthropic/maxResultSizeChars": 500_000}
 
 
+async def test_a_closed_tool_says_what_opens_it(skills: Satchel) -> None:
+    options = attach(skills, to=ClaudeAgentOptions())
+
+    given = {"order_id": "A-1"}
+    closed = await call(options, "order_status", "satchel_skills", **given)
+
+    assert closed.is_error is True
+    assert "load the skill 'refunds' first" in closed.content[0].text
+
+
 async def test_conversations_with_the_same_options_load_for_themselves(
     skills: Satchel,
 ) -> None:
