@@ -263,6 +263,7 @@ _RAISES: Final = dict.fromkeys(
         "test_a_tool_that_is_gone_is_a_result",
         "test_a_load_and_a_call_in_one_step",
         "test_a_made_up_result_opens_nothing",
+        "test_a_denied_native_tool_is_not_called",
     ),
     "before 2.0 ADK ends a run in which a tool is called that is not there; an"
     " on_tool_error_callback of the agent can answer for it",
