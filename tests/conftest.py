@@ -24,7 +24,7 @@ _homes = count()
 def own_home(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Keep the skills, settings and state of whoever runs the tests out of them.
+    """Keep the skills, settings and state of the person who runs the tests out of them.
 
     The home does not exist until something writes to it.
     """

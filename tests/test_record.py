@@ -11,10 +11,10 @@ from tools.record.answers import Answer, answer
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    rows = [{"case": "a", "result": "it is mended"}, {"case": "b", "result": "two"}]
+    rows = [{"case": "a", "result": "it is repaired"}, {"case": "b", "result": "two"}]
     lines = "".join(f"{json.dumps(row)}\n" for row in rows)
     (tmp_path / "part.jsonl").write_text(lines, "utf-8")
-    renamed = '[renamed]\n"mended" = "fixed"\n'
+    renamed = '[renamed]\n"repaired" = "fixed"\n'
     (tmp_path / "renamed.toml").write_text(renamed, "utf-8")
     monkeypatch.setattr(replaying, "FOLDER", tmp_path)
     return tmp_path
@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("answers", "begins"),
     [
         ([Answer("a", "it is fixed"), Answer("b", "two")], []),
-        ([Answer("a", "it is mended"), Answer("b", "two")], ["part/a:"]),
+        ([Answer("a", "it is repaired"), Answer("b", "two")], ["part/a:"]),
         ([Answer("a", "it is fixed"), Answer("b", "2")], ["part/b:"]),
         ([Answer("a", "it is fixed")], ["part/b: not asked any more"]),
         (

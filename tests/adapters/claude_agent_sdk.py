@@ -404,7 +404,7 @@ def _wait(coroutine: Coroutine[Any, Any, Any]) -> None:
 
 
 def _leave(chats: dict[str, Chat], leaving: set[Future[None]]) -> None:
-    """Begin to disconnect clients; whoever closes the driver waits for it."""
+    """Begin to disconnect clients; anyone who closes the driver waits for it."""
     for chat in chats.values():
         leaving.add(asyncio.run_coroutine_threadsafe(chat.leave(), _loop()))
 
@@ -441,7 +441,7 @@ def options_of(setup: Setup, seen: list[suite.Seen]) -> ClaudeAgentOptions:
 
 
 _ONE_DEFERRED = (
-    "Claude Code defers one call of a step; one beside it is refused, to be made again;"
+    "Claude Code defers one call of a step; another is refused, to be made again;"
     " with can_use_tool each is asked for by itself"
 )
 
@@ -476,7 +476,7 @@ class ClaudeAgentSdk:
         self._leaving: set[Future[None]] = set()
 
     def close(self) -> None:
-        """Disconnect whoever is connected."""
+        """Disconnect anyone who is connected."""
         for leave in self._leave:
             leave()
         for done in self._leaving:

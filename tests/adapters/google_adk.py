@@ -145,7 +145,7 @@ class AdkRig(suite.BaseRig):
         _wait(self._compact(chat))
 
     def keep_instead(self, state: object, chat: str = "one") -> None:
-        """Write the state as whoever calls ADK's own API may."""
+        """Write the state as anyone who calls ADK's own API may."""
         _wait(self._write({"satchel:desk": state}, chat))
 
     async def _write(self, delta: dict[str, Any], chat: str) -> None:
@@ -185,7 +185,7 @@ class AdkRig(suite.BaseRig):
 
 
 def _wait(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run to the end beside the loop that runs: the suite saves from within one."""
+    """Run to the end next to the loop that runs: the suite saves from within one."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
 

@@ -173,12 +173,12 @@ class SmolRig(suite.BaseRig):
             memory["skills"] = state
 
     def _run(self, text: str, chat: str, mode: suite.Mode) -> str:
-        anew = self._streaming if mode == "stream" else self._agent
-        agent = self._chats.get(chat, anew)
+        fresh = self._streaming if mode == "stream" else self._agent
+        agent = self._chats.get(chat, fresh)
         if mode == "stream":
-            *_, last = agent.run(text, stream=True, reset=agent is anew)
+            *_, last = agent.run(text, stream=True, reset=agent is fresh)
             return str(last.output)
-        return str(agent.run(text, reset=agent is anew))
+        return str(agent.run(text, reset=agent is fresh))
 
 
 class Smolagents:

@@ -294,7 +294,7 @@ class Remote(ScriptedClient):
 async def test_a_conversation_that_the_service_keeps_is_not_stated_again(
     skills: Satchel,
 ) -> None:
-    """Nobody here can see what the service has; so a load gives the text anew."""
+    """Nobody here can see what the service has; so a load gives the text again."""
     steps: list[Say] = [[load("refunds")], "one", [load("refunds")], "two"]
 
     def model(_: Seen) -> Say:

@@ -294,7 +294,7 @@ async def test_can_use_tool_is_asked_for_each_call(tmp_path: Path) -> None:
 async def test_of_two_calls_that_wait_the_second_is_to_be_made_again(
     tmp_path: Path,
 ) -> None:
-    """And what stands beside them is done."""
+    """And what is next to them is done."""
     desk = Desk()
     skills = open_desk(write_packs(tmp_path), desk, ask("refunds", tool="refund"))
     other = Call("refund", {"order_id": "A-2", "cents": 5})

@@ -109,7 +109,7 @@ async def test_without_skills_nothing_is_added(driver: Driver, tmp_path: Path) -
     assert "read_skill_file" not in rig.seen[0].tools
 
 
-async def test_pinned_skills_are_worn(bench: Bench) -> None:
+async def test_pinned_skills_are_always_on(bench: Bench) -> None:
     """An always-on skill is in the prompt, and its tools are open from the start."""
     model = script([REFUND], "done")
     rig = bench.rig(model, always=["refunds"])
@@ -366,7 +366,7 @@ async def test_a_parameter_has_any_name(
 
 @pytest.mark.row("F22")
 async def test_a_closed_tool_is_not_called(driver: Driver, packs: Path) -> None:
-    """A tool whose skill was not loaded is not called, whoever else has it open."""
+    """A tool whose skill was not loaded is not called, whichever chat has it open."""
     desk = Desk()
     by_text: dict[str, list[Say]] = {
         "open": [[load("refunds")], "done"],
@@ -643,7 +643,7 @@ async def test_active_skills_survive_trimming(bench: Bench) -> None:
     assert rig.seen[3].results[-1] == REFUNDED
 
 
-async def test_restating_keeps_its_budget(bench: Bench, packs: Path) -> None:
+async def test_reinjection_keeps_its_budget(bench: Bench, packs: Path) -> None:
     """Skills that do not fit are only named, the oldest first."""
     for name in ("early", "late"):
         body = f"{name.upper()}-1 " + "word " * 400
@@ -1046,7 +1046,7 @@ def _yes_elsewhere(
 
 @pytest.mark.row("F21")
 @pytest.mark.parametrize("state", ["nonsense", 7, {"active": "x"}, {"grants": [1]}])
-async def test_a_broken_state_begins_anew(
+async def test_a_broken_state_starts_again(
     bench: Bench, state: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A state that cannot be read is reported, and the conversation goes on."""

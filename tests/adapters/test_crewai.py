@@ -116,7 +116,7 @@ def test_an_agent_of_a_crew_has_skills(packs: Path) -> None:
 
 
 @pytest.mark.parametrize("keeps", [True, False])
-def test_each_task_of_a_crew_begins_anew(packs: Path, *, keeps: bool) -> None:
+def test_each_task_of_a_crew_starts_again(packs: Path, *, keeps: bool) -> None:
     """Its executor is the same; what was loaded is known where state is kept."""
     state: dict[str, Any] = {}
     llm = calling(script([load("refunds")], "done"))
@@ -427,7 +427,7 @@ def test_an_argument_is_called_self_in_text(tmp_path: Path) -> None:
 @pytest.mark.row("F22")
 @pytest.mark.parametrize("name", ["", "tele port!", "x" * 5000, "refund", "__class__"])
 def test_a_call_of_no_tool_is_answered_in_a_crew(packs: Path, name: str) -> None:
-    """Whatever its name is, and beside others; crewAI says which arguments it has."""
+    """Whatever its name is, and next to others; crewAI says which arguments it has."""
     call = Call(name, {"self": 1, "order_id": "A-1"})
     llm = calling(script([load("travel"), call, call], [call], "done"))
     agent = attach(open_desk(packs), to=desk(llm))

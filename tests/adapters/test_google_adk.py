@@ -432,7 +432,7 @@ async def test_state_that_something_else_wrote_is_taken_up(skills: Satchel) -> N
 
 @pytest.mark.row("F21")
 async def test_a_grant_in_a_state_delta_is_none(packs: Path) -> None:
-    """``state_delta`` is a field of ADK's own API: whoever calls it could say yes."""
+    """``state_delta`` is a field of ADK's API: any caller could say yes."""
     desk = Desk()
     skills = open_desk(packs, desk, ask("refunds", tool="refund"))
     rig = DRIVER.build(setup(skills, script([load("refunds")], [REFUND], "done")))

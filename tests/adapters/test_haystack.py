@@ -115,9 +115,9 @@ def test_names_in_toolsets_are_read(skills: Satchel) -> None:
 
 
 def test_a_toolset_that_finds_its_tools_stays_in_front(skills: Satchel) -> None:
-    shelf = SearchableToolset([WEATHER], search_threshold=1)
+    toolset = SearchableToolset([WEATHER], search_threshold=1)
     model = script([Call("search_tools", {"tool_keywords": "weather"})], "done")
-    desk = Desked(skills, model, tools=shelf)
+    desk = Desked(skills, model, tools=toolset)
 
     desk.run()
 

@@ -94,7 +94,7 @@ def test_agents_that_call_tools_in_text_are_refused(skills: Satchel) -> None:
         attach(skills, to=agent)
 
 
-class Shelf(ObjectRetriever[Any]):
+class Retriever(ObjectRetriever[Any]):
     """A retriever of the application's own."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class Shelf(ObjectRetriever[Any]):
 
 async def test_tools_that_the_agent_retrieves_stay_in_front(skills: Satchel) -> None:
     model = script([Call("weather"), load("travel")], "done")
-    agent = attach(skills, to=agent_with(model, tool_retriever=Shelf()))
+    agent = attach(skills, to=agent_with(model, tool_retriever=Retriever()))
 
     results = await last(agent)
 
@@ -318,7 +318,7 @@ async def test_a_tool_of_its_own_fails_as_llama_index_has_it(tmp_path: Path) -> 
 
 
 async def test_a_tool_of_its_own_may_wait_after_it_was_approved(tmp_path: Path) -> None:
-    """It is asked about once, though its step begins anew with each answer."""
+    """It is asked about once, though its step starts again with each answer."""
 
     async def post(ctx: Context[Any], city: str) -> str:
         given: dict[str, Any] = {"prefix": "Stamp?", "call_id": "stamp"}

@@ -383,7 +383,7 @@ def clerk(skills: Satchel, model: FakeModel) -> Any:
     return agent.as_tool("clerk", "Asks the clerk.")
 
 
-async def test_an_agent_that_is_a_tool_begins_anew_each_time(skills: Satchel) -> None:
+async def test_an_agent_that_is_a_tool_starts_again_each_time(skills: Satchel) -> None:
     model = steps(LOAD, DONE, DONE)
     once = call("clerk", {"input": "go"}, id="a")
     again = call("clerk", {"input": "go"}, id="b")

@@ -16,7 +16,7 @@ from tools.adapters.frameworks import ROOT, Adapter
 
 LINES: Final = 5
 _BLOCK: Final = (
-    r'<!--- skip: next "runs beside its framework: {}" -->\n\n```python\n([^`]*)```'
+    r'<!--- skip: next "runs next to its framework: {}" -->\n\n```python\n([^`]*)```'
 )
 
 if TYPE_CHECKING:

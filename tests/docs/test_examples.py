@@ -25,7 +25,7 @@ from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 from tests.docs.console import check_script, matches, read_json, read_toml, run_session
 
 ROOT: Final = Path(__file__).parents[2]
-# Pages of adapters run beside their frameworks: tests/adapters/test_page.py.
+# Pages of adapters run next to their frameworks: tests/adapters/test_page.py.
 PAGES: Final = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
     *sorted(

@@ -129,7 +129,7 @@ def test_what_only_reads_like_another_keeps_its_name(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["bad.skill", "bad.zip"])
-def test_an_archive_is_checked_and_never_mended(name: str, folder: Path) -> None:
+def test_an_archive_is_checked_and_never_fixed(name: str, folder: Path) -> None:
     text = b"---\nname: bad\ndescription: Use when: testing.\n---\n# Bad\n"
     with zipfile.ZipFile(folder / name, "w") as archive:
         archive.writestr("bad/SKILL.md", text)

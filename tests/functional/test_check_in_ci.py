@@ -90,7 +90,7 @@ class TestHooks:
 
         assert (done, behind) == (2, 0)
 
-    def test_the_other_one_mends(self) -> None:
+    def test_the_other_one_fixes(self) -> None:
         assert self.hook("satchel-fix", "skills/broken/references/a.md")[0] == 0
         assert self.hook("satchel-check", "skills/broken/SKILL.md")[0] == 0
 

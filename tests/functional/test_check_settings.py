@@ -121,7 +121,7 @@ def test_limits_of_the_file_count_as_they_do_at_run_time(folder: Path) -> None:
     assert ("error", "limit-exceeded") not in found("--config", "none")
 
 
-def test_more_reports_are_written_beside(folder: Path) -> None:
+def test_more_reports_are_written_as_well(folder: Path) -> None:
     result = run(
         *("check", "skills", "--also", "json=out.json"),
         *("--also", "sarif=out.sarif", "--also", "text=out.txt"),

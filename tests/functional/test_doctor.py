@@ -89,7 +89,7 @@ def test_an_empty_folder_is_reported_and_no_failure(folder: Path) -> None:
 
 
 def test_a_release_of_other_bytes_than_it_says(folder: Path) -> None:
-    """Here every file is read; whoever loads one would be refused it."""
+    """Here every file is read; anyone who loads one would be refused it."""
     assert run("build", "dist", "--skills", "skills").exit_code == 0
     assert run("doctor", "--skills", "dist").exit_code == 0
 

@@ -1,4 +1,4 @@
-"""Every hostile pack beside a good neighbour, with Satchel as the loader."""
+"""Every hostile pack next to a good neighbour, with Satchel as the loader."""
 
 import html
 import json

@@ -251,7 +251,7 @@ def gone(library: Path) -> Path:
     return library
 
 
-HEIR = "The skill new takes its place: load it."
+REPLACEMENT = "The skill new takes its place: load it."
 
 
 @pytest.mark.parametrize(
@@ -277,10 +277,10 @@ def test_a_model_that_asks_for_it_is_reported_of_the_replacement(
         final = str(chat.call(tool, arguments))
         view = str(skills.view(style=style).tools().call(tool, arguments))
 
-    assert HEIR in first
-    assert HEIR in second
+    assert REPLACEMENT in first
+    assert REPLACEMENT in second
     assert "takes its place" not in final
-    assert HEIR in view
+    assert REPLACEMENT in view
 
 
 def test_a_replacement_is_named_only_to_those_who_may_use_it(library: Path) -> None:
@@ -310,7 +310,7 @@ def test_an_mcp_client_is_reported_of_the_replacement(
                 result = await client.call_tool(tool, {names[style]: "old"})
         return str(result.content)
 
-    assert HEIR in asyncio.run(ask())
+    assert REPLACEMENT in asyncio.run(ask())
 
 
 def test_a_release_and_a_user_know_the_replacement_too(

@@ -236,7 +236,7 @@ def test_what_cannot_be_served_is_told(
     assert says in result.stderr
 
 
-def test_without_the_extra_the_command_that_mends_it_is_told(
+def test_without_the_extra_the_command_that_fixes_it_is_told(
     pack_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cli_serving, "_NEEDED", ("mcp", "no_such_module_here"))

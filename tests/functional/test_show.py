@@ -22,7 +22,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "scripts/run.py": "raise SystemExit('never run')\n",
         "assets/same.md": "an asset\n",
         "assets/logo.png": PNG,
-        "notes.md": "beside\n",
+        "notes.md": "notes\n",
     }
     return write_pack(tmp_path / "skills" / "alpha", HEAD + BODY, files)
 
@@ -49,7 +49,7 @@ def test_the_body_is_printed_as_it_is() -> None:
         ("--script", "run.py", b"raise SystemExit('never run')\n"),
         ("--asset", "same.md", b"an asset\n"),
         ("--asset", "logo.png", PNG),
-        ("--reference", "notes.md", b"beside\n"),
+        ("--reference", "notes.md", b"notes\n"),
     ],
 )
 def test_a_file_is_printed_byte_for_byte(
@@ -85,12 +85,12 @@ def test_what_no_load_skill_gives_is_read_skill_files_result(
 
 @pytest.mark.row("R12")
 @pytest.mark.parametrize("envelope", ["xml", "json"])
-@pytest.mark.parametrize("shelf_is_empty", [False, True])
+@pytest.mark.parametrize("library_is_empty", [False, True])
 def test_a_missing_file_of_a_missing_skill_is_a_result(
-    envelope: str, shelf_is_empty: bool, tmp_path: Path
+    envelope: str, library_is_empty: bool, tmp_path: Path
 ) -> None:
     (tmp_path / "empty").mkdir()
-    where = "empty" if shelf_is_empty else "skills"
+    where = "empty" if library_is_empty else "skills"
     arguments = ("--asset", "x.md", "--envelope", envelope, "--skills", where)
     result = run("show", "nope", *arguments)
 

@@ -72,7 +72,7 @@ _DANGEROUS = re.compile(
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
-    """Packs that would like to write on whoever looks at them."""
+    """Packs that would like to write on anyone who looks at them."""
     skills = tmp_path / "skills"
     text = f'---\nname: nasty\ndescription: "Use when testing {NASTY}"\n---\n'.encode()
     write_pack(

@@ -171,10 +171,10 @@ def test_what_satchel_toml_names_is_checked_too(project: Path) -> None:
 def test_the_folder_itself_may_be_a_pack_or_hold_packs(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put(project, "shelf/forms")
-    monkeypatch.chdir(project / "shelf")
+    put(project, "packs/forms")
+    monkeypatch.chdir(project / "packs")
     assert usual_folders() == (".",)
-    monkeypatch.chdir(project / "shelf/forms")
+    monkeypatch.chdir(project / "packs/forms")
     assert usual_folders() == (".",)
     monkeypatch.chdir(project)
     assert usual_folders() == (".",)

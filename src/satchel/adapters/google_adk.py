@@ -174,7 +174,7 @@ class _Context(ReadonlyContext):
 
 
 class _Shared:
-    """What is made or checked once for all steps, whoever they are for."""
+    """What is made or checked once for all steps, for every user."""
 
     def __init__(self) -> None:
         self._declarations: ToolForms[types.FunctionDeclaration]

@@ -64,7 +64,7 @@ def test_options_are_read_once_and_hold_for_every_session() -> None:
 @pytest.mark.parametrize(
     "stored", [3, "{", ["a"], {"active": 7}, {"schema_version": 99}]
 )
-def test_a_state_that_cannot_be_read_begins_anew(
+def test_a_state_that_cannot_be_read_starts_again(
     stored: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "satchel"):

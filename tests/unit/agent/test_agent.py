@@ -429,14 +429,14 @@ def test_a_skill_may_change_what_it_gives_while_a_run_goes_on() -> None:
 
 
 @pytest.mark.row("X17")
-def test_a_shelf_of_packs_is_always_on_as_a_plain_skill() -> None:
+def test_a_library_of_packs_is_always_on_as_a_plain_skill() -> None:
     """Its instructions are the catalog, its tools those of the style."""
     open_skills = satchel.Satchel(
         satchel.sources.memory({"knots": {"SKILL.md": pack("knots", body="Tie it.")}})
     )
     session = open_skills.session()
 
-    class Worn:
+    class AlwaysOn:
         name = "skills"
 
         @property
@@ -448,7 +448,7 @@ def test_a_shelf_of_packs_is_always_on_as_a_plain_skill() -> None:
             return session.tools()
 
     model = Script([Call("1", "load_skill", {"skill_id": "knots"})], "Done.")
-    result = Agent(model, "You are the desk.", skills=[Worn()]).run("Go.")
+    result = Agent(model, "You are the desk.", skills=[AlwaysOn()]).run("Go.")
 
     assert model.systems[0].startswith("You are the desk.\n\n")
     assert "<id>knots</id>" in model.systems[0]

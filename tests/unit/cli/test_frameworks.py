@@ -1,4 +1,4 @@
-"""Installed frameworks stand beside what their adapters were tried with."""
+"""Installed frameworks are next to what their adapters were tried with."""
 
 from importlib import metadata
 

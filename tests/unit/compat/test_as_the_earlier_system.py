@@ -116,7 +116,7 @@ def test_an_edit_and_a_new_pack_are_seen(templates: Path) -> None:
 def test_two_folders_with_one_pack_are_one_and_with_two_are_an_error(
     templates: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What to do is told in the log: whoever reads the result cannot do it."""
+    """What to do is told in the log: anyone who reads the result cannot do it."""
     other = tmp_path / "other"
     write_role(other, "backend", body="# Backend\n\nDo it well.\n")
     for folder in (templates, other):

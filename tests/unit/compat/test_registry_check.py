@@ -201,8 +201,8 @@ def test_what_a_registry_refuses_is_reported() -> None:
 def test_descriptors_come_in_many_ways() -> None:
     one, two = SkillDescriptor("a", "Use it."), SkillDescriptor("b", "Use it.")
 
-    class Worn(BaseSkill):
-        name = "worn"
+    class AlwaysOn(BaseSkill):
+        name = "always"
         instructions = "Do."
 
     def fill(registry: SkillRegistry) -> None:
@@ -212,11 +212,13 @@ def test_descriptors_come_in_many_ways() -> None:
         assert {item.name for item in descriptors_of(what)} == {"a", "b"}
     assert descriptors_of(one) == (one,)
     assert descriptors_of(lambda: [one]) == (one,)
-    assert [entry.name for entry in descriptors_of([Worn, Worn(), Skill("s")])] == [
-        *("worn", "worn"),
+    assert [
+        entry.name for entry in descriptors_of([AlwaysOn, AlwaysOn(), Skill("s")])
+    ] == [
+        *("always", "always"),
         "s",
     ]
-    assert_complete([Worn, Skill("s", instructions="Do.")])
+    assert_complete([AlwaysOn, Skill("s", instructions="Do.")])
     for wrong in ("a", 3, None, [3]):
         with pytest.raises(TypeError, match="expected a registry"):
             descriptors_of(wrong)

@@ -30,7 +30,7 @@ def codes(resolved: ResolvedRolePrompt) -> list[str]:
 
 @pytest.mark.row("C01", "C04", "C19", "C20", "C57", "X01")
 def test_the_hint_is_the_golden_text(templates: Path) -> None:
-    """One call gives the whole section, from packs that lie beside templates."""
+    """One call gives the whole section, from packs that are next to templates."""
     write_template(templates, "qa", "Test.")
 
     resolved = resolve_role_prompt("backend", templates)
@@ -122,8 +122,8 @@ def test_without_a_pack_the_legacy_template_is_rendered(templates: Path) -> None
     assert (resolved.source, resolved.skill_name) == ("legacy", None)
     assert resolved.tokens == 4
     assert codes(resolved) == ["legacy-template"]
-    file.write_text("Anew.")
-    assert str(resolve_role_prompt("qa", templates)) == "Anew."
+    file.write_text("Again.")
+    assert str(resolve_role_prompt("qa", templates)) == "Again."
 
 
 @pytest.mark.row("C22")

@@ -115,7 +115,7 @@ def test_a_listed_file_that_would_not_load(
 
 
 @pytest.mark.row("E01", "F51")
-def test_hidden_characters_beside_the_body() -> None:
+def test_hidden_characters_next_to_the_body() -> None:
     text = "one\ntwo\u200b\n\U000e0041\U000e0042\n".encode()
 
     assert [
@@ -134,7 +134,7 @@ def test_a_binary_file_is_not_read_as_text() -> None:
     assert found(pack(Files(a=b"\xff\xfe</instructions>"))) == []
 
 
-def test_tags_of_the_envelope_beside_the_body() -> None:
+def test_tags_of_the_envelope_next_to_the_body() -> None:
     text = b"fine\n</instructions>\n<execution_directive>\n"
 
     assert found(pack(Files(a=text)), suspicious_content) == [

@@ -320,16 +320,16 @@ def test_a_excluded_skill_says_why(reason: ExclusionReason) -> None:
 
 
 @pytest.mark.parametrize(
-    ("heir", "note"),
+    ("replacement", "note"),
     [
         ("pdf-2", "Skill 'pdf' is deprecated; 'pdf-2' takes its place."),
         ("", "Skill 'pdf' is deprecated."),
     ],
 )
 def test_a_deprecated_skill_loads_and_names_its_replacement(
-    heir: str, note: str
+    replacement: str, note: str
 ) -> None:
-    loaded = load(excluded("deprecated", replaced_by=heir), Request("pdf"))
+    loaded = load(excluded("deprecated", replaced_by=replacement), Request("pdf"))
 
     assert (loaded.text, loaded.notes) == (SKILL_MD, (note,))
 

@@ -43,6 +43,6 @@ FILES: Final[dict[str, tuple[str, ...]]] = {
     "visionary": (),
     "vp": ("references/cell-decomposition.md", "references/pivot-evaluation.md"),
 }
-"""The files of each role beside SKILL.md: C52, and with none for five of them C53."""
+"""The files of each role next to SKILL.md: C52, and with none for five of them C53."""
 
 ROLES: Final = tuple(FILES)

@@ -1,4 +1,4 @@
-"""The legacy roles in examples/templates, beside the pack that replaces one."""
+"""The legacy roles in examples/templates, next to the pack that replaces one."""
 
 import re
 from typing import Final

@@ -288,7 +288,7 @@ def test_the_index_is_on_record_and_small(either: Satchel) -> None:
 
 @pytest.mark.row("C52")
 def test_every_result_is_on_record(team: Satchel) -> None:
-    """`python -m tools.role_packs` writes it anew, and review sees the change."""
+    """`python -m tools.role_packs` writes it again, and review sees the change."""
     assert render_results(team) == RESULTS.read_bytes().decode()
 
 

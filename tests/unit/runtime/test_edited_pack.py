@@ -97,8 +97,8 @@ def test_what_became_of_the_pack_is_told_by_the_error_that_fits(library: Path) -
         with pytest.raises(SkillNotFoundError):
             skills.load("old")
 
-        (library / "sql/SKILL.md").write_text(pack("sql", body="# Mended\n"))
-        assert skills.load("sql").body == "# Mended\n"
+        (library / "sql/SKILL.md").write_text(pack("sql", body="# Fixed\n"))
+        assert skills.load("sql").body == "# Fixed\n"
         assert [entry.id for entry in skills.catalog] == ["new", "sql"]
         assert skills.load("new").id == "new"
 

@@ -210,7 +210,7 @@ def test_arguments_are_coerced_once() -> None:
         asked.append(question.arguments)
         return True
 
-    open_skills = Satchel(worn_source(), policy=Policy(ask("w")))
+    open_skills = Satchel(always_on_source(), policy=Policy(ask("w")))
     session = open_skills.session(always=[always_on], approve=approve)
 
     assert session.tools().call("label", {"tags": "a,b"}) == ["a", "b"]
@@ -233,7 +233,7 @@ def test_turns_that_overlap_leave_nothing_behind() -> None:
 
 @pytest.mark.parametrize("stage", [False, True])
 def test_what_is_always_on_stays_when_its_pack_goes(stage: bool) -> None:
-    """In this conversation; a new one that wears it cannot begin."""
+    """In this conversation; a new one that has it always on cannot begin."""
     packs = {"a": {"SKILL.md": pack("a"), "references/r.md": "text"}}
     source = FakeSource("s", packs)  # type: ignore[arg-type]
     with Satchel(source) as open_skills:
@@ -353,14 +353,14 @@ def test_one_text_is_one_pattern_and_one_id() -> None:
     assert 'id="s00"' in open_skills.session().derive(always="s00").instructions()
 
 
-def worn_source() -> FakeSource:
+def always_on_source() -> FakeSource:
     return FakeSource("s", {"a": {"SKILL.md": pack("a")}})
 
 
 def wearing(handler: Callable[..., object], *rules: PolicyRule) -> Satchel:
     go = Tool("go", "Go.", {"type": "object", "properties": {}}, handler)
     always_on = Skill("w", description="Use it.", instructions="W", tools=[go])
-    return Satchel(worn_source(), always_on, policy=Policy(*rules))
+    return Satchel(always_on_source(), always_on, policy=Policy(*rules))
 
 
 def parted(text: object) -> list[str]:
@@ -386,7 +386,7 @@ def test_rules_and_what_is_always_on_leave_no_mark() -> None:
     """They may have something else to say at any time."""
     source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
     ruled = Satchel(source, policy=Policy(deny("b*"))).session()
-    wears = skills().session(always=["s00"])
+    session_with_it = skills().session(always=["s00"])
 
     assert ruled.mark is not ruled.mark
-    assert wears.mark is not wears.mark
+    assert session_with_it.mark is not session_with_it.mark

@@ -27,7 +27,7 @@ class OneCall:
 
 
 def ask(skill: Skill, tool: str, arguments: Mapping[str, object]) -> AgentResult:
-    """Run an agent that wears ``skill`` from a question to an answer."""
+    """Run an agent with ``skill`` always on from a question to an answer."""
     model = OneCall(Call("1", tool, arguments))
     result = Agent(model, "Be brief.", skills=[skill]).run("Go on.")
 

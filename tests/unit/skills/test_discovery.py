@@ -30,7 +30,7 @@ metadata:
 ---
 # Do
 """
-SHELF = Satchel(
+LIBRARY = Satchel(
     FakeSource(
         "s",
         {
@@ -46,7 +46,7 @@ SHELF = Satchel(
 
 @pytest.mark.row("A36", "A37", "A02")
 def test_the_instructions_state_two_steps_and_what_references_are_for() -> None:
-    text = SkillDiscoverySkill(SHELF).instructions
+    text = SkillDiscoverySkill(LIBRARY).instructions
 
     assert text.index("discover") < text.index("Then load")
     for kind in ("guidance", "recover from an error", "environment variables"):
@@ -56,7 +56,7 @@ def test_the_instructions_state_two_steps_and_what_references_are_for() -> None:
 
 @pytest.mark.row("A11", "A03")
 def test_the_tools_and_their_parameters() -> None:
-    tools = {tool.name: tool for tool in SkillDiscoverySkill(SHELF).tools}
+    tools = {tool.name: tool for tool in SkillDiscoverySkill(LIBRARY).tools}
 
     assert list(tools) == ["list_skills", "search_skills", "load_skill_instructions"]
     properties = tools["load_skill_instructions"].parameters["properties"]
@@ -65,7 +65,7 @@ def test_the_tools_and_their_parameters() -> None:
 
 @pytest.mark.row("A24", "A03", "A40", "E18")
 def test_the_payload_names_the_references() -> None:
-    listed = SkillDiscoverySkill(SHELF).tools.call("list_skills", {})
+    listed = SkillDiscoverySkill(LIBRARY).tools.call("list_skills", {})
 
     assert listed == {
         "skills": [
@@ -88,7 +88,7 @@ def test_the_payload_names_the_references() -> None:
 @pytest.mark.row("A25", "A40")
 @pytest.mark.parametrize("query", ["AZURE_search", "documents", "Agentic"])
 def test_a_search_looks_at_names_descriptions_and_reference_paths(query: str) -> None:
-    found = SkillDiscoverySkill(SHELF).tools.call("search_skills", {"query": query})
+    found = SkillDiscoverySkill(LIBRARY).tools.call("search_skills", {"query": query})
 
     assert [m["name"] for m in found["matches"]] == ["agentic-rag"]  # type: ignore[index]
 
@@ -96,7 +96,7 @@ def test_a_search_looks_at_names_descriptions_and_reference_paths(query: str) ->
 @pytest.mark.row("A14", "A18", "X19", "A12", "A05")
 def test_both_behaviours_of_the_loading_tool() -> None:
     """Without a reference the descriptor, with one the file, byte for byte."""
-    tools = SkillDiscoverySkill(SHELF).tools
+    tools = SkillDiscoverySkill(LIBRARY).tools
     name = "load_skill_instructions"
 
     descriptor = tools.call(name, {"skill_name": "agentic-rag"})
@@ -120,7 +120,7 @@ def test_both_behaviours_of_the_loading_tool() -> None:
 @pytest.mark.row("X19")
 def test_a_descriptor_names_the_tools_of_the_skill() -> None:
     name = "load_skill_instructions"
-    told = SkillDiscoverySkill(SHELF).tools.call(name, {"skill_name": "weather"})
+    told = SkillDiscoverySkill(LIBRARY).tools.call(name, {"skill_name": "weather"})
 
     assert told["tools"] == ["forecast", "now"]  # type: ignore[index]
 
@@ -197,7 +197,7 @@ def counted() -> tuple[Counting, Satchel]:
 @pytest.mark.row("F31", "T12", "A11", "A12", "A14", "A18", "A27", "A40")
 def test_the_methods_give_what_the_tools_give_and_raise() -> None:
     """The parameters are those of the tool; ``get_tools`` is how a class has tools."""
-    skill = SkillDiscoverySkill(SHELF)
+    skill = SkillDiscoverySkill(LIBRARY)
     tools = skill.tools
     method = skill.load_skill_instructions
 
@@ -225,7 +225,7 @@ def test_the_methods_give_what_the_tools_give_and_raise() -> None:
 @pytest.mark.parametrize("wrong", [3, None, ["agentic-rag"], b"agentic-rag", {}])
 def test_what_is_no_text_is_a_typed_error_too(wrong: object) -> None:
     """A model may write any JSON, and a program hand it on."""
-    method: Any = SkillDiscoverySkill(SHELF).load_skill_instructions
+    method: Any = SkillDiscoverySkill(LIBRARY).load_skill_instructions
     load: Any = Satchel(FakeSource("s", {}), sinks=[ListSink()]).load
 
     with pytest.raises(SkillNotFoundError):
@@ -324,7 +324,7 @@ def test_a_turn_can_be_bounded_by_hand_and_counts() -> None:
 
 @pytest.mark.row("F23", "A06")
 def test_errors_are_not_kept_and_two_skills_share_nothing() -> None:
-    """One turn may see two shelves that have different files of one name."""
+    """One turn may see two libraries that have different files of one name."""
     _, first = counted()
     source, second = counted()
     source.packs["agentic_rag"]["references/azure_search_config.md"] = "# Other\n"
@@ -383,7 +383,7 @@ class Reader:
 
 @pytest.mark.row("A36", "G27")
 def test_an_agent_that_has_it_discovers_and_then_loads() -> None:
-    result = Agent(Reader(), skills=[SkillDiscoverySkill(SHELF)]).run("Go on.")
+    result = Agent(Reader(), skills=[SkillDiscoverySkill(LIBRARY)]).run("Go on.")
 
     assert result.text == "# Azure\nset AZURE_SEARCH_KEY\n"
     assert [json.loads(each.text)["name"] for each in result.messages[4:5]] == [

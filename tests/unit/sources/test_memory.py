@@ -18,7 +18,7 @@ TEXT = "---\nname: a\ndescription: About a.\n---\n"
 
 
 @pytest.mark.row("R11")
-def test_a_skill_on_the_shelf_needs_a_description() -> None:
+def test_a_skill_in_a_library_needs_a_description() -> None:
     with pytest.raises(
         SkillManifestError, match=r"Skill\('a'\): .* needs a description"
     ):

@@ -71,7 +71,7 @@ def tear(lines: list[bytes]) -> None:
     lines[-1] = lines[-1][:-9]
 
 
-def chain_anew(lines: list[bytes]) -> None:
+def chain_again(lines: list[bytes]) -> None:
     """Change a line and count all after it wrongly, with fitting digests."""
     before = "0" * 64
     for place, line in enumerate(lines):
@@ -91,7 +91,7 @@ def chain_anew(lines: list[bytes]) -> None:
         (spoil, 2, "not a line of a chained log"),
         (blank, 2, "not a line of a chained log"),
         (tear, 5, "is incomplete"),
-        (chain_anew, 4, "says that it is line 5"),
+        (chain_again, 4, "says that it is line 5"),
         (list.pop, 5, "the head has 5 lines"),
         (list.clear, 1, "the head has 5 lines"),
     ],
@@ -179,7 +179,7 @@ def test_without_a_head_a_cut_tail_cannot_be_reported_so_it_is_not_proved(
 
 
 @pytest.mark.row("F45", "C47")
-@pytest.mark.parametrize("head", ["gone", "written anew"])
+@pytest.mark.parametrize("head", ["gone", "written again"])
 def test_an_end_that_was_cut_with_its_head_is_reported_once_its_writer_goes_on(
     tmp_path: Path, head: str
 ) -> None:

@@ -405,7 +405,7 @@ def test_a_database_with_spoilt_bytes_is_read_or_refused(tmp_path: Path) -> None
 def test_a_database_in_a_folder_that_is_not_ours_to_write_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In WAL mode SQLite wants files beside it, though nothing is to be written."""
+    """In WAL mode SQLite wants files next to it, though nothing is to be written."""
     keep("sqlite", tmp_path, EVENTS)
     real = sqlite3.connect
     asked: list[str] = []

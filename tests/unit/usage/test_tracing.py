@@ -1,4 +1,4 @@
-"""Loads as spans, where whoever loads has one of their own."""
+"""Loads as spans, where anyone who loads has one of their own."""
 
 import pytest
 
@@ -85,7 +85,7 @@ def test_spans_belong_to_anyone_who_loads_and_failures_say_so(
 def test_the_span_of_a_tool_call_says_which_skill_it_loads(
     provider: TracerProvider, exporter: InMemorySpanExporter
 ) -> None:
-    """A skill that is not there is no skill's name, whoever asks for it."""
+    """A skill that is not there is no skill's name, no matter who asks for it."""
     made = Skill("a", instructions="x", description="d")
     session = Satchel(made, sinks=[TracingSink(provider)]).session()
     tracer = provider.get_tracer("framework")
