@@ -332,7 +332,7 @@ async def test_a_history_that_is_loaded_for_each_call_is_not_stated_again(
 # Approval
 
 
-async def test_a_load_beside_one_that_is_asked_for_waits_with_it(
+async def test_a_load_next_to_one_that_is_asked_for_waits_with_it(
     tmp_path: Path,
 ) -> None:
     """The framework asks by tool, so it asks for both."""
@@ -348,7 +348,7 @@ async def test_a_load_beside_one_that_is_asked_for_waits_with_it(
     assert TRAVEL in loaded
 
 
-async def test_what_stands_beside_a_call_that_waits_is_done_with_it(
+async def test_what_is_next_to_a_call_that_waits_is_done_with_it(
     tmp_path: Path,
 ) -> None:
     skills = open_desk(write_packs(tmp_path), None, ask("refunds", tool="refund"))

@@ -107,7 +107,7 @@ async def test_parallel_loads_are_all_kept(packs: Path) -> None:
     assert opened == {"order_status", "refund", "book", "seat"}
 
 
-async def test_what_is_put_away_beside_a_load_stays_away(tmp_path: Path) -> None:
+async def test_what_is_deactivated_next_to_a_load_stays_away(tmp_path: Path) -> None:
     """ADK unites what both wrote; what was put away last is not in use."""
 
     async def deactivate(run: Run) -> str:

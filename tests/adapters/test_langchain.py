@@ -113,7 +113,7 @@ def test_blocks_stay_alone_where_there_is_nothing_to_add(tmp_path: Path) -> None
     assert model.requests[0][0].content == [{"type": "text", "text": "Desk."}]
 
 
-# Beside other middleware
+# Next to other middleware
 
 
 async def test_what_a_summary_swallowed_is_stated_again(packs: Path) -> None:

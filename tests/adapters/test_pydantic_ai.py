@@ -248,7 +248,7 @@ async def test_a_native_tool_gets_the_context_of_the_run(tmp_path: Path) -> None
     assert done == ["Bern by ana"]
 
 
-async def test_what_was_done_beside_a_call_that_waits_is_kept(tmp_path: Path) -> None:
+async def test_what_was_done_next_to_a_call_that_waits_is_kept(tmp_path: Path) -> None:
     packs = write_packs(tmp_path / "packs")
     skills = open_desk(packs, None, ask("travel", action="load"))
     travel = ToolCallPart("load_skill", {"skill_id": "travel"})

@@ -97,5 +97,5 @@ def test_a_path_never_leads_out_unnoticed(to: str, file: str) -> None:
     context = pack("", "spec", "")
     target = find_target(context, file, to)
 
-    if target is not None and target.state in {"found", "beside"}:
+    if target is not None and target.state in {"found", "relative"}:
         assert not target.path.startswith(("/", "../", "~"))

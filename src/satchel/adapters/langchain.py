@@ -324,8 +324,8 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
                     reply = Reply("yes_once")
                 case _:
                     reply = _reply(decision)
-        found = conversation.tool(name)
-        native = self._tools.of(found) if found else _skill_tool(name)
+        tool = conversation.tool(name)
+        native = self._tools.of(tool) if tool else _skill_tool(name)
         return _ToolCall(native, name, arguments, reply, id=call_id)
 
 

@@ -115,7 +115,7 @@ def attach(
     sessions = _RunSessions(base, state, options.get("agent", to.name))
     kind = type(to)
     skilled = type(kind.__name__, (_SkilledAgent, kind), {"_sessions": sessions})
-    given = {each.name: getattr(to, each.name) for each in fields(to) if each.init}
+    given = {field.name: getattr(to, field.name) for field in fields(to) if field.init}
     own = {k: [*v] if isinstance(v, list) else v for k, v in given.items()}
     own["hooks"] = _Hooks(sessions, to.hooks or AgentHooks())
     return cast("Agent[TContext]", skilled(**own))

@@ -41,9 +41,9 @@ class Baseline:
 
 
 def _without(
-    report: CheckReport, known: Counter[str], places: Collection[str]
+    report: CheckReport, baseline: Counter[str], places: Collection[str]
 ) -> CheckReport:
-    left = known.copy()
+    left = baseline.copy()
     new: list[Finding] = []
     for finding in report.findings:
         mark = fingerprint(_inside(finding, places))
@@ -91,11 +91,11 @@ def _read(report: Any) -> Baseline:  # noqa: ANN401 - JSON from a file
         raise ValueError(f"schema_version is {version!r}, not {SCHEMA_VERSION}")
     entries = cast("list[dict[str, object]]", report["findings"])
     findings = [_finding(entry) for entry in entries]
-    known = Counter(map(fingerprint, findings))
+    counts = Counter(map(fingerprint, findings))
     if "places" not in report:  # of an earlier version
-        return Baseline(known)
+        return Baseline(counts)
     places = [str(place) for place in report["places"]]
-    return Baseline(known, Counter(fingerprint(_inside(f, places)) for f in findings))
+    return Baseline(counts, Counter(fingerprint(_inside(f, places)) for f in findings))
 
 
 def _finding(entry: dict[str, object]) -> Finding:

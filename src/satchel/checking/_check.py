@@ -70,19 +70,19 @@ def check_library(
     library: PackLibrary, settings: LintSettings, limits: Limits
 ) -> CheckReport:
     """Return the report on packs that are open."""
-    found = {*library.catalog.findings, *_empty_folders(library)}
+    all_findings = {*library.catalog.findings, *_empty_folders(library)}
     ignores: dict[str, InlineIgnores] = {}
     claims: list[NameClaim] = []
     rules = rules_for(settings.needs)
     for pack in sorted(library.packs, key=library.rank):
         result = _lint(pack, library, settings, limits, rules)
-        found.update(result.findings)
+        all_findings.update(result.findings)
         if result.ignores.codes:
             ignores[pack.origin.location] = result.ignores
         claims += [result.claim] if result.claim else []
     # The registry reports conflicts of packs that it accepts; these are all packs.
-    found.update(duplicate_names(claims))
-    every = _in_order(found)
+    all_findings.update(duplicate_names(claims))
+    every = _in_order(all_findings)
     shown = [finding for finding in every if not _is_ignored(finding, ignores)]
     judged = (settings.judge(finding) for finding in shown)
     counted = tuple(finding for finding in judged if finding is not None)

@@ -208,16 +208,16 @@ class UnknownLoaderError(SkillError, LookupError):
 
     code = "unknown-loader"
 
-    def __init__(self, wanted: str, close: tuple[str, ...] = ()) -> None:
+    def __init__(self, key: str, close: tuple[str, ...] = ()) -> None:
         """Keep the key as it was given, and close ones."""
-        super().__init__(wanted, close)
-        self.wanted = wanted
+        super().__init__(key, close)
+        self.key = key
         self.close = close
 
     def __str__(self) -> str:
         """Return a sentence, with close keys where there are any."""
         close = f"; did you mean {', '.join(self.close)}?" if self.close else ""
-        return f"no loader {self.wanted!r}{close}"
+        return f"no loader {self.key!r}{close}"
 
 
 @cache

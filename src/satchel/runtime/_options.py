@@ -92,9 +92,9 @@ def refuse_keywords(names: Iterable[str]) -> NoReturn:
     Raises:
         TypeError: Always; says where an option is that `Options` has.
     """
-    known = {field.name for field in fields(Options)}
+    names = {field.name for field in fields(Options)}
     for name in names:
-        if name in known:
+        if name in names:
             hint = f"write Satchel(..., options=Options({name}=...))"
             raise TypeError(f"{name} is a field of satchel.Options; {hint}")
     raise TypeError(f"Satchel() has no keyword {', '.join(map(repr, names))}")
@@ -131,20 +131,20 @@ def patterns_of(patterns: Iterable[str]) -> tuple[str, ...]:
     return (patterns,) if isinstance(patterns, str) else tuple(patterns)
 
 
-def check_choice(option: str, value: object, known: Sequence[str]) -> None:
+def check_choice(option: str, value: object, choices: Sequence[str]) -> None:
     """Refuse a value that is not one of a few words; None always passes.
 
     Raises:
         ConfigError: It is not; suggests the closest word and lists all.
     """
-    if value is None or value in known:
+    if value is None or value in choices:
         return
     from satchel.text import nearest
 
-    close = nearest(str(value), known, 1)
+    close = nearest(str(value), choices, 1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise ConfigError(
-        option, f"{value!r} is not known; {hint}known: {', '.join(known)}"
+        option, f"{value!r} is not known; {hint}known: {', '.join(choices)}"
     )
 
 

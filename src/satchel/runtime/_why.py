@@ -80,7 +80,9 @@ def why(
             conflict.fix,
             conflict.owners[0].origin.location,
         )
-    excluded = next((each for each in catalog.excluded if _has_name(each, name)), None)
+    excluded = next(
+        (entry for entry in catalog.excluded if _has_name(entry, name)), None
+    )
     if excluded is not None:
         return _excluded(name, excluded, exacting=exacting)
     return _unknown(catalog, name)

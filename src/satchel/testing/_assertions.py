@@ -27,10 +27,10 @@ def assert_found(skills: Satchel, query: str, *ids: str, within: int = 3) -> Non
     Raises:
         AssertionError: One is not among them; with what was found.
     """
-    found = [hit.id for hit in skills.find(query, within)]
-    missing = [skill_id for skill_id in ids if skill_id not in found]
+    hits_in_order = [hit.id for hit in skills.find(query, within)]
+    missing = [skill_id for skill_id in ids if skill_id not in hits_in_order]
     if missing:
-        hits = ", ".join(found) or "nothing"
+        hits = ", ".join(hits_in_order) or "nothing"
         raise AssertionError(
             f"{query!r} does not find {', '.join(missing)} among its first {within}; "
             f"it finds {hits}"

@@ -203,16 +203,16 @@ def make_report(  # noqa: PLR0913 - by name, and each with a default
     last = _last_days(ours)
     if only is None:
         listed = {
-            name: each
-            for name, each in records.listed.items()
-            if any(first <= day <= until for day in each.days)
+            name: skill
+            for name, skill in records.listed.items()
+            if any(first <= day <= until for day in skill.days)
         }
     else:
         none = ListedSkill("", "", "", (), ())
         listed = {name: records.listed.get(name, none) for name in sorted(only)}
     references = {
-        name: each.references if only is None else tuple(only[name])
-        for name, each in listed.items()
+        name: skill.references if only is None else tuple(only[name])
+        for name, skill in listed.items()
     }
     used = {skill.name for skill in skills if skill.loads}
     recent = [t for t in loads if t.day >= first]

@@ -154,13 +154,13 @@ def test_links_stay_links(folder: Path) -> None:
     write(folder / "real", "a")
     (folder / "skills").mkdir()
     (folder / "skills" / "a").symlink_to("../real/a")
-    (folder / "skills" / "up").symlink_to("../../beside")
+    (folder / "skills" / "up").symlink_to("../../elsewhere")
     (folder / "skills" / "far").symlink_to("/nowhere")
     (folder / "else").symlink_to("real")
     commit(folder)
     out = mirror(folder)
 
     assert (out / "skills/a").readlink().as_posix() == "../real/a"
-    assert (out / "skills/up").readlink() == folder.parent.resolve() / "beside"
+    assert (out / "skills/up").readlink() == folder.parent.resolve() / "elsewhere"
     assert (out / "skills/far").readlink().as_posix() == "/nowhere"
     assert not (out / "else").is_symlink()

@@ -135,7 +135,7 @@ WORDS = "Read, fill in and check PDF forms of any office"
         (WORDS, WORDS, True),
         (WORDS, WORDS.upper(), True),
         (WORDS, f"{WORDS} now", True),
-        (WORDS, f"{WORDS} now and then, for whoever asks", False),
+        (WORDS, f"{WORDS} now and then, for all who ask", False),
         (WORDS, "Translate letters from Latin to Greek for a museum", False),
         ("Use it", "Use it", False),  # too short to tell anything
         ("", "", False),

@@ -163,7 +163,7 @@ def test_similar_packs_are_found_in_the_whole_library(folder: Path) -> None:
     commit(folder)
     write(folder / "skills", "papers", f"{words} Always.")
     write(folder / "skills/copies", "forms", words)
-    write(folder / "skills/more", "old", "Say hello to whoever comes by.")
+    write(folder / "skills/more", "old", "Say hello to anyone who comes by.")
     report, change = since()
 
     assert change.similar == (
@@ -180,7 +180,7 @@ def test_similar_packs_that_were_there_are_not_new(folder: Path) -> None:
     words = "Use it to read, fill in and check the forms of the tax office."
     write(folder / "skills", "one", words)
     write(folder / "skills", "two", words)
-    write(folder / "skills/more", "old", "Say hello to whoever comes by.")
+    write(folder / "skills/more", "old", "Say hello to anyone who comes by.")
     same = [folder / "skills/copies", folder / "skills/others"]
     for place in same:
         write(place, "same")

@@ -344,7 +344,7 @@ def test_loaders_are_chosen_by_their_keys() -> None:
 
     assert chosen.key == "google-adk"
     assert choose_loaders(["all"]) == loaders()
-    assert caught.value.wanted == "google-adj"
+    assert caught.value.key == "google-adj"
     assert "google-adk" in caught.value.close
     assert str(caught.value).startswith("no loader 'google-adj'; did you mean")
     assert str(UnknownLoaderError("x")) == "no loader 'x'"

@@ -367,7 +367,7 @@ async def test_a_look_over_mcp_is_no_event(pack_folder: Path, era: str) -> None:
 
 
 @pytest.mark.row("F40", "T10")
-async def test_whoever_reads_a_manifest_downloads_and_does_not_load(
+async def test_one_who_reads_a_manifest_downloads_and_does_not_load(
     pack_folder: Path,
 ) -> None:
     """As FastMCP's own reader does: the list of files first, and then each of them."""

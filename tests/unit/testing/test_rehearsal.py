@@ -88,7 +88,7 @@ def test_without_a_script_the_agent_says_one_thing() -> None:
 
 @pytest.mark.row("N9", "E25")
 @pytest.mark.parametrize(("answer", "told"), [(True, "paid"), (False, "declined")])
-def test_whoever_is_asked_answers_as_told(*, answer: bool, told: str) -> None:
+def test_a_person_who_is_asked_answers(*, answer: bool, told: str) -> None:
     skills = Satchel(REFUNDS, policy=Policy(ask("refunds", tool="pay")))
 
     played = rehearse(

@@ -297,9 +297,9 @@ def _explained(source: "LayeredSource", name: str) -> "LayerExplanation":
         return owners[0]
     for key in keys:
         with suppress(SkillError):  # what is wrong with another is not asked for
-            found = source.explain(key)
-            if found.name == name:
-                return found
+            explanation = source.explain(key)
+            if explanation.name == name:
+                return explanation
     names = [key.rpartition("/")[2] for key in keys]
     raise SkillNotFoundError(
         name, tuple(nearest(name[:MAX_NAME_CHARS], names, _SUGGESTIONS))

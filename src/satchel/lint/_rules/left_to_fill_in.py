@@ -96,9 +96,9 @@ def left_to_fill_in(pack: LintContext) -> Iterator[Finding]:
         line = pack.line_of("description")
         yield _left(SKILL_FILE, line, f"the description {text[:60]!r}")
     for path, _ in documents(pack):
-        found = _first_line(pack, path)
-        if found is not None:
-            yield _left(path, *found)
+        place = _first_line(pack, path)
+        if place is not None:
+            yield _left(path, *place)
     for path in (*pack.descriptor.references, *pack.descriptor.scripts):
         text = text_of(pack, path)
         if path.endswith(".md") or is_template(path) or len(text) > _MAX_CHARS:

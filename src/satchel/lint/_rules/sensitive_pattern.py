@@ -80,7 +80,7 @@ def find_secrets(data: bytes) -> Iterator[tuple[int, str]]:
     An obvious example is left out: a word such as EXAMPLE, a run such as 1234,
     few different characters.
     """
-    found: list[tuple[int, str]] = []
+    secrets: list[tuple[int, str]] = []
     for mark, kind, pattern in _SHAPES:
         if mark not in data:
             continue
@@ -89,9 +89,9 @@ def find_secrets(data: bytes) -> Iterator[tuple[int, str]]:
             if len(Counter(secret)) < _MIN_DIFFERENT or _EXAMPLE.search(secret):
                 continue
             line = data.count(b"\n", 0, match.start()) + 1
-            if (line, kind) not in found:
-                found.append((line, kind))
-    yield from sorted(found)
+            if (line, kind) not in secrets:
+                secrets.append((line, kind))
+    yield from sorted(secrets)
 
 
 @rule("sensitive-pattern")

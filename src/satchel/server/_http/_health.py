@@ -83,9 +83,9 @@ def _empty_library(catalog: Catalog) -> Iterator[ReadinessReason]:
     if catalog.entries or reasons.keys() & _SERVED_TO_USERS:
         return
     packs = sum(state.packs for state in catalog.sources)
-    found = f"{packs:,} pack{'' if packs == 1 else 's'} found"
+    counted = f"{packs:,} pack{'' if packs == 1 else 's'} found"
     excluded = ", ".join(f"{count:,} {why}" for why, count in sorted(reasons.items()))
-    message = f"no skill is served: {found}{f'; {excluded}' if excluded else ''}"
+    message = f"no skill is served: {counted}{f'; {excluded}' if excluded else ''}"
     places = ", ".join(state.label for state in catalog.sources)
     advice = "look whether the folder is mounted, or allow it with --allow-empty"
     detail = f"{message} in {places}; {advice}"

@@ -68,7 +68,7 @@ def _instead(make: Callable[[Path], None]) -> Callable[[Path], None]:
     return writes
 
 
-def _beside(make: Callable[[Path], None]) -> Callable[[Path], None]:
+def _next_to(make: Callable[[Path], None]) -> Callable[[Path], None]:
     """Return what makes it as ``references/guide.md`` of a pack that declares it."""
 
     def writes(library: Path) -> None:
@@ -129,21 +129,21 @@ SPECIAL_PACKS: Final[tuple[HostilePack, ...]] = (
         what="SKILL.md is the reader's own memory",
     ),
     _special(
-        "fifo-reference", writes=_beside(_fifo), what="a declared reference is a FIFO"
+        "fifo-reference", writes=_next_to(_fifo), what="a declared reference is a FIFO"
     ),
     _special(
         "socket-reference",
-        writes=_beside(_socket),
+        writes=_next_to(_socket),
         what="a declared reference is a socket",
     ),
     _special(
         "folder-reference",
-        writes=_beside(Path.mkdir),
+        writes=_next_to(Path.mkdir),
         what="a declared reference is a folder",
     ),
     _special(
         "dev-zero-reference",
-        writes=_beside(_link_to("/dev/zero")),
+        writes=_next_to(_link_to("/dev/zero")),
         what="a declared reference is endless",
     ),
     _special("fifo-pack", writes=_pack_itself(_fifo), what="the pack itself is a FIFO"),
@@ -162,7 +162,7 @@ SPECIAL_PACKS: Final[tuple[HostilePack, ...]] = (
     ),
     _special(
         "closed-reference",
-        writes=_beside(_closed),
+        writes=_next_to(_closed),
         what="a declared reference without the right to read it",
     ),
 )

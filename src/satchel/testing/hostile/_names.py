@@ -166,7 +166,7 @@ def _file_name(name: bytes) -> HostilePack:
         with open(os.path.join(pack, name), "wb") as file:  # noqa: PTH118, PTH123
             file.write(b"x")
 
-    what = "a file beside SKILL.md whose name is no UTF-8"
+    what = "a file next to SKILL.md whose name is no UTF-8"
     return HostilePack("file-name", "encoding", "T14", writes, what)
 
 

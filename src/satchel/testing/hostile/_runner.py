@@ -117,7 +117,7 @@ def judge(answer: Mapping[str, Any], seconds: float) -> LoaderOutcome:
             "crashed", seconds=seconds, detail="its answer has no `found`"
         )
     pairs = cast("dict[str, object]", names)
-    found = {name: str(about or "") for name, about in pairs.items()}
+    listed = {name: str(about or "") for name, about in pairs.items()}
     catalog = answer.get("catalog")
     if isinstance(catalog, dict):
         catalog = "\n".join(cast("dict[str, str]", catalog).values())
@@ -128,16 +128,16 @@ def judge(answer: Mapping[str, Any], seconds: float) -> LoaderOutcome:
     if isinstance(catalog, str):
         leaks = find_leaks(catalog)
     else:
-        values = "\n".join([*found, *found.values()])
+        values = "\n".join([*listed, *listed.values()])
         leaks = tuple({"secret"} & set(find_leaks(values)))
     return LoaderOutcome(
         end,
-        served=found.get(GOOD_NAME, "").strip() == GOOD_DESCRIPTION,
+        served=listed.get(GOOD_NAME, "").strip() == GOOD_DESCRIPTION,
         seconds=seconds,
         detail=error,
         leaks=leaks,
         rendered=isinstance(catalog, str),
-        found=found,
+        found=listed,
         answer=answer,
     )
 

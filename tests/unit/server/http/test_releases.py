@@ -187,7 +187,7 @@ def test_a_plain_folder_has_no_release(dist: Path) -> None:
     assert client.get("/release.json").status_code == 404
 
 
-def test_whoever_may_not_have_all_gets_no_list(dist: Path) -> None:
+def test_a_caller_who_may_not_have_all_gets_no_list(dist: Path) -> None:
     skills = Satchel(dist, policy=Policy(deny("beta")))
     home = f"/releases/{skills.catalog.release.rpartition(':')[2]}"
     client = TestClient(create_app(ServedLibrary(skills)))

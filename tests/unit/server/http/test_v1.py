@@ -81,7 +81,7 @@ def test_a_small_budget_says_what_it_did(client: TestClient) -> None:
     assert section["shortened"] + section["names_only"] + section["left_out"]
 
 
-def test_a_skill_is_its_whole_text_and_what_lies_beside_it(
+def test_a_skill_is_its_whole_text_and_what_is_next_to_it(
     client: TestClient, pack_folder: Path
 ) -> None:
     skill = client.get("/v1/skills/beta").json()
