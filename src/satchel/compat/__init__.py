@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         is_in_code as is_in_code,
     )
     from satchel.compat._role import (
+        LegacyRenderer,
         Primary as Primary,
         ResolvedRolePrompt,
         check_role,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from satchel.compat._role_resolver import RoleResolver
     from satchel.compat._role_template import (
         SYSTEM_PROMPT as SYSTEM_PROMPT,
-        LegacyRenderer,
         fill as fill,
         render_role_prompt,
         render_template,
@@ -86,7 +86,7 @@ _LAZY: Final = {
     "load_skill": "satchel.compat._role_functions",
     "resolve_role_prompt": "satchel.compat._role_functions",
     "RoleResolver": "satchel.compat._role_resolver",
-    "LegacyRenderer": "satchel.compat._role_template",
+    "LegacyRenderer": "satchel.compat._role",
     "SYSTEM_PROMPT": "satchel.compat._role_template",
     "fill": "satchel.compat._role_template",
     "render_role_prompt": "satchel.compat._role_template",

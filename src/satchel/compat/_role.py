@@ -4,17 +4,15 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from shlex import quote
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import Any, Final, Literal, Protocol, Self
 
 from satchel.errors import InvalidRoleError
 from satchel.files import path_problem
 from satchel.model import MAX_NAME_CHARS, STRICT_NAME, Finding, Rendered
 from satchel.protocols import TokenCounter
-
-if TYPE_CHECKING:
-    from satchel.compat._role_template import LegacyRenderer
 
 
 def check_role(role: str) -> None:
@@ -50,6 +48,20 @@ Primary = Literal["hint", "body"]
 """What goes with the index: a line that names the role's skill, or its body."""
 
 RoleSource = Literal["skill", "legacy", "fallback"]
+
+
+class LegacyRenderer(Protocol):
+    """A replacement for `render_role_prompt`, such as that of the earlier system.
+
+    ``templates_dir`` is the absolute path of the folder ``roles``. If it raises, or
+    returns anything but a text, that is a finding.
+    """
+
+    def __call__(
+        self, role: str, context: dict[str, str], /, *, templates_dir: Path
+    ) -> object:
+        """Return the prompt of a role."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +115,7 @@ class RoleRequest:
     budget_tokens: int | None
     counter: TokenCounter
     find_tool: str | None
-    renderer: "LegacyRenderer | None"
+    renderer: LegacyRenderer | None
     shell: bool
 
     def counted(self, resolved: ResolvedRolePrompt) -> ResolvedRolePrompt:

@@ -10,12 +10,12 @@ from satchel.compat._loader import SkillLoader
 from satchel.compat._registry import default_registry
 from satchel.compat._role import (
     DEFAULT_BUDGET_TOKENS,
+    LegacyRenderer,
     Primary,
     ResolvedRolePrompt,
     check_role,
 )
 from satchel.compat._role_resolver import RoleResolver
-from satchel.compat._role_template import LegacyRenderer
 from satchel.errors import DuplicateSkillError
 from satchel.load import PlainBackend, packs_result
 from satchel.model import DEFAULT_LIMITS, Limits, Loaded, Rendered, Request
@@ -47,9 +47,7 @@ def resolve_role_prompt(  # noqa: PLR0913 - one call, its options all by name
     profile: Profile = "auto",
     limits: Limits = DEFAULT_LIMITS,
 ) -> ResolvedRolePrompt:
-    """Return the prompt for an agent in this role.
-
-    It is the first of these that exists:
+    """Return the prompt for an agent in this role: the first of these that exists.
 
     1. The pack ``skills/<role>/SKILL.md``, or a plug-in's of that name: with ``hint``
        a line that names the role and its `load_skill` call, above the index of all

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from satchel.compat._role import (
+    LegacyRenderer,
     OncePerKey,
     ResolvedRolePrompt,
     RoleRequest,
@@ -18,7 +19,6 @@ from satchel.compat._role import (
 from satchel.compat._role_library import RoleLibrary
 from satchel.compat._role_template import (
     SYSTEM_PROMPT,
-    LegacyRenderer,
     LegacyText,
     Template,
     read_template,

@@ -9,6 +9,7 @@ from typing import Final, get_args
 
 from satchel.compat._role import (
     DEFAULT_BUDGET_TOKENS,
+    LegacyRenderer,
     OncePerKey,
     Primary,
     ResolvedRolePrompt,
@@ -18,7 +19,7 @@ from satchel.compat._role import (
 )
 from satchel.compat._role_library import RoleLibrary, RoleLibraryOptions
 from satchel.compat._role_prompt import PackPrompt, TemplatePrompt
-from satchel.compat._role_template import SYSTEM_PROMPT, LegacyRenderer
+from satchel.compat._role_template import SYSTEM_PROMPT
 from satchel.model import DEFAULT_LIMITS, Finding, Limits, Rendered
 from satchel.prompt import render
 from satchel.protocols import TokenCounter

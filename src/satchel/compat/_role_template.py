@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import IO, Final
 
 from satchel.compat._role import check_role
 from satchel.errors import (
@@ -191,20 +191,6 @@ def _end_process(process: subprocess.Popen[bytes]) -> None:
 
 
 SYSTEM_PROMPT: Final = "system_prompt.md"
-
-
-class LegacyRenderer(Protocol):
-    """A replacement for `render_role_prompt`, such as that of the earlier system.
-
-    ``templates_dir`` is the absolute path of the folder ``roles``. If it raises, or
-    returns anything but a text, that is a finding.
-    """
-
-    def __call__(
-        self, role: str, context: dict[str, str], /, *, templates_dir: Path
-    ) -> object:
-        """Return the prompt of a role."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

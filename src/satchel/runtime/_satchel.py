@@ -140,16 +140,15 @@ class Satchel(SkillLibrary):
             deadline_s=options.deadline_s,
             far_s=options.far_s,
         )
-        budget = (
-            config.budget_tokens if isinstance(budget_tokens, str) else budget_tokens
-        )
+        if isinstance(budget_tokens, str):
+            budget_tokens = config.budget_tokens
         self._components = Components(
             registry=self.registry,
             accept=accept,
             policy=policy,
             counter=counter,
             clock=clock,
-            sections=PromptSections(counter, budget),
+            sections=PromptSections(counter, budget_tokens),
             ranker=options.ranker,
             tools=tuple(tools),
             skills=opened.skills,
@@ -161,8 +160,7 @@ class Satchel(SkillLibrary):
         self._components.sync()
         if self._components.findings:
             check = first_error if strict else unknown_disabled_error
-            error = check(self._components.findings, self.registry.latest)
-            if error is not None:
+            if error := check(self._components.findings, self.registry.latest):
                 self.close()
                 raise error
 

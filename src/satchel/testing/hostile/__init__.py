@@ -10,13 +10,15 @@
 From the shell: ``python -m satchel.testing.hostile --loader "python -m my_loader"``.
 """
 
+from collections.abc import Iterator
+
+from satchel.testing.hostile import _files, _links, _names, _text, _yaml
 from satchel.testing.hostile._leaks import find_leaks
 from satchel.testing.hostile._pack import (
     GOOD_DESCRIPTION,
     GOOD_NAME,
     CannotMake,
     HostilePack,
-    hostile_packs,
 )
 from satchel.testing.hostile._runner import LoaderOutcome, judge, run_loader
 
@@ -31,3 +33,21 @@ __all__ = [
     "judge",
     "run_loader",
 ]
+
+
+def hostile_packs() -> Iterator[HostilePack]:
+    """Yield every hostile pack, kind by kind; each name is unique.
+
+    They are the same each time. None uses the network, and none has a payload: what
+    gets through is a word that says so.
+    """
+    yield from _yaml.CRASH_PACKS
+    yield from _yaml.HANG_PACKS
+    yield from _yaml.BOMB_PACKS
+    yield from _files.SPECIAL_PACKS
+    yield from _links.PACKS
+    yield from _names.ENCODING_PACKS
+    yield from _names.NAME_PACKS
+    yield from _text.MARKUP_PACKS
+    yield from _text.ESCAPE_PACKS
+    yield from _files.TREE_PACKS

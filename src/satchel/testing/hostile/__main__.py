@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from satchel.testing.hostile._pack import CannotMake, HostilePack, hostile_packs
+from satchel.testing.hostile import CannotMake, HostilePack, hostile_packs
 from satchel.testing.hostile._runner import (
     MEMORY_BYTES,
     TIMEOUT_S,

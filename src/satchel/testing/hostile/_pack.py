@@ -1,7 +1,7 @@
 """What a hostile pack is, the good pack next to it, and the list of all."""
 
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,23 +116,3 @@ def skill(  # noqa: PLR0913, PLR0917 - the fields of a pack, in order
         write_skill(library, folder, data)
 
     return HostilePack(name, kind, threat, writes, what)
-
-
-def hostile_packs() -> Iterator[HostilePack]:
-    """Yield every hostile pack, kind by kind; each name is unique.
-
-    They are the same each time. None uses the network, and none has a payload: what
-    gets through is a word that says so.
-    """
-    from satchel.testing.hostile import _files, _links, _names, _text, _yaml
-
-    yield from _yaml.CRASH_PACKS
-    yield from _yaml.HANG_PACKS
-    yield from _yaml.BOMB_PACKS
-    yield from _files.SPECIAL_PACKS
-    yield from _links.PACKS
-    yield from _names.ENCODING_PACKS
-    yield from _names.NAME_PACKS
-    yield from _text.MARKUP_PACKS
-    yield from _text.ESCAPE_PACKS
-    yield from _files.TREE_PACKS

@@ -1,0 +1,68 @@
+"""The house keeps its doors, its words and its short routes: see tools/figures.py."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tools.figures import (
+    ROOT,
+    Figure,
+    house_figures,
+    inner_imports,
+    long_functions,
+    public_modules,
+    repeated_classes,
+)
+
+ADVICE = {
+    "public modules": "begin the name of the module with an underscore",
+    "lines of tests/api.txt": "export it `as` itself instead of naming it in __all__",
+    "keywords of Satchel": "make it a field of satchel.Options",
+}
+
+
+@pytest.mark.parametrize(
+    "figure", list(house_figures()), ids=lambda figure: figure.name
+)
+def test_a_figure_is_within_its_bar(figure: Figure) -> None:
+    advice = ADVICE.get(figure.name, "run `make figures`")
+
+    assert figure.holds, f"{figure.name}: {figure.value} over {figure.bar}: {advice}"
+
+
+def test_a_class_name_is_defined_once() -> None:
+    """Say in the name what it is of: `LintRule`, `PolicyRule`."""
+    assert repeated_classes() == {}
+
+
+def test_no_function_is_too_long() -> None:
+    """Take out a step that has a name of its own."""
+    assert long_functions() == []
+
+
+def test_rooms_have_doors() -> None:
+    """Import from the room; its ``__init__`` exports what rooms share."""
+    assert inner_imports() == []
+
+
+def test_public_modules_are_few() -> None:
+    """A room, an adapter, or what runs by its name."""
+    assert [name for name in public_modules() if name.count(".") > 1] == [
+        *(name for name in public_modules() if name.startswith("satchel.adapters.")),
+        "satchel.testing.hostile",
+    ]
+
+
+def test_routes_are_short() -> None:
+    """In a process of its own, since it profiles every thread."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.figures"],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+    assert "too many" not in done.stdout, done.stdout
+    assert done.returncode == 0, done.stderr
