@@ -88,7 +88,7 @@ def test_every_released_file_gives_the_same_report(
         "releases": {"sha256-tree-v1:00": 5},
         "digests": {"sha256:pdf-forms": 6},
         "owners": {"@ana": 5},
-        "sources": {"library": 8},
+        "sources": {"shelf": 8},
         "edges": {"mcp": 5, "tool": 3},
         "agents": {"desk": 5},
         "clients": {"Claude Code": 5},

@@ -92,9 +92,9 @@ def refuse_keywords(names: Iterable[str]) -> NoReturn:
     Raises:
         TypeError: Always; says where an option is that `Options` has.
     """
-    names = {field.name for field in fields(Options)}
+    moved = {field.name for field in fields(Options)}
     for name in names:
-        if name in names:
+        if name in moved:
             hint = f"write Satchel(..., options=Options({name}=...))"
             raise TypeError(f"{name} is a field of satchel.Options; {hint}")
     raise TypeError(f"Satchel() has no keyword {', '.join(map(repr, names))}")
