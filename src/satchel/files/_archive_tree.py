@@ -23,6 +23,7 @@ class ArchiveBudget:
     def __init__(self, limits: Limits, packed: int, where: str) -> None:
         """Start at zero; ``packed`` is the size of the archive itself, in bytes."""
         self.where: Final = where
+        # Never 0, since the message about the ratio divides by it.
         self._packed = max(packed, 1)
         self._ratio = limits.archive_ratio
         self._most_files = _smaller(limits, "archive_files", "pack_files")
@@ -109,6 +110,7 @@ def inflate(
             yield out
             feed = engine.unconsumed_tail
             if engine.eof:
+                # Programs disagree about a second stream: some read on, others stop.
                 if engine.unused_data or start + CHUNK_BYTES < len(data):
                     detail = "there is data after the end of the compressed data"
                     raise ArchiveError(budget.where, detail)
@@ -214,6 +216,7 @@ class ArchiveTree:
         if SKILL_FILE in self._files:
             return ""
         tops = {path.partition("/")[0] for path in (*self._files, *self._folders)}
+        # macOS adds a folder "__MACOSX" next to the one that was packed.
         tops = {top for top in tops if not is_excluded_file(top)}
         inside = f"{next(iter(tops))}/" if len(tops) == 1 else ""
         if inside and f"{inside}{SKILL_FILE}" in self._files:
@@ -242,12 +245,14 @@ class ArchiveTree:
                 raise self.refused(name, f"{shown_name(part)} is a file, not a folder")
             if inner:
                 self._folders.add(part)
+        # A folder may be a member after files in it, but only once.
         if path in self._members or (path in self._folders and not folder):
             raise self.refused(name, "the archive has it twice")
         self._members.add(path)
         if folder:
             self._folders.add(path)
         else:
+            # Reserved at once, so that no later member can be below a file.
             self._files[path] = b""
 
 

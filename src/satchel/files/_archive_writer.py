@@ -110,9 +110,11 @@ def _tar_header(path: str, size: int) -> bytes:
 def _gzip(data: bytes) -> Iterator[bytes]:
     """Yield gzip with stored blocks (RFC 1952, RFC 1951): the same with any zlib."""
     yield _GZIP_HEAD
+    # Not empty: a tar has at least one record.
     starts = range(0, len(data), _MAX_STORED_BYTES)
     for start in starts:
         block = data[start : start + _MAX_STORED_BYTES]
+        # "Is it the last", the length, and its complement (RFC 1951, section 3.2.4).
         yield struct.pack(
             "<BHH", start == starts[-1], len(block), len(block) ^ _MAX_STORED_BYTES
         )

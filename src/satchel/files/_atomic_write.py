@@ -29,15 +29,18 @@ def replace_file(path: str | os.PathLike[str], before: bytes, data: bytes) -> No
         OSError: It cannot be written; it is as it was.
     """
     file = Path(path)
+    # Not `stat`: the rename would replace the link, not the file it leads to.
     status = file.lstat()
     if not stat.S_ISREG(status.st_mode):
         raise NotWrittenError(str(path), "it is no regular file")
+    # A rename needs no right to write the file, so it would replace this one.
     if not status.st_mode & stat.S_IWUSR:
         raise NotWrittenError(str(path), "it may only be read")
     with staged_file(file, data, stat.S_IMODE(status.st_mode)) as staged:
         with suppress(OSError, AttributeError):  # not ours to give; Windows
             os.chown(staged, status.st_uid, status.st_gid)
             staged.chmod(stat.S_IMODE(status.st_mode))  # a new owner may clear bits
+        # As late as possible, so that another program's edit is rarely lost.
         if file.read_bytes() != before:
             raise NotWrittenError(str(file), "somebody else has written it just now")
 
@@ -70,6 +73,7 @@ def staged_file(
             staged.chmod(mode)
         yield staged
         os.replace(staged, place)  # noqa: PTH105 - tests stand in for it
+    # Also after Ctrl-C: no half-written file stays in the user's folder.
     except BaseException:
         with suppress(OSError):
             staged.unlink()

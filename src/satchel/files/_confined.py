@@ -44,9 +44,12 @@ _PROBLEMS: Final = (
     (re.compile(r"\A\Z"), "it is empty"),
     (_UNPRINTABLE, "it holds a control character, or is no valid Unicode"),
     (re.compile(r"\A/"), "it is absolute"),
+    # On Windows: a separator, a drive, or a stream of a file.
     (re.compile(r"[\\:]"), "it holds a backslash or a colon"),
+    # Another program may decode the path before it opens the file.
     (re.compile(r"%(?i:2e|2f|5c|00)"), "it holds an encoded dot, slash or NUL"),
     (re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)"), "it has a part that is empty, . or .."),
+    # Windows drops these characters, so two names would be one file.
     (re.compile(r"[. ](?:/|\Z)"), "it has a part that ends in a dot or a space"),
     (re.compile(rf"(?:\A|/)(?i:{_DEVICE})(?:/|\Z)"), "it names a device on Windows"),
 )
@@ -223,6 +226,7 @@ _FOLDER: Final = _ROOT | _flags("O_NOFOLLOW")
 _FILE: Final = _flags(
     "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"
 )
+# Links are found by the path of the open file instead.
 _ANY_FILE: Final = _FILE & ~_flags("O_NOFOLLOW")
 
 _IS_A_LINK: Final = errno.ELOOP
@@ -327,6 +331,7 @@ def _read(fd: int, limit_bytes: int, owner: str, path: str) -> bytes:
         raise ReferenceEscapesError(owner, path, detail="it is no regular file")
     size = status.st_size
     check_read_size(path, size, limit_bytes)
+    # One byte more than expected, so that a file that grew shows.
     data = os.read(fd, size + 1)
     if len(data) == size:
         return data

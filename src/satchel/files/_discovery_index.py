@@ -223,8 +223,10 @@ def _limited(
 
 def _parse_json(data: bytes) -> Mapping[str, object]:
     try:
+        # Some editors write a byte order mark, and `json` refuses it.
         text = data.removeprefix(BOM_UTF8).decode()
         document: object = json.loads(text, object_pairs_hook=_unique_members)
+    # It is a ValueError, too, and says more than "not JSON".
     except NotAnIndexError:
         raise
     except UnicodeDecodeError:
@@ -257,6 +259,7 @@ def _named_fields(
         raise _EntryError("it is not an object", "write an object for each skill")
     fields = cast("dict[str, object]", item)
     name = _text_field(fields, "name")
+    # First of all fields, since messages and URLs are made with the name.
     if not is_name(name):
         raise _EntryError(
             f"the name {name[:80]!r} breaks the rules",

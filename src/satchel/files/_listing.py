@@ -272,6 +272,7 @@ def is_settled(files: Iterable[FileStat], now_ns: int) -> bool:
         mtime_ns, _, ctime_ns = cast("tuple[int, int, int]", file.mark)
         last_ns = max(mtime_ns, ctime_ns)
         if abs(now_ns - last_ns) <= COARSE_NS:  # one of the far future never settles
+            # Whole seconds: most likely a file system that counts nothing smaller.
             coarse = not (mtime_ns % _SECOND_NS or ctime_ns % _SECOND_NS)
             if coarse or last_ns >= now_ns - FINE_NS:
                 return False
@@ -282,6 +283,7 @@ def _list_into(
     entries: Iterable[os.DirEntry[str]], prefix: str, listing: Listing
 ) -> None:
     """Add one folder of the pack, in the order of names."""
+    # Sorted, so that a limit is reached at the same file on every system.
     for entry in sorted(entries, key=attrgetter("name")):
         path = prefix + entry.name
         try:

@@ -29,6 +29,7 @@ class LruCache(Generic[_K, _V]):
             if key in self._entries:
                 self._entries.move_to_end(key)
                 return self._entries[key][0]
+        # Outside the lock: this may take long, and may use the cache itself.
         value = make()
         self.put(key, value)
         return value
@@ -73,6 +74,7 @@ class IdentityCache(Generic[_K, _V]):
         """Return what is kept of this very object, else what ``make`` gives."""
         present = self._present()
         if present is not self._of:
+            # A new cache: another thread may still put what it made into the old one.
             self._of, self._kept = present, LruCache(self._most)
         # While it is kept the object lives, so that no other can have its number.
         return self._kept.get(id(of), lambda: (of, make()))[1]

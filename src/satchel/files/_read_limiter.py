@@ -55,11 +55,13 @@ class ReadLimiter:
                 taken by reads that do not come back.
         """
         with self._lock:
+            # At once, before the wait for a place: an open breaker refuses without it.
             self._permit()
         if not self._free.acquire(timeout=HANG_S):
             raise self._refusal("too many reads of it wait for an answer")
         try:
             read = object()
+            # It asks the breaker again, which may have opened during the wait.
             start = self._enter(read)
             try:
                 yield
@@ -84,6 +86,7 @@ class ReadLimiter:
             SourceUnavailableError: None may begin now.
         """
         now = self._monotonic()
+        # No timer: a read that hangs is noticed when the next one begins.
         oldest = min(self._under_way.values(), default=now)
         if self._open_until is None and now - oldest > HANG_S:
             self._open(now)

@@ -79,6 +79,7 @@ def folded_name(path: str) -> str:
 
 def canonical_json(value: object) -> bytes:
     """Return a document in its only spelling: ASCII, keys in their order, one LF."""
+    # release.json is part of a release's id, so equal content needs equal bytes.
     return f"{json.dumps(value, indent=1)}\n".encode("ascii")
 
 
@@ -114,6 +115,7 @@ def _skill_to_json(skill: ReleasedSkill) -> dict[str, object]:
     fields |= {
         key: list(getattr(entry, key)) for key in _LIST_FIELDS if getattr(entry, key)
     }
+    # True is the default, so only False is written.
     fields |= {key: False for key in _FLAG_FIELDS if not getattr(entry, key)}
     if entry.category != "standard":
         fields["category"] = entry.category
@@ -190,6 +192,7 @@ class _ReleaseParser:
         kind, version = top.get("format"), top.get("schema_version")
         if kind not in (FORMAT, SITE_FORMAT):
             raise self._error("format", f"expected {FORMAT!r}")
+        # In Python, True is an int.
         if isinstance(version, bool) or not isinstance(version, int) or version < 1:
             raise self._error("schema_version", "expected a number from 1")
         if version > SCHEMA_VERSION:
@@ -206,6 +209,7 @@ class _ReleaseParser:
         # The id covers release.json too, so it is computed after the document is
         # checked.
         files = Release("", skills, others, own).files
+        # All together: a skill's files and the other ones may not collide either.
         self._check_names([resource.path for resource in files], "files")
         return Release(tree_digest(files), skills, others, own)
 
@@ -349,6 +353,7 @@ class _ReleaseParser:
         )
 
     def _encodable(self, text: str, at: str) -> str:
+        # JSON can hold a lone surrogate, which no output could encode.
         if not text.isascii():
             try:
                 text.encode()

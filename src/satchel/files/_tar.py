@@ -46,6 +46,7 @@ _GNU: Final = b"ustar  \0"
 
 # `int`, which tarfile uses, also accepts a sign, an underscore and 0o.
 _OCTAL: Final = re.compile(rb" *[0-7]+[ \0]*")
+# Six digits are enough: an extended header has at most 65,536 bytes.
 _RECORD: Final = re.compile(rb"([1-9][0-9]{0,5}) ")
 # Programs apply these records in different ways, or not at all.
 _AMBIGUOUS: Final = re.compile(r"linkpath|hdrcharset|charset|GNU\.sparse\..*")
@@ -105,6 +106,7 @@ class _TarReader:
         if len(block) < BLOCKSIZE:
             raise self.error("the .tar ends early")
         if block == _END:
+            # Zeros pad the archive; some programs read members that come after them.
             rest = self._data[position:]
             if len(rest) < 2 * BLOCKSIZE or rest.strip(b"\0"):
                 raise self.error("there is data after the end of the .tar")
@@ -120,6 +122,7 @@ class _TarReader:
             raise self.error("a header of the .tar is damaged") from None
         if not _OCTAL.fullmatch(block[124:136]):  # other numbers are for 8 GiB and more
             raise self.error("the size of a member is no octal number")
+        # Decoded again, strictly: tarfile keeps wrong bytes as surrogates.
         header.name = self._text(header.name.encode("utf-8", "surrogateescape"))
         return header
 
@@ -142,6 +145,7 @@ class _TarReader:
             self._tree.put(path, content)
 
     def _check_extended(self, content: bytes) -> None:
+        # Each of them takes time, so it counts as a member.
         self._budget.take_member()
         if len(content) > _MAX_EXTENDED_BYTES:
             raise self.error("an extended header is too long")
@@ -162,6 +166,7 @@ class _TarReader:
             return name
         records = self._records(content)
         size = records.get("size")
+        # Some programs use this size, and others the one in the header.
         if size is not None:
             member = self._header(position)
             if member is None or size != str(member.size):

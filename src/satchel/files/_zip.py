@@ -70,6 +70,7 @@ def read_zip(data: bytes, tree: ArchiveTree, budget: ArchiveBudget) -> None:
     reader = _ZipReader(data, tree, budget)
     central, members = reader.directory()
     position = 0
+    # The central directory may list the members in any order.
     for member in sorted(members, key=lambda member: member.offset):
         if member.offset != position:
             raise reader.error("it has bytes that belong to no member, or to two")
@@ -105,6 +106,7 @@ class _ZipReader:
                 "its central directory is not where the end record says: there is "
                 "data in front of the .zip, or it is a zip64"
             )
+        # Before they are read, which takes time and memory for each.
         self._budget.check_members(count)
         members = list(self._members(start, end))
         if len(members) != count:
@@ -165,6 +167,7 @@ class _ZipReader:
             problem = f"it has unknown flags ({member.flags:#06x})"
         elif member.method not in {_STORED, _DEFLATED}:
             problem = f"method {member.method} is not stored or deflated"
+        # Writers on systems without modes leave the kind 0.
         elif member.kind not in {0, stat.S_IFDIR if folder else stat.S_IFREG}:
             problem = f"it is {_KINDS.get(member.kind, 'of an unknown kind')}"
         if problem:
@@ -184,6 +187,7 @@ class _ZipReader:
         directory = (member.crc, member.packed, member.size)
         same = declared == directory
         if member.lengths_follow:
+            # The header was written before these were known, so they may be 0 in it.
             same = all(a in {0, b} for a, b in zip(declared, directory, strict=True))
         if (sign, flags, method, local_name) != (
             _LOCAL_SIGN,
@@ -209,6 +213,7 @@ class _ZipReader:
         if not member.lengths_follow:
             return position
         lengths = _DATA_DESCRIPTOR.pack(member.crc, member.packed, member.size)
+        # The signature is optional (4.3.9.3).
         for described in (_DESCRIPTOR_SIGN + lengths, lengths):
             if self._data.startswith(described, position):
                 return position + len(described)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _NO_SKILLS: Final = Caller(only=())
 # A longer header is no token, and hashing it would only cost time.
 _MAX_HEADER_BYTES: Final = 8192
+# The pause that `JwtVerifier` makes after it could not fetch the issuer's keys.
 _RETRY: Final = ((b"retry-after", b"10"),)
 
 
@@ -64,6 +65,7 @@ class Authenticator:
     ) -> AuthenticatedCaller | ErrorAnswer:
         """Return who calls, or the error for a caller that is not let in."""
         peer = rate_key(request.peer)
+        # `check_bind` lets a server without tokens listen at loopback only.
         if not self._needs_token:
             return AuthenticatedCaller(ANYONE, peer)
         headers = request.all(b"authorization")
@@ -72,6 +74,7 @@ class Authenticator:
             return caller
         result = await self._by_header(headers)
         if isinstance(result, ErrorAnswer):
+            # A probe with a stale token must not make a healthy server look dead.
             return self._without_token(request.path, peer) or result
         return _for_path(result, request.path)
 
@@ -92,6 +95,7 @@ class Authenticator:
         if not secret:
             return self._unknown() if headers else self._missing()
         if self._tokens is not None:
+            # The server's own tokens first: they need no network.
             caller = self._tokens.find(digest_of(secret))
             if caller is not None:
                 return _by_token(caller)
@@ -112,6 +116,7 @@ class Authenticator:
         missing = [scope for scope in oauth.scopes if scope not in token.scopes]
         if missing:
             message = f"the token has no scope {' '.join(missing)}"
+            # The token itself is valid, so the answer is 403 (RFC 6750, section 3.1).
             challenge = self._challenge("insufficient_scope", message)
             return ErrorAnswer(403, "scope-missing", message, challenge)
         return _with_user(oauth_caller(token, oauth), token)
@@ -140,8 +145,10 @@ class Authenticator:
 
 def _bearer_token(headers: list[bytes]) -> str:
     """Return the token of an Authorization header, empty where it has none."""
+    # Of two headers, a proxy in front may have checked the other one.
     if len(headers) != 1 or len(headers[0]) > _MAX_HEADER_BYTES:
         return ""
+    # Latin-1 decodes every byte; text that is not a token matches no digest.
     scheme, _, secret = headers[0].decode("latin-1").strip().partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""
 
@@ -153,6 +160,7 @@ def _is_valid(token: "AccessToken", oauth: "OAuthSettings") -> bool:
     """
     if token.expires_at is not None and token.expires_at < time.time():
         return False
+    # A token that names no resource is refused: it may be meant for another server.
     here = oauth.resource.rstrip("/").lower()
     return (token.resource or "").rstrip("/").lower() == here
 

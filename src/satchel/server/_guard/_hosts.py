@@ -25,6 +25,7 @@ _AUTHORITY: Final = re.compile(
     r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9._-]*))(?::(?P<port>[0-9]{1,5}))?"
 )
 _ORIGIN: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^/]+)/?")
+# Browsers leave these ports out of an Origin header.
 _PORTS: Final = {"http": "80", "https": "443"}
 
 _BAD_HOST: Final = ErrorAnswer(
@@ -48,14 +49,17 @@ class HostRules:
         self._loopback = is_loopback(settings.host)
         self._own = settings.host.lower().strip("[]")
         self._hosts = frozenset(host.lower() for host in settings.allowed_hosts)
+        # The dot stays, so "*.example.com" does not allow "evilexample.com".
         self._suffixes = tuple(host[1:] for host in self._hosts if host[:2] == "*.")
         self._origins = frozenset(map(_plain_origin, settings.allowed_origins))
 
     def error(self, hosts: list[bytes], origins: list[bytes]) -> ErrorAnswer | None:
         """Return the error for a request with these headers, None if it may pass."""
         host = hosts[0].decode("latin-1").strip().lower() if hosts else ""
+        # Of two Host headers, a proxy in front may have checked the other one.
         if len(hosts) != 1 or not self._allows_host(host):
             return _BAD_HOST
+        # Programs that are not browsers send none.
         if not origins:
             return None
         origin = origins[0].decode("latin-1").strip().lower()
@@ -73,6 +77,7 @@ class HostRules:
         if name in self._hosts or host in self._hosts or name.endswith(self._suffixes):
             return True
         name = name.strip("[]")
+        # A rebound name is sent as it is, so a loopback address here was not rebound.
         if is_loopback(name):
             return True
         # An attacker can let a name point anywhere, but not a bare address.
@@ -82,6 +87,7 @@ class HostRules:
         plain = _plain_origin(origin)
         if "*" in self._origins or plain in self._origins:
             return True
+        # "null", which sandboxed pages and local files send, does not match.
         match = _ORIGIN.fullmatch(plain)
         if match is None or match["scheme"] not in _PORTS:
             return False
@@ -89,6 +95,7 @@ class HostRules:
             return True  # a page that this server itself delivered
         parts = _AUTHORITY.fullmatch(match["authority"])
         name = parts["name"].strip("[]") if parts else ""
+        # On a server for this machine only, local pages may call from any port.
         return self._loopback and is_loopback(name)
 
 

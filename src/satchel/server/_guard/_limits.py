@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from satchel.server._guard._messages import GuardedRequest
     from satchel.server._guard._settings import GuardSettings
 
+# Bounds the memory that callers with many addresses can take.
 _MAX_BUCKETS: Final = 4096
 _LISTEN: Final = "subscriptions/listen"
 
+# The rest of the body is not read, so the connection cannot carry another request.
 _CLOSE: Final = ((b"connection", b"close"),)
 _TOO_SLOW: Final = ErrorAnswer(
     408, "too-slow", "the body of the request did not arrive in time", _CLOSE
@@ -71,6 +73,7 @@ class RateLimiter:
         now = self._clock()
         level, at = self._levels.find(key) or (self._size, now)
         level = min(self._size, level + (now - at) * self._rate)
+        # 0 means allowed, so a refusal waits at least 1 second.
         wait = 0 if level >= 1 else max(1, math.ceil((1 - level) / self._rate))
         self._levels.put(key, ((level if wait else level - 1), now))
         return wait
@@ -105,10 +108,12 @@ class BodyReader:
         for declared in request.all(b"content-length")[:1]:
             if declared.isdigit() and int(declared) > self._max_bytes:
                 return self._too_large
+        # No lock: one event loop runs this, and nothing is awaited before the count.
         if not self._free:
             return _TOO_MANY_BODIES
         self._free -= 1
         try:
+            # For the whole body, so that a byte now and then does not keep a place.
             async with timeout(self._timeout_s):
                 body = bytearray()
                 more = True
@@ -194,6 +199,7 @@ class ConcurrencyLimits:
 
     async def _waited(self) -> bool:
         """Wait for a place; return whether there is one."""
+        # Without this limit, a slow source would let waiting requests pile up.
         if self._waiting >= self._max_waiting:
             return False
         self._waiting += 1
@@ -210,6 +216,7 @@ class ConcurrencyLimits:
         self, principal: str
     ) -> AsyncGenerator[ErrorAnswer | None, None]:
         full = self._streams.total() >= self._max_streams
+        # The second limit keeps one caller from taking the places of all.
         if full or self._streams[principal] >= self._max_each:
             yield _TOO_MANY_STREAMS
             return
@@ -218,6 +225,7 @@ class ConcurrencyLimits:
             yield None
         finally:
             self._streams[principal] -= 1
+            # A count of 0 would stay for every caller there ever was.
             if not self._streams[principal]:
                 del self._streams[principal]
 
@@ -231,10 +239,12 @@ def is_stream(request: "GuardedRequest", body: bytes) -> bool:
         return False
     if request.method == "GET":
         return True
+    # Few bodies hold the method's name, so few are parsed a second time.
     if request.method != "POST" or _LISTEN.encode() not in body:
         return False
     try:
         message: object = json.loads(body)
+    # Not a stream then: the application refuses such a body itself.
     except (ValueError, RecursionError):
         return False
     return isinstance(message, dict) and (
@@ -280,6 +290,7 @@ class McpSessionLimit:
             self._busy[session] -= 1
             if not self._busy[session]:
                 del self._busy[session]
+            # Another request may have ended it meanwhile.
             if session in self._open:
                 self._open.move_to_end(session)
 
@@ -290,7 +301,9 @@ class McpSessionLimit:
         idle = {key: who for key, who in self._open.items() if key not in self._busy}
         if not idle:
             return None
+        # A client that begins many sessions loses its own, not those of others.
         counts = Counter(who.principal for who in idle.values())
         ((most, _),) = counts.most_common(1)
+        # `using` moves a session to the end, so the first one was idle longest.
         session = next(key for key, who in idle.items() if who.principal == most)
         return session, self._open.pop(session)

@@ -65,6 +65,7 @@ class GuardedRequest:
         headers: dict[bytes, list[bytes]] = {}
         pairs = cast("Iterable[tuple[bytes, bytes]]", scope["headers"])
         for name, value in pairs:
+            # Every value is kept: a second Host header has to be seen to be refused.
             headers.setdefault(name.lower(), []).append(value)
         client = cast("tuple[str, int] | None", scope.get("client"))
         peer = client[0] if client else ""
@@ -149,6 +150,7 @@ class GuardedResponse:
         return {**message, "headers": headers}
 
     async def _send_part(self, message: "Message") -> None:
+        # An application may go on sending after its first time-out.
         if self.stalled:
             raise TimeoutError
         try:
@@ -163,6 +165,7 @@ def _private(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     if name.lower() != b"cache-control":
         return name, value
     parts = [part.strip() for part in value.split(b",")]
+    # A "public" next to "private" would contradict it.
     others = [part for part in parts if part.lower() not in (b"public", b"private")]
     return name, b", ".join([b"private", *others])
 
@@ -194,6 +197,7 @@ def add_cors_headers(headers: _Headers, request: GuardedRequest) -> None:
     origins = request.all(b"origin")
     if not origins or any(n == b"access-control-allow-origin" for n, _ in headers):
         return
+    # The one origin that was checked, not "*", so caches have to tell origins apart.
     headers += [
         (b"access-control-allow-origin", origins[0]),
         (b"access-control-expose-headers", _EXPOSED),
@@ -205,6 +209,7 @@ class TrafficCounts:
     """Counts requests. Written by one event loop, read by any thread."""
 
     def __init__(self) -> None:
+        # `int()` gives 0 until a guard sets the three.
         self.streams: Callable[[], int] = int
         self.busy: Callable[[], int] = int
         self.waiting: Callable[[], int] = int
@@ -233,6 +238,7 @@ class TrafficCounts:
         """Yield the counts as Prometheus reads them."""
         name = "satchel_http_requests_total"
         yield _head(name, "counter", "Requests by area and HTTP status.")
+        # A copy, since the event loop may add a key while this thread iterates.
         for (area, status), count in sorted(self._answers.copy().items()):
             yield f'{name}{{part="{area}",status="{status}"}} {count}\n'
         name = "satchel_http_refusals_total"

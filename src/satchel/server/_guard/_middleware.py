@@ -119,6 +119,7 @@ class _Guard:
             error = await self._handle(scope, request, receive, response)
             if error is not None:
                 self._traffic.refused(error.code)
+            # Without an error this sends only if the application sent a 500 or nothing.
             await response.send_error(error or CRASH)
         except ClientGoneError:
             return
@@ -138,17 +139,20 @@ class _Guard:
         """Pass a request to the application, or return why it may not pass."""
         if request.all(b"content-length") and request.all(b"transfer-encoding"):
             return _TWO_LENGTHS
+        # Before the token is read: a foreign page cannot try tokens from a browser.
         error = self._hosts.error(request.all(b"host"), request.all(b"origin"))
         if error is not None:
             # No page of a refused origin may read the reason.
             request.headers.pop(b"origin", None)
             return error
+        # Before the token is needed: a browser sends none with this question.
         if request.method == "OPTIONS" and is_preflight(request):
             await send_preflight(request, response.send_own)
             return None
         caller = await self._admit(request)
         if isinstance(caller, ErrorAnswer):
             return caller
+        # After the caller is known: a stranger cannot make this server take in bodies.
         body = await self._bodies.read(request, receive)
         if isinstance(body, ErrorAnswer):
             return body
@@ -218,6 +222,7 @@ class _Guard:
         if surplus is None:
             return
         session, caller = surplus
+        # ``mcp`` checks the Host header again, and ends a session only for its owner.
         host = [pair for pair in scope["headers"] if pair[0] == b"host"]
         delete = {
             **_scope_for(scope, caller),

@@ -78,6 +78,7 @@ class JwtVerifier:
         claims = await run_sync(self._claims, token, limiter=self._limiter)
         if not claims:
             return None
+        # RFC 9068 has "client_id" and OpenID Connect "azp"; some issuers send neither.
         client = claims.get("client_id") or claims.get("azp") or claims.get("sub")
         if not isinstance(client, str):
             return None
@@ -85,8 +86,10 @@ class JwtVerifier:
         return AccessToken(
             token="",
             client_id=client,
+            # Some issuers name this claim "scp" and make it a list.
             scopes=_words(claims.get("scope", claims.get("scp"))),
             expires_at=int(expires) if isinstance(expires, int | float) else None,
+            # `jwt.decode` has compared the audience with it.
             resource=self._settings.resource,
             subject=subject if isinstance(subject, str) else None,
             claims=dict(claims),
@@ -95,6 +98,7 @@ class JwtVerifier:
     def _claims(self, token: str) -> Mapping[str, object] | None:
         import jwt
 
+        # Threads share this without a lock: a lost write costs one more fetch.
         if time.monotonic() < self._not_before:
             raise SourceUnavailableError(self._settings.issuer, "no keys just now")
         try:

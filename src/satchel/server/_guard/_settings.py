@@ -57,6 +57,7 @@ class OAuthSettings:
         """Where the metadata of this resource is (RFC 9728, section 3.1)."""
         parts = urlsplit(self.resource)
         path = parts.path.rstrip("/")
+        # The well-known path comes before the path of the resource, not after it.
         return f"{parts.scheme}://{parts.netloc}{METADATA_PATH}{path}"
 
 
@@ -137,6 +138,7 @@ def is_loopback(host: str) -> bool:
         address = ip_address(host.strip("[]"))
     except ValueError:
         return False
+    # A socket for both versions reports IPv4 peers as "::ffff:127.0.0.1".
     mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_loopback
 

@@ -97,6 +97,7 @@ def digest_of(secret: str, where: str = "") -> bytes:
             "a-z, 0-9 and ._~+/-; to make one: "
             "python -c 'import secrets; print(secrets.token_urlsafe(32))'",
         )
+    # Digests are equally long, so comparing them does not show a token's length.
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -159,6 +160,7 @@ class TokenFile:
         """Look a token up among those that the file has now."""
         now = self._clock()
         if now >= self._next_check:
+            # Set first, so that a file that fails is not read again for each request.
             self._next_check = now + CHECK_S
             self._refresh()
         return self._tokens.find(digest)
@@ -168,11 +170,13 @@ class TokenFile:
         try:
             if _signature(self._path.stat()) != before:
                 self._tokens = self._load()
+        # Deleting the file is a way to shut out everyone, so the old tokens go.
         except FileNotFoundError:
             self._signature = ()
             self._tokens = FixedTokens(())
             if before:
                 _log.error("the file of tokens is gone: none of its tokens works now")
+        # A file that is half written must not lock out every caller.
         except (ConfigError, OSError) as error:
             detail = error.detail if isinstance(error, ConfigError) else "unreadable"
             _log.error("tokens stay as they were: %s", detail)
@@ -181,6 +185,7 @@ class TokenFile:
         where = str(self._path)
         try:
             with self._path.open("rb") as file:
+                # Of the open file, since the path may name another one meanwhile.
                 status = os.fstat(file.fileno())
                 # Before anything can fail, so that a failure is logged once.
                 self._signature = _signature(status)
@@ -190,6 +195,7 @@ class TokenFile:
                 raise ConfigError(where, f"over {_MAX_BYTES:,} bytes")
             # Editors on Windows put a byte order mark first.
             text = data.decode("utf-8-sig")
+        # `_refresh` treats a deleted file differently from an unreadable one.
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -227,6 +233,7 @@ def read_several(text: str, where: str) -> tuple[Token, ...]:
         _token(table, f"{where}: token {number}")
         for number, table in enumerate(cast("list[object]", tables), 1)
     )
+    # Rates and sessions are counted by name: two callers must not share one.
     if len({token.caller.name for token in tokens}) < len(tokens):
         raise ConfigError(where, "two tokens have one name")
     if len({token.digest for token in tokens}) < len(tokens):
@@ -261,6 +268,7 @@ def _digest(secret: object, sha256: object, where: str) -> bytes:
 
 
 def _patterns(value: object, where: str) -> tuple[str, ...]:
+    # Anything but a list becomes one item that is not text, and so is refused.
     items = cast("list[object]", value) if isinstance(value, list) else [None]
     patterns = tuple(item for item in items if isinstance(item, str))
     if len(patterns) < len(items):
@@ -283,4 +291,5 @@ def _check_mode(status: os.stat_result, where: str) -> None:
 
 
 def _signature(status: os.stat_result) -> tuple[int, ...]:
+    # The inode tells a file that was renamed into place; the mode, a chmod alone.
     return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode

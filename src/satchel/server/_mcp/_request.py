@@ -178,6 +178,7 @@ def _check_text(ctx: McpContext) -> None:
     if ctx.params is None:
         return
     try:
+        # Finds a lone surrogate in any text at any depth, in one pass.
         json.dumps(ctx.params, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         message = "the parameters hold half a character (a lone surrogate)"
@@ -227,6 +228,7 @@ def _last_key(cursor: str, kind: str) -> str:
             cursor_kind, line, last = raw.decode("utf-8", "surrogatepass").partition(
                 "\n"
             )
+        # Errors of base64 and of encodings are ValueErrors, too.
         except ValueError:
             cursor_kind = line = last = ""
         if cursor_kind == kind and line:

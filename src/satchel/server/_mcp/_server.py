@@ -79,6 +79,7 @@ class CatalogInstructions:
 
     async def initialize(self, ctx: McpContext, call_next: CallNext) -> HandlerResult:
         """Put the instructions into the answer of the handshake: a middleware."""
+        # The package's own instructions are one fixed text; these differ by caller.
         result = await call_next(ctx)
         if ctx.method != "initialize" or not isinstance(result, Mapping):
             return result
@@ -149,6 +150,7 @@ def build_server(library: ServedLibrary) -> SkillServer:
     server.add_notification_handler(
         "notifications/initialized", NotificationParams, sessions.initialized
     )
+    # The first is the outermost, so errors of the others are contained, too.
     server.middleware[:0] = [contain_errors, instructions.initialize]
     return server
 
@@ -207,6 +209,7 @@ async def drained_streams(
         group.start_soon(forward_answers)
         async with requests, answers:
             yield requests, answers
+            # The server has ended, so nothing takes further requests.
             reading.cancel()
 
 
@@ -222,6 +225,7 @@ class _OpenRequests:
         message = item.message if isinstance(item, SessionMessage) else None
         if isinstance(message, JSONRPCRequest) and message.method != _ENDLESS:
             if not self._ids:
+                # An event cannot be unset, so the next open request gets a new one.
                 self.none = anyio.Event()
             self._ids.add(message.id)
         elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:

@@ -56,6 +56,7 @@ class SubscriptionStreams:
         self._handler = ListenHandler(
             self, max_subscriptions=MAX_CLIENTS, max_buffered_events=_MAX_WAITING
         )
+        # The package's handler calls `subscribe` without the request it serves.
         self._pending: ContextVar[_PendingStream] = ContextVar("pending")
 
     async def listen(
@@ -140,6 +141,7 @@ class SessionNotifier:
                     await _notify(ctx, event)
         finally:
             del self._sessions[id(who)]
+            # Requests that wait for a session that could not begin go on without it.
             session.begin(None)
 
     async def subscribe(
@@ -175,6 +177,7 @@ class _NotifiedSession:
     """
 
     def __init__(self, who: InitializeRequestParams) -> None:
+        # Kept alive, since its `id` is the key of this session.
         self.who = who
         self._begun = Event()
         self._watcher: Watcher | None = None
@@ -219,6 +222,7 @@ def _into(send: MemoryObjectSendStream[ServerEvent]) -> Callable[[ServerEvent], 
         try:
             send.send_nowait(event)
         except WouldBlock:
+            # Ends the loop that sends, and so the notifications of this session.
             send.close()
         except ClosedResourceError:
             return

@@ -78,6 +78,7 @@ class ArgumentValidator:
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._validator = cast("_Validator", Draft202012Validator(schema))
         self._required = frozenset[str](schema.get("required", ()))
+        # Only schemas without further rules, such as an "enum" or a "pattern".
         self._texts = {
             name: value["maxLength"]
             for name, value in schema["properties"].items()
@@ -106,6 +107,7 @@ class ArgumentValidator:
             return False
         values = cast("dict[str, object]", arguments)
         return self._required <= values.keys() and all(
+            # No text is as short as -1: the validator judges an unknown argument.
             isinstance(value, str) and len(value) <= self._texts.get(name, -1)
             for name, value in values.items()
         )

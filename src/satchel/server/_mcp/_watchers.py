@@ -113,6 +113,7 @@ class Watchers:
             # Most clients see the same two catalogs, which are compared once.
             pair = id(old), id(new)
             if pair not in compared:
+                # The value holds both catalogs, so that no other one gets their ids.
                 compared[pair] = old, new, _differ(old, new)
             if compared[pair][2]:
                 news += ((watcher.deliver, event) for event in _LISTS)
@@ -126,10 +127,12 @@ class Watchers:
     def _updated(self, watcher: Watcher) -> list[str]:
         with self._lock:
             before = dict(watcher.uris)
+        # Outside the lock: a mark may read a disk.
         now = {uri: self._mark(watcher.view, uri) for uri in before}
         updated = [uri for uri, mark in now.items() if mark != before[uri]]
         with self._lock:
             for uri in updated:
+                # The client may have unsubscribed while the marks were computed.
                 if uri in watcher.uris:
                     watcher.uris[uri] = now[uri]
         return updated
@@ -153,6 +156,7 @@ def _differ(old: Catalog, new: Catalog) -> bool:
         return False
     if old.entries != new.entries or old.excluded != new.excluded:
         return True
+    # Equal entries may differ in their files, which `==` leaves out.
     return any(
         a.files != b.files for a, b in zip(old.entries, new.entries, strict=True)
     )
