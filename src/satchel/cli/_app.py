@@ -51,6 +51,7 @@ class _App(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
+        # Completion asks with names that are half typed, which are no errors.
         if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         from difflib import get_close_matches
@@ -74,6 +75,7 @@ class _App(click.Group):
     ) -> NoReturn:
         """Run, and end the process with a status: 0, 1, 2, or 130 when interrupted."""
         use_utf8()
+        # Otherwise click prints errors and exits by itself; here `report_error` does.
         extra["standalone_mode"] = False
         if os.environ.get("NO_COLOR"):
             extra.setdefault("color", False)
@@ -84,6 +86,7 @@ def _status(run: Callable[[], object]) -> int:
     """Run a command, and return its exit status."""
     try:
         result = run()
+        # Flush here: at exit, a closed pipe or a full disk could not change the status.
         sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001 - what it does not know it raises
         return report_error(error)

@@ -25,6 +25,7 @@ def ask_in_terminal(question: Question) -> ApprovalAnswer:
     Questions of several threads come one after the other. Any answer but ``y`` or ``s``
     means no; so does a standard input or error that is no terminal.
     """
+    # A pipe must not answer: nobody would have read the question.
     if not (_is_terminal(sys.stdin) and _is_terminal(sys.stderr)):
         return "no"
     with _terminal:

@@ -87,6 +87,7 @@ class CheckRun:
         settings = self._settings()
         baseline = read_baseline(self.baseline) if self.baseline else None
         packs = self.packs
+        # A hook that names no changed file checks nothing, and not the whole project.
         if not packs and not self.changed_files:
             packs = _project_packs(self.config, settings.limits)
         if self.loaders is not None:
@@ -94,6 +95,7 @@ class CheckRun:
         report = self._report(packs, settings)
         if self.fix or self.diff:
             self._show_diff(report)
+        # --diff shows what --fix would write, and writes nothing.
         if self.fix and not self.diff and report.fixes:
             report = self._write_fixes(packs, report, settings)
         if baseline is not None:

@@ -40,6 +40,7 @@ def report_error(error: BaseException) -> int:
     Raises:
         BaseException: Something that is no error of a command, such as SystemExit.
     """
+    # Subclasses come before OSError and SkillError: the first match wins.
     match error:
         case click.ClickException():
             # It may quote names of any pack. A changed copy would lose its class.
@@ -47,6 +48,7 @@ def report_error(error: BaseException) -> int:
             error.show()
             return error.exit_code
         case click.Abort() | KeyboardInterrupt():
+            # 128 and SIGINT (2), as shells report it.
             return 130
         case BrokenPipeError():
             _discard_output()
@@ -117,6 +119,7 @@ def _bug(error: Exception) -> str:
 
 def _discard_output() -> None:
     """Let what is not flushed yet go nowhere: the reader of our output is gone."""
+    # Python flushes standard output again at exit, which would fail with a traceback.
     with suppress(OSError, ValueError):  # a test that captures output has no file
         out = sys.stdout.fileno()
         os.dup2(os.open(os.devnull, os.O_WRONLY), out)

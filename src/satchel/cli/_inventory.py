@@ -70,6 +70,7 @@ def take_inventory(skills: "Satchel") -> Inventory:
         for conflict in catalog.unresolved
         for owner in conflict.owners
     ]
+    # A refused pack has findings of its own, which say why.
     excluded = [skill for skill in catalog.excluded if skill.reason != "refused"]
     items += [Item(skill.descriptor, skill.reason) for skill in excluded]
     items.sort(key=lambda item: (item.descriptor.id, item.descriptor.origin.location))
@@ -178,6 +179,7 @@ def _places(catalog: "Catalog") -> Counter[str]:
     count: Counter[str] = Counter()
     owners = [("conflict", pack) for one in catalog.unresolved for pack in one.owners]
     excluded = [(skill.reason, skill.descriptor) for skill in catalog.excluded]
+    # The first mention of a folder counts: listed, then in conflict, then excluded.
     for reason, pack in (
         *(("listed", entry) for entry in catalog.entries),
         *owners,

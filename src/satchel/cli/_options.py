@@ -93,6 +93,7 @@ def _store_prefix(
     ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
 ) -> None:
     """Store one text for all paths, or one for each path; not both."""
+    # A path may contain an equals sign, so the last one counts.
     parts = [text.rpartition("=") for text in texts]
     by_place = {place: prefix for place, _, prefix in parts}
     if "" in by_place and len(texts) > 1:
@@ -108,6 +109,7 @@ def options_again() -> list[str]:
     by_place = {"": prefix} if isinstance(prefix, str) else prefix
     arguments: list[str] = []
     for place, text in by_place.items():
+        # The other process may start in another folder.
         where = f"{os.path.abspath(place)}=" if place else ""  # noqa: PTH100
         arguments += ["--prefix", f"{where}{text}"]
     if "on_conflict" in options:
@@ -163,6 +165,7 @@ def open_named_skills(
         options = {**ctx.meta.get(_CONTEXT_KEY, {}), **options}
     folders: list[Any] = list(paths)
     if client_folders:
+        # A folder that is named twice is opened once.
         folders = [_with_client_folders(path) for path in dict.fromkeys(paths)]
     if not folders:
         options = {"config": _settings(), **options}
@@ -297,6 +300,7 @@ def complete_skill(
                 for entry in skills.catalog
                 if entry.id.startswith(incomplete)
             ]
+    # Completion is silent: a message would appear in the line that the user types.
     except (SkillError, OSError):
         return []
 
@@ -323,6 +327,7 @@ def _budget(
         return "default"
     if text.lower() == "none":
         return None
+    # `isdecimal` alone also accepts the digits of other scripts.
     if not (text.isascii() and text.isdecimal() and int(text)):
         message = f"{text!r} is neither a count from 1 nor 'none'"
         raise click.BadParameter(message, ctx, param)
@@ -355,5 +360,6 @@ def _to_stderr() -> "logging.Logger":
     logger = logging.getLogger("satchel.cli.usage")
     logger.setLevel(logging.INFO)
     logger.propagate = False
+    # Replaced, not added: a second command in this process would print each line twice.
     logger.handlers[:] = [ToStderr()]
     return logger

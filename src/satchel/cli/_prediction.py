@@ -61,6 +61,7 @@ def groups_of(pack: "PackPrediction") -> Iterator[LoaderGroup]:
                 continue
             reasons = tuple(_reasons(pack, outcome))
             alike.setdefault(reasons, []).append(outcome.loader)
+        # Ties go by the loaders, so that equal calls print equal text.
         for reasons, alike_loaders in sorted(
             alike.items(), key=lambda item: (-len(item[1]), item[1])
         ):
@@ -145,6 +146,7 @@ def render_json(prediction: PredictionReport) -> str:
         "packs": [_pack_entry(pack) for pack in prediction.library.packs],
         "findings": json.loads(render_report(prediction.report, "json"))["findings"],
     }
+    # `json` escapes every control character but DEL.
     return json.dumps(document, indent=2).replace("\x7f", "\\u007f")
 
 

@@ -79,6 +79,7 @@ def serve(options: ServeOptions) -> int:
     """
     if any(find_spec(module) is None for module in _NEEDED):
         raise ExtraMissingError("satchel serve", "serve")
+    # Options first: reading the skills may take long, and a wrong option needs none.
     guarding = guard_settings(options)
     from satchel.server import LibraryRefresher, ServedLibrary, ServerSettings
     from satchel.usage import MetricsSink
@@ -100,6 +101,7 @@ def serve(options: ServeOptions) -> int:
             sinks=(*sinks, metrics),
             style=options["style"],
             budget_tokens=options["budget"],
+            # --strict judges the whole library, so it waits for remote sources as well.
             far_s=None if options["strict"] else REMOTE_S,
         ) as skills,
     ):
@@ -110,6 +112,8 @@ def serve(options: ServeOptions) -> int:
         if _print_reasons(library) and options["strict"]:
             echo_error("not started, because of --strict")
             return 1
+        # Every message is on standard error: with --stdio standard output belongs to
+        # MCP.
         _print_served(library)
         with LibraryRefresher(library, every_s=options["refresh"]) as refresher:
             if options["stdio"]:
@@ -255,6 +259,7 @@ def _over_http(
 
 def _url(host: str, port: int) -> str:
     """Return the URL of the server for a program on this machine."""
+    # An address to listen on everywhere is no address to connect to.
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 

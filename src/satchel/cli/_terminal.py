@@ -69,11 +69,13 @@ def echo_json(value: object) -> None:
     """Print JSON in printable ASCII, for any terminal and locale."""
     import json
 
+    # `json` escapes every control character but DEL.
     click.echo(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))
 
 
 def write(data: bytes) -> None:
     """Print the exact bytes."""
+    # Text that still waits in the text layer comes before these bytes.
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
@@ -106,6 +108,7 @@ def cells(text: str) -> int:
 def _cells(char: str) -> int:
     import unicodedata
 
+    # Joiners and variation selectors take no column of their own.
     if unicodedata.combining(char) or char in "\u200c\u200d\ufe0e\ufe0f":
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -21,6 +21,7 @@ def stat_file(path: str) -> FileStat | None:
     place = _find_package(path)
     if isinstance(place, Path):
         try:
+            # Not `stat`: a link may lead out of the package, and is no file here.
             status = place.joinpath(path.partition("/")[2]).lstat()
         except OSError:
             return None
@@ -89,6 +90,7 @@ def read_file(path: str, limit_bytes: int, owner: str) -> bytes:
         return read_confined(str(place), inside, limit_bytes, owner=owner)
     if place is None or not place.is_file():
         raise ReferenceNotFoundError(owner, path)
+    # Files in an archive have no size before they are read.
     data = place.read_bytes()
     if len(data) > limit_bytes:
         raise LimitExceededError("file_bytes", limit_bytes, len(data), "bytes", path)
@@ -104,6 +106,7 @@ def _find_package(path: str) -> Path | Traversable | None:
     if not inside:
         return None
     try:
+        # Only a plain name: for a dotted one `find_spec` imports the parents.
         spec = find_spec(package) if package.isidentifier() else None
         # A module that is no package would mean the folder that it is in.
         if spec is None or spec.submodule_search_locations is None:
@@ -114,5 +117,6 @@ def _find_package(path: str) -> Path | Traversable | None:
             return files(package).joinpath(inside)
     except Exception:  # noqa: BLE001 - a package's own loader or code may raise anything
         return None
+    # A namespace package has several folders: the first one that has the file counts.
     with_file = (folder for folder in folders if os.path.lexists(folder / inside))
     return next(with_file, folders[0])

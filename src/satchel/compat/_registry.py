@@ -196,6 +196,7 @@ class SkillRegistry:
         check_path(path, key)
         descriptor = self.get(key)
         if path != SKILL_FILE:
+            # Only listed files: a path names an importable package, which may be any.
             if path not in descriptor.references:
                 raise ReferenceNotFoundError(key, path)
             return read_file(path, limit_bytes, key)
@@ -222,6 +223,8 @@ class SkillRegistry:
                         rename_advice("register it with replace=True"),
                     )
                 skills[descriptor.name] = descriptor
+            # A new mapping for each change: readers take no lock and never see half of
+            # it.
             self._skills = MappingProxyType(dict(sorted(skills.items())))
 
     def _owner(self, descriptor: SkillDescriptor) -> str:
@@ -277,6 +280,7 @@ def default_registry() -> "Satchel":
     It reads satchel.toml if there is one, else the usual folders of clients
     (`satchel.sources.usual`). Call its ``sync()`` to look again.
     """
+    # Without the lock two threads could make one each: `cache` does not prevent that.
     with _lock:
         return _make()
 
@@ -292,5 +296,6 @@ def _make() -> "Satchel":
 
     try:
         return Satchel() if find_config(Path.cwd()) else Satchel(*usual())
+    # A satchel.toml may have other settings and name no skills.
     except NoSources:
         return Satchel(*usual())

@@ -53,6 +53,7 @@ def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
     """
     module, _, name = what.partition(":")
     here = os.getcwd()  # noqa: PTH109 - as text, for the path of imports
+    # An installed command does not search the working folder by itself.
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
@@ -62,6 +63,7 @@ def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
         descriptors = descriptors_of(value)
     except SkillError:
         raise
+    # A module may call `sys.exit` when it is imported.
     except (Exception, SystemExit) as error:
         detail = f"it cannot be imported: {type(error).__name__}: {error}"
         raise ConfigError(what, detail) from error
@@ -100,6 +102,7 @@ def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
         return (SkillDescriptor(what.name, description, what.instructions),)
     if callable(what):
         return _made_by(what)
+    # A text is iterable too, but is never a list of skills.
     if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
         several = cast("Iterable[object]", what)
         return tuple(one for item in several for one in descriptors_of(item))
@@ -122,6 +125,7 @@ def check_registered(
     findings = [*_registration_errors(descriptors)]
     for descriptor in descriptors:
         findings += _check(descriptor, descriptors, settings)
+    # Two skills that list the same file give equal findings: report each once.
     judged = [settings.judge(finding) for finding in dict.fromkeys(findings)]
     reported = tuple(finding for finding in judged if finding is not None)
     return CheckReport(
@@ -142,6 +146,7 @@ def _made_by(make: Callable[..., object]) -> tuple[SkillDescriptor, ...]:
         in {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
     ]
     registry = SkillRegistry()
+    # A function with a parameter gets a registry to fill.
     made = make(*[registry][: len(required)])
     return descriptors_of(registry if made is None else made)
 
@@ -164,6 +169,7 @@ def _check(
     yield from _check_text(descriptor, settings.thresholds.description_chars)
     yield from _missing_references(descriptor)
     home = _home(descriptor)
+    # Skills of one package may share the folder: what any of them lists is listed.
     listed = {path for skill in every for path in skill.references}
     for path in files_below(home) if home else ():
         if path not in listed:
@@ -179,6 +185,7 @@ def _check(
 
 def _check_text(descriptor: SkillDescriptor, most: int) -> Iterator[Finding]:
     text = descriptor.instructions
+    # A threshold of 0 turns the check off.
     if 0 < most < len(" ".join(text.split())):
         yield Finding.of(
             "long-instructions", _place(descriptor), count=len(text), most=most
@@ -211,6 +218,7 @@ def _check_references(
 ) -> Iterator[Finding]:
     """Yield the findings of lint about the references that exist."""
     there = tuple(path for path in descriptor.references if stat_file(path) is not None)
+    # Files that are not listed are targets of links too; another finding reports them.
     around = {*there, *(files_below(home) if home else ())}
     registry = SkillRegistry([_listable(descriptor)])
     name = _listable(descriptor).name
@@ -250,6 +258,7 @@ def _home(descriptor: SkillDescriptor) -> str:
     """Return the folder ``references`` next to the skill's module; empty for none."""
     module = descriptor.import_path.partition(":")[0].removesuffix(".py")
     parts = module.replace(".", "/").split("/")
+    # The longest path first: the nearest folder around the module is its home.
     for count in range(len(parts), 0, -1):
         folder = "/".join(parts[:count])
         if is_folder(folder):

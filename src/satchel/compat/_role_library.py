@@ -112,6 +112,7 @@ class RolePacks(SourceWrapper):
     def manifest(self, key: str) -> bytes | Manifest:
         """Return the raw SKILL.md, and count that it is parsed."""
         self.parses += 1
+        # A read that fails must leave no digest of the earlier bytes.
         self._digests.pop(key, None)
         data = super().manifest(key)
         self._digests[key] = _digest(data)
@@ -208,6 +209,7 @@ class RoleLibrary:
             seen = self._packs.look()
             if self._registry is None or seen != self._seen:
                 registry.sync()
+                # Only after the sync: if it raises, the next call syncs again.
                 self._registry, self._seen = registry, seen
             return registry.catalog, registry.latest
 
@@ -246,6 +248,7 @@ class RoleLibrary:
         with self._lock:
             registry, self._registry = self._registry, None
             skills, self._skills = self._skills, None
+        # Without the lock: a source that closes slowly delays no other caller.
         for part in (skills, registry):
             if part is not None:
                 part.close()

@@ -25,6 +25,7 @@ from satchel.files import read_confined
 from satchel.model import DEFAULT_LIMITS, Finding, Limits
 from satchel.text import decode, is_text
 
+# Possessive quantifiers: a name without its end is not tried again at every length.
 _IF: Final = re.compile(r"\{\{#IF\s++(\w++)\}\}")
 _IF_NOT: Final = re.compile(r"\{\{#IF_NOT\s++(\w++)\}\}")
 _END: Final = re.compile(r"\{\{/IF\}\}")
@@ -55,6 +56,7 @@ def render_template(
         run: Called with each command of the template, in order; never with a value.
     """
     text = resolve_conditions(template, values)
+    # Commands before values: text of a user in a value never becomes a command.
     if run is not None:
         text = _COMMAND.sub(lambda match: run(match[1].strip()), text)
     return fill(text, values)
@@ -90,6 +92,7 @@ def _choose_branches(
     """Keep or remove each block; one without an end, and all text after it, stays."""
     pieces: list[str] = []
     at = 0
+    # Without an end the loop stops: a search from each begin to the end is quadratic.
     while (begin := begins.search(text, at)) and (
         end := ends.search(text, begin.end())
     ):
@@ -133,6 +136,8 @@ def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            # A session of its own: one killpg then reaches everything that the command
+            # started.
             start_new_session=True,
         )
     except (OSError, ValueError):
@@ -143,6 +148,8 @@ def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:
         reader.start()
         reader.join(timeout_s)
         with suppress(subprocess.TimeoutExpired):
+            # A command may close its output and go on: it gets what is left of the
+            # time.
             if not (reader.is_alive() or reader.over):
                 process.wait(max(end - time.monotonic(), 0))
         late = process.returncode is None and not reader.over
@@ -173,6 +180,7 @@ class _OutputReader(threading.Thread):
         """Read to the end or to the limit."""
         if self._pipe is not None:
             with self._pipe as pipe:
+                # One byte more than allowed is enough to see that there was too much.
                 self.data = pipe.read(MAX_OUTPUT_BYTES + 1)
 
 

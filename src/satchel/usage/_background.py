@@ -79,7 +79,9 @@ class Background(EventSink):
     def reset_after_fork(self) -> None:
         """Drop queue, thread and store: they belong to the parent process."""
         if self._store is not None:
+            # Keep a reference, or the garbage collector closes the store in the child.
             _inherited.append(self._store)
+        # A new lock: a thread of the parent may have held the old one at the fork.
         self._lock = threading.Lock()
         self._progress = threading.Condition(self._lock)
         self._queue: deque[DeferredEvent] = deque()
@@ -140,6 +142,7 @@ class Background(EventSink):
                 self._log_loss()
                 return False
             self._queue.append(deferred)
+            # `defer` may append without the lock from here on: the writer has started.
             self._is_open = True
         if len(self._queue) > self._half_full and not self._hurry.is_set():
             self._hurry.set()
@@ -278,6 +281,7 @@ class Background(EventSink):
     def _write_all(self) -> bool:
         """Write until nothing waits; return whether that worked."""
         while True:
+            # A batch that failed is still here, and is written first: the order stays.
             if not self._batch and not self._take():
                 return True
             try:
@@ -299,6 +303,7 @@ class Background(EventSink):
         with self._lock:
             count = min(len(self._queue), self._batch_size)
             batch = [self._queue.popleft() for _ in range(count)]
+            # A batch that is tried again keeps its numbers: a store skips what it has.
             first = self._taken + 1
             self._taken += count
         for number, deferred in enumerate(batch, first):
@@ -323,6 +328,8 @@ class Background(EventSink):
 
     def _finish(self) -> None:
         with self._lock:
+            # Flag down: a thread that appends late then sees `_is_over`, and counts it
+            # lost.
             self._is_over, self._is_woken = True, False
             self._drop_rest()
             self._progress.notify_all()

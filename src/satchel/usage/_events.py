@@ -249,10 +249,12 @@ class UsageEvents:
 
     def _epoch_time(self, then: float) -> float:
         """Return a monotonic time as seconds since the epoch."""
+        # The monotonic clock has no epoch: take from now how long ago it was.
         return self._clock.now() - (self._clock.monotonic() - then)
 
     def _count_later(self, digest: str, text: str) -> _TokenCount:
         if len(self._token_counts) >= MAX_COUNTS:
+            # A full table starts empty again: a load keeps no order of use.
             self._token_counts.clear()
         count = self._token_counts[digest] = _TokenCount(text)
         return count
@@ -330,6 +332,7 @@ def owned_sinks(owner: object, environ: Mapping[str, str]) -> Sinks:
     opened = usage_sinks(environ)
     sinks = Sinks(opened)
     if not all(isinstance(sink, LoggingSink) for sink in opened):
+        # A finalizer must hold no reference to its owner, so it gets the sinks alone.
         end = weakref.finalize(owner, _retire_in_thread, sinks)
         end.atexit = False  # each writer registers its own exit
     return sinks

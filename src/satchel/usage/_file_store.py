@@ -79,6 +79,8 @@ class LineStore:
             lines.append(dropped_line(self._writer, dropped, now))
         if lines:
             self._append(lines)
+        # Only after the write: a batch that failed is tried again, and must not count
+        # as stored.
         self._offered, self._dropped = offered, dropped
 
     def close(self, dropped: int, now: float) -> None:
@@ -121,6 +123,8 @@ class ChainStore(LineStore):
                 digest = sha256(data).hexdigest()
                 parts.append(data + b"\n")
             _write_or_undo(fd, end, b"".join(parts))
+            # The log reaches the disk before its head: a head that is ahead means a cut
+            # log.
             os.fsync(fd)
             self._written = number, digest
             self._write_head(number, digest)
@@ -148,6 +152,8 @@ class ChainStore(LineStore):
         try:
             value: Any = json.loads(Path(f"{self._path}{HEAD_SUFFIX}").read_bytes())
             number, digest = value["line"], value["digest"]
+        # A damaged head stops no writer: the last line of the log has number and digest
+        # too.
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return 0, GENESIS
         is_valid = isinstance(number, int) and isinstance(digest, str)
@@ -215,6 +221,7 @@ def _write_or_undo(fd: int, end: int, data: bytes) -> None:
     try:
         _write_fully(fd, data)
     except OSError:
+        # Undo it, or the next line would continue this one.
         os.ftruncate(fd, end)
         raise
 
@@ -286,6 +293,8 @@ def verify_chain(
             if wrong:
                 return ChainCheck(number, digest, number + 1, wrong, anchor is not None)
             number += 1
+            # The digest is of the JSON alone, as the writer computes it before the line
+            # end.
             digest = sha256(line[:-1]).hexdigest()
             _note_writer(writers, line)
             if anchor is not None and anchor.get("line") == number:
@@ -316,6 +325,7 @@ def _read_head(
 
 def _note_writer(writers: set[object], line: bytes) -> None:
     """Add a writer that started, and remove one that was closed."""
+    # A search of bytes first: only lines of writers are parsed a second time.
     if STARTED.encode() in line or CLOSED.encode() in line:
         value: Any = json.loads(line)
         if value.get("event") == STARTED:

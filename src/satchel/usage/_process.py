@@ -52,6 +52,7 @@ def register_exit() -> None:
 def close_all_writers() -> None:
     """Close all writers, in parallel."""
     writers = list(_writers)
+    # Signal all before waiting for the first, so that they write at the same time.
     for writer in writers:
         writer.retire()
     for writer in writers:
@@ -124,6 +125,7 @@ def open_private(path: str) -> int:
     """
     try:
         return os.open(path, _FLAGS | _BINARY, 0o600)
+    # The folder is made only if it is missing: that costs nothing in the usual case.
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path) or os.curdir, mode=0o700, exist_ok=True)
         return os.open(path, _FLAGS | _BINARY, 0o600)

@@ -60,6 +60,7 @@ def read_records(path: str | PathLike[str]) -> Records:
 
 
 def _read_database(file: Path) -> Records:
+    # Read-only: a report changes nothing in the file of a writer that runs.
     url = f"{file.absolute().as_uri()}?mode=ro"
     try:
         try:
@@ -108,6 +109,7 @@ class _RowParser:
         for row in rows:
             try:
                 made = make(*row)
+            # Deeply nested JSON raises RecursionError, which is no ValueError.
             except (TypeError, ValueError, RecursionError):
                 self.unread += 1
             else:
@@ -175,6 +177,8 @@ class _LineReader:
         ):
             self._unread += 1
             return
+        # Not counted as damaged: the report would leave out every event of a later
+        # Satchel.
         raise ConfigError(
             self._path,
             f"written by a later Satchel (schema {version!r}, known is "
@@ -225,6 +229,7 @@ class _LineReader:
             self._copied(value)
         else:
             self._loaded(value)
+        # Only after the line was read: a damaged line must not hide its second try.
         if "seq" in value:
             self._seqs[writer] = value["seq"]
 
@@ -246,6 +251,8 @@ class _LineReader:
         day = checked_day(int(value["at"] // DAY_S))
         for skill in value["skills"]:
             name = _text(skill["name"])
+            # Lines of several writers are in no order of time; the newest day describes
+            # the skill.
             if day >= max(self._days[name], default=day):
                 self._listed[name] = ListedSkill(
                     _text(skill["source"]),
@@ -275,11 +282,13 @@ class _LineReader:
             _text(value["agent"]),
             _text(value["client"]),
         )
+        # Tokens first: they may be damaged, and then the line counts nowhere.
         self._tokens[key] += _whole(value["tokens"])
         self._counts[key] += 1
 
 
 def _whole(value: object) -> int:
+    # Not isinstance: True and False are ints too.
     if type(value) is not int:
         raise TypeError(value)
     return value

@@ -47,6 +47,7 @@ def redact_request(
     file = redact_file(request.file, entry)
     if entry is None and not _NAME.fullmatch(name):
         name = INVALID
+        # The message of this error quotes the id that was asked for.
         if isinstance(error, SkillNotFoundError):
             error = SkillNotFoundError(INVALID)
     if isinstance(error, SkillExcludedError):
@@ -59,6 +60,8 @@ def redact_request(
         return RedactedRequest(name, file, entry, None, None)
     if isinstance(error, SkillError):
         return RedactedRequest(name, file, entry, str(error), error.code)
+    # The message of an error that is not ours may quote anything; only its class is
+    # safe.
     return RedactedRequest(name, file, entry, type(error).__name__, "internal-error")
 
 
@@ -67,6 +70,7 @@ def redact_file(file: object, entry: Descriptor | None) -> str | None:
     if file is None or file == "":
         return None
     path = _text_of(file)
+    # A file of the pack is no free text, whatever its name looks like.
     if entry is not None and path in entry.resources:
         return path
     is_path = len(path) <= _MAX_PATH and _PATH.fullmatch(path)

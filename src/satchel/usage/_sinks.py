@@ -110,6 +110,7 @@ class _AdaptedSink(EventSink):
 
     @property
     def state(self) -> UsageState:
+        # `LoadsOnly` wraps sinks of every kind, also those that know their state.
         if isinstance(self._sink, EventSink):
             return self._sink.state
         return UsageState(
@@ -156,6 +157,7 @@ class _AdaptedSink(EventSink):
             value = getattr(self._sink, name, default)
         except Exception:  # noqa: BLE001 - a sink is a plug-in
             return default
+        # A plug-in may use the name for something else; only the expected type counts.
         return value if isinstance(value, type(default)) else default
 
 
@@ -322,6 +324,7 @@ class Sinks:
         for sink, name in self._takers[kind]:
             try:
                 sink.defer(deferred)
+            # BaseException: a panic of an extension in Rust is no Exception.
             except BaseException as error:  # noqa: BLE001 - a sink is a plug-in
                 self._failed(name, error)
                 self._lost += 1
@@ -359,6 +362,7 @@ class Sinks:
             import logging
 
             log = logging.getLogger("satchel")
+            # Only the class at this level: the text of the error may be private.
             kind = type(error).__name__
             log.warning("usage sink %s failed (%s); loads go on without", name, kind)
             log.debug("usage sink %s failed", name, exc_info=error)

@@ -89,10 +89,12 @@ _INSERT_COPY: Final = (
 _copy_values = attrgetter("at", "name", "file", "source", "via", "code", "client")
 _marks = ", ".join("?" * (len(LOAD_COLUMNS) + 2))
 _columns = ", ".join(f'"{name}"' for name in LOAD_COLUMNS)
+# A batch may be tried again after it was stored: rows that exist stay as they are.
 _INSERT: Final = (
     f"INSERT INTO loads (writer, seq, {_columns}) VALUES ({_marks}) "  # noqa: S608 - our own names
     "ON CONFLICT (writer, seq) DO NOTHING"
 )
+# Several writers store late and in any order: an older day never replaces a newer row.
 _UPSERT: Final = """
 INSERT INTO skills VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
 ON CONFLICT (name) DO UPDATE SET
@@ -123,11 +125,16 @@ class SqliteStore:
             ConfigError: A later Satchel wrote it.
             OSError, sqlite3.Error: It cannot be opened.
         """
+        # Make the file first: SQLite would make it with the permissions of the umask.
         os.close(open_private(self._path))
         with self._turn():
+            # No implicit transactions: `_transaction` begins each one with the write
+            # lock.
             base = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
             try:
                 if _has_tables(base):
+                    # Before the first change: the file may be a database of another
+                    # program.
                     check_version(base, self._path)
                 base.execute("PRAGMA journal_mode = WAL")
                 base.execute("PRAGMA synchronous = NORMAL")
@@ -187,6 +194,7 @@ class SqliteStore:
                 "UPDATE writers SET seen = ?, dropped = ? WHERE number = ?",
                 (now, dropped, self._number),
             )
+        # Only after the commit: a transaction that failed stored no offer.
         self._offered = offered
 
     def _write_offer(
@@ -261,6 +269,7 @@ def _has_tables(base: sqlite3.Connection) -> bool:
 
 @contextmanager
 def _transaction(base: sqlite3.Connection) -> Generator[None]:
+    # The write lock at once: a transaction that reads first may fail to get it later.
     base.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -279,6 +288,7 @@ def check_version(base: sqlite3.Connection, path: str) -> None:
     try:
         row = base.execute("SELECT schema_version FROM satchel_usage").fetchone()
     except sqlite3.OperationalError as error:
+        # A busy or unreadable file says nothing about its version; the caller decides.
         if "no such table" not in str(error):
             raise
         row = None
