@@ -102,6 +102,7 @@ def inflate(
         # After a full piece there may be more output, even without more input.
         while feed or len(out) == CHUNK_BYTES:
             try:
+                # Bounds the output: one call without it could fill the memory.
                 out = engine.decompress(feed, CHUNK_BYTES)
             except zlib.error as error:
                 detail = f"the compressed data is damaged ({error})"

@@ -300,9 +300,11 @@ def _read_v1(fields: Mapping[str, object], name: str, most_files: int) -> IndexE
         )
     listed = _required_field(fields, "files")
     items = cast("list[object]", listed) if isinstance(listed, list) else [None]
+    # Before the paths are checked, which takes time for each.
     if len(items) > most_files:
         most = f"more than archive_files = {most_files:,}"
         raise _EntryError(f"{name}: {most} files", "list fewer files")
+    # A path that is listed twice is fetched once.
     files = {item for item in items if isinstance(item, str)}
     if not all(isinstance(item, str) for item in items):
         raise _EntryError(f"{name}: files is not a list of paths", "list each path")

@@ -292,6 +292,7 @@ def _list_into(
             if entry.is_symlink():
                 listing.skip("link-in-pack", path)
             elif entry.is_dir(follow_symlinks=False):
+                # Before the folder is entered, so that the depth bounds the recursion.
                 listing.count(path, path.count("/") + 1)
                 inner = list_folder(entry.path, listing.limits.scan_entries)
                 _list_into(inner, f"{path}/", listing)

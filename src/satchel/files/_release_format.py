@@ -311,6 +311,7 @@ class _ReleaseParser:
 
     def _check_names(self, names: list[str], at: str) -> None:
         """Check that names are sorted, and that no two are one on any system."""
+        # One order, so that equal releases have equal bytes.
         if names != sorted(names):
             raise self._error(at, "they are not sorted")
         if len({folded_name(name) for name in names}) != len(names):

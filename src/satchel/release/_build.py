@@ -134,6 +134,7 @@ class _ReleaseBuilder:
         for entry in sorted(_released_entries(catalog), key=lambda entry: entry.id):
             where = f"{entry.origin.location}/{SKILL_FILE}"
             problem = folder_problem(entry.id)
+            # The id becomes the name of a folder, and macOS and Windows fold case.
             first = folders.setdefault(folded_name(entry.id), entry.id)
             if first != entry.id:
                 problem = f"some systems take it for {first!r}"
@@ -171,6 +172,7 @@ class _ReleaseBuilder:
         descriptor = _with_files(entry, resources)
         for path, data in files.items():
             self.put(release_path(entry.id, path), data)
+        # Origins are paths of this machine, so a release has none.
         self.skills.append(
             ReleasedSkill(
                 replace(descriptor, origins=()), tree_digest(resources), resources

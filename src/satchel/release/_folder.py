@@ -28,6 +28,7 @@ def make_folder(folder: Path) -> None:
             path.mkdir()
         except FileExistsError:
             continue  # another process was faster
+        # `mkdir` obeys the umask, so the mode would depend on the machine.
         path.chmod(_FOLDER_MODE)
 
 
@@ -54,6 +55,7 @@ def build_folder(
     """
     _check_target(out, skills)
     out.parent.mkdir(parents=True, exist_ok=True)
+    # Next to `out`, since a rename cannot lead to another file system.
     making = Path(tempfile.mkdtemp(prefix=".satchel-", dir=out.parent))
     try:
         new = making / "new"
@@ -124,6 +126,7 @@ def check_not_in_release(out: Path) -> None:
 def _check_target(out: Path, skills: "Satchel") -> None:
     check_not_in_sources(out, skills)
     check_not_in_release(out)
+    # A rename would replace the link, not the folder that it leads to.
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise ConfigError(str(out), "it exists, and is not a folder")
     if out.is_dir() and any(out.iterdir()):

@@ -75,6 +75,7 @@ def publish(source: ReleaseSource, site: Path, *, v1: bool = False) -> Published
         for path, data in _v1_files(source, release, names):
             writer.put(path, data)
         writer.put(INDEX_V1, canonical_json(index_v1(entries)))
+    # After the files that they name, so that a reader finds all of them.
     writer.put(RELEASE_FILE, render_pointer(release.id))
     writer.put(INDEX_V2, canonical_json(index_v2(entries)))
     findings = plan_publication(skill.descriptor for skill in release.skills).findings
@@ -135,6 +136,7 @@ class _SiteWriter:
 
 def _has_content(file: Path, data: bytes) -> bool:
     try:
+        # The size first: it saves reading most files that differ.
         return file.stat().st_size == len(data) and file.read_bytes() == data
     except OSError:
         return False

@@ -103,6 +103,7 @@ def _public_message(error: SkillError) -> str:
             return "where this skill comes from does not answer now"
         case SkillManifestError():
             return "the manifest of this skill cannot be used"
+        # The text may repeat what a caller sent, so it is made printable.
         case _:
             return printable(str(error))
 
@@ -170,6 +171,7 @@ def log_crash(error: BaseException) -> None:
 
     For an exception group, each exception in it is logged.
     """
+    # A group itself says little: the causes are its members.
     if isinstance(error, BaseExceptionGroup):
         for member in cast("BaseExceptionGroup[BaseException]", error).exceptions:
             log_crash(member)

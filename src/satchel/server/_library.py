@@ -153,6 +153,7 @@ class ServedLibrary:
         self.settings = settings or ServerSettings()
         self.threads = SourceThreads()
         self._first_view: CallerView | None = None
+        # On the instance: a decorated method would keep every library in memory.
         self._caller_view = lru_cache(MAX_VIEWS)(self._make_caller_view)
         self._client_view = lru_cache(MAX_VIEWS)(self._make_client_view)
         self._labels: tuple[Catalog | None, dict[str, str]] = None, {}
@@ -170,6 +171,7 @@ class ServedLibrary:
         labeled, labels = self._labels
         if labeled is not catalog:
             labels = public_labels(catalog)
+            # One assignment, so that no thread reads labels of another catalog.
             self._labels = catalog, labels
         return labels
 
@@ -262,6 +264,7 @@ class ServedLibrary:
         before, self._excluded = self._excluded, self.catalog.excluded
         listed = report.added or report.updated or report.removed
         if listed or self._excluded != before:
+            # A copy: another thread may add or remove a listener meanwhile.
             for changed in tuple(self._listeners):
                 changed(report)
 

@@ -60,6 +60,7 @@ class LibraryRefresher:
     def stop(self) -> None:
         """Stop, and wait for a sync that is running; a second call does nothing."""
         self._stop.set()
+        # A thread that was never started cannot be joined.
         if self._thread.ident is not None:
             self._thread.join()
 
@@ -104,6 +105,7 @@ class LibraryRefresher:
             for task, at in due.items():
                 if at <= time.monotonic():
                     _run_safely(task)
+                    # From its end: a task slower than its period does not pile up.
                     due[task] = time.monotonic() + periods_s[task]
 
 
@@ -120,6 +122,7 @@ def _watch_folders(
     """Return the watch over folders, and whether some source is not watched."""
     sources = library.skills.registry.sources.values()
     roots = [with_abilities(source).root for source in sources]
+    # A folder that does not exist yet cannot be watched, so it is polled.
     folders = [root for root in roots if root and Path(root).is_dir()]
     is_unwatched = len(folders) < len(roots)
     if not folders:

@@ -49,6 +49,7 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        # The first one only: a name may have an IPv4 and an IPv6 address.
         family, _, _, _, address = infos[0]
         at = socket.create_server(address, family=family, backlog=_BACKLOG)
     except OSError as error:
@@ -109,6 +110,7 @@ class GracefulShutdown:
 
     def end_streams(self) -> None:
         """End the streams that are open, as if the application had ended each."""
+        # A copy, since a stream that ends removes itself.
         for scope in tuple(self._streams):
             scope.cancel()
 
@@ -138,6 +140,7 @@ class GracefulShutdown:
                 await self._app(scope, receive, watch)
         finally:
             self._streams.discard(cancel)
+        # The response has begun; without an end the client sees a broken connection.
         if cancel.cancelled_caught:
             await send({"type": "http.response.body", "body": b""})
 
@@ -172,6 +175,7 @@ class _Server(uvicorn.Server):
         with anyio.move_on_after(DRAIN_S):
             while self.server_state.connections and not self.force_exit:  # noqa: ASYNC110 - uvicorn has no event for it
                 await anyio.sleep(_POLL_S)
+        # Streams that were opened while the connections were drained.
         self._shutdown.end_streams()
         await super().shutdown(sockets)
 
@@ -216,6 +220,7 @@ class _TimedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         joining = _JoiningTransport(cast("asyncio.Transport", transport), self.loop)
         super().connection_made(joining)  # type: ignore[arg-type]
+        # Closed without an answer, which would be work for each of too many.
         if len(self.connections) > self.max_connections:
             self.transport.abort()
             return
@@ -262,6 +267,7 @@ class _JoiningTransport:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
+        # One write at the end of this turn of the event loop takes all the parts.
         if not self._parts:
             self._loop.call_soon(self._flush)
         self._parts.append(data)

@@ -46,6 +46,7 @@ class HttpAddress:
             raise ConfigError("--token-env", detail)
         if parts.path in ("", "/"):
             whole = parts._replace(path="/mcp").geturl()
+            # The only way to set a field of a frozen dataclass.
             object.__setattr__(self, "url", whole)
 
 

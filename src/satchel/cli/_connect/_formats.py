@@ -57,6 +57,7 @@ def put_entry(
             edited here.
     """
     kind, servers = client.kind, client.servers
+    # The parsers refuse a byte order mark; it is put back at the end.
     bare = text.removeprefix("\ufeff")
     document = _parse(kind, bare, where)
     section = document.get(servers, {})
@@ -70,6 +71,7 @@ def put_entry(
         return text
     edit = _edited_json if kind == "json" else _edited_toml
     edited = edit(bare, servers, name, entry)
+    # The result is parsed again: the edit need not understand every file.
     expected = {**document, servers: {**_dict(section), name: after}}
     try:
         is_right = _parse(kind, edited, where) == expected
@@ -107,6 +109,7 @@ def _edited_toml(text: str, servers: str, name: str, entry: Mapping[str, Any]) -
     header = f"[{servers}.{name}]"
     table = block("toml", servers, name, entry)
     lines = text.splitlines(keepends=True)
+    # Another spelling, such as an inline table, fails the check in `put_entry`.
     at = next((n for n, line in enumerate(lines) if line.strip() == header), None)
     if at is None:
         gap = "" if not text or text.endswith("\n\n") else "\n"
@@ -141,6 +144,7 @@ def _edited_json(text: str, servers: str, name: str, entry: Mapping[str, Any]) -
     at = top[servers][0]
     current = _members(text, at)[0].get(name)
     if current is not None and text[current[0]] == "{":
+        # Copied as text, so that keys which stay also keep their look.
         others = _other_keys(_members(text, current[0])[0])
         values = {**{key: text[a:b] for key, (a, b) in others.items()}, **values}
     return style.put(text, at, 1, name, style.object(2, values))
@@ -175,6 +179,7 @@ class _JsonStyle:
             if last is None
             else (f"{text[:last]},", text[last:])
         )
+        # A closing brace on a line of its own stays there.
         gap = "" if tail.lstrip(" \t")[0] in "\r\n" else self._line(depth)
         return f"{head}{self._member(depth + 1, key, value)}{gap}{tail}"
 

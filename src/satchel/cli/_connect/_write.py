@@ -48,6 +48,7 @@ def write_config(
     where = str(file)
     entry = client.entry(address)
     for _ in range(_TRIES):
+        # Again on each try, since another program has changed it.
         before = _read(target, where)
         text = _decoded(before, where)
         current = entry_in(client, text, where, name)
@@ -99,6 +100,7 @@ def _replace(file: Path, where: str, before: bytes | None, data: bytes) -> bool:
         mode = stat.S_IMODE(file.stat().st_mode)
     except FileNotFoundError:
         mode = None
+    # The rename would replace even a file that its owner made read-only.
     if mode is not None and not mode & stat.S_IWUSR:
         raise ConfigError(where, "may only be read, so nothing was written")
     try:

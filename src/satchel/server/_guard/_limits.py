@@ -75,6 +75,7 @@ class RateLimiter:
         level = min(self._size, level + (now - at) * self._rate)
         # 0 means allowed, so a refusal waits at least 1 second.
         wait = 0 if level >= 1 else max(1, math.ceil((1 - level) / self._rate))
+        # A refused request takes no token, so a client that insists keeps its rate.
         self._levels.put(key, ((level if wait else level - 1), now))
         return wait
 
@@ -105,6 +106,7 @@ class BodyReader:
         Raises:
             ClientGoneError: The client has disconnected.
         """
+        # Refused before a byte is read; a chunked body is counted below.
         for declared in request.all(b"content-length")[:1]:
             if declared.isdigit() and int(declared) > self._max_bytes:
                 return self._too_large

@@ -145,6 +145,7 @@ class GuardedResponse:
             add_cors_headers(headers, self._request)
         if self.private:
             headers = [_private(name, value) for name, value in headers]
+            # For a cache that ignores "private": it tells the tokens apart.
             if (b"vary", b"Authorization") not in headers:
                 headers.append((b"vary", b"Authorization"))
         return {**message, "headers": headers}

@@ -111,6 +111,7 @@ class JwtVerifier:
                     algorithms=[*ALGORITHMS],
                     audience=self._settings.resource,
                     issuer=self._settings.issuer,
+                    # PyJWT alone accepts a token without "exp", which never expires.
                     options={"require": ["exp", "iss", "aud"]},
                 ),
             )

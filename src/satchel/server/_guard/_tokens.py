@@ -190,6 +190,7 @@ class TokenFile:
                 # Before anything can fail, so that a failure is logged once.
                 self._signature = _signature(status)
                 _check_mode(status, where)
+                # One byte too many shows that it is too large, without reading all.
                 data = file.read(_MAX_BYTES + 1)
             if len(data) > _MAX_BYTES:
                 raise ConfigError(where, f"over {_MAX_BYTES:,} bytes")

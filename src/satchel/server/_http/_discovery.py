@@ -86,6 +86,7 @@ class Indexes:
         if artifact.type == "skill-md" and entry.digest:
             return entry.digest
         return self._digests.get(
+            # `==` on entries leaves their files out, so they are part of the key.
             (caller, entry, entry.files),
             lambda: digest_bytes(artifact_bytes(artifact, _reader(view, artifact))),
         )
@@ -146,6 +147,7 @@ def _old_file_response(http: HttpContext, request: Request) -> Response:
     if artifact is None or path not in artifact.files:
         record_missing(view, request, name, path)
         return error_response(request, NOT_FOUND)
+    # A client fetches every file, so the SKILL.md alone counts as the sync.
     counts = path == SKILL_FILE and request.method != "HEAD"
     loaded = view.copy(name) if counts else view.peek(name, path)
     return http.responses.file(request, loaded)

@@ -26,6 +26,7 @@ NOT_FOUND: Final = ErrorAnswer(
 _MAX_DIGITS: Final = 9
 """More than any limit here has, and few enough to convert at once."""
 _PRODUCT: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}", re.ASCII)
+# A default that all calls share, so nothing may change it.
 _NO_VALUES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -177,10 +178,12 @@ def parse_parameters(
     seen: set[str] = set()
     for name, text in query:
         parameter = by_name.get(name)
+        # A path parameter in the query would replace the one in the path.
         if parameter is None or parameter.where != "query":
             names = ", ".join(n for n, p in by_name.items() if p.where == "query")
             choice = f"there are {names}" if names else "there is none"
             raise InvalidParameterError(f"unknown parameter {echo(name)!r}; {choice}")
+        # Programs disagree about which of two values counts.
         if name in seen:
             raise InvalidParameterError(f"{name}: given more than once")
         seen.add(name)
@@ -212,6 +215,7 @@ def _value(parameter: Parameter, text: str) -> object:
 
 def _number_value(schema: Mapping[str, Any], text: str) -> tuple[int, str]:
     low, high = schema["minimum"], schema["maximum"]
+    # `int` alone also takes spaces, signs, underscores and other scripts' digits.
     if text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS:
         value = int(text)
         if low <= value <= high:
@@ -237,6 +241,7 @@ def sender_of(request: Request) -> tuple[Caller, str]:
     state = cast("dict[str, object]", request.scope.get("state", {}))
     caller = state.get("caller")
     agent = request.headers.get("user-agent", "")
+    # With its version, each release of a program would be another client.
     product = _PRODUCT.match(agent.partition("/")[0].strip())
     return (
         caller if isinstance(caller, Caller) else ANYONE,

@@ -80,6 +80,7 @@ def readiness(library: ServedLibrary) -> Readiness:
 
 def _empty_library(catalog: Catalog) -> Iterator[ReadinessReason]:
     reasons = Counter(exclusion.reason for exclusion in catalog.excluded)
+    # Hidden and deprecated skills are not listed, and still load by their ids.
     if catalog.entries or reasons.keys() & _SERVED_TO_USERS:
         return
     packs = sum(state.packs for state in catalog.sources)
@@ -138,6 +139,7 @@ def health_routes(http: HttpContext) -> list[Route]:
 
     def home(request: Request) -> Response:
         try:
+            # Of this caller: how many skills there are in all is not for everyone.
             count = len(http.view(request).catalog)
         except SkillError:
             count = 0  # it is not served yet: /readyz says why
@@ -277,5 +279,6 @@ def catalog_metrics(library: ServedLibrary) -> Iterator[str]:
 
 
 def _label(name: str, value: str) -> str:
+    # Prometheus's text format escapes these three characters.
     text = value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
     return f'{{{name}="{text}"}}'

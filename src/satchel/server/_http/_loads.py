@@ -88,6 +88,7 @@ def loads_route(http: HttpContext) -> Route:
     async def handler(request: Request) -> Response:
         body = b""
         async for part in request.stream():
+            # Counted here too: the application can run without a guard.
             body += part
             if len(body) > MAX_BYTES:
                 return error_response(request, _TOO_LARGE)
@@ -153,6 +154,7 @@ def _record_load(view: CallerView, load: Mapping[str, Any]) -> bool:
         entry = view.descriptor(skill_id)
     except SkillError:
         return False
+    # Otherwise a client could fill the events with invented file names.
     if file != SKILL_FILE and file not in entry.resources:
         return False
     # What a client claims goes into the events only if it can be true.

@@ -70,6 +70,7 @@ def _skill_file(
         record_missing(view, request, skill_id, file)
         view.descriptor(skill_id)  # it may raise an error that says why
         return None  # a release has addresses, and no short names
+    # A client fetches every file, so the SKILL.md alone counts as the sync.
     counts = file == SKILL_FILE and request.method != "HEAD"
     loaded = view.copy(skill_id) if counts else view.peek(skill_id, file)
     return http.responses.file(request, loaded)
@@ -112,6 +113,7 @@ def _resource(source: ReleaseSource, path: str) -> Resource | None:
 def _may_load_all(view: CallerView, source: ReleaseSource) -> bool:
     """Return whether the caller may load every skill of the release."""
     try:
+        # A file about the release names every skill in it.
         for skill in source.open().skills:
             view.descriptor(skill.id)
     except SkillError:

@@ -109,6 +109,7 @@ def _content_type(media_type: str, data: bytes) -> str:
 def _disposition(media_type: str, path: str) -> Mapping[str, str]:
     if media_type in _HARMLESS:
         return _NO_HEADERS
+    # Escaped in full: a line break would begin another header.
     name = quote(path.rpartition("/")[2], safe="", errors="replace")
     return {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
 

@@ -244,6 +244,7 @@ ENDPOINTS: Final = (
                 "budget",
                 "Tokens at most; `none` lists everything in full. "
                 "Default: that of the server.",
+                # No caller can send this word: it means the server's own budget.
                 {"anyOf": _BUDGETS, "default": "default"},
                 4000,
             ),
@@ -353,6 +354,7 @@ def api_routes(http: HttpContext) -> list[Route]:
         match path_segments(request, _SKILLS):
             case [str(skill_id)] if skill_id:
                 endpoint, values = get_skill, {"id": skill_id}
+            # The slashes of a file's path may be encoded or not; both lead here.
             case [str(skill_id), "files", *path] if skill_id and path:
                 endpoint, values = get_file, {"id": skill_id, "path": "/".join(path)}
             case _:

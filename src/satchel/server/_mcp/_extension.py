@@ -114,12 +114,14 @@ class SkillsExtension:
         children: dict[str, Resource] = {}
         if not target.path:
             main = self._extension.or_none(main_resource, view, skill)
+            # A skill whose SKILL.md cannot be described is not shown at all.
             if main is None:
                 return []
             children[main.uri] = main
         for path in skill.present:
             if not path.startswith(inside):
                 continue
+            # Folders are not listed anywhere: they follow from the paths of the files.
             name, below, _ = path.removeprefix(inside).partition("/")
             uri = uri_of(skill, inside + name)
             if below:

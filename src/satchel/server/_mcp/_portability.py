@@ -63,6 +63,7 @@ class PortabilityCheck:
                 if finding.code in READ_DIFFERENTLY:
                     repairs.setdefault(finding.path, finding.code)
             self._repairs = findings, repairs
+            # Which entries are portable depends on the repairs, and those are new.
             self._portable = {}
         return repairs
 

@@ -76,6 +76,7 @@ class PromptHandlers:
             try:
                 skill = view.descriptor(params.name)
             except SkillError:
+                # `invoke` is not reached, and would have recorded it.
                 view.record_failed_load(params.name)
                 raise
             fields = self.hints.of(view, skill)
@@ -103,6 +104,7 @@ class ArgumentHints:
         """
         if skill.remote:
             return NO_CLIENT_FIELDS
+        # By digest, so an edited file is read again without any clearing.
         key = skill.id, skill.digest
         try:
             return self._fields.get(key, lambda: view.manifest(skill.id).client)
@@ -147,6 +149,7 @@ def _typed_arguments(fields: ClientFields, given: Mapping[str, str]) -> str:
     # A user would leave missing arguments at the end out, too.
     while words and not words[-1]:
         words.pop()
+    # Quoted, so that an argument with spaces stays one argument.
     return shlex.join(words)
 
 

@@ -119,6 +119,7 @@ async def run_handler(
     many skills. What reads from a slow source runs in threads of that source.
     """
     scope: Literal["public", "private"] = "private"
+    # Two tokens may open different skills, so a shared cache must not mix them.
     if mcp_caller(ctx) == ANYONE:
         scope = "public"
     settings = library.settings

@@ -203,12 +203,14 @@ class ResourceHandlers:
         if compat and self._downloads.is_running(view, skill.id):
             load = view.copy
         if path == SKILL_FILE:
+            # `load` asks the policy, and records what happened.
             return contents_of(load(skill.id), uri)
         if path in skill.resources:
             return contents_of(load(skill.id, path), uri)
         if compat and is_manifest(target):
             self._downloads.began(view, skill.id)
             return _json(uri, manifest_text(view, skill))
+        # Readers ask whether there is a list of files; that is no failed load.
         if not is_manifest(target):
             view.record_failed_load(skill.id, path, copy=copy)
         raise not_served_error("resource", uri)
@@ -230,6 +232,7 @@ def contents_of(loaded: Loaded, uri: str) -> _Contents:
             return TextResourceContents(
                 uri=uri, mime_type=loaded.media_type, text=loaded.data.decode()
             )
+        # Damaged text goes out as bytes, since its digest is of the bytes.
         except UnicodeDecodeError:
             pass
     return BlobResourceContents(

@@ -90,6 +90,7 @@ class CatalogInstructions:
         return {**cast("Mapping[str, Any]", result), **instructions}
 
 
+# Without it the package declares lists that never change.
 _CHANGES: Final = NotificationOptions(
     prompts_changed=True, resources_changed=True, tools_changed=True
 )
@@ -143,6 +144,7 @@ def build_server(library: ServedLibrary) -> SkillServer:
         on_get_prompt=prompts.get,
         on_completion=CompletionHandler(extension, prompts.hints).complete,
     )
+    # So that `streamable_http` can end them before its server stops.
     server.streams = streams
     _extend(server, SkillsExtension(extension))
     instructions = CatalogInstructions(library, tools, server)
@@ -193,6 +195,7 @@ async def drained_streams(
         with reading:
             async with to_server:
                 async for item in read:
+                    # Counted before the server has it: its answer cannot come first.
                     open_requests.received(item)
                     await to_server.send(item)
                 with anyio.move_on_after(WAIT_S):

@@ -70,6 +70,7 @@ def parts_of(uri: str) -> tuple[str, ...] | None:
         return None
     try:
         parts = tuple(
+            # Split first, decoded then: an escaped slash belongs to an id.
             unquote(part, errors="strict")
             for part in uri.removeprefix(SCHEME).split("/")
         )
@@ -135,6 +136,7 @@ class ExtensionCatalog:
 
         None if it names none of them. Whether the path exists is not checked.
         """
+        # No skill has an empty id, so a text that is not a skill URI finds none.
         first, *rest = parts_of(uri) or ("",)
         try:
             entry = view.descriptor(first)
@@ -145,6 +147,7 @@ class ExtensionCatalog:
         if entry.id != entry.name:
             if not rest:
                 return UriTarget(entry, "", above=True)
+            # The name is part of the URI, so a skill has one URI and no other.
             if rest.pop(0) != entry.name:
                 return None
         return UriTarget(entry, "/".join(rest))
@@ -207,6 +210,7 @@ class ExtensionCatalog:
         A pack that cannot be read hides no other.
         """
         try:
+            # A pack that is being written must not hold up a whole list.
             return describe(self, view.without_waiting, skill)
         except (SkillError, NotPortableError, OSError) as error:
             _log.info("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
@@ -220,6 +224,7 @@ class ExtensionCatalog:
             NotPortableError: Other readers would read it differently.
         """
         return self._frontmatters.get(
+            # By digest, so an edited file is read again without any clearing.
             (skill.id, skill.digest),
             lambda: _read_frontmatter(view.peek(skill.id).data, skill),
         )

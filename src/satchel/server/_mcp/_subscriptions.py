@@ -125,6 +125,7 @@ class SessionNotifier:
         The package cancels this when the connection of the notification ends.
         """
         who = ctx.session.client_params
+        # A client that sends this twice is notified once.
         if (
             who is None
             or id(who) in self._sessions

@@ -281,6 +281,7 @@ class ToolHandlers:
     ) -> CallToolResult:
         """Run one call; if it fails, the result says so."""
         arguments: dict[str, Any] = params.arguments or {}
+        # Not validated yet, so it may have any type; `is_near` expects that.
         near = next((arguments[k] for k in _ID_ARGUMENTS if k in arguments), None)
 
         def work(mcp: McpRequest) -> CallToolResult:

@@ -30,6 +30,7 @@ class DiskCache:
         """Return the bytes of a digest, or None."""
         try:
             with open(self._path(digest), "rb") as file:  # noqa: PTH123
+                # One byte too many shows that the file is not the one expected.
                 data = file.read(limit_bytes + 1)
         except OSError:
             return None
@@ -68,6 +69,7 @@ class DiskCache:
                     and (status := entry.stat(follow_symlinks=False))
                 ]
             total = sum(size for *_, size in files)
+            # By time of writing: the oldest entries go first.
             for _, path, size in sorted(files):
                 if total <= self._most:
                     return

@@ -183,6 +183,7 @@ class HttpClient:
         end = self.environment.monotonic() + self.timeout_s
         end = end if request.until is None else min(end, request.until)
         for attempt in range(1, ATTEMPTS + 1):
+            # Also between attempts: `close` ends the wait of another thread.
             if self._closed.is_set():
                 raise SourceUnavailableError(self.label, "it is closed")
             try:
@@ -191,9 +192,11 @@ class HttpClient:
                 raise SourceUnavailableError(self.label, str(error)) from error
             except _RetryableError as error:
                 wait_s = self._wait_s(attempt, error.after_s)
+                # A wait that outlasts the deadline could not end in an answer.
                 late = self.environment.monotonic() + wait_s >= end
                 if attempt == ATTEMPTS or late or wait_s > MAX_WAIT_S:
                     raise SourceUnavailableError(self.label, str(error)) from error
+            # An event and not `time.sleep`, so that `close` ends the wait.
             (self.environment.sleep or self._closed.wait)(wait_s)
         raise AssertionError  # the last attempt returns or raises
 
@@ -212,6 +215,7 @@ class HttpClient:
         url, own = request.url, True
         monotonic = self.environment.monotonic
         for _ in range(MAX_REDIRECTS + 1):
+            # Each redirect again: an allowed host may redirect to one that is not.
             self._check(url, request.hosts)
             # Once a redirect has left the site, headers with keys are not sent, even on
             # the way back.
@@ -279,6 +283,7 @@ class HttpClient:
         if status in _BUSY:
             retry_after_s = self._retry_after_s(fields.get(b"retry-after", b""))
             raise _RetryableError(f"{url}: the server answers {status}", retry_after_s)
+        # Without an ETag there is nothing to reuse, so a 304 is a wrong answer.
         if status == _NOT_MODIFIED and request.etag:
             return HttpResponse(status, url, etag=request.etag)
         # These are answers: the caller decides whether a missing file matters.
@@ -301,6 +306,7 @@ class HttpClient:
         """Return the seconds that Retry-After asks for, as a number or a date."""
         text = value.decode("latin-1").strip()
         if text.isascii() and text.isdigit():
+            # Nine digits are decades, and far above `MAX_WAIT_S`.
             return float(text[:9])
         try:
             date = parsedate_to_datetime(text)
@@ -324,6 +330,7 @@ def _redirect_target(url: Url, location: str) -> Url:
         target = parse_url(location, url)
     except ValueError as error:
         raise RequestRefusedError(f"{url}: its redirect is refused: {error}") from None
+    # Such a step would show the path to the network, and let it change the answer.
     if url.scheme == "https" and target.scheme != "https":
         raise RequestRefusedError(f"{url}: a redirect from https:// to http://")
     return target

@@ -59,6 +59,7 @@ def address_kind(text: str) -> AddressKind:
         address = _effective_address(ip_address(text))
     except ValueError:
         return AddressKind.FORBIDDEN
+    # First: some of them are private addresses, which `allow_private` opens.
     if address in _FORBIDDEN:
         return AddressKind.FORBIDDEN
     if address.is_loopback:
@@ -81,6 +82,7 @@ def _effective_address(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6
         return address
     if address in _NAT64:
         return IPv4Address(int(address) & 0xFFFF_FFFF)
+    # A 6to4 or NAT64 gateway would pass the request on to the IPv4 address.
     return address.ipv4_mapped or address.sixtofour or address
 
 

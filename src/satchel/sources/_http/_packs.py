@@ -139,6 +139,7 @@ class PackStore:
             except SkillError as error:
                 return error
             if extend:
+                # No lock: threads that write at once write nearly the same time.
                 end_s = self._monotonic() + self.scan_s
             return pack
 

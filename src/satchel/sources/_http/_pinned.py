@@ -63,6 +63,7 @@ class PinnedSource(ReleaseSource):
             return super().read(key, path, limit_bytes)
         data = self._memory.find(stat.digest)
         if data is None and self._disk:
+            # The cache compares the digest, so a changed file on disk is fetched again.
             data = self._disk.get(stat.digest, stat.size)
         if data is None:
             # Only a request takes a place among the concurrent reads; a cache hit does

@@ -209,6 +209,7 @@ class HttpSource(SourceAbilities):
         self, url: Url, before: _FetchedIndex | None, until: float
     ) -> _FetchedIndex | str:
         """Return the index at a URL, or why there is none."""
+        # No `hosts`: an index may redirect anywhere, and its files may be where it is.
         request = HttpRequest(
             url,
             "index_bytes",

@@ -74,6 +74,7 @@ def parse_url(text: str, base: Url | None = None) -> Url:
         raise ValueError("it does not begin with https:// or http://")
     if "@" in parts.netloc:
         raise ValueError("it has a user name or a password; pass headers= instead")
+    # "example.com." is the same host, and one host gets one spelling.
     host = (parts.hostname or "").rstrip(".")
     # Names in other scripts have several encodings, and some look like another name.
     if not _HOST.fullmatch(host):

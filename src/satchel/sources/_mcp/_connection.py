@@ -137,6 +137,7 @@ class McpConnection:
                 reason = short_line(error.message)
                 if error.code not in _DISCONNECTED_CODES:
                     raise UnexpectedAnswerError(error.code, reason) from error
+                # Not tried again: the caller would wait as long a second time.
                 if error.code == REQUEST_TIMEOUT:
                     self._drop(live)
                     raise self._late() from TimeoutError(reason)
@@ -149,6 +150,7 @@ class McpConnection:
             except Exception as error:  # noqa: BLE001 - transports raise what they like
                 reason = _failure_reason(error)
             self._drop(live)
+            # An old connection may have broken unnoticed, so a new one gets one try.
             if fresh:
                 raise SourceUnavailableError(self._target.label, reason)
 
@@ -158,6 +160,7 @@ class McpConnection:
             self._closed = True
             live, self._live = self._live, None
             thread, self._thread = self._thread, None
+        # Outside the lock: a call that fails meanwhile needs it in `_drop`.
         if live is not None:
             live.end()
             wait([live.task], SHUTDOWN_S)

@@ -99,6 +99,7 @@ def parse_entry(raw: object, limits: Limits) -> McpSkillEntry:
     root = skill_root(fields.get("uri"))
     frontmatter = _frontmatter(fields.get("frontmatter"), root, limits)
     resources = fields.get("resources")
+    # Without a list of files, only SKILL.md may be read, and nothing verifies it.
     if resources == DYNAMIC:
         return McpSkillEntry(
             root,
@@ -224,6 +225,7 @@ def _check_frontmatter_size(frontmatter: object, limits: Limits) -> None:
         if nodes > limits.yaml_nodes:
             break
         if not inner:
+            # Only now: `json.dumps` calls itself for each level.
             size = len(json.dumps(frontmatter, ensure_ascii=False))
             if size > limits.frontmatter_bytes:
                 most = limits.frontmatter_bytes
@@ -253,6 +255,7 @@ def _listed_files(
         files[path] = file
     if SKILL_FILE not in files:
         raise EntryRefusedError(f"its resources are without {SKILL_FILE}")
+    # These sizes are only announced; `read` compares them with the bytes.
     total = sum(file.size or 0 for file in files.values())
     _check_limit("pack_bytes", limits.pack_bytes, MAX_SKILL_BYTES, total, "bytes")
     most, size = limits.skill_md_bytes, files[SKILL_FILE].size or 0
@@ -268,6 +271,7 @@ def _listed_file(root: str, raw: object) -> tuple[str, ListedFile]:
     path = path_in(root, uri)
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise EntryRefusedError(f"{short_line(path)!r} has no digest", _DIGEST_FIX)
+    # In Python, JSON's true is an int.
     if not isinstance(size, int) or isinstance(size, bool) or size < 0:
         raise EntryRefusedError(f"{short_line(path)!r} has no size", "give it in bytes")
     return path, ListedFile(str(uri), digest, size)

@@ -73,6 +73,7 @@ def list_skills(  # noqa: PLR0913 - what a source knows, and needs only here
     ends_at = now() + max_s
     if before is not None and before.cursor is not None:
         listing.cursor = before.cursor
+        # This call begins in the middle of the list, so the first part is kept.
         listing.add_missing(before)
     ttl_s = listing.add_pages(lambda: now() >= ends_at)
     for uri in also:
@@ -132,6 +133,7 @@ class _Listing:
             if self.cursor is None:
                 return ttl_s
             cursors.add(self.cursor)
+            # After a page, so that each call gets further, however slow the server is.
             if late():
                 self._stop(f"it did not end in time; {number:,} pages came")
                 return ttl_s
@@ -180,6 +182,7 @@ class _Listing:
                 Finding("invalid-entry", "error", more, self.requests.label)
             )
         entries = dict(sorted(self.entries.items()))
+        # A list that has not ended goes on at the very next scan.
         ttl_s = ttl_s if self.cursor is None else 0.0
         return ServerListing(entries, tuple(self.findings), ttl_s, self.cursor)
 
@@ -227,6 +230,7 @@ class _Listing:
             self.roots.add(entry.root)
             self.entries[entry.root] = entry
             self.size += 1 + len(entry.listed)
+        # Refused ones count, too: a page of nothing else does not end the list.
         self.new += 1
 
     def _refuse(self, where: str, code: str, problem: str, fix: str = "") -> None:

@@ -164,6 +164,7 @@ class McpRequests:
 def _ttl_seconds(answer: dict[str, Any]) -> float:
     """Return how long the server says that its answer holds; 0 if it says nonsense."""
     ttl = answer.get("ttlMs")
+    # "not >" instead of "<=" also refuses NaN.
     if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
         return 0.0
     # A huge integer cannot become a float.

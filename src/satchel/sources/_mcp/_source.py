@@ -190,6 +190,7 @@ class McpSource(SourceAbilities):
             data = check_bytes(entry.name, path, answer, listed)
             if entry.archive:
                 data = unpack(data, limits=self._limits, where=entry.name)[SKILL_FILE]
+            # An unpacked file, or one without an announced size, is measured only here.
             check_read_size(path, len(data), limit_bytes)
             if path == SKILL_FILE:
                 check_frontmatter(entry, data, self._limits)
@@ -214,7 +215,9 @@ class McpSource(SourceAbilities):
         )
         self._shared = shared_names(listing.entries)
         self._listing = listing
+        # The new list announces new digests.
         self._mismatched = {}
+        # A server could otherwise keep one list in use for ever.
         self._valid_until = self._now() + min(listing.ttl_s, MAX_TTL_S)
 
     def _entry(self, key: str) -> McpSkillEntry:

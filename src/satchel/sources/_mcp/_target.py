@@ -118,6 +118,7 @@ class McpTarget:
     async def _restore_query(self, request: httpx2.Request) -> None:
         """Send a request for the URL as it is shown to the whole URL."""
         url = httpx2.URL(str(self._server))
+        # A request that was redirected elsewhere does not get the query.
         shown = request.url == httpx2.URL(_shown_url(url))
         request.url = _UrlShownWithoutQuery(url if shown else request.url)
 

@@ -75,6 +75,7 @@ def path_in(root: str, uri: object) -> str:
         EntryRefusedError: It is not a plain URI, or not one inside the folder.
     """
     text = plain_uri(uri)
+    # With the slash: "skill://ab/x" is not inside "skill://a".
     inside = text.removeprefix(f"{root}/")
     if inside == text:
         raise EntryRefusedError("it lists a file that is not in its own folder")

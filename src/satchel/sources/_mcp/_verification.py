@@ -22,6 +22,7 @@ def raw_bytes(text: str | None, blob: str | None) -> bytes | None:
     try:
         if text is not None:
             return text.encode()
+        # Without `validate`, Python skips characters that are not base64.
         return None if blob is None else base64.b64decode(blob, validate=True)
     except (UnicodeEncodeError, binascii.Error, ValueError):
         return None
