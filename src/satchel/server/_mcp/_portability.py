@@ -62,6 +62,7 @@ class PortabilityCheck:
             for finding in findings:
                 if finding.code in READ_DIFFERENTLY:
                     repairs.setdefault(finding.path, finding.code)
+            # One tuple, so that no thread sees the repairs of another catalog.
             self._repairs = findings, repairs
             # Which entries are portable depends on the repairs, and those are new.
             self._portable = {}

@@ -39,7 +39,9 @@ _PRIVATE_V4: Final = tuple(
         ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"),
     )
 )
+# RFC 4193.
 _PRIVATE_V6: Final = IPv6Network("fc00::/7")
+# The only block from which IANA assigns global addresses.
 _UNICAST_V6: Final = IPv6Network("2000::/3")
 _FORBIDDEN: Final = frozenset(
     map(
@@ -48,6 +50,7 @@ _FORBIDDEN: Final = frozenset(
         ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254"),
     )
 )
+# 0.0.0.0 reaches this machine; 192.88.99.0/24 was for relays of 6to4 (RFC 7526).
 _FORBIDDEN_V4: Final = tuple(map(IPv4Network, ("0.0.0.0/8", "192.88.99.0/24")))
 _FORBIDDEN_V6: Final = IPv6Network("3fff::/20")  # for documents: RFC 9637
 _NAT64: Final = IPv6Network("64:ff9b::/96")

@@ -65,6 +65,7 @@ def parse_url(text: str, base: Url | None = None) -> Url:
     if _FORBIDDEN_CHARS.search(text):
         raise ValueError("it has a space, a backslash or a control character")
     try:
+        # `str` leaves out the query, which an empty reference keeps.
         whole = text if base is None else urljoin(f"{base}?{base.query}", text)
         parts = urlsplit(whole)
         port = parts.port

@@ -176,6 +176,7 @@ class McpConnection:
             if self._closed:
                 raise SourceUnavailableError(self._target.label, "it was closed")
             live = self._live
+            # The task ends when the server goes away.
             if live is not None and not live.task.done():
                 return live, False
             if self._thread is None:
