@@ -170,6 +170,7 @@ class FullSource(SkillSource, SourceAbilities, Protocol):
 
 def with_abilities(source: SkillSource) -> FullSource:
     """Return a source with every ability; what it does not offer has its default."""
+    # A Protocol that is not runtime-checkable allows no `isinstance`.
     if SourceAbilities in type(source).__mro__:
         return cast("FullSource", source)
     return _WithAbilities(source)
@@ -187,11 +188,14 @@ class _WithAbilities:
         source = self._source
         if hasattr(source, name):
             return getattr(source, name)
+        # A source defines `scan_one` because it costs less than a scan.
         if name == "finds_one":
             return hasattr(source, "scan_one")
         if name == "identify_at" and isinstance(source, NamesSkills):
             return lambda manifest, _: source.identify(manifest)
         default = getattr(SourceAbilities, name)
+        # Bound to this wrapper, so that a default method calls the source's own
+        # members.
         bound = callable(default) or isinstance(default, property)
         return default.__get__(self) if bound else default
 

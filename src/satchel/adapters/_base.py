@@ -269,6 +269,7 @@ class Conversation:
             return self.call(name, arguments)
         with ThreadPoolExecutor(1) as pool:  # this thread may run an event loop
             coroutine = self.acall(name, arguments)
+            # Context variables do not follow into another thread by themselves.
             return pool.submit(copy_context().run, asyncio.run, coroutine).result()
 
     def permit(

@@ -119,6 +119,7 @@ def reply_of(answer: object) -> Reply:
             return Reply("yes_once", arguments=cast("Mapping[str, object]", edited))
         return Reply("no", words=str(fields.get("message", "")))
     text = answer.strip() if isinstance(answer, str) else ""
+    # Only True itself: another object that counts as true is no clear yes.
     if answer is True or text.lower() in _YES:
         return Reply("yes_once")
     return Reply("no", words="" if text.lower() in _NO else text)

@@ -355,6 +355,8 @@ class _Anchor(Function):
         asks = run.conversation.session.question(name, arguments) is not None
         if asks or reply is not None or not is_native:
             given = arguments if given is None else given
+            # A copy, because a hook of the agent's own may change the arguments in
+            # place.
             answered = deepcopy(arguments)
             bound = _Call(run, call, is_native, given, answered, reply)
             hook: Callable[..., object] = bound.ahook if self.is_async else bound.hook
@@ -473,6 +475,8 @@ class _SkilledModel(Model):
         tool_calls = assistant_message.tool_calls or ()
         called = (call.get("function", {}).get("name") for call in tool_calls)
         others = {name for name in called if isinstance(name, str)} - own.keys()
+        # Agno finds the function of a call by its name: placeholders let these calls
+        # through.
         every = own | {name: Function(name=name) for name in others}
         calls = super().get_function_calls_to_run(assistant_message, messages, every)
         return [
@@ -543,6 +547,7 @@ class _SkilledModel(Model):
         last = offered.last
         if last is not None and last.is_current(given, self, offered.own_names):
             return last.added(given)
+        # Opening the session reads always-on skills, so all of it goes to a thread.
         if offered.anchor.kit.sessions.options.get("always"):
             return await asyncio.to_thread(self._prepared, given)
         run = offered.anchor.run

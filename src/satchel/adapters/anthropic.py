@@ -122,6 +122,7 @@ def attach(
     names = frozenset(name for tool in own if (name := _name(tool)))
     sessions: SessionFactory[None] = SessionFactory(skills, who, None, options)
     conversation = sessions.open(None, resume, deps=deps)
+    # A name that is taken raises here, and not before the first call of the model.
     conversation.session.tools(names)
     return Chat(conversation, own, names)
 
@@ -185,6 +186,7 @@ class Chat(ChatLoop[Given, Call]):
         text = base if isinstance(base, str) else ""
         blocks = [] if isinstance(base, str) else [*base]
         whole, repeated = self.session.instructions(text), self.session.reinjected()
+        # What is repeated changes between calls, so it comes after the cache point.
         frozen = whole.removesuffix(repeated).rstrip("\n") if repeated else whole
         gap = "\n\n" if blocks else ""
         if frozen:
@@ -322,6 +324,8 @@ class _Run:
         return content
 
     def _show(self, params: Mapping[str, Any]) -> Any:
+        # With an assistant's message at the end no new turn begins: the user said
+        # nothing.
         self._chat.see([*params["messages"], {"role": "assistant"}])
         raise _SeenError  # so that the runner changes nothing
 
@@ -390,6 +394,7 @@ def _seen(messages: Iterable[Any], cleared: int) -> list[SeenMessage]:
                 seen.clear()
             elif kind == "tool_result":
                 cleared -= 1
+                # The API clears the oldest results first; the model does not see them.
                 if cleared < 0:
                     text = text_of(field_of(block, "content"))
                     seen.append(reader.result(field_of(block, "tool_use_id"), text))

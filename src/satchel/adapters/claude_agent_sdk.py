@@ -199,6 +199,8 @@ class _Skills:
             transcript = _Transcript(await opened)
             if session_id and not agent_id:
                 transcript.add(*_seen(await self._messages(session_id)))
+            # Another task may have opened it while this one waited: the first one
+            # stays.
             self._transcripts.setdefault(key, transcript)
             if len(self._transcripts) > _MAX_CONVERSATIONS:
                 self._transcripts.popitem(last=False)
@@ -236,6 +238,8 @@ class _Skills:
         self, context: object, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         call_id = str((params.meta or {}).get("claudecode/toolUseId", ""))
+        # A call over MCP names no conversation: `_on_call` has noted it by the id of
+        # the call.
         key = self._calls.pop(call_id, (self._current, ""))
         transcript = await self._transcript(*key)
         conversation = transcript.conversation
@@ -310,6 +314,7 @@ class _Skills:
     async def _on_compaction(self, given: Given, *_: object) -> Output:
         """Repeat the skills that are loaded: no message shows them any more."""
         transcript = await self._transcript(given["session_id"])
+        # With no messages left the session knows that no skill is shown any more.
         transcript.messages.clear()
         transcript.add()
         repeated = await asyncio.to_thread(transcript.session.reinjected)

@@ -124,6 +124,7 @@ def attach(
     return kind(sessions)
 
 
+# The tools of a step run side by side, and each writes what it has loaded.
 def _merge(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
     (before, _), (after, _) = read_state(left), read_state(right)
     return dump_state(before.merged(after))
@@ -275,6 +276,8 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
         )
         update = _changes(state, conversation)
         hidden = _hidden(state["messages"], request.messages)
+        # Saved for the tools of the step: they get the stored messages, not those
+        # shown.
         if hidden != state.get(_HIDDEN, []):
             update[_HIDDEN] = hidden
         if self._turns.get(state.get(_TURN, "")) is not conversation.turn:
@@ -378,6 +381,7 @@ def _decided(
     if decided.get("by") == _PROCESS and str(call["id"]) in decided["calls"]:
         return decided["calls"][str(call["id"])], call_id
     [decision] = _decisions(interrupt(_request((call, question))), 1)
+    # A new id: the process that died may have used the approval of the first.
     return decision, call_id and f"{call_id}:again"
 
 
@@ -479,6 +483,7 @@ def _decisions(answer: object, count: int) -> list[object]:
     match answer:
         case {"decisions": [*decisions]} if len(decisions) == count:
             return [*decisions]
+        # Answers of another number fit no request, so each is a no.
         case {"decisions": [*_]}:
             return [None] * count
         case _:  # one answer, in a shorter form

@@ -136,8 +136,11 @@ class _SkilledAgent(MultiStepAgent):
         run._is_run = True  # noqa: SLF001 - its own class
         if reset:
             run.memory.reset()
+            # `reset` keeps attributes: what was loaded belongs to the last
+            # conversation.
             vars(run.memory).pop(_STATE, None)
             run.python_executor = _fresh(self._executor)
+            # The caller's agent shows its last run, which `reset=False` continues.
             self.memory, self.state = run.memory, run.state
             self.python_executor = run.python_executor
         else:
@@ -282,6 +285,7 @@ class _AgentRun:
     def _loads(self, text: str) -> Iterator[SeenMessage]:
         in_use = {use.id for use in self.conversation.session.activations}
         loads = loads_in_text(self.conversation.session.style, text, in_use)
+        # Text that smolagents has cut is no whole skill.
         return (load for load in loads if _CUT not in load.text)
 
     def open(self) -> None:
@@ -430,6 +434,7 @@ class _SkillTool(Tool):
 
 def _forked(agent: MultiStepAgent, kind: type) -> Any:  # noqa: ANN401 - of any kind
     executor = _fresh(getattr(agent, "python_executor", None))
+    # `__init__` needs arguments that the agent does not keep.
     fork: Any = object.__new__(kind)
     vars(fork).update(vars(agent), python_executor=executor, _executor=_fresh(executor))
     vars(fork).update(_is_run=False, _current=None, _runs=WeakSet())
@@ -509,6 +514,7 @@ def _seen(
             yield SeenMessage("assistant")
         elif message.role == MessageRole.TOOL_RESPONSE:
             text = text.removeprefix(_RESULTS)
+            # With several calls the text does not say which result is whose.
             name, arguments = calls[0] if len(calls) == 1 else ("", None)
             if isinstance(arguments, Mapping):
                 yield SeenMessage("tool", text, name, arguments)

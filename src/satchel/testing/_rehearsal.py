@@ -194,6 +194,7 @@ def _turns(script: Iterable[ScriptLine]) -> list[tuple[str, list[Message]]]:
             number += len(numbered)
             turns[-1][1].append(Message("assistant", "", numbered))
     for _, lines in turns or [(_FIRST, [])]:
+        # The agent's loop goes on until the model answers without a call.
         if not lines or lines[-1].calls:
             lines.append(Message("assistant", _LAST))
     return turns or [(_FIRST, [Message("assistant", _LAST)])]

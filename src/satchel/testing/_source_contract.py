@@ -78,6 +78,7 @@ _NO_KEYS: Final = (
 _ALPHA: Final = (
     b"---\nname: alpha\ndescription: The first of the packs.\n---\n# Alpha\n"
 )
+# CRLF and a byte that is no UTF-8: decoding anywhere on the way would change them.
 _BETA: Final = b"---\r\nname: beta\r\ndescription: Has files.\r\n---\r\n# Beta\r\n\xff"
 
 PACKS: Final[Packs] = {

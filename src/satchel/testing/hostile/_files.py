@@ -222,6 +222,8 @@ def _go_down(top: Path, levels: int, name: str, text: str) -> None:
     top.mkdir()
     fd = os.open(top, os.O_RDONLY)
     for _ in range(levels):
+        # Relative to the folder above: the whole path may be too long for a system
+        # call.
         os.mkdir(name, dir_fd=fd)
         below = os.open(name, os.O_RDONLY, dir_fd=fd)
         os.close(fd)

@@ -79,6 +79,7 @@ class HostilePack:
         Raises:
             CannotMake: As for `make`.
         """
+        # Some packs have folders that nobody may list, or paths too long to remove.
         with tempfile.TemporaryDirectory(
             prefix="satchel-hostile-", ignore_cleanup_errors=True
         ) as folder:

@@ -96,10 +96,12 @@ def run_loader(
         end = time.monotonic()
     finally:
         _kill(child)
+    # A process that left the group may keep the pipes open, so the wait is short.
     output.join(_LINGER_S)
     errors.join(_LINGER_S)
     seconds = end - (output.ready_at or start)
     answer = _parse(bytes(output.data))
+    # An answer counts even if the process did not end after it.
     if answer is not None:
         return judge(answer, seconds)
     if not in_time:
@@ -128,6 +130,7 @@ def judge(answer: Mapping[str, Any], seconds: float) -> LoaderOutcome:
     if isinstance(catalog, str):
         leaks = find_leaks(catalog)
     else:
+        # Not yet rendered for a model: hidden characters are no leak here.
         values = "\n".join([*listed, *listed.values()])
         leaks = tuple({"secret"} & set(find_leaks(values)))
     return LoaderOutcome(
@@ -159,6 +162,7 @@ class _PipeReader(threading.Thread):
     def run(self) -> None:
         with self._pipe:
             while chunk := os.read(self._pipe.fileno(), _CHUNK_BYTES):
+                # Read on past the limit, or the child blocks on a full pipe.
                 self.data += chunk[: self._limit - len(self.data)]
                 if self.ready_at is None and self.data.startswith(_READY):
                     self.ready_at = time.monotonic()
