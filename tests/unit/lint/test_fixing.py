@@ -163,6 +163,21 @@ def test_a_list_that_is_written_oddly_is_not_changed() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("name: X\n# note\ndescription: d\n", "name: x\n# note\ndescription: d\n"),
+        ("# note\ndescription: d\n", "name: x\n# note\ndescription: d\n"),
+        (
+            "description: [a, b]\n# note\nname: x\n",
+            'description: "[a, b]"\n# note\nname: x\n',
+        ),
+    ],
+)
+def test_a_comment_next_to_a_fixed_entry_stays(before: str, after: str) -> None:
+    assert fixed(f"---\n{before}---\nB\n") == f"---\n{after}---\nB\n"
+
+
 def test_a_fix_has_its_codes_and_lines() -> None:
     done = fix("---\nname: X\ndescription: A: b\ntags: x\n---\nB\n")
 
