@@ -47,6 +47,7 @@ def _without(
     new: list[Finding] = []
     for finding in report.findings:
         mark = fingerprint(_inside(finding, places))
+        # Counted, since one more finding equal to a known one is new.
         if left[mark] > 0:
             left[mark] -= 1
         else:
@@ -58,6 +59,7 @@ def _without(
 def _inside(finding: Finding, places: Collection[str]) -> Finding:
     """Return a finding with paths relative to the checked folder."""
     path, message = posixpath.normpath(finding.path), finding.message
+    # Longest first: of nested folders the inner one is the place.
     for place in sorted(places, key=len, reverse=True):
         above = posixpath.normpath(place)
         if path == above or path.startswith(f"{above}/"):

@@ -168,6 +168,7 @@ def _context(
     data = reader.read(key, SKILL_FILE, limits.skill_md_bytes)
     files = entry.files or tuple(reader.files(key))
     folder = key.rpartition("/")[2]
+    # Rules also run on packs that the profile refuses, so accept all that is readable.
     parsed = parse(
         data,
         profile="lenient",
@@ -198,6 +199,7 @@ def _context(
         ),
         manifest=manifest,
         text=decode(data).text,
+        # Several rules read the same file: it is read from its source once.
         read=cache(read),
         around=path_finder(
             library.folder_of(entry.origin.location), library.folder_of_skill
@@ -215,6 +217,7 @@ def _context(
 def _is_ignored(finding: Finding, ignores: dict[str, InlineIgnores]) -> bool:
     """Tell whether the pack of a finding turns it off."""
     place = finding.path
+    # A finding may be deep in a pack: the nearest pack above it decides.
     while ignores and place:
         if place in ignores:
             return ignores[place].hides(finding)

@@ -83,6 +83,7 @@ class GitRepository:
                 yield GitEntry(
                     os.fsdecode(path),
                     oid,
+                    # No number where the object is missing, which reading it reports.
                     int(size) if size.isdecimal() else 0,
                     mode == _EXECUTABLE,
                     mode == _LINK,
@@ -96,6 +97,7 @@ class GitRepository:
             RevisionError: There is no git.
         """
         arguments = ("cat-file", "--batch")
+        # Nobody reads its messages here, and a full pipe would block git.
         with _started(self.rev, self.root, *arguments, errors=DEVNULL) as process:
             assert process.stdin is not None  # noqa: S101 - a pipe was asked for
             assert process.stdout is not None  # noqa: S101
@@ -145,9 +147,11 @@ def open_repository(folder: str, rev: str) -> GitRepository:
     Raises:
         RevisionError: There is no git, no repository, or no such revision.
     """
+    # git would take a revision that begins with `-` for an option.
     if rev.startswith("-") or not rev.strip() or "\0" in rev:
         raise RevisionError(rev, "that is not the name of a revision")
     root = os.path.realpath(_line(_git(rev, folder, "rev-parse", "--show-toplevel")))
+    # `^{commit}` follows a tag to its commit, and refuses a tree or a file.
     name = f"{rev}^{{commit}}"
     try:
         output = _git(rev, root, "rev-parse", "--verify", "--end-of-options", name)
@@ -201,6 +205,7 @@ def _started(
 
 def _environment(given: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return variables with which git never prompts, locks or fetches."""
+    # A trace goes into the messages, or into a file that the variable names.
     variables = {
         key: value
         for key, value in given
@@ -293,6 +298,7 @@ def _is_safe(path: str) -> bool:
     names = path.split("/")
     if os.name == "nt" and any(character in path for character in _FOREIGN):
         return False
+    # Some file systems ignore case: `.GIT` would be the folder of a repository.
     return all(normalize("NFC", name).casefold() not in _NO_NAMES for name in names)
 
 

@@ -80,6 +80,7 @@ def check_since(
     packs = pack_changes(before, after)
     moved_from = {new: old for old, new in packs.moved}
     added = Baseline.of(_without_other(old, before, after)).subtract(new)
+    # Only now the user's own settings: `hidden` must not depend on them.
     judged = [settings.judge(finding) for finding in added.findings]
     change = LibraryChange(
         rev=rev,
@@ -97,6 +98,7 @@ def check_since(
     return replace(
         added,
         findings=findings,
+        # A change may remove findings that are turned off: never below zero.
         turned_off=max(0, new.turned_off - old.turned_off)
         + len(judged)
         - len(findings),
@@ -215,6 +217,7 @@ def pack_changes(before: _LibraryState, after: _LibraryState) -> PackChanges:
     old = {before[location].digest: location for location in reversed(removed)}
     moved: list[tuple[str, str]] = []
     for location in added:
+        # Removed once used: a pack that was copied has moved to one place only.
         origin = old.pop(after[location].digest, None)
         if origin is not None:
             moved.append((origin, location))

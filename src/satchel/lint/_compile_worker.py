@@ -80,8 +80,10 @@ def limit_time() -> None:
     except ImportError:  # Windows
         return
     most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    # The limit counts from the start of the process, with all earlier files.
     until = int(time.process_time()) + CPU_S
     if most == resource.RLIM_INFINITY or until < most:
+        # Only the soft limit: a hard one cannot be raised for the next file.
         resource.setrlimit(resource.RLIMIT_CPU, (until, most))
 
 
@@ -115,6 +117,7 @@ def _tree(data: bytes) -> ast.AST:
 
 
 def _prompts(tree: ast.AST) -> list[int]:
+    # A file that defines its own `input` does not wait for a person there.
     own = {
         node.name
         for node in ast.walk(tree)

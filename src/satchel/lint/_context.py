@@ -70,6 +70,7 @@ class LintContext:
     by_dialect: bool = False
     limits: Limits = DEFAULT_LIMITS
     thresholds: Thresholds = DEFAULT_THRESHOLDS
+    # In the context and not in the module, so that it is freed with its pack.
     cache: dict[object, object] = field(
         default_factory=dict[object, object], init=False, repr=False, compare=False
     )
@@ -104,6 +105,7 @@ class LintContext:
         """
         top, _, inner = field.partition(".")
         lines = _frontmatter(self)
+        # Line 1 is the opening fence.
         for number, line in enumerate(lines, start=2):
             if line.startswith(_key_forms(top)):
                 return _line_within(lines, number, inner) if inner else number
@@ -228,6 +230,7 @@ def text_of(pack: LintContext, path: str) -> str:
     if path == SKILL_FILE:
         return pack.text
     data = bytes_of(pack, path)
+    # A byte order mark would hide the `---` or the heading of the first line.
     return decode(data).text.removeprefix("\ufeff") if is_text(data) else ""
 
 

@@ -108,6 +108,7 @@ def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
             continue
         after = _read(replace(page, text=proposed))
         if after is not None and _is_safe(page, after, fixer, codes):
+            # A fixer may remove only some findings of a code; that code is not fixed.
             fixed |= codes - _codes(after).keys()
             page = after
     if page is None or page.text == text:
@@ -115,6 +116,7 @@ def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
     return SkillFix(path, data, page.text.encode(), frozenset(fixed))
 
 
+# A pack with neither name nor folder is refused, and could not be fixed.
 _NO_FOLDER: Final = "-"
 
 

@@ -29,6 +29,7 @@ _GRAMMAR: Final[tuple[tuple[int, re.Pattern[str]], ...]] = (
     (15, re.compile(r"\s*lazy\s+(?:import|from)\b")),
     (15, re.compile(r".*[\[({]\s*\*{1,2}\w[^\n]*\bfor\b")),
 )
+# Bounds the time that the patterns take on one very long line.
 _MOST_CHARS: Final = 1_000
 _MESSAGES: Final = {"f-string expression part cannot include": 12}
 
@@ -122,11 +123,14 @@ def _ask_python(files: Sequence[bytes]) -> tuple[list[ProgramCheck] | None, int 
     The answers are None where it did not start, the status where it was killed.
     """
     requests = b"".join(b"%d\n%b" % (len(data), data) for data in files)
+    # No variable, user folder or site package may add code to the process.
     command = [sys.executable, "-I", "-S", "-B", str(_WORKER)]
     written, _, status = _run(command, requests, PYTHON_TIMEOUT_S)
     first, *lines = written.split(b"\n")
+    # Without its first line the worker did not start, which is no file's fault.
     if first != b"{}":
         return None, status
+    # Text after the last line end is an answer that was cut off, or empty.
     return [_program(json.loads(line)) for line in lines[:-1]], status
 
 
@@ -177,6 +181,7 @@ def read_by_shell(command: str, data: bytes) -> ProgramCheck:
     its standard input; ``-n`` keeps it from running anything.
     """
     options = ["-n"]
+    # Scripts turn extglob on with `shopt`, which -n does not run.
     if Path(command).name == "bash":
         options = ["--noprofile", "--norc", "-O", "extglob", "-n"]
     unix = data.replace(b"\r\n", b"\n")  # another rule reports these
@@ -201,6 +206,8 @@ def _run(
     command: list[str], data: bytes, timeout_s: float
 ) -> tuple[bytes, bytes, int | None]:
     """Run a command; return what it wrote, and its status, None if it was killed."""
+    # The patterns expect English messages; no variable of the user may change
+    # what the program does.
     environment = {"LC_ALL": "C"}
     if "SYSTEMROOT" in os.environ:  # Windows starts no program without it
         environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]

@@ -143,6 +143,7 @@ class LibraryChange:
         )
 
 
+# `fails` relies on this order: it takes all up to the one asked for.
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 _MAX_NAMED: Final = 3
 """Codes that a summary names before it only counts them."""
@@ -254,4 +255,5 @@ def fingerprint(finding: Finding) -> str:
     path = posixpath.normpath(finding.path)
     # No line: an edit above a finding must not make it a new one.
     what = f"{finding.code}\0{path}\0{finding.message}"
+    # A path may have lone surrogates, which UTF-8 cannot encode.
     return hashlib.sha256(what.encode("utf-8", "backslashreplace")).hexdigest()[:16]

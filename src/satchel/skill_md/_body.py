@@ -35,6 +35,7 @@ _ESSENTIAL: Final = re.compile(
     r"|\*{0,2}(?:名称|描述)\*{0,2}[：:]"  # noqa: RUF001
     r"|(\*\*|__)(?:name|description)(?::\1|\1:)"
 )
+# The last form is a fence with text on its line, as `---Text`.
 _CLOSING: Final = re.compile(
     r"^(?:-{3,}|\.{3})[ \t]*(?:\r?\n|\r?\Z)|^---(?=[^\s-])", re.MULTILINE
 )
@@ -55,6 +56,8 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
 def body_of(text: str) -> str:
     """Return the text after the frontmatter, unaltered; else the whole text."""
     span = find_span(text)
+    # `# text` between the fences is a YAML comment, or a heading of a body whose
+    # `---` is only a rule; `tolerant_span` decides.
     if span is None or HEADING.search(text, span.head, span.end):
         loose = tolerant_span(text)
         span = loose[0] if loose else None
@@ -77,6 +80,7 @@ def tolerant_span(text: str) -> TolerantSpan | None:
 
     None where nothing at the top of the file looks like frontmatter.
     """
+    # The length stays the same, so the offsets are valid in the caller's text.
     text = with_line_feeds(text)
     start = len(before_frontmatter(text))
     findings: list[Finding] = []
@@ -85,6 +89,7 @@ def tolerant_span(text: str) -> TolerantSpan | None:
     opening = _OPENING.match(text, inner) or _ODD_OPENING.match(text, inner)
     if opening is None and not _ESSENTIAL.match(text, inner):
         return None
+    # A byte order mark alone is fine: `find_span` accepts it too.
     if text[:start].strip("\ufeff"):
         findings.append(_fence_finding("text-before-frontmatter", text, 0))
     if code is not None:
@@ -118,12 +123,14 @@ def _end(text: str, head: int) -> _End:
     if heading is not None:
         at = heading.start()
         prose = _PROSE.search(text, at, limit)
+        # It may be a YAML comment: a field after it means that the YAML continues.
         if (prose or closing is None) and not _FIELD.search(text, at, limit):
             return _odd_end(text, head, at) or _End(at, at, "no-closing-fence")
     if closing is None:
         odd = _odd_end(text, head, len(text))
         if odd is not None:
             return odd
+        # Without any fence, the body begins with the first prose after an empty line.
         blank = _BLANK_LINE.search(text, head)
         prose = _PROSE.search(text, blank.end()) if blank else None
         at = prose.start() if prose else len(text)
@@ -150,8 +157,10 @@ def _inside_code(text: str, head: int, mark: str, end: _End) -> _End:
     closed = line.search(text, head)
     if closed is None:
         return end
+    # The code block ends first, so the fence that was found is in the body.
     if closed.start() < end.at:
         return _End(closed.start(), closed.end())
+    # Only the frontmatter is in the block: its last line is not body text.
     if not text[end.body : closed.start()].strip():
         return end._replace(body=closed.end())
     return end

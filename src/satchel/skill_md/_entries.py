@@ -86,6 +86,7 @@ class _EntryBuilder:
 
     def goes_on(self, key: str) -> bool:
         """Whether what looks like a key is inside a text or a list that continues."""
+        # A known field begins an entry even inside an open quote: its end is missing.
         if _KNOWN.fullmatch(key):
             return False
         if self.opener == '"':
@@ -238,6 +239,7 @@ def unquote(text: str) -> str:
     return inner.replace(_ESCAPED[mark], mark)
 
 
+# Fewer quoted words at the beginning are a term, which keeps its quotes.
 _SENTENCE_WORDS: Final = 5
 _ESCAPED: Final = {'"': '\\"', "'": "''"}
 
@@ -328,6 +330,7 @@ def with_english_keys(text: str) -> str | None:
         return None
     for number, (key, value, _) in fields.items():
         fields[number] = (_FIELDS[key], value.rstrip("* ").strip("\u201c\u201d"), 0)
+    # Other lines become empty and are not removed, so that line numbers stay right.
     return "".join(
         f"{fields[n][0]}: {quoted(fields[n][1])}\n" if n in fields else "\n"
         for n in range(len(lines))
@@ -345,6 +348,7 @@ def without_bold_keys(text: str) -> str | None:
         return None
     for number, (key, value, below) in fields.items():
         lines[number] = f"{key}: {quoted(value) if below else value}"
+        # Emptied and not removed, so that line numbers stay right.
         lines[number + 1 : number + 1 + below] = [""] * below
     return "\n".join(lines)
 

@@ -36,6 +36,7 @@ Value: TypeAlias = "str | int | float | bool | None"
 FIRST_OF_ODD: Final = frozenset(["", *"~nNtTfF+-.0123456789"])
 """First characters of the plain scalars that may be something else than a string."""
 
+# YAML 1.2: `yes`, `no`, `on` and `off` are text, unlike in YAML 1.1.
 _WORDS: Final[Mapping[str, bool | None]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -44,6 +45,7 @@ _WORDS: Final[Mapping[str, bool | None]] = {
 _NUMBER_STARTS: Final = frozenset("+-.0123456789")
 _INT: Final = re.compile(r"[-+]?[0-9]+")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+# YAML 1.2 writes octal as `0o17`; `017` is the decimal number 17.
 _BASED: Final = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _MAX_DIGITS: Final = 4_000
 """A longer number stays text: Python itself refuses to read one over 4,300 digits."""
@@ -154,6 +156,7 @@ def read_tree(
 
 
 def _read(head: bytes, limits: Limits, *, with_lines: bool) -> YamlTree | YamlProblem:
+    # The parsers would accept UTF-16 by its mark; frontmatter has to be UTF-8.
     if head.startswith(_UTF16_MARKS):
         return YamlProblem("invalid-yaml", "this is not UTF-8", 1)
     # Plain ASCII without escapes is the same in YAML 1.1 and 1.2.
@@ -217,6 +220,7 @@ def _fill(  # noqa: C901, PLR0912, PLR0915 - one loop, since it runs for every e
             nodes += 1
             value = text = event.value
             if in_mapping and key is None:
+                # Keys stay as written: `1:` and `true:` are not resolved.
                 key = text
                 if key in here or with_lines:
                     _note_key(tree, here, key, event)
@@ -242,6 +246,7 @@ def _fill(  # noqa: C901, PLR0912, PLR0915 - one loop, since it runs for every e
             nodes += 1
             value = {} if kind is MappingStartEvent else []
         else:
+            # Inside a mapping the parser gives no other kind of event.
             raise _alias(event)
         if in_mapping:
             here[key] = value
@@ -267,6 +272,7 @@ def _note_key(
     line = event.start_mark.line + 1
     if key in here:
         tree.duplicates.append(DuplicateKey(key, line, here[key]))
+        # The later value may be a string, which would not replace this entry.
         tree.texts.pop((id(here), key), None)
     else:
         tree.lines[id(here), key] = line

@@ -46,9 +46,11 @@ def find_span(data: str | bytes) -> Span | None:
     first = opening.match(data)
     if first is None:
         return None
+    # From the line feed of the opening fence, so that empty frontmatter ends too.
     last = closing.search(data, first.end())
     if last is None or last.lastindex is None:
         return None
+    # The opening match stops before a line feed, the closing one begins with one.
     return Span(first.end() + 1, last.start() + 1, last.end())
 
 

@@ -107,6 +107,7 @@ def dialect_of(manifest: Manifest) -> Profile:
 
 def read_frontmatter(data: bytes, limits: Limits) -> Frontmatter | Finding:
     """Return the frontmatter of a SKILL.md, or the error for which there is none."""
+    # Before any search, so that a file over the limit costs no work.
     if len(data) > limits.skill_md_bytes:
         return too_large("skill_md_bytes", limits.skill_md_bytes, len(data))
     problem: YamlProblem | None = None
@@ -152,6 +153,7 @@ def _description_as_written(file: Frontmatter) -> tuple[str, Finding]:
     from satchel.skill_md._repair import repair_finding
 
     text = file.head.decode("utf-8", "replace").replace("\r\n", "\n")
+    # The entries come from the text as written, where the key may be misspelled.
     (key,) = file.as_written(("description",))
     values = (
         fold(entry.value, entry.more)
@@ -197,6 +199,7 @@ def _parse(data: bytes, options: _ParseOptions) -> Parsed:
         return Parsed(None, (refusal, *findings))
     matched = "lenient"
     if profile == "auto" and not findings:  # each warning breaks a rule of both
+        # In the order of `_RULES`: a file that fits both profiles counts as `spec`.
         matching = (
             n for n, rules in _RULES.items() if next(rules(draft), None) is None
         )

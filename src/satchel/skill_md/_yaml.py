@@ -53,6 +53,7 @@ class _PureParser:
         event = self._parser.get_event()
         if type(event) is ScalarEvent and not event.value.isascii():
             text: str = event.value
+            # The two differ only where the text has a lone surrogate.
             if text.encode("utf-8", "replace") != text.encode("utf-8", "surrogatepass"):
                 raise UnreadableYamlError("invalid-yaml", "found a surrogate", event)
         return event
@@ -77,6 +78,7 @@ _OLD_BREAKS: Final = re.compile(b"\xc2\x85|\xe2\x80[\xa8\xa9]")
 
 def _spare(head: bytes, codes: range) -> Iterator[str]:
     """Yield characters that are not in the text, escaped or not."""
+    # The hex digits of an escape may be in either case.
     small = head.lower()
     for code in codes:
         if chr(code).encode() not in head and b"%x" % code not in small:
@@ -119,6 +121,7 @@ class _SurrogatePairParser:
     """
 
     def __init__(self, head: bytes) -> None:
+        # Four bytes in UTF-8, like the two `\u` that it replaces.
         stand_in = next(_spare(head, range(0xF0000, 0xFFFFE)))
         self._stand_in = stand_in
         self._shown = re.compile(f"{stand_in}([0-9a-fA-F]{{4}})([0-9a-fA-F]{{4}})")
@@ -137,6 +140,7 @@ class _SurrogatePairParser:
 
 def _joined(halves: re.Match[str]) -> str:
     high, low = int(halves[1], 16), int(halves[2], 16)
+    # As in UTF-16: the first half has the upper ten bits, the second the lower ten.
     return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
 
 

@@ -53,6 +53,7 @@ def _from_escape() -> dict[int, str]:
     Byte by byte, because five have no meaning there and keep that of Latin-1.
     """
     return {
+        # `surrogateescape` reads the bytes 0x80 to 0xFF as U+DC80 to U+DCFF.
         0xDC00 + byte: bytes([byte])
         .decode("cp1252", "replace")
         .replace("\ufffd", chr(byte))
