@@ -217,6 +217,7 @@ class _Run(FunctionMiddleware):
         It asks by tool: with one such call it asks for all others of the step, too.
         """
         ours = self._made if self._asks else {}
+        # Reset all first: a mode from the last step would ask about calls of this one.
         for tool in ours.values():
             tool.approval_mode = "never_require"
         for content in (part for m in response.messages for part in m.contents):
@@ -317,6 +318,7 @@ class _Run(FunctionMiddleware):
             return self._made[tool.name]
         if isinstance(tool.native, FunctionTool):
             self._natives.add(tool.name)
+            # A copy, because each step sets the approval mode of the tool.
             made = copy(tool.native) if self._asks else tool.native
         else:
 

@@ -163,6 +163,7 @@ class _Skills:
         saved = None if states is None else states.get(name)
         work = _Work(self.sessions.open(agent, saved), executor, name, states, at)
         hooks = executor.before_llm_call_hooks
+        # An executor may serve again: the earlier work must not see these messages.
         hooks[:] = [*(hook for hook in hooks if not isinstance(hook, _Work)), work]
         work.see(messages)
         work.check()
@@ -248,6 +249,7 @@ class _Work:
         added = "".join(f"\n\n{part}" for part in parts if part)
         for message in reversed(messages):
             content = message.get("content")
+            # What was added for the last call may still be there: replace it.
             if self.added and isinstance(content, str) and content.endswith(self.added):
                 message["content"] = content.removesuffix(self.added) + added
                 break

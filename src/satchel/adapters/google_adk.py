@@ -132,6 +132,7 @@ class SkillsToolset(BaseToolset):
 
     def _tools(self, ctx: ReadonlyContext | None) -> list[BaseTool]:
         if ctx is None:
+            # Without a run there is no request to add instructions to.
             return _Step(self._begin(None), self._shared).offered[1:]
         run = ctx._invocation_context  # noqa: SLF001 - no other way to it
         key, steps = id(run), self._steps
@@ -141,6 +142,7 @@ class SkillsToolset(BaseToolset):
         if last is not None and before is conversation and last.is_open():
             return last.offered
         step = _Step(conversation, self._shared)
+        # The entry goes with the run: its id may then be that of another one.
         steps[key] = ref(run, lambda _: steps.pop(key, None)), step
         return step.offered
 
@@ -390,6 +392,7 @@ def _history(
                 pending.append(call)
             elif answer is not None and answer.name in names:
                 yield _answered(answer, pending)
+    # Results have the role of the user too: only text at the end is a new message.
     if part is not None and part.text and contents[-1].role == "user":
         yield SeenMessage("user")
 
@@ -442,6 +445,7 @@ def _unpacked(state: object) -> object:
     unloaded, grants = packed.get("unloaded", {}), packed.get("grants", {})
     try:
         active = sorted(packed["active"].values(), key=itemgetter("place"))
+        # A merge keeps loads that another call has undone: only a later load counts.
         active = [use for use in active if use["at"] > unloaded.get(use["id"], -1.0)]
         marks = {key: [*packed[key]] for key in _MARKS & packed.keys()}
         return {**rest, **marks, "active": active, "grants": [*grants.values()]}

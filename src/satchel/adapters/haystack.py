@@ -243,6 +243,7 @@ class _Run(_NotSerializable, Toolset):
             )
             if question is None:
                 continue
+            # Some models give their calls no ids.
             key = call.id or str(at)
             if resumed and key in answers:
                 approval = {"approved": _reply(answers[key]), "call_id": call.id or ""}
@@ -273,6 +274,8 @@ class _Run(_NotSerializable, Toolset):
     def approval(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return what was answered about a call, once; empty if nobody was asked."""
         with self._answering:
+            # Haystack passes no id to a tool: the name and the arguments find the
+            # answer.
             for approval in self._approvals:
                 if approval[:2] == (name, arguments):
                     self._approvals.remove(approval)
@@ -320,6 +323,7 @@ class _Run(_NotSerializable, Toolset):
         name, parameters = native.name, native.parameters.get("properties", {})
 
         def call(values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+            # Haystack adds values from its own state, which the model did not give.
             arguments = {key: values[key] for key in values if key in parameters}
             return arguments, self.approval(name, arguments)
 

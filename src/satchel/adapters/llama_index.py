@@ -278,6 +278,7 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
         """Return the messages and tools of a model call; ``begun`` come after these."""
         run = await self._run(ctx)
         run.waiting = []  # of a run that failed; in this one all have their results
+        # No step has begun, so the answers are those of an earlier run.
         if not begun:
             run.answers = {}
         conversation = run.conversation
@@ -312,6 +313,7 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
                 run.waiting = run.waiting[1:]
                 run.begun.discard(call.tool_id)
                 await self._save(ctx, run)
+                # The next call that waits has stopped without a result: send it again.
                 if run.waiting:
                     ctx.send_event(ToolCall(**run.waiting[0]))
 
@@ -331,6 +333,7 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
             if permit.refusal is not None:
                 return _output(name, arguments, permit.refusal)
             permitted = dict(permit.arguments)
+        # A new dict for each change: `_save` compares it with the one that is stored.
         run.inside = {key: run.inside[key] for key in run.inside if key != call_id}
         try:
             return await _native_output(ctx, tool.native, permitted)
@@ -394,6 +397,7 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
         now = {_SESSION: session, _WAITING: run.waiting, _ANSWERS: run.answers}
         now |= {_INSIDE: run.inside} if run.inside else {}
         if states.get(agent) != now:
+            # The agents of a workflow share one store.
             await ctx.store.set(_STATE, {**states, agent: now})
 
 

@@ -235,6 +235,7 @@ def _begin(sessions: SessionFactory[Any], agent: _SkilledAgent) -> "_AgentRun":
     conversation = sessions.open(agent, memory.get(_STATE), deps=agent.state)
     session = conversation.session
     if memory.setdefault(_WHO, session.who) != session.who:
+        # The agent serves another user now: no yes of the last one counts.
         session.revoke()
         memory[_WHO] = session.who
     listed = session.tools()
