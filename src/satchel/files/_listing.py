@@ -1,7 +1,4 @@
-"""The files of one pack: which are listed, their marks, and digests of files.
-
-And packs.
-"""
+"""The files of a pack: which are listed, their marks, and digests."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence

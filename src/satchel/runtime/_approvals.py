@@ -1,7 +1,4 @@
-"""Approvals: who is asked before something is done, in which words.
-
-And the answers.
-"""
+"""Approvals: who is asked, in which words, and what the answers allow."""
 
 import json
 import threading

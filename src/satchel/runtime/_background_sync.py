@@ -1,7 +1,4 @@
-"""Syncs in the background: after an edited pack.
-
-And when files change (extra ``watch``).
-"""
+"""Syncs in the background: after an edited pack, and when files change."""
 
 import threading
 import time

@@ -1,7 +1,4 @@
-"""The first ranker: SQLite's full-text index, in memory, and the words.
-
-That it sees.
-"""
+"""The first ranker: SQLite's full-text index in memory, and the words that it sees."""
 
 import re
 import sqlite3

@@ -1,7 +1,4 @@
-"""Packs of installed Python packages: in folders called .agents/skills.
-
-And from entry points.
-"""
+"""Packs of installed packages: in folders ``.agents/skills``, and by entry points."""
 
 import logging
 import os

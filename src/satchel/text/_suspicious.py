@@ -1,7 +1,4 @@
-"""What a text hides from its reader, the tags with which it leaves its envelope.
-
-And how to show it safely.
-"""
+"""What a text hides from its reader, and how to show it safely."""
 
 import re
 from collections import Counter

@@ -1,7 +1,4 @@
-"""Events in a file that only grows, plain or chained by digests.
-
-And the check of a chain.
-"""
+"""Events in a file that only grows, plain or chained by digests; checking a chain."""
 
 import json
 import os

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # Bounds the memory that callers with many addresses can take.
 _MAX_BUCKETS: Final = 4096
 _LISTEN: Final = "subscriptions/listen"
+_LISTEN_SIGNS: Final = (_LISTEN.encode(), b"\\", b"\0")
 
 # The rest of the body is not read, so the connection cannot carry another request.
 _CLOSE: Final = ((b"connection", b"close"),)
@@ -241,8 +242,9 @@ def is_stream(request: "GuardedRequest", body: bytes) -> bool:
         return False
     if request.method == "GET":
         return True
-    # Few bodies hold the method's name, so few are parsed a second time.
-    if request.method != "POST" or _LISTEN.encode() not in body:
+    # Few bodies hold the method's name, so few are parsed a second time. JSON may spell
+    # it with escapes, or in UTF-16 with zero bytes.
+    if request.method != "POST" or not any(sign in body for sign in _LISTEN_SIGNS):
         return False
     try:
         message: object = json.loads(body)

@@ -168,7 +168,7 @@ class CheckedBackend(httpcore2.NetworkBackend):
         """Connect to the first address of the host that answers.
 
         Raises:
-            RefusedError: One of its addresses may not be connected to.
+            RequestRefusedError: One of its addresses may not be connected to.
         """
         call = _deadline.get()
         addresses = self._within(call.left(timeout), host, port)

@@ -405,9 +405,15 @@ STREAM = Request("/mcp", "GET", {**LOCAL, "accept": "text/event-stream"})
 MARK = {**LOCAL, "mcp-method": "subscriptions/listen"}
 ASKS = b'{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {}}'
 LISTEN = Request("/mcp", "POST", MARK, chunks=(ASKS,))
+ESCAPED = Request("/mcp", "POST", MARK, chunks=(ASKS.replace(b"/", b"\\/"),))
+WIDE = Request("/mcp", "POST", MARK, chunks=(ASKS.decode().encode("utf-16-le"),))
 
 
-@pytest.mark.parametrize("stream", [STREAM, LISTEN], ids=["get", "listen"])
+@pytest.mark.parametrize(
+    "stream",
+    [STREAM, LISTEN, ESCAPED, WIDE],
+    ids=["get", "listen", "escaped", "utf-16"],
+)
 async def test_streams_have_places_of_their_own(stream: Request) -> None:
     blocked = Held()
     settings = GuardSettings(max_requests=1, max_streams=2, body_timeout_s=0.01)
