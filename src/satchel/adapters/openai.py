@@ -273,6 +273,7 @@ def _for_completions(tool: Tool) -> Any:  # noqa: ANN401 - as above
     function = _function(tool)
     if tool.native is not None:
         function = dict(cast("Any", tool.native).tool)
+        # Completions has the type outside of the function.
         del function["type"]
     return {"type": "function", "function": function}
 
@@ -315,6 +316,7 @@ def _call(
 ) -> Call:
     name = field_of(function, "name")
     try:
+        # Some models give an empty text where there are no arguments.
         arguments = arguments_of(name, field_of(function, "arguments") or "{}")
     except ToolError:
         return Call(id, name, None, api=api)

@@ -116,6 +116,7 @@ def attach(
     kind = type(to)
     skilled = type(kind.__name__, (_SkilledAgent, kind), {"_sessions": sessions})
     given = {field.name: getattr(to, field.name) for field in fields(to) if field.init}
+    # Lists are copied: adding a tool to one agent must not change the other.
     own = {k: [*v] if isinstance(v, list) else v for k, v in given.items()}
     own["hooks"] = _Hooks(sessions, to.hooks or AgentHooks())
     return cast("Agent[TContext]", skilled(**own))
@@ -335,6 +336,7 @@ class _RunSession:
         is_own = isinstance(tool, FunctionTool) and tool.on_invoke_tool != self._invoke
         if not is_own or self.session.decide(tool.name, {}).verdict == "allow":
             return tool
+        # A copy, because the application may use the same tool without skills.
         gated = copy(cast("FunctionTool", tool))
         if self.conversation.may_ask:
             gated.needs_approval = True

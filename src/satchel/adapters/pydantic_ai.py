@@ -89,6 +89,7 @@ def attach(
         TypeError: An argument is unknown or has the wrong type.
         ValueError: No style has that name.
     """
+    # The state is in the messages, and these may come from a browser.
     sessions: SessionFactory[RunContext[AgentDepsT]] = SessionFactory(
         skills, who, deps, options, trust_state=False
     )

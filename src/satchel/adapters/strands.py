@@ -187,6 +187,7 @@ class _Hooks:
         """Give the agent the prompt and the tools of this model call."""
         agent = event.agent
         run = await self._entered(agent, event.invocation_state)
+        # A model call that was interrupted may have left its prompt and tools here.
         self._remove(agent)
         registry, before = agent.tool_registry, agent.system_prompt_content
         own = (*registry.registry, *registry.dynamic_tools)
@@ -200,6 +201,7 @@ class _Hooks:
         ):
             last = run.last = await self._new_call(agent, run, before, own)
         else:
+            # The session sees the new messages when a tool of a skill is called.
             run.is_behind = True
         names = tuple(tool.tool_name for tool in last.tools)
         self._addition = _Addition(before, last.prompt, names)

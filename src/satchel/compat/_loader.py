@@ -212,6 +212,8 @@ class SkillLoader:
             rules=CatalogRules(),
             clock=SystemClock(),
         )
+        # The registry has the sources in order: first those of the caller, then
+        # plug-ins.
         self._ours = frozenset(list(self._registry.sources)[: len(first_party)])
         self._reload()
 

@@ -122,6 +122,7 @@ def invalidate_cache() -> None:
     with _lock:
         resolvers = list(_resolvers.values())
         _resolvers.clear()
+    # Outside of the lock: closing sources may take long.
     for resolver in resolvers:
         resolver.invalidate_cache()
 
@@ -158,6 +159,7 @@ def skills_named(name: str) -> Satchel | None:
         return None
     first, *others = holders
     for other in others:
+        # Equal copies of a pack in several folders are no conflict.
         if _pack(other, name) != _pack(first, name):
             raise DuplicateSkillError(
                 name,

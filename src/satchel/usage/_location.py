@@ -80,6 +80,7 @@ def parse_location(url: str) -> StoreLocation:
         if host or (rest != "//" and not slash):
             raise ConfigError(VARIABLE, f"{url!r} names another machine; {_FORMS}")
         path = slash + path.lstrip("/")
+        # In /C:/folder the first slash belongs to the URL, not to the path.
         if _DRIVE.match(path):
             path = path[1:]
     if not path.strip("/"):

@@ -151,6 +151,8 @@ class _Figures(Collector):
             yield GaugeMetricFamily(
                 "skill_catalog_skills", "Skills on offer.", value=skills
             )
+        # Outside of the lock: it renders a prompt, and the writer should not wait for
+        # that.
         if self.catalog_tokens is not None:
             yield GaugeMetricFamily(
                 "skill_catalog_tokens",

@@ -95,6 +95,7 @@ class OwnerLookup:
         root = with_abilities(source).root
         if not root:
             return ""
+        # The root may itself be the one pack.
         whole = os.path.isfile(os.path.join(root, SKILL_FILE))
         repository = self._repositories.of(root if whole else os.path.join(root, key))
         if repository is None:
@@ -117,6 +118,8 @@ class _Repositories:
     def of(self, pack: str) -> tuple[str, str] | None:
         """Return the repository of a pack, and the path of the pack in it."""
         above, name = os.path.split(os.path.abspath(pack))
+        # All packs of a folder share its real path; only the last part may be another
+        # link.
         place = os.path.join(self._real(above), name)
         if os.path.islink(place):
             place = os.path.realpath(place)
@@ -132,6 +135,7 @@ class _Repositories:
 
     def _look(self, folder: str) -> "_Home":
         try:
+            # One listing answers whether any of the files below exists.
             names = set(os.listdir(folder))
         except OSError:
             names = set[str]()
@@ -155,6 +159,7 @@ class _Repositories:
 def _read_codeowners(home: str) -> str:
     for place in CODEOWNERS_PATHS:
         try:
+            # Confined: a CODEOWNERS that is a link could name any file of the machine.
             data = read_confined(home, place, MAX_BYTES)
         except SkillError:
             continue

@@ -57,6 +57,7 @@ def report_to(
         lambda: _ReportStore(_posting(parts, f"{path}/v1/loads", token), report_filter),
         bound=BOUND,
         interval_s=INTERVAL_S,
+        # No load waits for a publisher: what does not fit is dropped at once.
         patience_s=0.0,
     )
 
@@ -156,6 +157,7 @@ def _posting(parts: Any, path: str, token: str) -> Callable[[bytes], int]:  # no
         try:
             connection.request("POST", path, body, headers)
             answer = connection.getresponse()
+            # Bounded, because anyone may have written it; only the status counts.
             answer.read(_MAX_ANSWER_BYTES)
             return answer.status
         finally:

@@ -112,6 +112,7 @@ def checked(row: _Row) -> _Row:
     """
     for column in fields(row):
         value: Any = getattr(row, column.name)
+        # Exact types, because True and False are ints too.
         fits = type(value) in _TYPES[column.type]
         if fits and isinstance(value, tuple):
             inner = get_args(column.type)

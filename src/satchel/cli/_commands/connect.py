@@ -104,6 +104,7 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
     try:
         asked = None if force else partial(_may_replace, target, name)
         done = write_config(target, client, name, reach, may_replace=asked)
+    # The user can still put it into the file by hand.
     except ConfigError:
         echo(config_block(client, name, reach).rstrip("\n"))
         raise
@@ -144,6 +145,7 @@ def _start_command(client: "McpClient", paths: tuple[str, ...]) -> "ServerAddres
     if not paths and client.personal:
         detail = f"{client.name} starts servers in any folder: name one with --skills"
         raise ConfigError("--stdio", detail)
+    # The client starts the server in a folder that is not this one.
     skills = [part for path in paths for part in ("--skills", os.path.abspath(path))]  # noqa: PTH100
     arguments = ("serve", "--stdio", *skills, *options_again())
     program = shutil.which("satchel")
