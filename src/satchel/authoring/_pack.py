@@ -95,6 +95,7 @@ def pack_skill(
     name = pack.name
     if folder_problem(name):
         reasons += (f"no folder can be called {name!r}",)
+        # Not even with `force`: nobody could unpack the archive.
         force = False
     lost = sorted(whole.listed - pack.files.keys())
     if lost and pack.manifest is not None and pack.manifest.declares_files:
@@ -102,6 +103,7 @@ def pack_skill(
     if reasons and not force:
         raise RefusedPackError(path, reasons)
     data = zip_pack(name, pack.files, pack.programs)
+    # Unpacked as others will do it, so that no archive is made that they refuse.
     unpacked = open_archive(data, limits=limits, where=f"{name}{SUFFIX}")
     if unpacked.files != pack.files:
         raise RefusedPackError(path, ("unpacking it gives other files",))

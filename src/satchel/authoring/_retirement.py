@@ -128,6 +128,7 @@ def _check_replacement(catalog: Catalog, name: str, replacement: str) -> None:
         raise CannotRetireError(name, "it cannot take its own place")
     seen = {name}
     step = replacement
+    # `seen` ends the walk where other skills already lead in a circle.
     while step and step not in seen:
         seen.add(step)
         try:

@@ -34,6 +34,7 @@ def staged_folder(
         OSError: It cannot be written.
     """
     parent.mkdir(parents=True, exist_ok=True)
+    # In the same folder, so that the rename stays on one file system.
     staging = Path(tempfile.mkdtemp(prefix=".satchel-", dir=parent))
     try:
         folder = staging / "new"
@@ -46,6 +47,7 @@ def staged_folder(
                 out.write(data)
             if path in programs:
                 mode = file.stat().st_mode
+                # Each read bit, shifted by two, is the execute bit of the same class.
                 file.chmod(mode | (mode & _READ) >> 2)
         yield folder
     finally:
@@ -104,6 +106,7 @@ def put_file(file: Path, data: bytes, *, over: bytes | None = None) -> None:
             mode = stat.S_IMODE(place.stat().st_mode)
         with staged_file(place, data, mode):
             if over is None:
+                # A rename overwrites silently, so the name is taken first.
                 _take(place)
                 taken = True
         taken = False

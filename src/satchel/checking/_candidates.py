@@ -106,6 +106,7 @@ def _listed(library: PackLibrary, limits: Limits) -> Iterator[LocatedPack]:
     folders = {folder.shown: folder for folder in library.folders}
     by_folder: dict[str, dict[str, Descriptor]] = {}
     for pack in library.packs:
+        # A loader finds every copy of a pack, so each place counts.
         for origin in pack.origins:
             by_folder.setdefault(origin.source, {})[origin.key] = pack
     for shown, packs in by_folder.items():

@@ -209,6 +209,7 @@ def _root(path: str, *, certain: bool) -> str | None:
         return path
     folder = place.parent
     while not (folder / SKILL_FILE).is_file():
+        # `Path("..").parent` is `.`, which is below it and not above.
         above = folder.parent if folder.name not in ("", "..") else folder / ".."
         # A pack does not reach out of its repository.
         if (folder / ".git").exists() or above.resolve() == folder.resolve():

@@ -144,6 +144,7 @@ def _files(
     """
     left = limits.pack_files
     for here, folders, names in os.walk(folder):
+        # In place, so that `os.walk` skips `.git` and keeps this order.
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in sorted(names):
             file = Path(here, name)
@@ -151,6 +152,7 @@ def _files(
                 status = file.lstat()
             except OSError:
                 continue
+            # A link leads to bytes that are not the pack's; reading a pipe would block.
             if not stat.S_ISREG(status.st_mode):
                 continue
             path = file.relative_to(folder).as_posix()
@@ -177,10 +179,13 @@ def _digest(size: int, data: bytes | None, limits: Limits) -> str:
     pointer = _POINTER.fullmatch(data) if data else None
     if pointer is not None:
         size = int(pointer[2])
+        # The pointer has the digest that the file itself has after a checkout.
         if size <= limits.file_bytes:
             return pointer[1].decode("ascii")
+    # Too large to be read as a file, so both sides are compared by size.
     if data is None or pointer is not None:
         return f"{size} bytes"
+    # Like git, take a file with a NUL byte as binary, and keep its line ends.
     return digest_bytes(data if b"\0" in data else data.replace(b"\r\n", b"\n"))
 
 

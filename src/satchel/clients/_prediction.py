@@ -47,6 +47,7 @@ def _word_for(listed: str, right: str, reading: PackReader) -> str:
         return "nothing"
     if listed == _folded(_line(reading)):
         return "line"
+    # A loader may mark its cut with dots, which the pack's own text does not have.
     start = listed.rstrip(".… ")
     if len(start) >= _LEAST_CUT and right.startswith(start):
         return f"first-{len(listed)}"

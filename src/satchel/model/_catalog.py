@@ -88,6 +88,7 @@ class Conflict:
         """Return a prefix that makes two ids of one: in code, option and setting."""
         first, second = self.owners[:2]
         one, other = (owner.origin.location.split("/") for owner in (first, second))
+        # A prefix that is the same for both packs would not tell them apart.
         if one[-2:-1] != other[-2:-1]:
             prefix = "{parent}"
         elif one[:-1] == other[:-1]:
@@ -173,6 +174,7 @@ class Catalog:
     def __post_init__(self) -> None:
         """Index the entries once; the snapshot never changes afterwards."""
         index = {entry.id: entry for entry in self.entries}
+        # A frozen dataclass allows no plain assignment.
         object.__setattr__(self, "_by_id", index)
 
     def __len__(self) -> int:

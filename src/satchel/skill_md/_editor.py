@@ -213,6 +213,7 @@ def edit_entries(
     """
     entries = list(split_entries(list(lines)))
     keys = [entry.key for entry in entries if entry.key]
+    # The split only guesses at YAML: if its keys are not the parser's, it is wrong.
     if sorted(keys) != sorted(before):
         return None
     new = {key: value for key, value in after.items() if key not in before}
@@ -239,6 +240,7 @@ def comments_in(lines: Sequence[str]) -> list[str]:
     """
     comments: list[str] = []
     for index, line in enumerate(lines):
+        # The same length, so that the offset of a comment is valid in the line itself.
         shown = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), line)
         comment = _COMMENT.search(shown)
         if comment:
@@ -293,4 +295,5 @@ def indent_of(line: str) -> str:
 
 
 def _rendered(mapping: Mapping[str, Json]) -> list[str]:
+    # Without the two fences, and the empty text after the last line end.
     return render_frontmatter(mapping).split("\n")[1:-2] if mapping else []

@@ -34,6 +34,7 @@ def manifest_of(
         _read(tree, metadata, _IN_METADATA, fields, client)
         if not _SET_ASIDE.keys().isdisjoint(metadata):
             _read(tree, metadata, _SET_ASIDE, fields, client)
+    # Last, so that a key at the top overwrites the same one in `metadata`.
     _read(tree, root, _AT_THE_TOP, fields, client)
     if client:
         fields["client"] = ClientFields(**client)

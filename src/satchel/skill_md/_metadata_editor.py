@@ -206,6 +206,7 @@ class _MetadataText(NamedTuple):
         """Take the entry out; with the last one goes ``metadata`` itself."""
         first, after = self._at(_METADATA), self._end(_METADATA)
         if last:
+            # The author's comments stay even when all entries go.
             inner = self.lines[first + 1 : after]
             yield self._with(first, after, *filter(_COMMENT.match, inner))
             return
@@ -242,6 +243,7 @@ class _MetadataText(NamedTuple):
         if inside:
             end = min(end, self._next(self._metadata, key))
         start = self._at(key, inside=inside)
+        # Comments and empty lines at the end may belong to the next key.
         while end - 1 > start and _IDLE.fullmatch(self.lines[end - 1]):
             end -= 1
         return end

@@ -94,6 +94,7 @@ def _misspelled(
         meant = nearest_key(key, keys)
         if meant is not None:
             yield MisspelledKey(key, meant, within, meant not in taken)
+            # Of two keys that are near one known key only the first counts.
             taken.add(meant)
 
 
@@ -169,6 +170,7 @@ def nearest_key(key: str, keys: frozenset[str]) -> str | None:
 @lru_cache
 def _goals(keys: frozenset[str]) -> dict[str, str]:
     """Return the known keys by what is left of them when they are folded."""
+    # Reversed, so that of keys that fold alike the first by name wins.
     return {_folded(key): key for key in sorted(keys, reverse=True)}
 
 
@@ -218,6 +220,7 @@ def _distance(one: str, other: str, most: int) -> int:
             steps = min(row[-1] + 1, last[to] + 1, last[to - 1] + (letter != goal))
             swapped = at > 1 < to and letter == other[to - 2] and one[at - 2] == goal
             row.append(min(steps, before[to - 2] + 1) if swapped else steps)
+        # No later row can have a distance of `most` or less again.
         if min(row) > most:
             return most + 1
         before, last = last, row

@@ -37,6 +37,7 @@ MAX_BROKEN: Final = 50
 _MAX_BROKEN_LINES: Final = 20
 _MAX_ROUNDS: Final = 5
 _SHOWN_CHARS: Final = 300
+# Refused on purpose, not by mistake: a repair must not get around it.
 _FINAL: Final = frozenset(["yaml-alias", "yaml-anchor", "yaml-tag", "limit-exceeded"])
 _CONTROL: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff\ud800-\udfff]"
@@ -73,6 +74,7 @@ def repair_frontmatter(
     What is valid YAML is never touched: an alias, an anchor or a tag stays refused.
     ``line`` is the frontmatter's first line, for the findings.
     """
+    # An unfilled `{{name}}` is a complex key for YAML; any other one stays refused.
     if problem.code in _FINAL or (problem.code == "complex-key" and "{{" not in head):
         return problem
     findings: list[Finding] = []
@@ -143,6 +145,7 @@ class _EntryRepairs:
             if entry.line > (line or 0):
                 break
             at = index
+        # The parser may notice a mistake only on a line after the broken entry.
         for index in range(at, max(at - 3, -1), -1):
             if self._fails(index):
                 return [index]
@@ -157,6 +160,7 @@ class _EntryRepairs:
         """Rewrite these entries; return why one of them cannot be."""
         for index in indices:
             entry = self.entries[index]
+            # No entry is rewritten twice, so that the rounds end.
             self.open.discard(index)
             rewrite = _rewritten(entry, self.limits, self.problems.get(index))
             if isinstance(rewrite, YamlProblem):
@@ -165,6 +169,7 @@ class _EntryRepairs:
             if rewrite is not None:
                 text = rewrite.text
                 lines = entry.text.count("\n")
+                # Filled with empty lines, so that later entries keep their lines.
                 missing = lines - text.count("\n")
                 self.changes[index] = EntryChange(entry.line, lines, text)
                 self.texts[index] = text + "\n" * missing
@@ -303,6 +308,7 @@ def repair_file(
     """
     if span is not None and problem is not None:
         head = _utf8(data[span.head : span.end])
+        # With a heading inside, the fences may be wrong: they are searched again below.
         if head is not None and not HEADING.search(head):
             return _repaired(head, problem, span.line, (), limits)
     if not data.strip():

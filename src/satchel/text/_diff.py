@@ -41,6 +41,7 @@ class LineMatcher(SequenceMatcher[str]):
         """Return what two ranges share; what their ends share once it is enough."""
         old_end = len(self._old) if ahi is None else ahi
         new_end = len(self._new) if bhi is None else bhi
+        # Subtracted before the search, so that no single call exceeds the bound.
         self._left -= self._costs[old_end] - self._costs[alo]
         if self._left < 0:
             return self._edge(alo, old_end, blo, new_end)

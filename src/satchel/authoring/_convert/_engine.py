@@ -117,6 +117,7 @@ def _destination(
             detail = f"{target.name} looks in a user's home only: give it, -o ~"
             raise ConfigError(source, detail)
         project = Path(options.out or os.curdir)
+        # A link in the project must not lead the packs out of it.
         if not (project / target.folder).resolve().is_relative_to(project.resolve()):
             detail = f"{target.folder} leads out of it by a link; name that by -o"
             raise ConfigError(str(project), detail)
@@ -178,6 +179,7 @@ def _read(
     path, dialect, limits = thing.path, target.dialect, options.limits
     if thing.kind == "packs":
         for pack in read_packs(path, limits=limits):
+            # The packs of an earlier conversion are not converted again.
             if not options.in_place and _is_outcome(pack.source, path, out):
                 continue
             # A pack has to be in the dialect that the user says it is in.
@@ -197,6 +199,7 @@ def _read(
         for pack in read_agents_md(
             path, dialect, name=options.name, split=options.split, limits=limits
         ):
+            # The warning is about the whole project: only the first pack has it.
             warned, second = pack.with_findings(second), []
             yield fill_placeholders(warned, options.values, out)
     else:

@@ -52,7 +52,9 @@ def _changes(report: CheckReport) -> Iterator[str]:
 
 
 def _data(text: str) -> str:
+    # A raw line end would let a message begin another workflow command.
     text = printable(text, keep="\n")
+    # `%` comes first, so that the other escapes are not escaped again.
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

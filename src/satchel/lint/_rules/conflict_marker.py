@@ -35,6 +35,7 @@ def _conflicts(data: bytes) -> Iterator[tuple[int, int]]:
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.startswith(_BEGIN):
             begin, middle = number, 0
+        # Alone it may underline a heading, so it counts only after the first mark.
         elif begin and line.rstrip(b"\r") == _MIDDLE:
             middle = number
         elif middle and line.startswith(_END):

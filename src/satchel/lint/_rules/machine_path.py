@@ -33,6 +33,7 @@ def machine_path(pack: LintContext) -> Iterator[Finding]:
         text = text_of(pack, path)
         if len(text) > _MOST_CHARS:
             continue
+        # Plain searches are cheap, and spare most files the pattern.
         if "/Users/" not in text and "/home/" not in text and "Users\\" not in text:
             continue
         for match in _HOME.finditer(text):

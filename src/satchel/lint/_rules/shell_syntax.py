@@ -25,6 +25,7 @@ def shell_syntax(pack: LintContext) -> Iterator[Finding]:
     """
     unchecked: list[str] = []
     for path in pack.descriptor.resources:
+        # By the name first, so that an image need not be read.
         if "." in path.rpartition("/")[2] and not path.endswith((".sh", ".bash")):
             continue
         data = bytes_of(pack, path)
