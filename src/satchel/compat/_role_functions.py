@@ -84,7 +84,6 @@ def resolve_role_prompt(  # noqa: PLR0913 - one call, its options all by name
             the switch that leaves it out.
         ValueError: ``primary`` is neither of its two values.
     """
-    # First of all: the name becomes part of paths.
     check_role(role)
     resolver = _resolver(
         templates_dir,

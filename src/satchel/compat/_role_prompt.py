@@ -272,6 +272,7 @@ class TemplatePrompt:
             template = self._read(request.role)
         except TemplateError:
             return None  # it is not used, so nothing is wrong with the prompt
+        # Without commands: a comparison must not run anything.
         text = render_legacy(template, request.context, shell=False).text
         return request.counter.count(text)
 
