@@ -110,6 +110,7 @@ def _renamed(text: str, slip: MisspelledKey) -> str | None:
     before = r"[\s{,]" if slip.within else r"\A"
     key = re.compile(rf"({before})([\"']?){re.escape(slip.written)}\2(?=\s*:)")
     renamed, count = key.subn(rf"\g<1>\g<2>{slip.meant}\g<2>", entry)
+    # With several matches it is uncertain which one is the key.
     return set_entry(text, around, renamed) if count == 1 else None
 
 

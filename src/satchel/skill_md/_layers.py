@@ -178,6 +178,7 @@ def _identity(item: Json) -> str:
         for key in _KEYS:
             if isinstance(item.get(key), str | int):
                 return json.dumps([key, item[key]])
+    # JSON makes a key of any value, and keeps 1, true and "1" apart.
     return json.dumps({"": item}, sort_keys=True)
 
 
@@ -231,6 +232,7 @@ def _at_the_top(fields: Fields) -> dict[str, Json]:
 
 
 def _is_later(schema: Json) -> bool:
+    # `True` is an int in Python, but no version.
     return isinstance(schema, int) and not isinstance(schema, bool) and schema > 1
 
 
@@ -239,6 +241,7 @@ def _rendered(fields: Fields) -> dict[str, Json]:
     written = dict(fields)
     for key in ("allowed-tools", "disallowed-tools"):
         tools = written.get(key)
+        # One text only where it splits into the same tools again.
         if isinstance(tools, list) and split_tools(" ".join(map(str, tools))) == tools:
             written[key] = " ".join(map(str, tools))
     if written.get(_METADATA) == {}:

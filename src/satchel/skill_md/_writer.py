@@ -29,6 +29,7 @@ def _escape(match: re.Match[str]) -> str:
 # Plain only where no YAML parser, of 1.1 or 1.2, can take it for anything else.
 _PLAIN: Final = re.compile(r"[A-Za-z](?:[\w./()+,'-]| (?=\w))*", re.ASCII)
 _KEY: Final = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+# Booleans in YAML 1.1, which the parsers of other clients may read.
 _OLD_WORDS: Final = frozenset(["y", "n", "yes", "no", "on", "off"])
 _FIRST: Final = ("name", "description")
 
@@ -94,4 +95,5 @@ def _plain(tree: YamlTree, around: Node, key: str | int, node: Node) -> Json:
     if isinstance(node, (str, *_WORDS)):
         return node
     text = tree.texts.get((id(around), key), "")
+    # JSON writes the `repr`: where the author wrote another text, that is kept.
     return node if text == repr(node) else text

@@ -78,6 +78,7 @@ def replace_skill_md(
     if draft is None:
         return ConversionResult(conversion, shown, "refused")
     pack = Path(shown)
+    # A pack behind a link belongs to someone else, so it is not changed in place.
     if not pack.resolve().is_relative_to(Path(root).resolve()):
         outside = Finding.of(
             "link-leaves-root", shown, severity="error", sentence="conversion"
@@ -130,6 +131,7 @@ def _compared(
     new = {file.path for file in draft.files}
     if names == sorted(new) and all(_is_there(folder, file) for file in draft.files):
         return "unchanged", []
+    # To replace the folder would delete what the pack is made of.
     if source.resolve().is_relative_to(folder.resolve()):
         return _is_source(folder, "that is the source itself")
     if not overwrite:
@@ -152,6 +154,7 @@ def _replacing(
     listed = {file.path for file in walk_pack(str(folder), limits=_ANY_SIZE).files}
     if SKILL_FILE not in listed:
         return _unwritable(folder, f"what is there has no {SKILL_FILE}")
+    # Files that no pack lists are the user's own, and a replacement deletes them.
     if unlisted := [name for name in names if name not in listed]:
         return _unwritable(folder, f"{unlisted[0]} is there, which no pack lists")
     gone = [name for name in names if name not in new]
@@ -181,6 +184,7 @@ def _write(draft: PackDraft, out: Path) -> None:
         if not folder.exists():
             new.rename(folder)
             return
+        # In the staging folder, which is deleted at the end.
         old = new.with_name("old")
         try:
             folder.rename(old)

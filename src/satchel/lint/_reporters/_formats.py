@@ -106,6 +106,7 @@ def safe_in_log(text: str) -> str:
 def as_json(document: object) -> str:
     """Return JSON of ASCII that is safe on a terminal and in such a log."""
     text = json.dumps(document, indent=2).replace("\x7f", "\\u007f")
+    # An escape of JSON, so that a parser still reads the same text.
     return _COMMAND.sub(r"#\\u0023", text)
 
 
