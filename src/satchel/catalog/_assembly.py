@@ -1,4 +1,8 @@
-"""Scan results to one catalog: what is listed, what is excluded, who claims an id."""
+"""Scan results to one catalog: what is listed, what is excluded, who claims an id.
+
+An id that a pack had before stays with it while the process runs: `Registry` sees to
+that before it publishes a catalog.
+"""
 
 from collections import Counter
 from collections.abc import Mapping

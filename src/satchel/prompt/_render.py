@@ -212,8 +212,8 @@ def render(  # noqa: PLR0913 - one call, its options all by name
     Args:
         catalog: What to list.
         format: The shape of the text.
-        budget_tokens: At most this many, in the stages of `satchel.prompt._render`;
-            None is no limit.
+        budget_tokens: At most this many: descriptions are cut first, then names
+            only are listed, then the first names; None is no limit.
         counter: Counts tokens; None is an estimate that says so.
         style: Whose load tool ``xml-id`` names.
         when_empty: What to give where there are no skills.

@@ -1,7 +1,9 @@
 """What may be listed, found and read: the catalog for one user, and its loads.
 
-Every load goes through `SkillAccess.load`: it authorizes, loads, reads an edited pack
-again, and reports a usage event.
+Every load of a model or a user goes through `SkillAccess.load`: it authorizes, loads,
+reads an edited pack again, and reports a usage event. What is no such use (a copy for a
+sync, a skill in use that is repeated, a staged file) has a method that says what it
+leaves out.
 """
 
 from collections.abc import Callable

@@ -16,7 +16,7 @@ from typing import Final, cast
 from satchel.protocols import UsedApprovals
 
 MAX_KEYS: Final = 100_000
-"""Keys that `UsedInMemory` holds; the oldest go first."""
+"""Keys that `UsedApprovalsInMemory` holds; the oldest go first."""
 
 
 class UsedApprovalsInMemory:
@@ -51,7 +51,7 @@ class UsedApprovalsInFolder:
 
     def __repr__(self) -> str:
         """Return the call that makes it."""
-        return f"UsedInFolder({str(self._folder)!r})"
+        return f"UsedApprovalsInFolder({str(self._folder)!r})"
 
     def use(self, key: str) -> bool:
         """Note the key on disk; return whether it is new.

@@ -1,4 +1,7 @@
-"""Find the packs below a folder, without following a link out of it."""
+"""Find the packs below a folder.
+
+Of links that lead out of it, only one in the folder itself to a pack is followed.
+"""
 
 # ruff: noqa: PTH115, PTH116, PTH118, PTH119 - a Path for each folder costs too much
 import os
@@ -153,7 +156,7 @@ class FolderSearch:
     def _share_out(self, entries: _Entries, key: str) -> None:
         """Look at what is in the top folder, and let none of it starve the rest.
 
-        For each that is still to come `_SPARE` entries are kept, together at most
+        For each that is still to come some entries are kept, together at most
         half of what is left.
         """
         to_come = len(entries)
