@@ -60,7 +60,7 @@ class CirclesContract(Contract):
         inside = {
             module: graph.find_modules_directly_imported_by(module)
             for module in graph.modules
-            if module.startswith(self.root)
+            if module.startswith(str(self.root))
         }
         sorter = TopologicalSorter(inside)
         try:

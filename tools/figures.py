@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from types import FrameType
 
 ROOT: Final = Path(__file__).parents[1]
@@ -217,7 +217,7 @@ def _through_base(
 def _client(
     tracer: Tracer,
     skills: Any,  # noqa: ANN401
-) -> Iterator[Callable[[str], list[tuple[str, str]]]]:
+) -> Generator[Callable[[str], list[tuple[str, str]]], None, None]:
     from starlette.testclient import TestClient
 
     from satchel.server import GuardSettings, ServedLibrary, guarded_app

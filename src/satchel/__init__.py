@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         Finding,
         Limits,
         Loaded,
-        Manifest as SkillManifest,  # noqa: F401 - the earlier system's name
+        Manifest as _Manifest,
         Rendered,
     )
     from satchel.policy import Policy, allow, ask, deny
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from satchel.skills import SkillDiscoverySkill as SkillDiscoverySkill
     from satchel.sources import load_plugin_sources as load_plugin_sources
     from satchel.tools import Run
+
+    SkillManifest = _Manifest  # the earlier system's name
 
 __all__ = [
     "BaseSkill",

@@ -173,7 +173,7 @@ def with_abilities(source: SkillSource) -> FullSource:
     # A Protocol that is not runtime-checkable allows no `isinstance`.
     if SourceAbilities in type(source).__mro__:
         return cast("FullSource", source)
-    return _WithAbilities(source)
+    return cast("FullSource", _WithAbilities(source))
 
 
 class _WithAbilities:
@@ -192,7 +192,11 @@ class _WithAbilities:
         if name == "finds_one":
             return hasattr(source, "scan_one")
         if name == "identify_at" and isinstance(source, NamesSkills):
-            return lambda manifest, _: source.identify(manifest)
+
+            def identify_at(manifest: Manifest, _: str) -> str | None:
+                return source.identify(manifest)
+
+            return identify_at
         default = getattr(SourceAbilities, name)
         # Bound to this wrapper, so that a default method calls the source's own
         # members.

@@ -4,7 +4,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -24,7 +24,7 @@ def some_of(names: list[str]) -> str:
 @contextmanager
 def staged_folder(
     parent: Path, files: Mapping[str, bytes], programs: Collection[str] = ()
-) -> Iterator[Path]:
+) -> Generator[Path, None, None]:
     """Make a folder with these files in a temporary one in ``parent``.
 
     The block renames it to where it belongs; what is left goes away with the temporary
@@ -92,7 +92,7 @@ def put_file(file: Path, data: bytes, *, over: bytes | None = None) -> None:
         AlreadyThereError: Something else is in it.
         NotWrittenError: The system refuses.
     """
-    taken = False
+    taken, place = False, file
     try:
         place = file.resolve() if over is not None else file
         mode = None

@@ -59,7 +59,9 @@ class PackDigests:
     """Digests of whole packs, made when they are first asked for; thread-safe."""
 
     limits: Limits
-    cached: dict[_DigestKey, tuple[Resource, ...]] = field(default_factory=dict)
+    cached: dict[_DigestKey, tuple[Resource, ...]] = field(
+        default_factory=dict[_DigestKey, tuple[Resource, ...]]
+    )
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def resources(

@@ -225,7 +225,7 @@ class SourceScanner:
         self._on_end()
 
     def _scan(self) -> ScanResult:
-        last = self.result.packs if self.result else {}
+        last = self.result.packs if self.result else dict[str, ScannedPack]()
         # What an attempt that failed has read need not be read again.
         before = {**last, **self._packs}
         packs, findings = self._packs, self._findings = dict[str, ScannedPack](), []

@@ -188,7 +188,7 @@ class _ReleaseParser:
         self._limits = limits
 
     def document(self, document: object, data: bytes) -> Release | str:
-        top = self._typed(document, dict, "the document", "an object")
+        top = self._object(document, "the document")
         kind, version = top.get("format"), top.get("schema_version")
         if kind not in (FORMAT, SITE_FORMAT):
             raise self._error("format", f"expected {FORMAT!r}")
@@ -216,12 +216,12 @@ class _ReleaseParser:
     def _skills(self, top: Mapping[str, object]) -> Iterator[ReleasedSkill]:
         for number, item in enumerate(self._list(top, "skills", "")):
             at = f"skills[{number}]"
-            yield self._skill(self._typed(item, dict, at, "an object"), f"{at}.")
+            yield self._skill(self._object(item, at), f"{at}.")
 
     def _others(self, top: Mapping[str, object]) -> Iterator[Resource]:
         for number, item in enumerate(self._list(top, "files", "")):
             at = f"files[{number}]"
-            fields = self._typed(item, dict, at, "an object")
+            fields = self._object(item, at)
             resource = self._resource(fields, f"{at}.")
             problem = path_problem(resource.path)
             if resource.path.startswith("skills/") or resource.path == RELEASE_FILE:
@@ -239,7 +239,7 @@ class _ReleaseParser:
         buckets: dict[Bucket, list[str]] = {bucket: [] for bucket in _BUCKETS}
         for number, item in enumerate(self._list(fields, "resources", at)):
             here = f"{at}resources[{number}]"
-            entry = self._typed(item, dict, here, "an object")
+            entry = self._object(item, here)
             resource = self._resource(entry, f"{here}.")
             self._check_path(skill_id, resource.path, here)
             files.append(resource)
@@ -363,7 +363,11 @@ class _ReleaseParser:
         return text
 
     def _list(self, fields: Mapping[str, object], key: str, at: str) -> list[object]:
-        return self._typed(fields.get(key), list, f"{at}{key}", "a list")
+        value = fields.get(key)
+        return cast("list[object]", self._typed(value, list, f"{at}{key}", "a list"))
+
+    def _object(self, value: object, at: str) -> dict[str, Any]:
+        return cast("dict[str, Any]", self._typed(value, dict, at, "an object"))
 
     def _typed(self, value: object, kind: type[_T], at: str, expected: str) -> _T:
         if not isinstance(value, kind):

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from satchel.errors import SkillError
 
 if TYPE_CHECKING:
-    from importlib.abc import ResourceLoader
+    from importlib.abc import FileLoader
+    from zipimport import zipimporter
 
 # The import of pathlib takes longer than that of all values in this room.
 _FOLDER: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "codes")  # noqa: PTH118, PTH120
@@ -69,7 +70,7 @@ def code_entry(code: str) -> CodeEntry:
     Raises:
         OSError: The table has no such code.
     """
-    loader = cast("ResourceLoader", __spec__.loader)
+    loader = cast("FileLoader | zipimporter", __spec__.loader)
     text = loader.get_data(os.path.join(_FOLDER, f"{code}.md")).decode()  # noqa: PTH118
     whole = text.replace("\r\n", "\n").removeprefix(_FENCE)
     head, _, page = whole.partition(f"\n{_FENCE}")

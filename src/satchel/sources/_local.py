@@ -47,7 +47,6 @@ class LocalSource(SourceAbilities):
 
     near: bool | None = True
     finds_one = True
-    release: str | None = None
     _starts: tuple[str, ...] = ()
     """Folders below the root to search in its place; empty for the root itself."""
     _depth: int = 0
@@ -132,6 +131,11 @@ class LocalSource(SourceAbilities):
             for pack in result.found
         ]
         return (*packs, *result.findings)
+
+    @property
+    def release(self) -> str | None:
+        """None: a plain folder never holds a release."""
+        return None
 
     @property
     def progress(self) -> int:

@@ -60,19 +60,19 @@ def put_entry(
     # The parsers refuse a byte order mark; it is put back at the end.
     bare = text.removeprefix("\ufeff")
     document = _parse(kind, bare, where)
-    section = document.get(servers, {})
+    section = _dict(document.get(servers))
     by_hand = "so nothing was written; change it by hand"
     # The rest of the file is the user's: refuse what cannot be edited safely.
-    if not isinstance(section, dict):
+    if not isinstance(document.get(servers, {}), dict):
         raise ConfigError(where, f"expected an object as {servers!r}, {by_hand}")
-    current = _dict(section).get(name)
+    current = section.get(name)
     after = {**_other_keys(_dict(current)), **entry}
     if current == after:
         return text
     edit = _edited_json if kind == "json" else _edited_toml
     edited = edit(bare, servers, name, entry)
     # The result is parsed again: the edit need not understand every file.
-    expected = {**document, servers: {**_dict(section), name: after}}
+    expected = {**document, servers: {**section, name: after}}
     try:
         is_right = _parse(kind, edited, where) == expected
     except ConfigError:

@@ -24,7 +24,8 @@ def name_not_portable(pack: LintContext) -> Iterator[Finding]:
     if "name" not in pack.manifest.frontmatter:
         return
     is_portable = is_name(name, PORTABLE_NAME)
-    violations = _PROFILE_RULES.get(pack.profile, lambda _: ())(name)
+    find = _PROFILE_RULES.get(pack.profile)
+    violations = find(name) if find else ()
     if not is_portable and not any(violations):
         near = portable_name(name)
         if near:

@@ -49,7 +49,8 @@ def reference_not_mentioned(pack: LintContext) -> Iterator[Finding]:
     if not references and not scripts:
         return
     strict = pack.profile == "strict"
-    unnamed = [path for path in (*references, *scripts) if _needs_name(pack, path)]
+    paths: tuple[str, ...] = (*references, *scripts)
+    unnamed: list[str] = [path for path in paths if _needs_name(pack, path)]
     texts = [f"{pack.manifest.description}\n{body(pack).text}"]
     others = (*pack.descriptor.assets, *pack.descriptor.others)
     texts += [text_of(pack, path) for path in others]

@@ -58,7 +58,7 @@ class PortabilityCheck:
         """Return the code of the first repair by file; cached for the last catalog."""
         cached_for, repairs = self._repairs
         if cached_for is not findings:
-            repairs = {}
+            repairs = dict[str, str]()
             for finding in findings:
                 if finding.code in READ_DIFFERENTLY:
                     repairs.setdefault(finding.path, finding.code)
@@ -155,7 +155,7 @@ def has_unindented_text(head: str, root: Mapping[str, object]) -> bool:
         if not line.strip() or line[0] in " \t":
             continue
         name, colon, _ = line.partition(":")
-        if colon and name.strip().strip("\"'") == key:
+        if key is not None and colon and name.strip().strip("\"'") == key:
             above = root[key]
             key = next(keys, None)
         elif line[0] == "#":
