@@ -316,9 +316,7 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
             decision, call_id = _decided(state, request.tool_call, question)
             match decision:
                 case {"type": "respond", "message": str(text)}:
-                    return _ToolCall(
-                        _skill_tool(name), name, arguments, response=text
-                    )
+                    return _ToolCall(_skill_tool(name), name, arguments, response=text)
                 case {
                     "type": "edit",
                     "edited_action": {"name": str(other), "args": Mapping() as edited},
