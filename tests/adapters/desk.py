@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from satchel import Satchel
 from satchel.policy import deny
-from satchel.tools import Run
+from satchel.tools import Run, foreign_name
 from tests.adapters.driver import Call, Setup
 
 if TYPE_CHECKING:
@@ -84,6 +84,13 @@ def write_packs(folder: Path) -> Path:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
     return folder
+
+
+def carried(folder: Path, name: str, *tools: Any, rules: Any = ()) -> Satchel:
+    """Return one skill that carries tools: functions, or objects of a framework."""
+    names = " ".join(foreign_name(tool) or tool.__name__ for tool in tools)
+    write_pack(folder, name, f"Use for {name}.\nmetadata: {{tools: {names}}}", "Go.")
+    return Satchel(folder, tools=tools, policy=_policy(*rules))
 
 
 @dataclass

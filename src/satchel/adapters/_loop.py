@@ -2,15 +2,16 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
-from satchel.adapters._base import Conversation
+from satchel.adapters._base import Conversation, SessionFactory
+from satchel.adapters._translation import name_of
 from satchel.errors import ToolError, error_payload
 from satchel.model import Question
 from satchel.protocols import Approval
-from satchel.runtime import Session, question_text
+from satchel.runtime import Satchel, Session, SessionOptions, question_text
 from satchel.tools import Tool
 
 __all__ = ["ChatLoop", "ModelCall"]
@@ -45,6 +46,25 @@ class ChatLoop(ABC, Generic[Given, Call]):
     _conversation: Conversation
     _own: list[Any]
     _names: frozenset[str]
+
+    @classmethod
+    def attached(  # noqa: PLR0913, PLR0917 - the arguments of `attach`
+        cls,
+        skills: Satchel,
+        tools: Iterable[Any],
+        who: Mapping[str, Any] | None,
+        deps: object,
+        resume: object,
+        options: SessionOptions,
+    ) -> Self:
+        """Return the conversation that `attach` of an SDK begins or resumes."""
+        own = [*tools]
+        names = frozenset(name for tool in own if (name := name_of(tool)))
+        sessions: SessionFactory[None] = SessionFactory(skills, who, None, options)
+        conversation = sessions.open(None, resume, deps=deps)
+        # A name that is taken raises here, and not before the first call of the model.
+        conversation.session.tools(names)
+        return cls(conversation, own, names)
 
     @property
     def session(self) -> Session:

@@ -1,7 +1,7 @@
 """What adapters translate: tools, messages and answers in common forms."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import Any, Final, Generic, Literal, TypeVar, cast
 
 from satchel.errors import ToolError
 from satchel.model import Question, Reply, SeenMessage
@@ -15,8 +15,10 @@ __all__ = [
     "already_attached",
     "arguments_or_empty",
     "field_of",
+    "name_of",
     "question_data",
     "reply_of",
+    "seen_message",
     "text_of",
 ]
 
@@ -26,6 +28,10 @@ Form = TypeVar("Form")
 NO_PARAMETERS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 """The schema of a tool that does not exist, whose call is answered with an error."""
 
+_ROLES: Final[Mapping[object, Literal["user", "assistant"]]] = {
+    "user": "user",
+    "assistant": "assistant",
+}
 _YES: Final = frozenset({"y", "yes"})
 _NO: Final = frozenset({"n", "no"})
 
@@ -79,6 +85,20 @@ def field_of(item: object, name: str) -> Any:  # noqa: ANN401 - of any type
     if isinstance(item, Mapping):
         return cast("Mapping[str, Any]", item).get(name)
     return getattr(item, name, None)
+
+
+def name_of(tool: object) -> str:
+    """Return the name in a tool's definition, of either form; empty where it has none.
+
+    Tools that a provider runs may have none.
+    """
+    name = field_of(tool, "name") or field_of(field_of(tool, "function"), "name")
+    return name if isinstance(name, str) else ""
+
+
+def seen_message(role: object, text: str = "") -> SeenMessage:
+    """Return a message that is no result; one of an unknown role is the system's."""
+    return SeenMessage(_ROLES.get(role, "system"), text)
 
 
 def text_of(content: object) -> str:

@@ -19,22 +19,15 @@ Or the SDK's tool runner does it: ``chat.tool_runner(client, messages=..., ...)`
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-    Literal,
-    TypeAlias,
-    TypedDict,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, overload
 
-from satchel.adapters._base import SessionFactory, framework, is_error
+from satchel.adapters._base import framework, is_error
 from satchel.adapters._loop import ChatLoop, ModelCall
 from satchel.adapters._translation import (
     ResultReader,
     arguments_or_empty,
     field_of,
+    seen_message,
     text_of,
 )
 from satchel.errors import ToolError as SatchelToolError
@@ -70,8 +63,6 @@ Given: TypeAlias = Message | BetaMessage | Sequence[Any]
 INLINE_TOOLS: Final = "inline-tools-2026-09-15"
 """The beta by which the tool runner gives a model more tools in the middle of a run."""
 
-_ROLES: Final = {role: SeenMessage(role) for role in ("user", "assistant")}
-_SYSTEM: Final = SeenMessage("system")
 _SYNC: Final = (BetaFunctionTool, BetaBuiltinFunctionTool)
 _ASYNC: Final = (BetaAsyncFunctionTool, BetaAsyncBuiltinFunctionTool)
 
@@ -118,13 +109,7 @@ def attach(
         ValueError: No style has that name.
         DuplicateToolError: One of your tools has the name of a skill's tool.
     """
-    own = [*tools]
-    names = frozenset(name for tool in own if (name := _name(tool)))
-    sessions: SessionFactory[None] = SessionFactory(skills, who, None, options)
-    conversation = sessions.open(None, resume, deps=deps)
-    # A name that is taken raises here, and not before the first call of the model.
-    conversation.session.tools(names)
-    return Chat(conversation, own, names)
+    return Chat.attached(skills, tools, who, deps, resume, options)
 
 
 @dataclass(eq=False, slots=True)
@@ -371,17 +356,8 @@ def _definition(tool: Tool) -> Any:
     """Return what the API takes for a tool; the SDK's own tools define themselves."""
     if isinstance(tool.native, (Mapping, *_SYNC, *_ASYNC)):
         return _entry(tool.native)
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": dict(tool.parameters),
-    }
-
-
-def _name(tool: object) -> str:
-    """Return the name of a tool of either form; empty for what has none."""
-    name = field_of(tool, "name")
-    return name if isinstance(name, str) else ""
+    about = {"name": tool.name, "description": tool.description}
+    return {**about, "input_schema": dict(tool.parameters)}
 
 
 def _seen(messages: Iterable[Any], cleared: int) -> list[SeenMessage]:
@@ -401,7 +377,7 @@ def _seen(messages: Iterable[Any], cleared: int) -> list[SeenMessage]:
             elif (call := _call_of(block)) is not None:
                 reader.add_call(call.id, call.name, call.arguments)
         if not _is_answer(message):
-            seen.append(_ROLES.get(field_of(message, "role"), _SYSTEM))
+            seen.append(seen_message(field_of(message, "role")))
     return seen
 
 

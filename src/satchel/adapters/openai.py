@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, cast
 
-from satchel.adapters._base import SessionFactory, framework
+from satchel.adapters._base import framework
 from satchel.adapters._loop import ChatLoop, ModelCall
-from satchel.adapters._translation import field_of, text_of
+from satchel.adapters._translation import field_of, seen_message, text_of
 from satchel.errors import ToolError
 from satchel.model import SeenMessage
 from satchel.tools import Tool, arguments_of, result_text
@@ -44,10 +44,6 @@ __all__ = [
 Given: TypeAlias = Response | ChatCompletion | Sequence[Any]
 """What a model said, or messages of either API, as dictionaries or as the SDK's."""
 
-_ROLES: Final[Mapping[object, Literal["user", "assistant"]]] = {
-    "user": "user",
-    "assistant": "assistant",
-}
 _LEADING: Final = frozenset({"system", "developer"})
 _PARTS: Final = frozenset({"input_text", "input_image", "input_file"})
 
@@ -113,12 +109,7 @@ def attach(
         ValueError: No style has that name.
         DuplicateToolError: One of your tools has the name of a skill's tool.
     """
-    own = [*tools]
-    names = [name for tool in own if (name := _name(tool))]
-    sessions: SessionFactory[None] = SessionFactory(skills, who, None, options)
-    conversation = sessions.open(None, resume, deps=deps)
-    conversation.session.tools(names)
-    return Chat(conversation, own, frozenset(names))
+    return Chat.attached(skills, tools, who, deps, resume, options)
 
 
 @dataclass(eq=False, slots=True)
@@ -148,13 +139,9 @@ class Chat(ChatLoop[Given, Call]):
             [{"role": "user", "content": input}] if isinstance(input, str) else input
         )
         self._see(items, is_more=bool(previous_response_id or conversation))
-        tools = [
-            *self._own,
-            *map(_for_responses, self._conversation.tools(self._names)),
-        ]
         request: dict[str, Any] = {
             "instructions": self.session.instructions(instructions),
-            "tools": tools,
+            "tools": self._tools(_for_responses),
             "previous_response_id": previous_response_id,
             "conversation": conversation,
         }
@@ -169,10 +156,7 @@ class Chat(ChatLoop[Given, Call]):
         is not changed.
         """
         self._see(messages)
-        tools = [
-            *self._own,
-            *map(_for_completions, self._conversation.tools(self._names)),
-        ]
+        tools = self._tools(_for_completions)
         request: CompletionsRequest = {"messages": self._prompted(messages)}
         return {**request, "tools": tools} if tools else request
 
@@ -202,8 +186,7 @@ class Chat(ChatLoop[Given, Call]):
             elif calls:
                 yield SeenMessage("assistant")
             elif role := field_of(message, "role"):
-                text = text_of(field_of(message, "content"))
-                yield SeenMessage(_ROLES.get(role, "system"), text)
+                yield seen_message(role, text_of(field_of(message, "content")))
 
     def _unanswered(self, given: Given) -> list[Call]:
         messages = _messages(given)
@@ -225,9 +208,8 @@ class Chat(ChatLoop[Given, Call]):
 
     def _prompted(self, messages: Sequence[Any]) -> list[Any]:
         roles = [field_of(message, "role") for message in messages]
-        leading = next(
-            (at for at, role in enumerate(roles) if role not in _LEADING), len(roles)
-        )
+        others = (at for at, role in enumerate(roles) if role not in _LEADING)
+        leading = next(others, len(roles))
         if not leading:
             text = self.session.instructions()
             first = [{"role": "system", "content": text}] if text else []
@@ -279,17 +261,8 @@ def _for_completions(tool: Tool) -> Any:  # noqa: ANN401 - as above
 
 
 def _function(tool: Tool) -> dict[str, Any]:
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": dict(tool.parameters),
-    }
-
-
-def _name(tool: object) -> str:
-    """Return the name of a function of either form; empty for what has none."""
-    name = field_of(tool, "name") or field_of(field_of(tool, "function"), "name")
-    return name if isinstance(name, str) else ""
+    about = {"name": tool.name, "description": tool.description}
+    return {**about, "parameters": dict(tool.parameters)}
 
 
 def _messages(given: Given) -> Sequence[Any]:
@@ -309,11 +282,7 @@ def _calls(item: object) -> Iterator[Call]:
             yield _call(field_of(call, "id"), function, "completions")
 
 
-def _call(
-    id: str,
-    function: object,
-    api: Literal["responses", "completions"],
-) -> Call:
+def _call(id: str, function: object, api: Literal["responses", "completions"]) -> Call:
     name = field_of(function, "name")
     try:
         # Some models give an empty text where there are no arguments.
@@ -327,9 +296,8 @@ def _answered(item: object) -> str:
     """Return the id of the call that a message answers; empty where it answers none."""
     if field_of(item, "type") == "function_call_output":
         return str(field_of(item, "call_id"))
-    return (
-        str(field_of(item, "tool_call_id")) if field_of(item, "role") == "tool" else ""
-    )
+    is_result = field_of(item, "role") == "tool"
+    return str(field_of(item, "tool_call_id")) if is_result else ""
 
 
 def _is_parts(result: object) -> bool:

@@ -20,7 +20,7 @@ from collections.abc import (
 )
 from copy import copy
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
 from satchel.adapters._translation import (
@@ -30,6 +30,7 @@ from satchel.adapters._translation import (
     already_attached,
     arguments_or_empty,
     field_of,
+    seen_message,
     text_of,
 )
 from satchel.errors import ToolError, error_payload
@@ -70,10 +71,6 @@ _STATE: Final = "satchel"
 _SESSIONS: Final = "_satchel"
 """The attribute of a run's wrapper with its sessions: the SDK copies it with the
 wrapper when a run is paused, and no two runs share one."""
-_ROLES: Final[Mapping[object, Literal["user", "assistant"]]] = {
-    "user": "user",
-    "assistant": "assistant",
-}
 _OUTPUTS: Final = (ToolOutputText, ToolOutputImage, ToolOutputFileContent)
 
 
@@ -239,14 +236,7 @@ class _RunSession:
         entries = self.session.catalog.entries
         for name in sorted({name for entry in entries for name in entry.tools}):
             if name not in names:
-                yield FunctionTool(
-                    name,
-                    "",
-                    NO_PARAMETERS,
-                    self._invoke,
-                    strict_json_schema=False,
-                    needs_approval=True,
-                )
+                yield self._called(name, "", NO_PARAMETERS, asks=True)
 
     def instructions(self, base: str) -> str:
         text = self.session.instructions(base)
@@ -273,13 +263,18 @@ class _RunSession:
     def _sdk_tool(self, tool: SatchelTool) -> Tool:
         if tool.native is not None:
             return cast("Tool", tool.native)
+        asks = self._approval_check(tool.name)
+        return self._called(tool.name, tool.description, {**tool.parameters}, asks)
+
+    def _called(self, name: str, about: str, schema: dict[str, Any], asks: Any) -> Tool:  # noqa: ANN401 - what the SDK takes
+        """Return a tool that calls the session; ``asks`` says whether it pauses."""
         return FunctionTool(
-            tool.name,
-            tool.description,
-            dict(tool.parameters),
+            name,
+            about,
+            schema,
             self._invoke,
             strict_json_schema=False,
-            needs_approval=self._approval_check(tool.name),
+            needs_approval=asks,
         )
 
     async def _invoke(self, context: ToolContext[Any], arguments: str) -> object:
@@ -318,9 +313,8 @@ class _RunSession:
         for entry in self.session.catalog.entries:
             if name in entry.tools:
                 await self.session.acall(tool, {parameter: entry.id})
-                self.conversation.turn.offered = (
-                    None  # it was, where the run was paused
-                )
+                # It was offered where the run was paused, so it comes not too early.
+                self.conversation.turn.offered = None
 
     def _approval_check(self, name: str) -> Any:  # noqa: ANN401 - what the SDK takes
         """Return whether the run pauses for a call, or a function that decides it."""
@@ -379,8 +373,7 @@ def _seen(items: Iterable[Any]) -> Iterator[SeenMessage]:
         elif _is(item, "function_call_output"):
             yield reader.result(item.get("call_id"), text_of(item.get("output")))
         elif isinstance(item, Mapping) and "role" in item:
-            text = text_of(item.get("content"))
-            yield SeenMessage(_ROLES.get(item["role"], "system"), text)
+            yield seen_message(item["role"], text_of(item.get("content")))
 
 
 def _is(item: object, kind: str) -> bool:
