@@ -1,13 +1,10 @@
-"""Scan results to one catalog: what is listed, what is excluded, who claims an id.
-
-An id that a pack had before stays with it while the process runs: `Registry` sees to
-that before it publishes a catalog.
-"""
+"""Scan results to one catalog: what is listed, what is excluded, who has an id."""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from operator import attrgetter
 from typing import Final, Literal
 
 from satchel.catalog._packs import RETIRED_STATUSES, PackDigests, ScannedPack
@@ -23,6 +20,7 @@ from satchel.model import (
     Finding,
     OnConflict,
 )
+from satchel.protocols import FullSource
 
 _PATTERN_CHARS: Final = frozenset("*?[")
 
@@ -73,12 +71,10 @@ def assemble(
 ) -> Catalog:
     """Build the catalog of all that the sources last gave.
 
-    Untrusted, disabled and filtered packs claim nothing, so that none of them can
-    shadow or block another. A pack in error blocks packs of sources that yield, under
-    the name of its folder. Packs of equal tree digest are one entry with several
-    origins. Ties within one precedence go to the earlier source; within one source to
-    the pack in the folder of its own name, as the specification asks for it, so that no
-    other can take its place; then to the one nearer to the root, then the lower key.
+    Packs of equal tree digest are one entry with several origins. Ties within one
+    precedence go to the earlier source; within one source to the pack in the folder of
+    its own name, as the specification asks for it, so that no other can take its place;
+    then to the one nearer to the root, then the lower key.
     """
     findings: list[Finding] = []
     excluded: list[Excluded] = []
@@ -136,6 +132,7 @@ def _sort_packs(
             if pattern.matches(descriptor.id, scanner.label):
                 disabled = pattern
                 break
+        # What is not in use claims nothing, so that it cannot shadow or block another.
         in_use = source.trusted and disabled is None
         if in_use and not (pack.refused or pack.filtered):
             claims.setdefault(descriptor.id, []).append(descriptor)
@@ -189,7 +186,7 @@ class _ConflictResolver:
         A skill of a source that yields never takes the place of another's, whatever
         order was chosen.
         """
-        last = [owner for owner in owners if self._source(owner).source.yields]
+        last = [owner for owner in owners if self._source(owner).yields]
         first = [owner for owner in owners if owner not in last]
         if not first and skill_id in self.broken:
             broken = self.broken[skill_id]
@@ -203,8 +200,8 @@ class _ConflictResolver:
         self.excluded.extend(_shadowed(chosen or first[0], owner) for owner in last)
         return chosen
 
-    def _source(self, owner: Descriptor) -> SourceScanner:
-        return self.scanners[owner.source][1]
+    def _source(self, owner: Descriptor) -> FullSource:
+        return self.scanners[owner.source][1].source
 
     def _choose(self, skill_id: str, owners: list[Descriptor]) -> Descriptor | None:
         """Return the winner among equals; None where no order was chosen."""
@@ -213,9 +210,7 @@ class _ConflictResolver:
         owners = self._merge_equal(sorted(owners, key=self._rank))
         if len(owners) == 1:
             return owners[0]
-        ranked = all(
-            self._source(owner).source.precedence is not None for owner in owners
-        )
+        ranked = all(self._source(owner).precedence is not None for owner in owners)
         in_order = ranked or self.rules.on_conflict == "precedence"
         chosen = owners[0] if in_order else None
         self.conflicts.append(Conflict(skill_id, tuple(owners), chosen))
@@ -248,6 +243,29 @@ class _ConflictResolver:
             if first is not owner:
                 merged[key] = replace(first, origins=first.origins + owner.origins)
         return list(merged.values())
+
+
+def keep_holders(new: Catalog, old: Catalog) -> Catalog:
+    """Return ``new`` with each contested id left to the pack that has it in ``old``."""
+    holders = [_holder(conflict, old) for conflict in new.unresolved]
+    entries = (*new.entries, *(holder for holder in holders if holder is not None))
+    if len(entries) == len(new.entries):
+        return new
+    return replace(new, entries=tuple(sorted(entries, key=attrgetter("id"))))
+
+
+def _holder(conflict: Conflict, old: Catalog) -> Descriptor | None:
+    """Return the claimant that had the id so far, as it is now; None for none."""
+    before = old.get(conflict.id)
+    if before is None:
+        return None
+    # By place and not by bytes: an edit must not cost the holder its id, and a copy of
+    # its bytes must not take it over.
+    places = {(origin.source, origin.key) for origin in before.origins}
+    for owner in conflict.owners:
+        if not places.isdisjoint((o.source, o.key) for o in owner.origins):
+            return owner
+    return None
 
 
 def _shadowed(chosen: Descriptor, owner: Descriptor) -> Excluded:

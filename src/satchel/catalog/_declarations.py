@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
-from satchel.errors import PackFileError
-from satchel.files import check_path, is_excluded_file
+from satchel.files import is_excluded_file, path_problem
 from satchel.model import (
     MAX_DESCRIPTION_CHARS,
     SKILL_FILE,
@@ -40,10 +39,9 @@ def allow(
 ) -> Allowlist:
     """Return the allowlist of a pack.
 
-    A pack that declares any of references, scripts and assets is closed to just
-    these; one that declares none is open to the files it held when it was
-    scanned. ``closed`` closes every pack, as profile ``strict`` does. A declared
-    file that is missing stays listed, so that asking for it says so.
+    A pack that declares any of references, scripts and assets is closed to just these;
+    one that declares none is open to the files it held when it was scanned. ``closed``
+    closes every pack, as profile ``strict`` does.
     """
     if manifest.declares_files:
         return _declared_files(manifest, {file.path for file in files})
@@ -72,32 +70,21 @@ def _resolve(
     bucket: str, name: str, present: set[str], findings: list[Finding]
 ) -> str | None:
     """Return the path that a declared name means: in its bucket, else from the root."""
-    try:
-        check_path(name)
-    except PackFileError:
-        findings.append(
-            Finding.of("unsafe-declared-file", SKILL_FILE, bucket=bucket, name=name)
-        )
-        return None
     in_bucket = name if name.startswith(f"{bucket}/") else f"{bucket}/{name}"
     path = name if name in present and in_bucket not in present else in_bucket
-    if path in present:
+    if path_problem(name):
+        code = "unsafe-declared-file"
+    elif path in present:
         return path
-    if is_excluded_file(path):
-        findings.append(
-            Finding.of("left-out-file-declared", SKILL_FILE, bucket=bucket, name=name)
-        )
-        return None
-    findings.append(
-        Finding.of(
-            "listed-file-missing",
-            SKILL_FILE,
-            bucket=bucket,
-            name=name,
-            in_bucket=in_bucket,
-        )
-    )
-    return path
+    elif is_excluded_file(path):
+        # Not listed, or it could be asked for as soon as it appears: `.env`, say.
+        code = "left-out-file-declared"
+    else:
+        code = "listed-file-missing"
+    values = {"bucket": bucket, "name": name, "in_bucket": in_bucket}
+    findings.append(Finding.of(code, SKILL_FILE, **values))
+    # A missing one stays listed, so that asking for it says what is wrong.
+    return path if code == "listed-file-missing" else None
 
 
 MAX_KEYWORD_CHARS: Final = MAX_DESCRIPTION_CHARS
@@ -144,8 +131,8 @@ def _texts(value: Json) -> Iterator[str]:
 def is_tool_allowed(tool: str, allowed_tools: tuple[str, ...]) -> bool:
     """Tell whether ``allowed_tools`` lets ``tool`` open; an empty one lets any.
 
-    Of an entry with a rule, ``Bash(git:*)``, what comes before the parenthesis is
-    the name; it may be a shell pattern, for many packs say ``*``.
+    Of an entry with a rule, ``Bash(git:*)``, what comes before the parenthesis is the
+    name; it may be a shell pattern.
     """
     if not allowed_tools:
         return True
@@ -173,8 +160,6 @@ def tool_names(
     """Return the names in order, each once, and what is wrong with the fields.
 
     A field is a list of names, or a text of names separated by spaces or commas.
-    Anything else names nothing and is reported; so are names beyond `MAX_TOOLS`, and
-    those that the skill's own ``allowed_tools`` keeps closed.
     """
     names: dict[str, None] = {}
     findings: list[Finding] = []

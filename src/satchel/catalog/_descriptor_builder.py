@@ -90,8 +90,7 @@ class DescriptorBuilder:
     ) -> ScannedPack:
         """Take what the source has parsed; read it only if its digest is unknown.
 
-        Nothing of a pack on another machine is fetched before somebody loads it. The
-        profile's rules hold for the frontmatter that the source describes.
+        Nothing of a pack on another machine is fetched before somebody loads it.
         """
         findings: tuple[Finding, ...] = ()
         if manifest.frontmatter:
@@ -111,9 +110,7 @@ class DescriptorBuilder:
         return self._build(pack, origin, manifest, data, findings)
 
     def _files(self, pack: Found) -> tuple[FileStat, ...]:
-        if pack.files is not None:
-            return pack.files
-        return tuple(self.source.files(pack.key))
+        return tuple(self.source.files(pack.key)) if pack.files is None else pack.files
 
     def _build(  # noqa: PLR0913 - what was found, for three callers
         self,
@@ -125,7 +122,7 @@ class DescriptorBuilder:
         *,
         keep: bool = False,
     ) -> ScannedPack:
-        files = pack.files if pack.files is not None else self._files(pack)
+        files = self._files(pack)
         _check_size(files, self.accept.limits, pack)
         allowed = allow(manifest, files, closed=self.accept.profile == "strict")
         skill_id = self.source.identify_at(manifest, pack.key)
@@ -177,26 +174,22 @@ class DescriptorBuilder:
         # YAML escapes need a backslash, and hide what no byte of the file shows.
         if b"\\" in data:
             findings += tuple(_escaped(manifest.description, findings, path))
-        filtered = skill_id is None
         return ScannedPack(
             descriptor,
             pack.stamp,
             findings,
-            filtered=filtered,
+            filtered=skill_id is None,
             manifest=manifest if keep else None,
         )
 
 
 def _check_size(files: tuple[FileStat, ...], limits: Limits, pack: Found) -> None:
-    if len(files) > limits.pack_files:
-        raise LimitExceededError(
-            "pack_files", limits.pack_files, len(files), "files", pack.location
-        )
-    total = sum(map(_SIZE, files))
-    if total > limits.pack_bytes:
-        raise LimitExceededError(
-            "pack_bytes", limits.pack_bytes, total, "bytes", pack.location
-        )
+    for name, unit, limit, actual in (
+        ("pack_files", "files", limits.pack_files, len(files)),
+        ("pack_bytes", "bytes", limits.pack_bytes, sum(map(_SIZE, files))),
+    ):
+        if actual > limit:
+            raise LimitExceededError(name, limit, actual, unit, pack.location)
 
 
 def _category(value: Json) -> Category:

@@ -67,16 +67,14 @@ class PackDigests:
     def resources(
         self, descriptor: Descriptor, readers: Mapping[str, FileReader]
     ) -> tuple[Resource, ...]:
-        """Return path, digest and size of every listed file, SKILL.md included.
+        """Return path, digest and size of every listed file, SKILL.md too, by path.
 
-        A file that was not there when the pack was scanned is left out. Sorted by path
-        by code point. A file whose digest the source knows is not read; every other one
-        is read once, and again when the mark of a file of the pack has changed.
-
-        Raises:
-            SkillError: A file cannot be read now.
+        A file that was not there when the pack was scanned is left out. A file whose
+        digest the source knows is not read; every other one is read once, and again
+        when the mark of a file of the pack has changed.
         """
         key = _digest_key(descriptor)
+        # Read without the lock: it may take long, and two equal results do no harm.
         cached = self.cached.get(key)
         if cached is None:
             cached = self._read(descriptor, readers)
@@ -85,11 +83,7 @@ class PackDigests:
         return cached
 
     def tree(self, descriptor: Descriptor, readers: Mapping[str, FileReader]) -> str:
-        """Return the pack's digest, ``sha256-tree-v1:`` and 64 hex digits.
-
-        Raises:
-            SkillError: A file cannot be read now.
-        """
+        """Return the pack's digest, ``sha256-tree-v1:`` and 64 hex digits."""
         return tree_digest(self.resources(descriptor, readers))
 
     def tree_or_none(
@@ -130,19 +124,15 @@ class PackDigests:
                 resources.append(Resource(path, stats[path].digest, stats[path].size))
                 continue
             data = reader.read(origin.key, path, self.limits.file_bytes)
+            # Checked after the read: an edit in between has moved the mark.
             _check_unchanged(descriptor, reader, path)
             resources.append(Resource(path, digest_bytes(data), len(data)))
         return tuple(sorted(resources, key=lambda resource: resource.path))
 
 
 def _check_unchanged(descriptor: Descriptor, reader: FileReader, path: str) -> None:
-    """Accept a file that is still the one in the catalog.
-
-    A manifest of bytes must not mix two states of a pack.
-
-    Raises:
-        ChangedSinceSyncError: It was edited.
-    """
+    """Raise `ChangedSinceSyncError` where a file is not the one in the catalog."""
+    # A manifest of bytes must not mix two states of a pack.
     stat = next((stat for stat in descriptor.files if stat.path == path), None)
     if stat is not None and reader.is_unchanged(descriptor.origin.key, stat) is False:
         raise ChangedSinceSyncError(descriptor.id, path)

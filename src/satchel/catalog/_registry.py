@@ -3,7 +3,7 @@
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from satchel.catalog._assembly import (
@@ -11,6 +11,7 @@ from satchel.catalog._assembly import (
     DisabledPattern,
     assemble,
     is_pattern,
+    keep_holders,
 )
 from satchel.catalog._packs import PackDigests, ParseOptions
 from satchel.catalog._reread import PackRereader, is_current
@@ -82,16 +83,15 @@ class Registry:
         ``deadline_s`` is how long a source may make no progress before it is given up,
         and how long one that has answered before may take. ``far_s`` is how long a sync
         waits for sources on other machines if those of this machine have packs; None
-        waits until they are given up. `apply_late_answers` uses answers that come
-        later.
+        waits until they are given up.
         """
         self._moved = threading.Event()
         labels: Counter[str] = Counter()
         scanners: list[SourceScanner] = []
         for source in sources:
-            labels[source.label] += 1
-            count = labels[source.label]
-            label = source.label if count == 1 else f"{source.label}#{count}"
+            label = source.label
+            labels[label] += 1
+            label += f"#{labels[label]}" if labels[label] > 1 else ""
             scanners.append(
                 SourceScanner(source, label, accept, clock, self._moved.set)
             )
@@ -101,6 +101,8 @@ class Registry:
         self._deadline_s = deadline_s
         self._far_s = far_s
         self._digests = PackDigests(accept.limits)
+        # Two locks, always taken in this order: one sync at a time; and a load that
+        # reads an edited pack again must not wait for sources that a sync waits for.
         self._lock = threading.Lock()
         self._assembling = threading.Lock()
         self._rereader: PackRereader | None = None
@@ -141,7 +143,7 @@ class Registry:
         with self._lock:
             late = [s for s in self._scanners if s.has_late_answer]
             for scanner in late:
-                scanner.settled(0.0)
+                scanner.is_done(0.0)
             return self._report() if late else None
 
     @property
@@ -177,6 +179,7 @@ class Registry:
         with self._assembling:
             rereader = self._rereader = self._rereader or PackRereader()
         with rereader.alone(scanner.label, key):
+            # Somebody else read it while this load waited for its turn.
             if not is_current(scanner, descriptor):
                 return {}
             reread = rereader.read(
@@ -295,8 +298,9 @@ class Registry:
     def _await(self, waiting: list[SourceScanner], most_s: float | None) -> None:
         end = None if most_s is None else self._clock.monotonic() + most_s
         while waiting and (end is None or self._clock.monotonic() < end):
+            # Cleared before the look: an answer that comes in between wakes the wait.
             self._moved.clear()
-            waiting = [s for s in waiting if not s.settled(self._deadline_s)]
+            waiting = [s for s in waiting if not s.is_done(self._deadline_s)]
             if waiting:
                 self._moved.wait(min(POLL_S, self._deadline_s))
 
@@ -304,7 +308,8 @@ class Registry:
         """Take what the sources last gave into use."""
         new = assemble(self._scanners, self.rules, self._digests)
         old = self.catalog
-        in_use = _with_holders(new, old) if new.conflicts else new
+        # Only what is in use depends on the past: `latest` is what is written to disk.
+        in_use = keep_holders(new, old) if new.conflicts else new
         self.latest, self.catalog = new, in_use
         if self._digests.cached:
             # Of the old catalog too: loads that began before go on with it.
@@ -318,19 +323,16 @@ class Registry:
         with self._assembling:
             self._assemble()
             old, new = self._reported, self.catalog
-            added: list[str] = []
-            updated: list[str] = []
-            unchanged: list[str] = []
-            old_entries = {entry.id: entry for entry in old.entries}
+            removed = {entry.id: entry for entry in old.entries}
+            added, updated, unchanged = list[str](), list[str](), list[str]()
             for entry in new.entries:
-                before = old_entries.pop(entry.id, None)
+                before = removed.pop(entry.id, None)
                 if before is None:
                     added.append(entry.id)
                 elif before is entry or _is_unchanged(before, entry):
                     unchanged.append(entry.id)
                 else:
                     updated.append(entry.id)
-            removed = tuple(old_entries)
             self._reported = new
             now = self._clock.now()
             self._updated.update(dict.fromkeys((*added, *updated), now))
@@ -339,7 +341,7 @@ class Registry:
             return SyncReport(
                 tuple(added),
                 tuple(updated),
-                removed,
+                tuple(removed),
                 tuple(unchanged),
                 len(new.entries),
             )
@@ -352,32 +354,6 @@ def duplicate_error(conflict: Conflict) -> DuplicateSkillError:
     """Return the error that names the first two owners of a conflicting id."""
     first, second, *_ = (owner.origin.location for owner in conflict.owners)
     return DuplicateSkillError(conflict.id, first, second, conflict.fix)
-
-
-def _with_holders(new: Catalog, old: Catalog) -> Catalog:
-    """Return ``new`` with each contested id left to the pack that has it in ``old``."""
-    holders = tuple(filter(None, (_holder(c, old) for c in new.unresolved)))
-    if not holders:
-        return new
-    entries = sorted((*new.entries, *holders), key=lambda entry: entry.id)
-    return replace(new, entries=tuple(entries))
-
-
-def _holder(conflict: Conflict, old: Catalog) -> Descriptor | None:
-    """Return the claimant that had the id so far, as it is now; None for none."""
-    before = old.get(conflict.id)
-    if before is None:
-        return None
-    # By place and not by bytes: an edit must not cost the holder its id.
-    places = {(origin.source, origin.key) for origin in before.origins}
-    return next(
-        (
-            owner
-            for owner in conflict.owners
-            if not places.isdisjoint((o.source, o.key) for o in owner.origins)
-        ),
-        None,
-    )
 
 
 def _all_descriptors(catalog: Catalog) -> tuple[Descriptor, ...]:

@@ -32,9 +32,9 @@ PAUSE_S: Final = 0.05
 """Seconds between two looks that have to agree. It is longer than the 4 ms in which
 Linux gives two writes one time, so that equal times mean that nothing was written."""
 SHORT_PAUSE_S: Final = 0.01
-"""The same, for a pack that never settles: only its bytes are compared then."""
+"""The same, for a pack that goes on changing: only its bytes are compared then."""
 MAX_LOOKS: Final = 8
-"""Looks at a pack that is good and does not settle; the second half is quicker."""
+"""Looks at a pack that is good and goes on changing; the second half is quicker."""
 EQUAL_LOOKS: Final = 3
 """Looks that have to agree that a pack is gone or broken, for a sync."""
 MAX_LOOKS_AT_BROKEN: Final = 20
@@ -45,27 +45,17 @@ class ScannedSource(Protocol):
     """A source, what was last read of it, and how its packs are read."""
 
     @property
-    def source(self) -> FullSource:
-        """The source."""
-        ...
+    def source(self) -> FullSource: ...
 
     @property
-    def label(self) -> str:
-        """Its label in the catalog."""
-        ...
+    def label(self) -> str: ...
 
     @property
-    def accept(self) -> ParseOptions:
-        """What is accepted."""
-        ...
+    def accept(self) -> ParseOptions: ...
 
-    def pack(self, key: str) -> ScannedPack | None:
-        """Return the pack of this key as it was last read."""
-        ...
+    def pack(self, key: str) -> ScannedPack | None: ...
 
-    def builder(self, source: FullSource) -> "DescriptorBuilder":
-        """Return what reads packs of this source, through ``source``."""
-        ...
+    def builder(self, source: FullSource) -> "DescriptorBuilder": ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +74,6 @@ class PackRereader:
     """Reads one pack at a time again, however many loads wait for it. Thread-safe."""
 
     def __init__(self, sleep: Callable[[float], object] = time.sleep) -> None:
-        """Take what waits between two looks."""
         self._sleep = sleep
         self._lock = threading.Lock()
         self._busy: dict[tuple[str, str], tuple[threading.Lock, int]] = {}
@@ -93,6 +82,7 @@ class PackRereader:
     def alone(self, label: str, key: str) -> Generator[None]:
         """Let one caller at a time look at a pack."""
         place = label, key
+        # Counted, so that the lock of a pack goes with the last who waits for it.
         with self._lock:
             turn, users = self._busy.get(place, (threading.Lock(), 0))
             self._busy[place] = turn, users + 1
@@ -116,19 +106,10 @@ class PackRereader:
     ) -> RereadPack | None:
         """Return the pack as it is now, or None where nothing about it has changed.
 
-        A pack of this machine is looked at until two looks agree, so that a file that
-        is being written is not taken for a version of it.
-
-        Args:
-            scanner: The source, and how its packs are read.
-            descriptor: The pack as the catalog has it.
-            file: The file that a load asked for; it is read, too.
-            sure: The pack has changed for certain, whatever its marks say.
-            wait_for_writer: Whether to look until two looks agree. One look finds a
-                pack that is good, and nothing of one that is gone or broken.
-
-        Raises:
-            SkillError: The source does not answer.
+        ``file`` is what a load asked for; it is read, too. ``sure`` says that the pack
+        has changed for certain, whatever its marks say. ``wait_for_writer`` says to
+        look until two looks agree; one look finds a pack that is good, and nothing of
+        one that is gone or broken.
         """
         source = scanner.source
         if not (sure or source.near):
@@ -222,8 +203,7 @@ def rescan_unstable(
     """Return what a scan found, without what it saw of packs while they were written.
 
     A pack that was good ``before``, and now is gone or broken, may be half replaced.
-    Those packs are looked at until some looks agree, all together, for half a second at
-    most.
+    Such packs are looked at until some looks agree, for half a second at most.
     """
     result = dict(packs)
     unstable = {key: pack for key, pack in before.items() if _is_unstable(pack, result)}

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast
 
@@ -35,17 +36,14 @@ class LimitedReader(FileReader):
         self.root = source.root
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Return one file's raw bytes; see `satchel.protocols.SkillSource.read`."""
         with self._limiter.hold():
             return self._source.read(key, path, limit_bytes)
 
     def files(self, key: str) -> Iterable[FileStat]:
-        """Return what the pack holds; see `satchel.protocols.SkillSource.files`."""
         with self._limiter.hold():
             return tuple(self._source.files(key))
 
     def is_unchanged(self, key: str, stat: FileStat) -> bool | None:
-        """Tell whether a file still has this size and mark."""
         return self._source.is_unchanged(key, stat)
 
 
@@ -66,8 +64,6 @@ class ScanResult:
 class SourceScanner:
     """One source, its last result, and the thread that scans it again.
 
-    ``label`` is the source's own, made unique among its neighbours.
-
     A source that hangs keeps its thread; until that comes back no second one is
     started, and the last result is served, marked stale. What was read before it hung
     is used where there is no result, and is not read again.
@@ -87,6 +83,7 @@ class SourceScanner:
         self.source: Final[FullSource] = (
             cast("FullSource", source) if inherits else with_abilities(source)
         )
+        # A server that hangs must not take a thread for each load of its skills.
         direct = self.source.near or self.source.limits_reads
         self.reader: Final[FileReader] = (
             self.source if direct else LimitedReader(self.source, label, clock)
@@ -121,12 +118,12 @@ class SourceScanner:
         except RuntimeError as error:  # the system has no more threads to give
             self._answer, self.is_scanning = str(error), False
 
-    def settled(self, patience_s: float) -> bool:
+    def is_done(self, patience_s: float) -> bool:
         """Tell whether there is nothing to wait for: an answer, or no hope of one.
 
-        A first answer is waited for as long as the source makes progress: until nothing
-        moved for ``patience_s`` seconds. A source that has answered before is waited
-        for ``patience_s`` seconds at most, since its last answer can be used.
+        A first answer is waited for until nothing moved for ``patience_s`` seconds. A
+        source that has answered before is waited for ``patience_s`` seconds at most,
+        since its last answer can be used.
         """
         if self._take_answer():
             return True
@@ -159,13 +156,11 @@ class SourceScanner:
         return self.result.packs.get(key) if self.result else None
 
     def replace(self, key: str, pack: ScannedPack | None) -> None:
-        """Replace one pack by what was just read; None takes it out.
-
-        A scan that is running began earlier, and may undo this; the next load of the
-        pack then reads it again.
-        """
+        """Replace one pack by what was just read; None takes it out."""
         if self.result is None:
             return
+        # A scan that is running began earlier, and may undo this; the next load of the
+        # pack then reads it again.
         packs = dict(self.result.packs)
         if pack is not None:
             packs[key] = pack
@@ -198,17 +193,15 @@ class SourceScanner:
         if last is None or not last.whole:
             packs = {**(last.packs if last else {}), **read}
             if packs:
-                ordered = {key: packs[key] for key in sorted(packs)}
-                at = self._clock.monotonic()
+                ordered, at = dict(sorted(packs.items())), self._clock.monotonic()
                 findings = tuple(self._findings)
                 self.result = ScanResult(ordered, findings, at, whole=False)
 
     def _current_progress(self) -> object:
         """Return a value that is another one when the source made progress."""
-        try:
+        progress = None
+        with suppress(Exception):  # a source is a plug-in
             progress = self.source.progress
-        except Exception:  # noqa: BLE001 - a source is a plug-in
-            progress = None
         return len(self._packs), len(self._findings), progress
 
     def _run(self) -> None:

@@ -47,7 +47,7 @@ from satchel.load._wording import (
 )
 
 wording = _wording
-"""Every sentence that a model reads in a result."""
+"""The sentences that a model reads in a result."""
 
 if TYPE_CHECKING:
     from satchel.load._invocation import (

@@ -98,6 +98,8 @@ def render_context(
     descriptor = loaded.descriptor
     id = _escaped(descriptor.id)
     text = loaded.text if options.content == "file" else loaded.body
+    # Raw by default, as the contract has it; a text that would leave its envelope has a
+    # note of the load.
     if options.escape == "entities":
         text = escape_xml(text)
     elif options.escape == "cdata":
@@ -126,10 +128,7 @@ def render_context_note(skill_id: str, *notes: str) -> str:
 def render_context_error(
     error: SkillError, skill_id: str, advice: str | None = None
 ) -> str:
-    """Return the envelope that says why ``skill_id`` was not loaded.
-
-    The words of a person's no, and ``advice``, are lines behind the envelope.
-    """
+    """Return the envelope that says why ``skill_id`` was not loaded."""
     id = _escaped(echo(skill_id))
     lines = (words_of_no(error), advice or "")
     more = "".join(f"\n{_escaped(line)}" for line in lines if line)
@@ -141,12 +140,13 @@ def render_context_error(
 
 def _resources(descriptor: Descriptor, *, show_root: bool) -> str:
     """Return the names of the pack's files, to be read one by one; or nothing."""
-    named = [
-        *(("reference", path) for path in descriptor.references),
-        *(("script", path) for path in descriptor.scripts),
-        *(("asset", path) for path in descriptor.assets),
-        *(("file", path) for path in descriptor.others),
-    ]
+    kinds = (
+        ("reference", descriptor.references),
+        ("script", descriptor.scripts),
+        ("asset", descriptor.assets),
+        ("file", descriptor.others),
+    )
+    named = [(kind, path) for kind, paths in kinds for path in paths]
     if not named:
         return ""
     lines = [
@@ -183,6 +183,7 @@ def fill_folder(loaded: Loaded, folder: str | None) -> Loaded:
     """
     if folder is None or loaded.file != SKILL_FILE:
         return loaded
+    # Not `sub`, which would take backslashes in a folder's name for escapes.
     text, body = (
         folder.join(_FOLDER.split(text)) for text in (loaded.text, loaded.body)
     )
@@ -194,8 +195,7 @@ def folder_notes(
 ) -> tuple[str, ...]:
     """Return how the paths in a SKILL.md resolve, or with what its files are read.
 
-    Only the extended envelope says so, and only where the skill has files or
-    ``options.root`` is given.
+    Only the extended envelope says so.
     """
     if options.envelope != "extended" or loaded.file != SKILL_FILE:
         return ()

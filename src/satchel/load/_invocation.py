@@ -30,22 +30,16 @@ def fill_arguments(
     """Return ``body`` with its placeholders filled, in a single pass. Never raises.
 
     ``$ARGUMENTS`` is the whole text as it was typed, ``$ARGUMENTS[0]`` and ``$0`` its
-    first word, ``$name`` the word in the place that ``names`` gives it. Words are
-    split as a shell does, at blanks where its quotes do not match. An index without a
-    word is left as it is, a name without one is empty. A single backslash before
-    the ``$`` keeps a placeholder. Where none was filled, the arguments, if there are
-    some, follow the body. What is filled in is never looked at again, and no
-    command is ever run.
-
-    Args:
-        body: A skill's instructions, without frontmatter.
-        arguments: As the user typed them.
-        names: The skill's ``arguments``, in their order.
-        folder: For ``${SKILL_DIR}`` and ``${CLAUDE_SKILL_DIR}``; None leaves them.
-        session: For ``${CLAUDE_SESSION_ID}``; empty leaves it.
+    first word, ``$name`` the word in the place that ``names`` gives it. Words are split
+    as a shell does. An index without a word is left as it is, a name without one is
+    empty. A single backslash before the ``$`` keeps a placeholder. Where none was
+    filled, the arguments follow the body. ``folder`` and ``session`` are for
+    ``${SKILL_DIR}``, ``${CLAUDE_SKILL_DIR}`` and ``${CLAUDE_SESSION_ID}``, which stay
+    without them.
     """
     values = dict.fromkeys(FOLDERS, folder or "")
     filling = _ArgumentFiller(arguments, names, values | {_SESSION: session})
+    # One pass: a placeholder in what a user types is text, and is not filled again.
     text = _pattern(names).sub(filling, body)
     if arguments.strip() and not filling.used:
         before = f"{text.rstrip()}\n\n" if text.strip() else ""
@@ -76,7 +70,6 @@ class _ArgumentFiller:
         self.split_at_blanks = False
 
     def __call__(self, match: re.Match[str]) -> str:
-        """Return the text for one placeholder."""
         variable = match["variable"]
         if variable is not None:
             value = self._values.get(variable, "")
@@ -130,7 +123,6 @@ class InvokedSkill:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Return the text."""
         return self.text
 
 
@@ -141,10 +133,7 @@ def invoke_skill(
     root: str | None,
     style: Style = "agent-skills",
 ) -> InvokedSkill:
-    """Return a loaded skill with its arguments filled in, once, in its envelope.
-
-    ``style`` is that of the tools that its reader has.
-    """
+    """Return a loaded skill with its arguments filled in, once, in its envelope."""
     filled = fill_arguments(loaded.body, arguments, names=names, folder=root)
     body = replace(loaded, text=filled.text, body=filled.text)
     notes = (*loaded.notes, *filled.notes)

@@ -21,12 +21,11 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import check_path
+from satchel.files import check_path, check_read_size
 from satchel.load._turn_cache import TurnCache
 from satchel.load._wording import deprecated_note, remote_notes
 from satchel.model import (
     DEFAULT_LIMITS,
-    MAX_NAME_CHARS,
     SKILL_FILE,
     Decision,
     Descriptor,
@@ -109,19 +108,15 @@ def find_loadable(catalog: CatalogView, id: str) -> Descriptor | None:
     if entry is not None:
         return entry
     exclusion = catalog.exclusion_of(id)
-    is_loadable = exclusion is not None and exclusion.reason in STILL_LOADS
-    return exclusion.descriptor if exclusion is not None and is_loadable else None
+    is_loadable = exclusion and exclusion.reason in STILL_LOADS
+    return exclusion.descriptor if exclusion and is_loadable else None
 
 
 def look_up(catalog: CatalogView, id: str) -> tuple[Descriptor, tuple[str, ...]]:
     """Return the pack of exactly this id, and notes for its reader.
 
-    Raises:
-        DuplicateSkillError: Several packs claim the id, and none was preferred.
-        SkillExcludedError: It is known, and is not handed out.
-        SourceUnavailableError: None is known, and a source has never answered in full.
-        ReferenceUnreadableError: A folder of that name cannot be read.
-        SkillNotFoundError: There is none; carries close ids, and its replacement.
+    An id that several packs claim, an excluded one, and an unknown one are an error
+    each; the last carries close ids, and the id's replacement.
     """
     entry = catalog.get(id)
     if entry is not None:
@@ -141,12 +136,14 @@ def look_up(catalog: CatalogView, id: str) -> tuple[Descriptor, tuple[str, ...]]
 
 
 def _not_found(catalog: CatalogView, id: str) -> SkillError:
-    if len(id) > MAX_NAME_CHARS:
+    # No skill has such an id, and the search for close ones takes time by its length.
+    if len(id) > DEFAULT_LIMITS.name_chars:
         return SkillNotFoundError(id)
     replacement = catalog.replacement_of(id)
     incomplete = catalog.incomplete_source
     if incomplete is not None and not replacement:
         return SourceUnavailableError(incomplete.label, incomplete.error)
+    # A folder that cannot be opened has no descriptor, only a finding.
     for finding in catalog.findings:
         is_folder = finding.code == "unreadable-folder"
         if is_folder and finding.path.rpartition("/")[2] == id:
@@ -173,6 +170,8 @@ def resolve(descriptor: Descriptor, file: str) -> str:
         AmbiguousReferenceError: Several listed files fit; carries them.
         ReferenceNotAllowedError: None fits; carries all listed files.
     """
+    # The list is the allowlist; the path is checked before, so that an error never says
+    # whether something outside exists.
     check_path(file, descriptor.id)
     listed = descriptor.resources
     if file == SKILL_FILE or file in listed:
@@ -182,17 +181,13 @@ def resolve(descriptor: Descriptor, file: str) -> str:
         suffix = f"/{file}"
         fitting = tuple(path for path in listed if path.endswith(suffix))
     if not fitting and "<U+" in file:  # as a name with hidden characters is shown
-        fitting = tuple(path for path in listed if _is_shown_as(path, file))
+        shown = ((path, f"/{printable(path, keep='')}") for path in listed)
+        fitting = tuple(path for path, name in shown if name.endswith(f"/{file}"))
     if len(fitting) == 1:
         return fitting[0]
-    if fitting:
+    if fitting:  # to guess could hand out another file than the one that is meant
         raise AmbiguousReferenceError(descriptor.id, file, fitting)
     raise ReferenceNotAllowedError(descriptor.id, file, listed)
-
-
-def _is_shown_as(path: str, file: str) -> bool:
-    shown = printable(path, keep="")
-    return shown == file or shown.endswith(f"/{file}")
 
 
 def _read(
@@ -216,6 +211,7 @@ def _read(
         changed = descriptor.digest not in (digest, "")
     else:
         changed = has_changed(reader, descriptor, file, len(data), digest)
+    # Before anything is decoded: bytes that were never catalogued go no further.
     if changed:
         raise ChangedSinceSyncError(descriptor.id, file)
     if not (is_skill or is_text(data)):
@@ -254,12 +250,9 @@ _clean_digests: set[str] = set()
 
 
 def cached_content_warnings(data: bytes, digest: str, path: str) -> tuple[Finding, ...]:
-    """Return what `content_warnings` does; ``digest`` is that of the data.
-
-    To look through a text is a good part of what a load costs, and most texts are
-    loaded again and again as they are. Those without a warning are remembered by
-    digest.
-    """
+    """Return what `content_warnings` does; ``digest`` is that of the data."""
+    # To look through a text is a good part of what a load costs, and most texts are
+    # loaded again and again as they are. Only clean ones are kept: a digest is enough.
     if digest in _clean_digests:
         return ()
     warnings = content_warnings(data, path)
@@ -271,11 +264,7 @@ def cached_content_warnings(data: bytes, digest: str, path: str) -> tuple[Findin
 
 
 def fetch(reader: FileReader, descriptor: Descriptor, file: str, limit: int) -> bytes:
-    """Return one file's bytes from its source.
-
-    Raises:
-        SkillError: Whatever happened, with the skill and the path inside the pack.
-    """
+    """Return one file's bytes; every error names the skill and the path inside it."""
     try:
         data = reader.read(descriptor.origins[0].key, file, limit)
     except Exception as error:
@@ -283,8 +272,7 @@ def fetch(reader: FileReader, descriptor: Descriptor, file: str, limit: int) -> 
         if better is error:
             raise
         raise better from error
-    if len(data) > limit:
-        raise _too_large(file, limit, len(data))
+    check_read_size(file, len(data), limit)  # a source may not have kept to it
     return data
 
 
@@ -299,7 +287,8 @@ def _fetch_error(
     if isinstance(error, PackFileError):
         return type(error)(name, file, detail=error.detail)
     if isinstance(error, LimitExceededError):
-        return _too_large(file, limit, error.actual)
+        name = "skill_md_bytes" if file == SKILL_FILE else "file_bytes"
+        return LimitExceededError(name, limit, error.actual, "bytes", file)
     if isinstance(error, SkillError):
         return error
     is_network = isinstance(error, (TimeoutError, ConnectionError))
@@ -311,19 +300,13 @@ def _fetch_error(
     return SourceUnavailableError(descriptor.source, type(error).__name__)
 
 
-def _too_large(file: str, limit: int, actual: int) -> LimitExceededError:
-    name = "skill_md_bytes" if file == SKILL_FILE else "file_bytes"
-    return LimitExceededError(name, limit, actual, "bytes", file)
-
-
 def has_changed(
     reader: FileReader, descriptor: Descriptor, file: str, size: int, digest: str
 ) -> bool:
     """Return whether a file other than SKILL.md is not the one that was catalogued.
 
-    Where the catalog has its digest, that decides. False where the catalog does not say
-    what it saw. Else size and mark decide, so a file that was written
-    again with the same bytes counts as changed.
+    False where the catalog does not say what it saw. Without a digest, size and mark
+    decide, so a file that was written again with the same bytes counts as changed.
     """
     stat = next((s for s in descriptor.files if s.path == file), None)
     if stat is None:
@@ -349,13 +332,11 @@ _TEXT_TYPES: Final = ("application/json", "application/xml", "image/svg+xml")
 
 
 def media_type(path: str, *, text: bool) -> str:
-    """Return a media type that does not depend on the machine.
-
-    A file whose name says one thing and whose bytes another is plain text or plain
-    bytes (``.ts`` is TypeScript more often than a film).
-    """
+    """Return a media type that does not depend on the machine."""
     if path.endswith(".md"):
         return MARKDOWN
+    # Where name and bytes disagree, plain text or plain bytes: `.ts` is TypeScript more
+    # often than a film.
     guess, encoding = _types().guess_type(path)
     is_text_type = guess is not None and (
         guess.startswith("text/") or guess in _TEXT_TYPES

@@ -50,9 +50,8 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it ca
     """Return a skill's body, or the text of the files asked for. Never raises.
 
     The seven keys are always there; ``body`` is empty where a file was asked for,
-    unless ``options.always_body``. A script is read, never run. Notes come as an
-    eighth key, and only where there are some. The lists name files as ``reference``
-    and ``script`` take them.
+    unless ``options.always_body``. Notes come as an eighth key, and only where there
+    are some.
     """
     catalog, run = backend.catalog, run or Run()
     descriptor = catalog.get(name)
@@ -137,16 +136,14 @@ def _names(descriptor: Descriptor | None, bucket: Bucket) -> list[str]:
 
 
 def _path(entry: Descriptor | None, bucket: Bucket, file: str) -> str:
-    """Return the path inside its own bucket, where that one is listed.
-
-    A name that nothing listed has is of that bucket, too: it was asked for as such.
-    """
+    """Return the path inside its own bucket, where that one is listed."""
     if not isinstance(cast("object", file), str):
-        return file
+        return file  # a model may send anything; `resolve` refuses it
     path = f"{bucket}/{file}"
     listed = entry.resources if entry is not None else ()
     if file in listed or file == SKILL_FILE:
         return file
+    # A name that nothing listed has is of that bucket, too: it was asked for as such.
     is_name = bool(file) and "/" not in file
     is_suffix = any(other.endswith(f"/{file}") for other in listed)
     return path if path in listed or (is_name and not is_suffix) else file

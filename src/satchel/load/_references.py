@@ -24,7 +24,6 @@ from satchel.tools import Run, Tool
 
 
 def references_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool, ...]:
-    """Return the three tools of the discovery skill."""
 
     def list_skills() -> dict[str, object]:
         return list_entries(backend.catalog)
@@ -102,8 +101,6 @@ def render_descriptor(
 ) -> dict[str, object]:
     """Return what is known of a skill: its instructions and the files to ask for.
 
-    ``references`` are all listed paths; each is an argument for ``reference``.
-    ``tools`` names the tools that belong to the skill.
     ``notes``, a further key, is there only where there are some.
     """
     result: dict[str, object] = {
@@ -121,10 +118,7 @@ def render_descriptor(
 def render_reference_error(
     error: SkillError, skill_name: str, advice: str | None = None
 ) -> dict[str, object]:
-    """Return the result for an error; an unknown skill has the contract's own form.
-
-    ``advice`` is a further sentence: in the message, or in ``advice``.
-    """
+    """Return the result for an error; an unknown skill has the contract's own form."""
     if not isinstance(error, SkillNotFoundError):
         return error_result(error, advice)
     result: dict[str, object] = {
@@ -137,15 +131,11 @@ def render_reference_error(
 
 
 def list_entries(catalog: Catalog) -> dict[str, object]:
-    """Return every listed skill: description, category and reference paths."""
     return {"skills": [_entry(entry) for entry in catalog.entries]}
 
 
 def find_matches(catalog: Catalog, query: str) -> dict[str, object]:
-    """Return the skills whose name, description or paths hold ``query``, by id.
-
-    Upper and lower case are the same; an empty query matches every skill.
-    """
+    """Return the skills whose name, description or paths hold ``query``, by id."""
     folded = query.casefold()
     matches = [
         _entry(entry)

@@ -19,10 +19,10 @@ _FILE_PARAMETERS: Final = ("reference", "script", "path")
 class ToolBackend(ABC):
     """Loads and finds for the tools of a style, and knows what to add to results.
 
-    For each result these are asked in this order, each at most once: `load`,
-    `folder` (for instructions only), `unchanged`, `notes`. A result that is the mere
-    text of a file has no place for notes, so these are not asked for. After an error
-    only `advice` is. By default nothing is added.
+    For each result these are asked in this order, each at most once: `load`, `folder`
+    (for instructions only), `unchanged`, `notes`. A result that is the mere text of a
+    file has no place for notes, so these are not asked for. After an error only
+    `advice` is.
     """
 
     @property
@@ -32,11 +32,7 @@ class ToolBackend(ABC):
 
     @abstractmethod
     def load(self, request: Request, run: Run) -> Loaded:
-        """Load for a call; ``run.approved`` is a framework's answer about this call.
-
-        Raises:
-            SkillError: It becomes the style's result.
-        """
+        """Load for a call; ``run.approved`` is a framework's answer, a yes or a no."""
 
     def find(self, query: str, k: int) -> Sequence[Hit]:
         """Return at most ``k`` skills that match."""
@@ -73,11 +69,9 @@ class PlainBackend(ToolBackend):
 
     @property
     def catalog(self) -> Catalog:
-        """What the function ``listed`` gives."""
         return self.listed()
 
     def load(self, request: Request, run: Run) -> Loaded:
-        """Load by the function."""
         del run
         return self.loader(request)
 
@@ -140,6 +134,7 @@ def load_tool(
         texts = {key: value for key, value in given.items() if isinstance(value, str)}
         id = next((texts[key] for key in _ID_PARAMETERS if key in texts), "")
         file = next((texts[key] for key in _FILE_PARAMETERS if key in texts), None)
+        # `load` sees the refusal and reports it; nothing is read.
         with one_call_event() as event, suppress(SkillError):
             event.refusal = error
             backend.load(Request(id, file, via="tool"), Run())
@@ -150,10 +145,8 @@ def load_tool(
 def string_parameters(
     required: Sequence[str] = (), optional: Sequence[str] = (), **descriptions: str
 ) -> dict[str, Json]:
-    """Return a schema of string parameters, described as in `PARAMETERS` or here.
-
-    One that is not required may be null too: models write it for "none".
-    """
+    """Return a schema of string parameters, described as in `PARAMETERS` or here."""
+    # Models write null for "none" where a parameter is not required.
     nullable: list[Json] = ["string", "null"]
     properties: dict[str, Json] = {
         name: {

@@ -49,6 +49,7 @@ class TurnCache:
         A call that waited for another's read that failed reads for itself, so that
         every caller gets an error of its own.
         """
+        # The lock is not held over a read: other files are read at the same time.
         while True:
             with self._lock:
                 cached = self._files.get(key)
@@ -67,6 +68,7 @@ class TurnCache:
             with self._lock:
                 self._add(key, loaded)
         finally:
+            # Also after an error, or those who wait would wait for ever.
             with self._lock:
                 del self._reading[key]
             done.set()
@@ -75,6 +77,7 @@ class TurnCache:
     def _add(self, key: Key, loaded: Loaded) -> None:
         self._files[key] = loaded
         self._bytes += len(loaded.data)
+        # The last one stays however large: it is what the turn works with.
         while len(self._files) > 1 and (
             len(self._files) > self._max_files or self._bytes > self._max_bytes
         ):

@@ -1,7 +1,7 @@
-"""Every sentence that a model reads in a result, and what of an error it may read.
+"""The sentences that a model reads in a result, but for those of errors about a file.
 
-Constants are filled with ``str.format``. Names in them come from packs, users and
-models: the caller escapes or shortens these first.
+Those are in `satchel.errors`; `model_message` says which a model may read. Names that
+fill the constants come from packs, users and models: the caller escapes them first.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from satchel.errors import (
     SourceUnavailableError,
     echo,
 )
-from satchel.model import Catalog, Descriptor, Loaded
+from satchel.model import DEFAULT_LIMITS, Catalog, Descriptor, Loaded
 from satchel.text import clean_line, escape_xml, printable
 
 # --- The tools of the styles ----------------------------------------------------------
@@ -124,14 +124,12 @@ MAX_REPEATED_NAMES: Final = 20
 
 
 def deprecated_note(descriptor: Descriptor) -> str:
-    """Return the note on a deprecated skill, next to its text."""
     replacement = descriptor.replaced_by
     use = f"; {replacement!r} takes its place" if replacement else ""
     return f"Skill {descriptor.id!r} is deprecated{use}."
 
 
 def remote_notes(descriptor: Descriptor) -> tuple[str, ...]:
-    """Return the notes on a skill of another machine."""
     origin = descriptor.origin
     place = origin.location.removeprefix(f"{origin.source}: ")
     note = f"This is from the {descriptor.remote} {origin.source!r} ({place})."
@@ -179,11 +177,7 @@ def changes_note(before: Catalog, after: Catalog, active: frozenset[str]) -> str
 def reinjected_section(
     texts: Sequence[str], no_room: Sequence[str], gone: Sequence[str]
 ) -> str:
-    """Return the part of a prompt about skills in use that the messages do not show.
-
-    Ids come from a stored state, and so may be anything: they are written without
-    markup, and only a few of them.
-    """
+    """Return the part of a prompt about skills in use that the messages do not show."""
     parts = [SKILLS_IN_USE, *texts]
     if no_room:
         parts.append(
@@ -196,6 +190,7 @@ def reinjected_section(
 
 
 def _ids(ids: Sequence[str]) -> str:
+    # Ids come from a stored state, and so may be anything.
     names = (escape_xml(clean_line(echo(id))) for id in ids[:MAX_REPEATED_NAMES])
     return ", ".join(names) + _and_more(ids, MAX_REPEATED_NAMES)
 
@@ -209,12 +204,9 @@ def _and_more(items: Sequence[str], maximum: int) -> str:
 
 
 def model_message(error: SkillError) -> str:
-    """Return the error's message as far as a model may read it.
-
-    Origins and sources may be absolute paths or addresses, so errors about them are
-    described without; so is a fix, which is for the user. All others carry
-    pack-relative paths only.
-    """
+    """Return the error's message as far as a model may read it."""
+    # Origins and sources may be absolute paths or addresses, and a fix is for the user:
+    # these errors are described without. All others carry pack-relative paths only.
     if isinstance(error, SkillNotFoundError):
         return f"skill {echo(error.name)!r} not found"
     if isinstance(error, SkillExcludedError):
@@ -284,12 +276,10 @@ def _in_envelope(text: str) -> str:
 
 
 def replacement_advice(error: SkillError, catalog: Catalog) -> str:
-    """Return the sentence that names the replacement of a skill that is gone.
-
-    Only what ``catalog`` lists is named: what the caller may see.
-    """
+    """Return the sentence that names the replacement of a skill that is gone."""
     if not isinstance(error, SkillNotFoundError):
         return ""
+    # Only what this catalog lists is named: what the caller may see.
     replacement = catalog.replacement_of(error.name)
     if not replacement:
         return ""
@@ -302,14 +292,9 @@ def not_found_advice(
     """Return the sentence behind an error about something that is not there.
 
     The first one of a turn says nothing more, the next ones what could be asked for,
-    and the third one about the same thing says that it is the last. For an id whose
-    skill has a replacement, that one's id is named instead.
-
-    Args:
-        error: What was raised.
-        not_found: How many such errors there were in this turn, this one included.
-        same: How many of them were about the same id and file.
-        catalog: What may be asked for.
+    and the third one about the same thing says that it is the last. ``not_found``
+    counts such errors of this turn, ``same`` those about the same id and file, this one
+    included.
     """
     if same >= FINAL_ATTEMPT:
         return (
@@ -331,4 +316,7 @@ def _nearest(name: str, ids: list[str]) -> list[str]:
         return ids
     from satchel.text import nearest
 
-    return nearest(name[:64], ids, MAX_NAMED, 0.3) or ids[:MAX_NAMED]
+    return (
+        nearest(name[: DEFAULT_LIMITS.name_chars], ids, MAX_NAMED, 0.3)
+        or ids[:MAX_NAMED]
+    )

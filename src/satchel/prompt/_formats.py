@@ -53,25 +53,19 @@ class XmlId:
     """The section of the style, byte for byte; a note is one line behind the list."""
 
     def __init__(self, style: Style) -> None:
-        """Take the style whose load tool the text names."""
         self._head = _HEAD.format(_LOAD_TOOL[style])
 
     def entry(self, id: str, description: str | None) -> str:
-        """Return one ``<skill>`` element."""
-        if description is None:
-            return f"  <skill>\n    <id>{escape_xml(id)}</id>\n  </skill>\n"
-        return (
-            f"  <skill>\n    <id>{escape_xml(id)}</id>\n"
-            f"    <description>{escape_xml(description)}</description>\n  </skill>\n"
-        )
+        text = f"  <skill>\n    <id>{escape_xml(id)}</id>\n"
+        if description is not None:
+            text += f"    <description>{escape_xml(description)}</description>\n"
+        return f"{text}  </skill>\n"
 
     def section(self, entries: Sequence[str], note: str) -> str:
-        """Return the section, without a line feed at its end."""
         tail = f"{_TAIL}\n{note}" if note else _TAIL
         return "".join((self._head, *entries, tail))
 
     def bare(self, note: str) -> str:
-        """Return the note alone."""
         return note
 
 
@@ -89,7 +83,6 @@ class XmlSpec:
         }
 
     def entry(self, id: str, description: str | None) -> str:
-        """Return one ``<skill>`` element."""
         text = f"  <skill>\n    <name>{escape_xml(id, quotes=True)}</name>\n"
         if description is not None:
             shown = escape_xml(description, quotes=True)
@@ -100,12 +93,10 @@ class XmlSpec:
         return f"{text}  </skill>\n"
 
     def section(self, entries: Sequence[str], note: str) -> str:
-        """Return the element, without a line feed at its end."""
         tail = f"</available_skills>\n{note}" if note else "</available_skills>"
         return "".join(("<available_skills>\n", *entries, tail))
 
     def bare(self, note: str) -> str:
-        """Return the note alone."""
         return note
 
 
@@ -126,7 +117,6 @@ class Markdown:
         self._role = role
 
     def entry(self, id: str, description: str | None) -> str:
-        """Return one line."""
         mark = "*" if id == self._highlight else "-"
         shown = _escape(id)
         if ":" in shown:  # else an id could hold another's, and a description for it
@@ -136,7 +126,6 @@ class Markdown:
         return f"{mark} {shown}: {_escape(description)}\n"
 
     def section(self, entries: Sequence[str], note: str) -> str:
-        """Return the role line where there is one, the header, the lines, the note."""
         role = ""
         if self._role is not None:
             quoted = self._role.replace("\\", "\\\\").replace('"', '\\"')
@@ -144,7 +133,6 @@ class Markdown:
         return f"{role}Skills:\n{''.join(entries)}{self.bare(note) if note else ''}"
 
     def bare(self, note: str) -> str:
-        """Return the note as a line."""
         return f"{note}\n"
 
 
@@ -165,20 +153,17 @@ class JsonList:
     """
 
     def entry(self, id: str, description: str | None) -> str:
-        """Return one object."""
         if description is None:
             return f'{{"id": {_quote(id)}}}'
         return f'{{"id": {_quote(id)}, "description": {_quote(description)}}}'
 
     def section(self, entries: Sequence[str], note: str) -> str:
-        """Return the document, without a line feed at its end."""
         skills = ",\n  ".join(entries)
         skills = f"[\n  {skills}\n]" if entries else "[]"
         tail = f', "note": {_quote(note)}' if note else ""
         return f'{{"schema_version": {_SCHEMA_VERSION}, "skills": {skills}{tail}}}'
 
     def bare(self, note: str) -> str:
-        """Return a document without skills."""
         return self.section((), note)
 
 

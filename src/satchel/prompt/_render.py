@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from satchel.errors import SkillNotFoundError
 from satchel.model import Descriptor, Finding, Rendered, Style
-from satchel.prompt._formats import Layout
+from satchel.prompt._formats import JsonList, Layout, Markdown, XmlId, XmlSpec
 from satchel.protocols import CatalogView, TokenCounter
 from satchel.text import EstimateCounter, clean_line
 
@@ -25,8 +25,8 @@ _LOOSE_END: Final = " ,;:.-(\u2013\u2014\u200c\u200d"
 def shorten(text: str, limit: int) -> str:
     """Return ``text`` in at most ``limit`` characters, "…" included where it was cut.
 
-    Cut behind a word where one ends in the second half, else between characters,
-    and never within an emoji sequence or before a combining mark.
+    Cut behind a word where one ends in the second half, else between characters, and
+    never within an emoji sequence or before a combining mark.
     """
     if len(text) <= limit:
         return text
@@ -91,6 +91,7 @@ class _BudgetFit:
     def degrade(self, whole: list[str]) -> Rendered:
         """Return the second stage, or the third, or the fourth."""
         ids = self.lines.ids
+        # Names first, the cheap question: where they do not fit, no cut can.
         names = [self.layout.entry(shown, None) for shown in self.lines.shown]
         note = f"Only names are listed{self._hint('search the descriptions')}"
         text = self.layout.section(names, note)
@@ -138,6 +139,7 @@ class _BudgetFit:
             count = _counted(len(ids), "skill is", "skills are")
             note = f"{count} available and not listed{self._hint('find one')}"
             return self._rendered(self.layout.bare(note), left_out=ids)
+        # Counters of real models are slow: a dozen counts for a thousand names.
         low, high = 0, len(names) - 1
         while low < high:
             middle = (low + high + 1) // 2
@@ -162,11 +164,8 @@ class _BudgetFit:
         return self.counter.count(text) <= self.budget
 
     def _rendered(self, text: str, **ids: tuple[str, ...]) -> Rendered:
-        done = ", ".join(
-            f"{len(some)} {stage.replace('_', ' ')}"
-            for stage, some in ids.items()
-            if some
-        )
+        stages = ((stage.replace("_", " "), some) for stage, some in ids.items())
+        done = ", ".join(f"{len(some)} {stage}" for stage, some in stages if some)
         finding = Finding.of(
             "over-budget", count=len(self.lines.ids), budget=self.budget, done=done
         )
@@ -259,21 +258,13 @@ def _layout(
 ) -> Layout:
     match format:
         case "xml-id":
-            from satchel.prompt._formats import XmlId
-
             return XmlId(style)
         case "xml-spec":
-            from satchel.prompt._formats import XmlSpec
-
             return XmlSpec(locations)
         case "markdown":
-            from satchel.prompt._formats import Markdown
-
             return Markdown(
                 None if highlight is None else clean_line(highlight),
                 None if role is None else clean_line(role),
             )
         case "json":
-            from satchel.prompt._formats import JsonList
-
             return JsonList()

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     )
     from satchel.runtime._background_sync import FolderWatch as FolderWatch
     from satchel.runtime._caller_view import CallerView
-    from satchel.runtime._clock import SystemClock as SystemClock
     from satchel.runtime._edited_pack import retry_after_edit as retry_after_edit
     from satchel.runtime._findings import (
         empty_folder_finding as empty_folder_finding,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from satchel.runtime._local_copy import LocalStager
     from satchel.runtime._options import (
         Options,
+        SystemClock as SystemClock,
         check_approve as check_approve,
         check_choice as check_choice,
         check_only as check_only,
@@ -78,7 +78,7 @@ _LAZY: Final = {
     "Permit": "satchel.runtime._tool_calls",
     "Satchel": "satchel.runtime._satchel",
     "SessionSkill": "satchel.runtime._session_skill",
-    "SystemClock": "satchel.runtime._clock",
+    "SystemClock": "satchel.runtime._options",
     "FolderWatch": "satchel.runtime._background_sync",
     "CallerView": "satchel.runtime._caller_view",
     "retry_after_edit": "satchel.runtime._edited_pack",

@@ -1,9 +1,7 @@
 """What may be listed, found and read: the catalog for one user, and its loads.
 
-Every load of a model or a user goes through `SkillAccess.load`: it authorizes, loads,
-reads an edited pack again, and reports a usage event. What is no such use (a copy for a
-sync, a skill in use that is repeated, a staged file) has a method that says what it
-leaves out.
+Every load of a model or a user goes through `SkillAccess.load`; what is no such use (a
+copy, a skill in use that is repeated) has a method that says what it leaves out.
 """
 
 from collections.abc import Callable
@@ -13,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn, TypeVar
 
 from satchel.errors import (
-    ApprovalNeededError,
     DeniedError,
     PackFileError,
     SkillError,
@@ -21,6 +18,7 @@ from satchel.errors import (
     SkillNotFoundError,
 )
 from satchel.load import (
+    ALLOWED,
     CallEvent,
     LoadAttempt,
     TurnCache,
@@ -62,8 +60,7 @@ class SkillAccess:
     """Lists, finds and reads for one user; the authorizer decides first.
 
     ``scope`` is shared with other accesses to the same skills. ``wait_for_writer`` is
-    False for lists: a pack that is being written right now is not waited for. ``turn``
-    is the turn that began last and has not ended; None outside of any.
+    False for lists: a pack that is being written right now is not waited for.
     """
 
     def __init__(
@@ -98,6 +95,7 @@ class SkillAccess:
 
     def end_turn(self, turn: TurnCache) -> None:
         """End a turn: the last one begun, or one that others overlap."""
+        # Parallel runs of one session end their turns in any order.
         self._turns.remove(turn)
         self.turn = self._turns[-1] if self._turns else None
 
@@ -107,6 +105,8 @@ class SkillAccess:
         catalog = self._registry.catalog
         if not self._settings.only:
             return catalog
+        # Identity decides: a sync publishes a new object. Threads that meet here make
+        # the same view, so the cache needs no lock.
         cached = self._scope.cached
         if cached is None or cached[0] is not catalog:
             snapshots = self._components.snapshots
@@ -128,10 +128,7 @@ class SkillAccess:
         return find_loadable(self.scoped, skill_id)
 
     def loadable(self, skill_id: str) -> Descriptor | None:
-        """Return a skill that is here and that this user may load.
-
-        A conversation may have loaded it for somebody else.
-        """
+        """Return a skill that is here and that this user may load."""
         entry = self.descriptor(skill_id)
         if entry is None or not self._authorizer.may("load", entry):
             return None
@@ -157,25 +154,20 @@ class SkillAccess:
         file: str | None = None,
         *,
         via: str,
-        approved: Reply | None = None,
+        reply: Reply | None = None,
         turn: TurnCache | None = None,
     ) -> Loaded:
         """Load one file; every load is an event, and every error goes through after it.
 
-        What only users may invoke is excluded from ``via="tool"``, and the other way
-        round from ``via="user"``. ``approved`` is the answer of a framework's own
-        approval; without one, a person is asked where the policy says so. ``turn`` is
-        by default the one that is under way.
-
-        Raises:
-            SkillError: It is not there, or may not be read.
+        ``via`` "tool" does not get what only users may invoke, nor "user" what only
+        models may load. ``reply`` is the answer of a framework's own approval, a yes or
+        a no; without one, a person is asked where the policy says so.
         """
-        of = self._settings
-        request = Request(skill_id, file, of.who, via, of.agent, of.client)
         turn = turn or self.turn
         call = current_call_event()
         if call is not None and call.refusal is not None:
-            self.refuse(request, call.refusal)
+            self.refuse(skill_id, file, call.refusal, via=via)
+        request = self._request(skill_id, file, via)
         # A source on another server says by this whether its bytes are loaded or only
         # looked at: see `satchel.model.IS_LOAD`.
         before = IS_LOAD.set(True)
@@ -183,27 +175,24 @@ class SkillAccess:
             components = self._components
             # Times and catalogs are only noted where a sink would take the event.
             if components.sinks == () or not components.usage_events.sinks.awake:
-                return self._load(request, turn, approved)
+                return self._load(request, turn, reply)
             monotonic = components.clock.monotonic
             here, start = self.scoped, monotonic()
             try:
-                loaded = self._load(request, turn, approved)
+                loaded = self._load(request, turn, reply)
             except Exception as error:
-                end = monotonic()
-                self._report(call, LoadAttempt(here, request, error, start, end))
+                attempt = LoadAttempt(here, request, error, start, monotonic())
+                self._report(call, attempt)
                 raise
             end = monotonic()
+            # The catalog of now: an edited pack got a new one while it was loaded.
             self._report(call, LoadAttempt(self.scoped, request, loaded, start, end))
             return loaded
         finally:
             IS_LOAD.reset(before)
 
     def copy(self, skill_id: str, file: str | None, *, via: str) -> Loaded:
-        """Load one file for a copy that lives elsewhere: a sync, and no use of it.
-
-        Raises:
-            SkillError: It is not there, or may not be read.
-        """
+        """Load one file for a copy that lives elsewhere: a sync, and no use of it."""
         request = self._request(skill_id, file, via)
         events, here = self._components.usage_events, self.scoped
         try:
@@ -220,19 +209,16 @@ class SkillAccess:
         if events.sinks.awake:
             events.record_remote_load(self.listed, event)
 
-    def refuse(self, request: Request, error: SkillError) -> NoReturn:
+    def refuse(
+        self, skill_id: str, file: str | None, error: SkillError, *, via: str
+    ) -> NoReturn:
         """Raise an error that was decided on before any load; it is an event, too."""
         events = self._components.usage_events
         if events.sinks.awake:
             now = self._components.clock.monotonic()
+            request = self._request(skill_id, file, via)
             events.record_failure(self.scoped, request, error, now, now)
         raise error
-
-    def refuse_load(
-        self, skill_id: str, file: str | None, error: SkillError, *, via: str
-    ) -> NoReturn:
-        """Do as `refuse` does."""
-        self.refuse(self._request(skill_id, file, via), error)
 
     def refuse_copy(
         self, skill_id: str, file: str | None, error: SkillError, *, via: str
@@ -246,46 +232,29 @@ class SkillAccess:
         """Load the SKILL.md of a skill that is in use already, or always on.
 
         It is no new use, so there is no event, and no second question.
-
-        Raises:
-            SkillError: It is not there any more, or is denied.
         """
         entry = self.descriptor(skill_id)
         if entry is not None:
+            # The policy may have changed since the load: a denial counts at once.
             decision = self._authorizer.decide("load", entry)
             if decision.verdict == "deny":
                 raise DeniedError("load", skill_id, reason=decision.reason)
         return self.read(Request(skill_id))
 
     def load_silently(self, request: Request) -> Loaded:
-        """Load a file for a copy or a look: no event, and no question.
-
-        Raises:
-            SkillError: It is not there, or may not be read.
-        """
+        """Load a file for a copy or a look: no event, and no question."""
         entry = self.descriptor(request.id)
-        if request.file is not None and entry is not None:
-            decision = self._authorizer.decide("read", entry)
-            if decision.verdict != "allow":
-                asks = decision.verdict == "ask"
-                error = ApprovalNeededError if asks else DeniedError
-                raise error("read", entry.id, reason=decision.reason)
-        return self.read(request)
+        if request.file is None or entry is None:
+            return self.read(request)
+        return self.read(request, self._authorizer.decide("read", entry))
 
-    def read(self, request: Request) -> Loaded:
-        """Load without an event or a policy: for what is no use of it by anyone."""
-        limits = self._limits
-        return self._retrying(
-            request.id, lambda catalog: load(catalog, request, limits=limits)
-        )
+    def read(self, request: Request, decision: Decision = ALLOWED) -> Loaded:
+        """Load without an event or a question: for what is no use of it by anyone."""
 
-    def current(self, skill_id: str, attempt: Callable[[Catalog], _T]) -> _T:
-        """Return what ``attempt`` gives; where a file was edited, of the pack as it is.
+        def attempt(catalog: Catalog) -> Loaded:
+            return load(catalog, request, decision=decision, limits=self._limits)
 
-        Raises:
-            SkillError: As for ``attempt``.
-        """
-        return self._retrying(skill_id, attempt, check_missing=False)
+        return self.current(request.id, attempt)
 
     def needs_approval(self, skill_id: str) -> bool:
         """Return whether somebody would have to approve a load of the skill now."""
@@ -302,36 +271,37 @@ class SkillAccess:
         self,
         request: Request,
         turn: TurnCache | None = None,
-        approved: Reply | None = None,
+        reply: Reply | None = None,
     ) -> Loaded:
+        # Kept over the attempts, so that nobody is asked twice about one load.
         answered: dict[Action, Decision] = {}
         # The first attempt is made right here, so that a load without an edit is one
         # straight way; only a failure goes through the machinery of edits.
         try:
-            return self._attempt(self.scoped, request, turn, approved, answered)
+            return self._attempt(self.scoped, request, turn, reply, answered)
         except _MAY_BE_EDITED as error:
             failed = error
 
         def attempt(catalog: Catalog) -> Loaded:
-            return self._attempt(catalog, request, turn, approved, answered)
+            return self._attempt(catalog, request, turn, reply, answered)
 
-        return self._retrying(request.id, attempt, failed=failed)
+        return self.current(request.id, attempt, failed=failed)
 
     def _attempt(
         self,
         catalog: Catalog,
         request: Request,
         turn: TurnCache | None,
-        approved: Reply | None,
+        reply: Reply | None,
         answered: dict[Action, Decision],
     ) -> Loaded:
         entry = find_loadable(catalog, request.id)
         if entry is not None and not (entry.model_invocable and entry.user_invocable):
             _check_edge(entry, request.via)
-        decision = self._authorizer.decide_load(entry, request, approved, answered)
+        decision = self._authorizer.decide_load(entry, request, reply, answered)
         return load(catalog, request, decision=decision, turn=turn, limits=self._limits)
 
-    def _retrying(
+    def current(
         self,
         skill_id: str,
         attempt: Callable[[Catalog], _T],
@@ -339,6 +309,10 @@ class SkillAccess:
         failed: SkillError | None = None,
         check_missing: bool = True,
     ) -> _T:
+        """Return what ``attempt`` gives; where a file was edited, of the pack as it is.
+
+        The arguments are those of `retry_after_edit`.
+        """
         from satchel.runtime._edited_pack import retry_after_edit
 
         return retry_after_edit(

@@ -41,11 +41,10 @@ class Approvals:
     def __init__(
         self, approve: Approver | None = None, grants: Iterable[Grant] = ()
     ) -> None:
-        """Take whom to ask, and the grants of an earlier part of the conversation."""
         self._approve = approve
         self._lock = threading.Lock()
         self._grants = {(action, skill, tool) for action, skill, tool in grants}
-        self._open: dict[_QuestionKey, _Prompt] = {}
+        self._open: dict[tuple[str, ...], _Prompt] = {}
 
     @property
     def grants(self) -> tuple[Grant, ...]:
@@ -63,20 +62,20 @@ class Approvals:
         with self._lock:
             self._grants.clear()
 
-    def settle(self, question: Question, approved: Approval | None = None) -> Reply:
+    def require_yes(
+        self, question: Question, approved: Approval | None = None
+    ) -> Reply:
         """Return the yes with which it may be done.
 
-        Args:
-            question: What is to be done.
-            approved: The answer of the framework's own approval; None asks here.
+        ``approved`` is the answer of the framework's own approval; None asks here.
 
-        Raises:
-            ApprovalNeededError: There is no approver, or none that can be called
-                from here: an async approver where a loop is running needs `asettle`.
-            ApprovalDeclinedError: The answer was no, or none that means yes, or the
-                approver raised.
+        ``ApprovalNeededError`` says that nobody can be asked from here: an async
+        approver where a loop runs needs `arequire_yes`. ``ApprovalDeclinedError`` is
+        any answer that is no clear yes, and an approver that raised.
         """
         result = self._answered_before(question, approved)
+        # A loop: the prompt that was waited for may have been cancelled, and its answer
+        # is for one call. Then this call asks next.
         while result is None:
             prompt, is_mine = self._join(question)
             if prompt is None:
@@ -87,15 +86,17 @@ class Approvals:
                 finally:
                     self._close(question, prompt, result)
             elif prompt.thread == threading.get_ident():
+                # An approver that calls a tool itself would wait for itself for ever.
                 raise _unasked(question, "it is being asked, by this very thread")
             else:
-                result = _shared(question, prompt.done.result())
+                shared = prompt.done.result()
+                result = shared if question.action in _READING else None
         return _checked(question, result)
 
-    async def asettle(
+    async def arequire_yes(
         self, question: Question, approved: Approval | None = None
     ) -> Reply:
-        """Do as `settle` does; a sync approver is called in a thread."""
+        """Do as `require_yes` does; a sync approver is called in a thread."""
         import asyncio
 
         result = self._answered_before(question, approved)
@@ -109,7 +110,8 @@ class Approvals:
                 finally:
                     self._close(question, prompt, result)
             else:
-                result = _shared(question, await asyncio.wrap_future(prompt.done))
+                shared = await asyncio.wrap_future(prompt.done)
+                result = shared if question.action in _READING else None
         return _checked(question, result)
 
     def _answered_before(
@@ -135,6 +137,7 @@ class Approvals:
         from concurrent.futures import Future
 
         key = _question_key(question)
+        # One lock for all three looks, or two calls could both open a prompt.
         with self._lock:
             if _grant(question) in self._grants:
                 return None, False
@@ -150,6 +153,7 @@ class Approvals:
         self, question: Question, prompt: "_Prompt", result: "_ApprovalResult | None"
     ) -> None:
         """End a prompt; where it was cancelled, those who wait for it ask again."""
+        # Remembered before it is closed: a call in between would ask again.
         with self._lock:
             if result is not None:
                 self._remember(question, result)
@@ -197,23 +201,19 @@ class _Prompt:
     done: "Future[_ApprovalResult | None]"
 
 
-_QuestionKey: TypeAlias = tuple[str, ...]
-
-
 def reply_of(answer: object) -> Reply:
-    """Return an answer as a `Reply`, its words clean and short.
-
-    Everything but a clear yes is a no.
-    """
+    """Return an answer as a `Reply`, its words clean and short."""
     return _parse_answer(answer).reply
 
 
 def _parse_answer(answer: object) -> _ApprovalResult:
+    # Words of a person reach the model, so they are cleaned like any other text.
     if isinstance(answer, Reply):
         words = printable(answer.words[:MAX_WORDS], keep="")
         return _ApprovalResult(
             replace(answer, words=words), "" if answer.is_yes else "no"
         )
+    # `is True`, since a 1 or a non-empty text of a faulty approver is no clear yes.
     if answer is True or answer == "yes_once":
         return _ApprovalResult(_YES)
     if answer == "yes_in_session":
@@ -225,13 +225,6 @@ def _parse_answer(answer: object) -> _ApprovalResult:
 
 def _raised(error: BaseException) -> _ApprovalResult:
     return _ApprovalResult(Reply("no"), f"the approver raised {type(error).__name__}")
-
-
-def _shared(
-    question: Question, result: _ApprovalResult | None
-) -> _ApprovalResult | None:
-    """Return what somebody else's answer means for an equal question."""
-    return result if question.action in _READING else None
 
 
 async def _waited(answer: Awaitable[object]) -> _ApprovalResult:
@@ -275,15 +268,13 @@ def _grant(question: Question) -> Grant:
     return question.action, question.skill, question.tool
 
 
-def _question_key(question: Question) -> _QuestionKey:
-    """Return what is the same for equal questions of one session.
-
-    Arguments are compared as JSON: what a model sends can be too deep for ``==``.
-    """
+def _question_key(question: Question) -> tuple[str, ...]:
+    """Return what is equal for equal questions of one session, arguments as JSON."""
+    # As JSON, since what a model sends can be too deep for ``==``.
     try:
         arguments = json.dumps(question.arguments, sort_keys=True, default=repr)
     except (TypeError, ValueError, RecursionError):
-        arguments = ""
+        arguments = ""  # such calls wait for one another, which is safe
     return (*_grant(question), arguments)
 
 

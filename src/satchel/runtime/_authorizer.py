@@ -18,10 +18,7 @@ from satchel.runtime._approvals import Approvals
 
 
 class Authorizer:
-    """Asks the policy for one user, and a person where the policy says ask.
-
-    ``asks`` says whether any rule asks somebody, ``has_rules`` whether there are any.
-    """
+    """Asks the policy for one user, and a person where the policy says ask."""
 
     def __init__(
         self,
@@ -31,7 +28,6 @@ class Authorizer:
         agent: str = "",
         approvals: Approvals | None = None,
     ) -> None:
-        """Take the policy, and who may be asked; None is no one."""
         self.who = who
         self.approvals = approvals or Approvals()
         self.has_rules = bool(policy.rules)
@@ -44,6 +40,7 @@ class Authorizer:
         decision = self._policy.decide(
             action, skill.id, self.who, tool=tool, raw=skill.category == "raw"
         )
+        # A denial is never looked up: no grant of a person opens what a rule closes.
         if decision.verdict == "ask" and self.approvals.is_granted(
             self.question(decision, skill, tool)
         ):
@@ -76,51 +73,46 @@ class Authorizer:
         self,
         entry: Descriptor | None,
         request: Request,
-        approved: Reply | None = None,
+        reply: Reply | None = None,
         answered: dict[Action, Decision] | None = None,
     ) -> Decision:
         """Return what holds for one load; where the policy says ask, a person is asked.
 
-        ``entry`` is what `satchel.load.find_loadable` finds. A request for what is not
-        there is allowed: `satchel.load.load` says what is wrong with it. ``approved``
-        is the answer of a framework's own approval, and
-        ``answered`` what was decided for an earlier attempt of the same load:
-        no question is put twice.
-
-        Raises:
-            ApprovalNeededError: There is no one to ask.
-            ApprovalDeclinedError: Somebody said no.
+        A request for what is not there is allowed: `satchel.load.load` says what is
+        wrong with it. ``reply`` is the answer of a framework's own approval, a yes or a
+        no; ``answered`` is what was decided for an earlier attempt of the same load.
         """
         if entry is None:
             return ALLOWED
         if request.file is None:
-            return self._settle("load", entry, approved, answered)
+            return self._require("load", entry, reply, answered)
         # SKILL.md can be asked for as a file; then both actions have to be allowed.
-        decision = self._settle("read", entry, approved, answered)
+        decision = self._require("read", entry, reply, answered)
         if decision.verdict == "allow":
             try:
                 file = resolve(entry, request.file)
             except SkillError:
-                return ALLOWED
+                return ALLOWED  # `load` raises it again
             if file == SKILL_FILE:
-                return self._settle("load", entry, approved, answered)
+                return self._require("load", entry, reply, answered)
         return decision
 
-    def _settle(
+    def _require(
         self,
         action: Action,
         entry: Descriptor,
-        approved: Reply | None,
+        reply: Reply | None,
         answered: dict[Action, Decision] | None,
     ) -> Decision:
+        # A pack that was edited is loaded again: no question is put twice.
         if answered and action in answered:
             return answered[action]
         decision = self.decide(action, entry)
         # A person's no counts even where the policy asks no one about this action.
-        is_no = approved is not None and not approved.is_yes
+        is_no = reply is not None and not reply.is_yes
         if decision.verdict != "ask" and not is_no:
             return decision
-        self.approvals.settle(self.question(decision, entry), approved)
+        self.approvals.require_yes(self.question(decision, entry), reply)
         decision = Decision("allow", "approved", action=action)
         if answered is not None:
             answered[action] = decision

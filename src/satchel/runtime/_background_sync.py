@@ -14,17 +14,13 @@ a folder that is written all day is not all that the process looks at."""
 
 
 class BackgroundSync:
-    """One thread at most, which syncs what was asked for and ends; safe across threads.
-
-    No thread outlives `close`.
-    """
+    """One thread at most, which syncs what was asked for and ends; thread-safe."""
 
     def __init__(
         self,
         sync: Callable[[str], object],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start nothing yet; ``sync`` takes the label of a source."""
         self._sync = sync
         self._monotonic = monotonic
         self._lock = threading.Lock()
@@ -37,7 +33,7 @@ class BackgroundSync:
         with self._lock:
             if self._closing.is_set():
                 return
-            self._wanted[label] = None
+            self._wanted[label] = None  # a dict: each label once, in order
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run, name="satchel-resync", daemon=True
@@ -54,6 +50,7 @@ class BackgroundSync:
         """End, once a sync that is under way has; a second call does nothing."""
         self._closing.set()
         thread = self._thread
+        # A listener of the sync may close the Satchel: a thread cannot join itself.
         if thread is not None and thread is not threading.current_thread():
             thread.join()
 
@@ -75,6 +72,8 @@ class BackgroundSync:
 
     def _next(self) -> str | None:
         """Return the source that was asked for first; None ends the thread."""
+        # The thread takes itself off under the lock, so that a request that comes now
+        # starts a new one, and none is lost.
         with self._lock:
             if self._closing.is_set() or not self._wanted:
                 self._thread = None
@@ -91,12 +90,7 @@ DEBOUNCE_MS: Final = 200
 class FolderWatch:
     """Calls ``on_change`` after files below ``roots`` moved, until it is stopped.
 
-    Changes that come within ``debounce_ms`` milliseconds of one another are one
-    call. ``on_change`` is `Registry.sync`, which never raises and keeps the last good
-    catalog when the new one cannot be used.
-
-    Raises:
-        ExtraMissingError: The extra ``watch`` is not installed.
+    Changes that come within ``debounce_ms`` milliseconds of one another are one call.
     """
 
     def __init__(
@@ -106,7 +100,6 @@ class FolderWatch:
         *,
         debounce_ms: int = DEBOUNCE_MS,
     ) -> None:
-        """Start to watch, in a thread."""
         try:
             from watchfiles import watch
         except ImportError as error:
@@ -136,11 +129,9 @@ class FolderWatch:
         self._thread.join()
 
     def __enter__(self) -> Self:
-        """Return the watch itself."""
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """Stop."""
         self.stop()
 
 

@@ -119,17 +119,14 @@ class CallerView:
     @property
     def invocable(self) -> tuple[Descriptor, ...]:
         """The skills that a user may invoke, by id; those hidden from models, too."""
-        here = self._access.scoped
-        hidden = [
-            excluded.descriptor
-            for excluded in here.excluded
-            if excluded.reason == "hidden"
-        ]
-        may = [e for e in (*self.catalog.entries, *hidden) if e.user_invocable]
-        loadable = [
-            entry for entry in may if self._access.loadable(entry.id) is not None
-        ]
-        return tuple(sorted(loadable, key=lambda entry: entry.id))
+        excluded = self._access.scoped.excluded
+        hidden = (e.descriptor for e in excluded if e.reason == "hidden")
+        invocable = (
+            entry
+            for entry in (*self.catalog.entries, *hidden)
+            if entry.user_invocable and self._access.loadable(entry.id) is not None
+        )
+        return tuple(sorted(invocable, key=lambda entry: entry.id))
 
     def descriptor(self, skill_id: str) -> Descriptor:
         """Return a skill that this caller may load, listed or hidden.
@@ -172,6 +169,8 @@ class CallerView:
         try:
             yield
         except SkillNotFoundError as error:
+            # The policy was not asked about close ids; one that is not listed for this
+            # caller would tell that it exists.
             close = tuple(name for name in error.close if name in self.catalog)
             raise SkillNotFoundError(
                 error.name, close, self.catalog.replacement_of(error.name)
@@ -216,7 +215,8 @@ class CallerView:
         For edges whose callers ask by an address that is looked up first. ``copy`` is
         whether it was to be kept elsewhere, see `copy`.
         """
-        refuse = self._access.refuse_copy if copy else self._access.refuse_load
+        refuse = self._access.refuse_copy if copy else self._access.refuse
+        # In the order in which a load finds these out, so that the events agree.
         error: SkillError
         if self._access.descriptor(skill_id) is None:
             error = SkillNotFoundError(skill_id)
@@ -249,11 +249,11 @@ class CallerView:
             return self._components.registry.resources(self._without_large(entry))
         except SkillError:  # it may have been edited since it was loaded
             return self._current(
-                entry.id,
-                lambda skill_id: self._without_large(self.descriptor(skill_id)),
+                entry.id, lambda id: self._without_large(self.descriptor(id))
             )
 
     def _without_large(self, entry: Descriptor) -> Descriptor:
+        # No load gives these, and the digest of one would fail the whole list.
         large = {stat.path for stat in self.too_large(entry)}
         if not large:
             return entry
@@ -276,7 +276,9 @@ class CallerView:
         """Return the manifest of bytes; an edited pack is read again."""
         registry = self._components.registry
         return self._access.current(
-            skill_id, lambda _: registry.resources(descriptor(skill_id))
+            skill_id,
+            lambda _: registry.resources(descriptor(skill_id)),
+            check_missing=False,
         )
 
     def too_large(self, entry: Descriptor) -> tuple[FileStat, ...]:
@@ -348,7 +350,7 @@ class CallerView:
         if entry is not None and not entry.user_invocable:
             fix = "only a model may load it"
             error = SkillExcludedError(skill_id, "not for users", fix)
-            self._access.refuse_load(skill_id, None, error, via=self.via)
+            self._access.refuse(skill_id, None, error, via=self.via)
         loaded = self._access.load(skill_id, via=self.via)
         names = self._components.manifest_of(loaded).client.arguments
         return invoke_skill(loaded, arguments, names, None, self.settings.style)
@@ -362,7 +364,8 @@ class CallerView:
         if find is None:
             find = offer_find(self.catalog, self.prompt())
         find = find and self.settings.style != "references"
-        # They ask for the catalog at each call, so they serve until it is empty.
+        # The tools ask for the catalog at each call, so they can be kept over syncs;
+        # only whether it has any skill decides which tools there are.
         key = find, bool(self.catalog.entries)
         if key not in self._toolboxes:
             backend = _ViewBackend(self, self._access)
@@ -390,7 +393,7 @@ class _ViewBackend(ToolBackend):
         if entry is not None and not entry.model_invocable:
             fix = "only a user may invoke it"
             error = SkillExcludedError(request.id, "hidden", fix)
-            self._access.refuse_load(request.id, request.file, error, via=via)
+            self._access.refuse(request.id, request.file, error, via=via)
         return self._access.load(request.id, request.file, via=via)
 
     def find(self, query: str, k: int) -> list[Hit]:

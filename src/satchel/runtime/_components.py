@@ -51,8 +51,10 @@ class PromptSections:
     ) -> Rendered:
         """Return the section; ``default`` stands for the budget of the Satchel."""
         options = (style, format, budget_tokens)
-        if self._last is not None:
-            last_catalog, last_options, rendered = self._last
+        # One tuple, read and replaced whole: threads see an old section or a new one.
+        last = self._last
+        if last is not None:
+            last_catalog, last_options, rendered = last
             if last_catalog is catalog and last_options == options:
                 return rendered
         rendered = self.render(catalog, style, format, budget_tokens)
@@ -66,7 +68,6 @@ class PromptSections:
         format: "Format" = "xml-id",  # noqa: A002
         budget_tokens: int | str | None = "default",
     ) -> Rendered:
-        """Render the section, whether or not it was rendered before."""
         from satchel.prompt import render
 
         if isinstance(budget_tokens, str):
@@ -82,7 +83,6 @@ class PromptSections:
 
 
 def _skill_md_paths(catalog: Catalog) -> dict[str, str]:
-    """Return the absolute path of each SKILL.md that is in a folder."""
     from pathlib import Path
 
     folders = {label for label, reader in catalog.readers.items() if reader.root}
@@ -97,12 +97,8 @@ def _skill_md_paths(catalog: Catalog) -> dict[str, str]:
 class Components:
     """What a Satchel is made of.
 
-    Attributes:
-        tools: The tools that were offered.
-        skills: The skills made in code, which may bring tools.
-        sinks: Those that were given; None is what ``environ`` chooses.
-        named: The labels of folders that the user named.
-        advice: What to do if nothing says which skills are meant.
+    ``sinks`` None is what ``environ`` chooses; ``named`` are the labels of folders that
+    the user named; ``advice`` is what to do if nothing says which skills are meant.
     """
 
     registry: Registry
@@ -120,12 +116,6 @@ class Components:
     advice: str
 
     def __post_init__(self) -> None:
-        """Make what may be refused here and now.
-
-        Raises:
-            ConfigError: ``SATCHEL_USAGE`` names no known place for events.
-            DuplicateToolError: Two tools have one name.
-        """
         self.log = FindingLog()
         self.findings: tuple[Finding, ...] = ()
         """Those of the last sync, whatever tools are offered."""
@@ -136,35 +126,29 @@ class Components:
         if self.tools or any(skill.tools for skill in self.skills):
             _ = self.tool_registry
 
-    def catalog(self) -> Catalog:
-        """Return the catalog in use, which a sync replaces."""
-        return self.registry.catalog
-
     def sync(self, only: str | None = None) -> SyncReport:
-        """Sync the sources, or the one of this label, and call the listeners."""
         report = self.registry.sync(only)
         self._publish(report)
         return report
 
     def apply_late_answers(self) -> None:
-        """Use what sources answered too late for a sync, and call the listeners."""
         report = self.registry.apply_late_answers()
         if report is not None:
             self._publish(report)
 
     def _publish(self, report: SyncReport) -> None:
         """Log what is wrong now, and tell the sinks and the listeners of a sync."""
+        # An empty tuple says "no sinks": then `usage` is not even imported.
         if self.sinks != ():
             self.usage_events.forget_owners()
             self.usage_events.record_catalog(report.added)
-        self.findings = library_findings(self.registry, self.named, self.advice)
+        self.findings = self.library_findings()
         if self.findings or self.log.logged:
             self.log.write(self.findings)
-        for listener in tuple(self.listeners):
+        for listener in tuple(self.listeners):  # one may take itself off
             listener(report)
 
     def library_findings(self) -> tuple[Finding, ...]:
-        """Return the findings of the library now, whatever tools are offered."""
         return library_findings(self.registry, self.named, self.advice)
 
     def observe(self) -> None:
@@ -174,7 +158,8 @@ class Components:
 
     def close(self) -> None:
         """Close sources, staged files and sinks; a second call does nothing."""
-        # A look at __dict__: what was never needed is not made to be closed.
+        # A look at __dict__: what was never needed is not made to be closed. Syncs end
+        # first, since they use the sources.
         if "resync" in self.__dict__:
             self.resync.close()
         self.registry.close()
@@ -194,11 +179,8 @@ class Components:
         return list(self.ranker.rank(self.registry.catalog, query, k))
 
     def manifest_of(self, loaded: Loaded) -> Manifest:
-        """Return the manifest of a loaded SKILL.md; it is parsed only once a version.
-
-        Raises:
-            SkillManifestError: It has no frontmatter; the source made up its manifest.
-        """
+        """Return the manifest of a loaded SKILL.md; a version is parsed only once."""
+        # By digest: an edited pack may have been loaded after this catalog was made.
         entry = loaded.descriptor
         manifest = self.registry.manifest(entry)
         if manifest is not None and loaded.digest == entry.digest:
@@ -226,28 +208,24 @@ class Components:
 
     @cached_property
     def tool_registry(self) -> "ToolRegistry":
-        """The tools that skills may name."""
         from satchel.runtime._tool_registry import ToolRegistry
 
         return ToolRegistry(self.tools, self.skills)
 
     @cached_property
     def stager(self) -> "LocalStager":
-        """Copies files to a private folder of this machine."""
         from satchel.runtime._local_copy import LocalStager
 
         return LocalStager()
 
     @cached_property
     def snapshots(self) -> "PromptSnapshots":
-        """The catalog as each conversation has it in its prompt."""
         from satchel.runtime._prompt_snapshot import PromptSnapshots
 
         return PromptSnapshots()
 
     @cached_property
     def used_approvals(self) -> "UsedApprovals":
-        """Where approvals are noted once they are used."""
         from pathlib import Path
 
         from satchel.runtime import _used_approvals
@@ -257,14 +235,12 @@ class Components:
 
     @cached_property
     def resync(self) -> "BackgroundSync":
-        """What syncs a source in the background after an edit was seen in it."""
         from satchel.runtime._background_sync import BackgroundSync
 
         return BackgroundSync(self.sync)
 
     @cached_property
     def usage_events(self) -> "UsageEvents":
-        """What makes events of use; made only where there may be sinks."""
         from satchel.usage import OwnerLookup, Sinks, UsageEvents, owned_sinks
 
         given = self.sinks
@@ -273,5 +249,5 @@ class Components:
             self.clock,
             self.counter,
             OwnerLookup(lambda: self.registry.sources),
-            self.catalog,
+            lambda: self.registry.catalog,
         )

@@ -25,7 +25,6 @@ ATTEMPTS: Final = 3
 _EDIT_ERRORS: Final = frozenset({ReferenceNotFoundError, ReferenceNotAllowedError})
 """What a load raises where a file is gone or new, among other reasons."""
 
-
 _RESYNC_ERRORS: Final = (DigestMismatchError, ChangedSinceSyncError)
 """What is raised where a sync of the source may help the next load, if not this one."""
 
@@ -43,19 +42,14 @@ def retry_after_edit(  # noqa: PLR0913 - what an attempt needs, the rest by name
 ) -> _T:
     """Return what ``attempt`` gives; read an edited pack again, and repeat it.
 
-    Args:
-        registry: What reads packs.
-        catalog: Gives the catalog to look in, again after a pack was read.
-        skill_id: The skill whose files ``attempt`` reads.
-        attempt: Loads from a catalog.
-        edited: Called with the label of the source of a pack that was edited.
-        failed: How the first attempt failed, where it was made already.
-        check_missing: Whether a file that is gone or not listed is a reason to look.
-        patient: Whether to wait for a pack that is being written, or is gone for now.
+    ``catalog`` gives the catalog to look in, again after a pack was read. ``edited`` is
+    called with the label of the source of an edited pack, and ``failed`` is how the
+    first attempt failed, where it was made already. ``check_missing`` says that a file
+    that is gone or not listed is a reason to look, ``wait_for_writer`` to wait for a
+    pack that is being written, or is gone for now.
 
-    Raises:
-        ChangedSinceSyncError: The pack goes on changing, or is no valid one any more.
-        SkillError: As for ``attempt``: what is still wrong once the pack was read.
+    Raises what is still wrong once the pack was read: `ChangedSinceSyncError` where it
+    goes on changing, or is no valid one any more.
     """
     here = catalog()
     before = _find_descriptor(here, skill_id)
@@ -81,6 +75,7 @@ def retry_after_edit(  # noqa: PLR0913 - what an attempt needs, the rest by name
             first = first or error
         edited(entry.source)
         here = catalog()
+        # The bytes of that reading, or one more edit would fail this load again.
         if readers:
             here = replace(here, readers={**here.readers, **readers})
     raise AssertionError  # the last attempt returns or raises
@@ -93,24 +88,16 @@ def _reread(
     check_missing: bool,  # noqa: FBT001 - those of `retry_after_edit`
     wait_for_writer: bool,  # noqa: FBT001
 ) -> Mapping[str, FileReader] | None:
-    """Read the pack again; None where an edit is not the reason for the error.
-
-    What announces its digests, as a server of skills does, is bound to them: it is
-    asked what it announces now before it is read.
-    """
-    if isinstance(error, ChangedSinceSyncError):
-        return registry.reread(
-            entry, error.file, sure=True, wait_for_writer=wait_for_writer
-        )
-    if check_missing and type(error) in _EDIT_ERRORS:
-        file = error.file if isinstance(error, PackFileError) else SKILL_FILE
-        return registry.reread(entry, file, sure=False, wait_for_writer=wait_for_writer)
-    if isinstance(error, SkillExcludedError) and error.reason == "refused":
-        # It may have been fixed since.
-        return registry.reread(
-            entry, SKILL_FILE, sure=False, wait_for_writer=wait_for_writer
-        )
-    return None
+    """Read the pack again; None where an edit is not the reason for the error."""
+    sure = isinstance(error, ChangedSinceSyncError)
+    # By type: a path that escapes is no listed file, whatever the pack holds now.
+    is_missing = check_missing and type(error) in _EDIT_ERRORS
+    # A pack that was refused may have been fixed since.
+    is_refused = isinstance(error, SkillExcludedError) and error.reason == "refused"
+    if not (sure or is_missing or is_refused):
+        return None
+    file = error.file if isinstance(error, PackFileError) else SKILL_FILE
+    return registry.reread(entry, file, sure=sure, wait_for_writer=wait_for_writer)
 
 
 def _better_error(
@@ -118,10 +105,10 @@ def _better_error(
 ) -> SkillError | None:
     """Return what fits better than the last error of a load, if anything does."""
     if isinstance(first, ChangedSinceSyncError):
-        refused = (
-            excluded for excluded in catalog.excluded if excluded.reason == "refused"
+        origins = (
+            e.descriptor.origin for e in catalog.excluded if e.reason == "refused"
         )
-        if any(excluded.descriptor.origin == before.origin for excluded in refused):
+        if before.origin in origins:
             detail = "it is no valid skill any more"
             return ChangedSinceSyncError(first.name, first.file, detail=detail)
     if isinstance(first, ReferenceNotFoundError) and isinstance(
@@ -132,8 +119,6 @@ def _better_error(
 
 
 def _find_descriptor(catalog: Catalog, skill_id: str) -> Descriptor | None:
-    entry = catalog.get(skill_id)
-    if entry is None:
-        excluded = catalog.exclusion_of(skill_id)
-        entry = excluded.descriptor if excluded is not None else None
+    excluded = catalog.exclusion_of(skill_id)
+    entry = catalog.get(skill_id) or (excluded.descriptor if excluded else None)
     return entry if entry is not None and entry.origins else None

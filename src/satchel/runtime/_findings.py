@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
+from satchel.catalog import duplicate_error
 from satchel.errors import (
     ConfigError,
     DuplicateSkillError,
@@ -56,6 +57,7 @@ def needs_attention(finding: Finding) -> bool:
 def finding_line(finding: Finding) -> str:
     """Return a finding and its fix as one line without control characters."""
     fix = f"; fix: {finding.fix}" if finding.fix else ""
+    # Names of packs are in it: they must not write lines of their own into a log.
     return printable(f"{finding}{fix}", keep="")
 
 
@@ -68,6 +70,7 @@ class FindingLog:
         """Log, at WARNING, each such finding that was not there the last time."""
         urgent = tuple(filter(needs_attention, findings))
         new = [finding for finding in urgent if finding not in self.logged]
+        # Only those of now: what went away and comes back is logged again.
         self.logged = frozenset(urgent)
         if not new or _logging_off.get():
             return
@@ -78,12 +81,16 @@ class FindingLog:
             logger.warning("%s", line)
 
 
-def _log_lines(findings: Iterable[Finding]) -> list[str]:
+def _by_code(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     by_code: dict[str, list[Finding]] = {}
     for finding in findings:
         by_code.setdefault(finding.code, []).append(finding)
+    return by_code
+
+
+def _log_lines(findings: Iterable[Finding]) -> list[str]:
     lines: list[str] = []
-    for code, alike in by_code.items():
+    for code, alike in _by_code(findings).items():
         if len(alike) <= MAX_LINES_PER_CODE:
             lines += map(finding_line, alike)
         else:
@@ -96,10 +103,7 @@ def _log_lines(findings: Iterable[Finding]) -> list[str]:
 
 
 def first_error(findings: Iterable[Finding], latest: Catalog) -> SkillError | None:
-    """Return the first finding that needs attention as an error, the others as notes.
-
-    None where there is none.
-    """
+    """Return the first finding that needs attention as an error with notes."""
     urgent = tuple(filter(needs_attention, findings))
     if not urgent:
         return None
@@ -112,9 +116,7 @@ def first_error(findings: Iterable[Finding], latest: Catalog) -> SkillError | No
 def _error_for(finding: Finding, latest: Catalog) -> SkillError:
     match finding.code:
         case DuplicateSkillError.code:
-            conflict = latest.unresolved[0]
-            first, second = (owner.origin.location for owner in conflict.owners[:2])
-            return DuplicateSkillError(conflict.id, first, second, conflict.fix)
+            return duplicate_error(latest.unresolved[0])
         case SourceUnavailableError.code:
             return SourceUnavailableError(finding.path, finding.message)
         case "disabled-unknown":
@@ -134,9 +136,7 @@ def library_findings(
 ) -> tuple[Finding, ...]:
     """Return the findings of the sources and packs, and what gives nothing.
 
-    These are sources that do not answer, ids that several packs claim, the findings of
-    sources and packs, folders that were named and hold no pack, and disabled names that
-    nothing has. ``advice`` is what to do if nothing says which skills are meant.
+    ``advice`` is what to do if nothing says which skills are meant.
     """
     latest = registry.latest
     findings: list[Finding] = []
@@ -157,14 +157,11 @@ def library_findings(
 
 
 def _unused(disabled: "DisabledPattern", latest: Catalog) -> Finding:
-    """Return the finding for a disabled name that nothing has."""
-    names = (
-        [entry.id for entry in latest.entries]
-        if disabled.kind == "skill"
-        else [state.label for state in latest.sources]
-    )
     from satchel.text import nearest
 
+    names = [entry.id for entry in latest.entries]
+    if disabled.kind == "source":
+        names = [state.label for state in latest.sources]
     close = nearest(disabled.pattern, names, 1)
     return Finding.of(
         "disabled-unknown",
@@ -194,7 +191,6 @@ def _nothing_listed(latest: Catalog, advice: str) -> Iterator[Finding]:
 
 
 def unavailable_sources(latest: Catalog) -> list[Finding]:
-    """Return an error for each source that did not answer."""
     return [_unavailable(state) for state in latest.sources if state.error]
 
 
@@ -206,7 +202,6 @@ def _unavailable(state: SourceStatus) -> Finding:
 
 
 def _unresolved_conflicts(latest: Catalog, in_use: Catalog) -> Iterator[Finding]:
-    """Yield an error for each id that several packs claim."""
     for conflict in latest.unresolved:
         holder = in_use.get(conflict.id)
         ends = (
@@ -227,7 +222,6 @@ def _unresolved_conflicts(latest: Catalog, in_use: Catalog) -> Iterator[Finding]
 
 
 def empty_folder_finding(label: str) -> Finding:
-    """Return the finding for a folder that was named and holds no pack."""
     return Finding.of("no-skills", label, sentence="folder")
 
 
@@ -240,18 +234,13 @@ MAX_LINE_CHARS: Final = 200
 
 
 def summary(registry: "Registry", findings: Iterable[Finding]) -> str:
-    """Return the summary of a library as it is now."""
     catalog = registry.catalog
     states = catalog.sources
-    by_code: dict[str, list[Finding]] = {}
-    for finding in filter(needs_attention, findings):
-        by_code.setdefault(finding.code, []).append(finding)
+    by_code = _by_code(filter(needs_attention, findings))
     excluded = len(catalog.excluded)
-    counts = [
-        f"{_counted(len(catalog), 'skill')} from {_counted(len(states), 'source')}"
-    ]
-    counts += [f"{excluded:,} not listed (see .catalog.excluded)"] if excluded else []
-    lines = [", ".join(counts)]
+    rest = f", {excluded:,} not listed (see .catalog.excluded)" if excluded else ""
+    skills, sources = _counted(len(catalog), "skill"), _counted(len(states), "source")
+    lines = [f"{skills} from {sources}{rest}"]
     lines += [f"  {_source_line(state)}" for state in states[:MAX_SOURCE_LINES]]
     if len(states) > MAX_SOURCE_LINES:
         lines.append(f"  and {_counted(len(states) - MAX_SOURCE_LINES, 'source')} more")

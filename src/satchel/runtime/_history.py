@@ -32,9 +32,9 @@ SHORTEST_CHARS: Final = 200
 class VisibleMessages:
     """What one model call sees.
 
-    ``results`` are the texts of tool results; ``loaded`` the ids whose instructions
-    are among them, with that text, in the order in which they were loaded;
-    ``invoked`` the ids that user messages begin with, as a user calls a skill.
+    ``loaded`` are the ids whose instructions are among the ``results`` of tools, with
+    that text, in the order in which they were loaded; ``invoked`` the ids that user
+    messages begin with, as a user calls a skill.
     """
 
     results: tuple[str, ...] = ()
@@ -52,12 +52,12 @@ class VisibleMessages:
         text = text.strip()
         if len(text) < SHORTEST_CHARS:
             return False
+        # A framework may hand a result on as JSON, with or without plain Unicode.
         forms = {text, _as_json(text, ascii=False), _as_json(text, ascii=True)}
         return any(form in result for result in self.results for form in forms)
 
 
 def read_history(style: Style, messages: Iterable[SeenMessage]) -> VisibleMessages:
-    """Read the messages of one model call, oldest first."""
     results: list[str] = []
     loaded: dict[str, str] = {}
     invoked: set[str] = set()
@@ -72,10 +72,11 @@ def read_history(style: Style, messages: Iterable[SeenMessage]) -> VisibleMessag
         if role != "tool":
             continue
         results.append(message.text)
-        if message.tool not in (tool, READ_TOOL):  # others may bring what looks like it
+        # The result of any other tool may be made to look like a load.
+        if message.tool not in (tool, READ_TOOL):
             continue
         for id in _loaded_by(style, parameter, message):
-            loaded.pop(id, None)
+            loaded.pop(id, None)  # the latest load decides the order
             loaded[id] = message.text
     return VisibleMessages(
         tuple(results), tuple(loaded.items()), frozenset(invoked), last == "user"

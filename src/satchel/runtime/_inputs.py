@@ -41,14 +41,11 @@ _COMMON_FOLDERS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class OpenedInputs:
-    """Sources in order.
+    """Sources in order; all skills made in code share one.
 
-    Attributes:
-        sources: One for each place; all skills made in code share one.
-        named: The labels of folders that the user named, which should have packs.
-        config: What the configuration file says; defaults without one.
-        skills: The skills made in code, which may bring tools.
-        advice: What to do if nothing says which skills are meant.
+    ``named`` are the labels of folders that the user named, which should have packs;
+    ``skills`` may bring tools; ``advice`` is what to do if nothing says which skills
+    are meant.
     """
 
     sources: tuple[SkillSource, ...]
@@ -64,9 +61,6 @@ def open_inputs_or_config(
     """Open what was named; if nothing was, what a configuration file says.
 
     Without a configuration file there are no sources.
-
-    Raises:
-        SkillError: As for `open_inputs` and `open_config`.
     """
     limits = options.limits or DEFAULT_LIMITS
     if what:
@@ -103,24 +97,9 @@ def open_inputs(
 ) -> OpenedInputs:
     """Turn what was named into sources, in order.
 
-    A path may lead to a folder of packs, a pack, its SKILL.md, an archive, a release or
-    a site of releases. An ``http(s)`` address may end in ``#`` and the id of a release.
-
-    Args:
-        what: Paths, addresses, sources and skills.
-        limits: Bounds on what is accepted.
-        pin: The id of the one release among ``what``.
-        allow_private: Whether addresses may lead to this machine and its network.
-        prefix: Goes in front of the ids of every place, or of those that it names.
-
-    Raises:
-        MissingPathError: A path does not exist.
-        ConfigError: ``pin`` is given and not exactly one release is named; or a file is
-            neither a SKILL.md nor an archive; or ``prefix`` names an unknown place.
-        InvalidReleaseError, DigestMismatchError: A release in a folder cannot be used,
-            or is not the pinned one.
-        TypeError: Something is none of these; a `BaseSkill`, for example, can only be
-            given to an agent or a session.
+    ``pin`` is the id of the one release among ``what``; ``prefix`` goes in front of the
+    ids of every place, or of those that it names. `TypeError` where something is no
+    input; a `BaseSkill`, for example, can only be given to an agent or a session.
     """
     inputs = [
         cast("SkillInput", one)
@@ -136,8 +115,7 @@ def open_inputs(
             path = os.fspath(entry)
             if path not in named:  # a folder that is named twice is one source
                 own_pin = pin if path == pinned else None
-                source = _open_path(path, own_pin, limits, private=allow_private)
-                sources.append(source)
+                sources.append(_open_path(path, own_pin, limits, private=allow_private))
                 named.add(path)
         elif isinstance(entry, Skill):
             skills.append(entry)
@@ -167,11 +145,6 @@ def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInput
 
     ``limits`` and ``prefix`` of the options win over those of the file, and
     ``allow_private`` of either allows.
-
-    Raises:
-        NoSources: The file names no skills.
-        ConfigError: It cannot be used.
-        MissingPathError: A folder that it names does not exist.
     """
     config = load_config(path)
     if options.limits is not None:
@@ -203,11 +176,6 @@ def _needs_packs(source: SkillSource) -> bool:
 
 
 def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSource]:
-    """Return the sources with their prefixes.
-
-    Raises:
-        ConfigError: ``prefix`` is for a place that was not named.
-    """
     if isinstance(prefix, str):
         return [prefixed(source, prefix) for source in sources]
     labels = [source.label for source in sources]
@@ -222,7 +190,6 @@ def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSour
 
 
 def _advice_for(value: object) -> str:
-    """Return what to do with a value that is no input."""
     if isinstance(value, type):
         return f", the class {value.__name__}"
     if hasattr(value, "import_path"):
@@ -240,9 +207,9 @@ def _pinned_input(inputs: Iterable[SkillInput]) -> str:
     }
     if len(releases) == 1:
         return releases.pop()
-    if releases:
-        raise ConfigError("pin", f"for which of {', '.join(sorted(releases))} is it?")
     detail = "nothing that was named is a release; name its folder or its address"
+    if releases:
+        detail = f"for which of {', '.join(sorted(releases))} is it?"
     raise ConfigError("pin", detail)
 
 
@@ -284,7 +251,6 @@ def _open_address(
 
 
 def _open_file(path: str, limits: Limits) -> SkillSource:
-    """Open an archive, or the pack that a SKILL.md is in."""
     if is_archive_name(path):
         from satchel.sources import archive
 
@@ -299,12 +265,11 @@ def _open_file(path: str, limits: Limits) -> SkillSource:
 def no_input_advice(start: "Path") -> str:
     """Return what to do if no folder is named and there is no configuration file."""
     nearby = next((name for name in _COMMON_FOLDERS if (start / name).is_dir()), None)
+    seen = ", and no folder was named; name one"
     if nearby is not None:
-        return (
-            f"no {CONFIG_FILE} here or above; there is a folder {nearby}: "
-            f'name it, or write skills = ["{nearby}"] into {CONFIG_FILE}'
-        )
+        seen = f"; there is a folder {nearby}: name it"
+    folder = nearby or "path/to/skills"
     return (
-        f"no {CONFIG_FILE} here or above, and no folder was named; name one, or "
-        f'write skills = ["path/to/skills"] into {CONFIG_FILE}'
+        f"no {CONFIG_FILE} here or above{seen}, or "
+        f'write skills = ["{folder}"] into {CONFIG_FILE}'
     )

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from satchel.files import TREE_PREFIX, check_path
@@ -39,10 +38,9 @@ class LocalStager:
     def __init__(self, root: Path | str | None = None) -> None:
         """Take the folder for the copies; nothing is written yet.
 
-        Args:
-            root: Made where it is missing, and kept with what is in it; one that is
-                there already should be private. None is a temporary folder, which
-                `close` removes, or else the end of the program.
+        ``root`` is made where it is missing, and kept with what is in it; one that is
+        there already should be private. None is a temporary folder, which `close`
+        removes, or else the end of the program.
         """
         self._root = None if root is None else Path(root).absolute()
         self._lock = threading.Lock()
@@ -55,6 +53,7 @@ class LocalStager:
             ReferenceEscapesError: The path of a file is no plain relative path.
             OSError: It cannot be written.
         """
+        # All of them before a byte is written: a source may name what it likes.
         for path in files:
             check_path(path, skill_id)
         with self._lock:
@@ -74,16 +73,9 @@ class LocalStager:
             self._root = self._remove = None
 
     def __enter__(self) -> Self:
-        """Return the object itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
     def _open(self) -> Path:
@@ -97,16 +89,15 @@ class LocalStager:
 
 
 def folder_name(skill_id: str, digest: str) -> str:
-    """Return a name that every file system takes: the id, and 12 digits of the digest.
-
-    Two ids may give one name, but hardly ever for files that differ.
-    """
+    """Return a name that every file system takes: id and 12 digits of the digest."""
+    # Two ids may give one name, but hardly ever for files that differ.
     name = _UNSAFE.sub("-", skill_id)[:_LONGEST].strip(".-") or "skill"
     return f"{name}-{digest.removeprefix(TREE_PREFIX)[:_DIGITS]}"
 
 
 def _replace(root: Path, folder: Path, files: Mapping[str, bytes]) -> None:
     """Put a new copy into ``folder``; what was there is removed."""
+    # Made under another name and moved, so that no agent finds half of a copy.
     making = Path(tempfile.mkdtemp(prefix=".new-", dir=root))
     try:
         copy = making / "copy"

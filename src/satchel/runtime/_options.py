@@ -1,5 +1,6 @@
 """Options of a Satchel and of a session, each checked where it is given."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
@@ -78,7 +79,7 @@ class Options:
         """Check the values that have a fixed set or range."""
         if self.on_conflict is not None:
             check_choices(on_conflict=self.on_conflict)
-        if not self.deadline_s > 0:
+        if not self.deadline_s > 0:  # so written, NaN is refused too
             detail = f"expected a number of seconds above 0; got {self.deadline_s!r}"
             raise ConfigError("deadline_s", detail)
 
@@ -86,12 +87,15 @@ class Options:
 DEFAULT_OPTIONS: Final = Options()
 
 
-def refuse_keywords(names: Iterable[str]) -> NoReturn:
-    """Refuse keywords that `Satchel` does not take.
+class SystemClock:
+    """Tells the time of this machine."""
 
-    Raises:
-        TypeError: Always; says where an option is that `Options` has.
-    """
+    monotonic = staticmethod(time.monotonic)
+    now = staticmethod(time.time)
+
+
+def refuse_keywords(names: Iterable[str]) -> NoReturn:
+    """Raise a `TypeError` that says where an option is that `Options` has."""
     moved = {field.name for field in fields(Options)}
     for name in names:
         if name in moved:
@@ -107,10 +111,6 @@ def disabled_patterns(
 
     The environment can only switch off more, so that an operator can do it without a
     change of the program.
-
-    Raises:
-        ConfigError: A variable is neither a JSON array of strings nor a list of names
-            separated by commas.
     """
     return (
         *(DisabledPattern(pattern) for pattern in (*patterns_of(disabled), *more)),
@@ -124,19 +124,13 @@ def disabled_patterns(
 
 
 def patterns_of(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Return patterns as a tuple; a plain string is one pattern.
-
-    Read letter by letter, a string with a ``*`` in it would match everything.
-    """
+    """Return patterns as a tuple; a plain string is one pattern."""
+    # Read letter by letter, a string with a `*` in it would match everything.
     return (patterns,) if isinstance(patterns, str) else tuple(patterns)
 
 
 def check_choice(option: str, value: object, choices: Sequence[str]) -> None:
-    """Refuse a value that is not one of a few words; None always passes.
-
-    Raises:
-        ConfigError: It is not; suggests the closest word and lists all.
-    """
+    """Refuse a value that is not one of a few words; None always passes."""
     if value is None or value in choices:
         return
     from satchel.text import nearest
@@ -149,21 +143,13 @@ def check_choice(option: str, value: object, choices: Sequence[str]) -> None:
 
 
 def check_choices(**values: object) -> None:
-    """Refuse what satchel.toml would refuse: a profile, a style, a conflict rule.
-
-    Raises:
-        ConfigError: As for `check_choice`.
-    """
+    """Refuse what satchel.toml would refuse: a profile, a style, a conflict rule."""
     for option, value in values.items():
         check_choice(option, value, CHOICES[option])
 
 
 def check_budget(tokens: int | str | None) -> None:
-    """Refuse a budget that is no count from 1, not None and not ``default``.
-
-    Raises:
-        ConfigError: It is something else.
-    """
+    """Refuse a budget that is no count from 1, not None and no ``default``."""
     if isinstance(tokens, str):
         check_choice("budget_tokens", tokens, ("default",))
     elif tokens is not None and (isinstance(tokens, bool) or tokens < 1):
@@ -172,11 +158,7 @@ def check_budget(tokens: int | str | None) -> None:
 
 
 def check_who(who: object) -> None:
-    """Refuse a ``who`` that no rule of a policy could look into.
-
-    Raises:
-        TypeError: It is not a mapping.
-    """
+    """Refuse a ``who`` that no rule of a policy could look into."""
     if who is not None and not isinstance(who, Mapping):
         kind = type(who).__name__
         expected = 'expected a mapping such as {"user": "ana"}'
@@ -184,11 +166,6 @@ def check_who(who: object) -> None:
 
 
 def check_approve(approve: object) -> None:
-    """Refuse an approver that cannot be called.
-
-    Raises:
-        TypeError: It is not callable.
-    """
     if approve is not None and not callable(approve):
         kind = type(approve).__name__
         raise TypeError(
@@ -201,17 +178,13 @@ def check_only(
 ) -> None:
     """Refuse ids that no skill has; log a warning if the patterns leave no skill.
 
-    Args:
-        only: Shell patterns over ids.
-        catalog: The skills to choose from.
-        may_exist: Whether an id was there before, or may be in a source that is away.
-
-    Raises:
-        SkillNotFoundError: No skill has a plain id; carries close ones.
+    ``may_exist`` says whether an id was there before, or may be in a source that is
+    away.
     """
     patterns = tuple(only)
     ids = {entry.id for entry in catalog.entries}
     for pattern in patterns:
+        # A mistyped id would leave a session without a skill, and nobody would see it.
         if not (pattern in ids or is_pattern(pattern) or may_exist(pattern)):
             from satchel.text import nearest
 
@@ -228,11 +201,9 @@ def check_only(
 def unknown_disabled_error(
     findings: "Iterable[Finding]", latest: "Catalog"
 ) -> ConfigError | None:
-    """Return the error for a name in ``disabled`` that no skill has, or None.
-
-    While a source is away nobody can tell, so the finding has to do. The same holds
-    for what the environment switches off, which may be meant for another program.
-    """
+    """Return the error for a name in ``disabled`` that no skill has, or None."""
+    # Not for what the environment switches off, which may be meant for another program,
+    # nor while a source is away, for then nobody can tell.
     for finding in findings:
         if (finding.code, finding.path) == ("disabled-unknown", "disabled"):
             if latest.incomplete_source is not None:

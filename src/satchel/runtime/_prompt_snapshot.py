@@ -76,16 +76,16 @@ class PromptSnapshots:
     ) -> Catalog:
         """Return the catalog of what is included: one object for equal answers.
 
-        Where all of it is, that is the catalog itself. ``whole`` asks for the packs
-        that are not listed, too; else these stay.
+        ``whole`` asks for the packs that are not listed, too; else these stay.
         """
+        # The answers themselves are the key: users of equal rights share one catalog,
+        # and with it one rendered section.
         entries = tuple(map(include, catalog.entries))
         excluded = tuple(include(e.descriptor) for e in catalog.excluded if whole)
         conflicts = tuple(include(c.owners[0]) for c in catalog.conflicts if whole)
         choice = (*entries, *excluded, *conflicts)
         if all(choice):
             return catalog
-
         others = catalog.excluded, catalog.conflicts
 
         def make() -> tuple[Catalog, Catalog]:

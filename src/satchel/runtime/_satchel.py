@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING, Any, Never, get_args
 
 from satchel.catalog import CatalogRules, DisabledPattern, ParseOptions, Registry
 from satchel.errors import NoSources
-from satchel.model import (
-    Hit,
-    Loaded,
-    Rendered,
-    Style,
-)
+from satchel.model import Hit, Loaded, Rendered, Style
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, UsageSink
-from satchel.runtime._clock import SystemClock
 from satchel.runtime._components import Components, PromptSections
 from satchel.runtime._findings import first_error
 from satchel.runtime._inputs import SkillInputs, open_inputs_or_config
@@ -22,6 +16,7 @@ from satchel.runtime._options import (
     DEFAULT_OPTIONS,
     DISABLED_VARIABLES,
     Options,
+    SystemClock,
     check_approve,
     check_budget,
     check_choice,
@@ -161,7 +156,7 @@ class Satchel(SkillLibrary):
         if self._components.findings:
             check = first_error if strict else unknown_disabled_error
             if error := check(self._components.findings, self.registry.latest):
-                self.close()
+                self.close()  # nobody gets an object that could be closed
                 raise error
 
     def prompt(
@@ -298,12 +293,11 @@ class Satchel(SkillLibrary):
             reinject_tokens=reinject_tokens,
             trust_state=trust_state,
         )
-        state, problem = (None, None) if resume is None else read_state(resume)
-        if problem is not None:
+        state, problems = (None, ()) if resume is None else read_state(resume)
+        for problem in problems:
             import logging
 
             logging.getLogger("satchel").warning("%s", problem.message)
-        problems = () if problem is None else (problem,)
         return Session(
             self._components, settings, deps=deps, state=state, problems=problems
         )

@@ -9,11 +9,11 @@ import hmac
 import json
 import secrets
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import cache
 from reprlib import repr as short_repr
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel.errors import StateError
 from satchel.model import Activation, Finding, Savings
@@ -21,13 +21,20 @@ from satchel.runtime._approvals import Grant
 from satchel.runtime._session_state import SavedState
 from satchel.runtime._used_approvals import fingerprint
 
+if TYPE_CHECKING:
+    from satchel.runtime._access import SkillAccess
+    from satchel.runtime._session_settings import SessionSettings
+
 SCHEMA_VERSION: Final = 1
+_LIST: Final = (list, tuple)
 _SEAL_CHARS: Final = 32
 """Characters of a seal: 128 bits."""
 
 
 def dump_state(state: SavedState) -> dict[str, object]:
     """Return what `parse_state` takes; safe for JSON."""
+    # The names of the keys are those of the first states: old ones are still read.
+    # What most conversations do not have costs a stored state no bytes.
     rare: dict[str, object] = {
         "missed": dict(state.not_found_by_id),
         "used": sorted(state.used),
@@ -35,49 +42,35 @@ def dump_state(state: SavedState) -> dict[str, object]:
     }
     return {
         "schema_version": SCHEMA_VERSION,
-        "active": [
-            {
-                "id": skill.id,
-                "digest": skill.digest,
-                "at": skill.at,
-                "tokens": skill.tokens,
-            }
-            for skill in state.active
-        ],
+        "active": [asdict(skill) for skill in state.active],
         "unloaded": dict(state.unloaded),
         "grants": [list(grant) for grant in state.grants],
         "edition": state.snapshot,
         "told": state.announced,
         "misses": state.not_found,
         "edits": state.edits,
-        "saved": {
-            "prefix_tokens": state.savings.prefix_tokens,
-            "repeat_tokens": state.savings.repeat_tokens,
-        },
+        "saved": asdict(state.savings),
         **{key: value for key, value in rare.items() if value},
     }
 
 
-def read_state(dumped: object) -> tuple[SavedState, Finding | None]:
+def read_state(dumped: object) -> tuple[SavedState, tuple[Finding, ...]]:
     """Return the state that `dump_state` gave, or an empty one and what is wrong.
 
     Never raises: a state that cannot be read must not end a conversation.
     """
     try:
-        return parse_state(cast("Mapping[str, object] | str", dumped)), None
+        return parse_state(cast("Mapping[str, object] | str", dumped)), ()
     except StateError as error:
-        return SavedState(), Finding.of("invalid-state", problem=error)
+        return SavedState(), (Finding.of("invalid-state", problem=error),)
 
 
 def parse_state(dumped: Mapping[str, object] | str) -> SavedState:
     """Return the state that `dump_state` gave, as a mapping or its JSON text.
 
     Fields that are missing are empty; unknown ones are left out.
-
-    Raises:
-        StateError: It is no such state, or a newer Satchel's.
     """
-    given = _mapping(_parsed(dumped), "")
+    given = _mapping(_parsed(dumped), "the state")
     version = _count(given, "schema_version", SCHEMA_VERSION)
     if version > SCHEMA_VERSION:
         raise StateError(
@@ -122,15 +115,11 @@ def _activation(given: Mapping[str, object]) -> Activation:
 
 
 def _grant(given: object) -> Grant:
-    match tuple(cast("Sequence[object]", given)) if _is_list(given) else ():
+    match tuple(cast("Sequence[object]", given)) if isinstance(given, _LIST) else ():
         case (str(action), str(skill), str(tool)):
             return action, skill, tool
         case _:
             raise _wrong("grants", "action, skill and tool", given)
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, (list, tuple))
 
 
 def _wrong(where: str, expected: str, got: object) -> StateError:
@@ -145,7 +134,6 @@ def _texts(given: Mapping[str, object], key: str) -> frozenset[str]:
 
 
 def _mapping(given: object, where: str) -> Mapping[str, object]:
-    where = where or "the state"
     if not isinstance(given, Mapping):
         kind = type(given).__name__
         raise StateError(f"{where}: expected an object; got {kind}")
@@ -157,7 +145,7 @@ def _mapping(given: object, where: str) -> Mapping[str, object]:
 
 def _items(given: Mapping[str, object], key: str) -> Sequence[object]:
     value = given.get(key, ())
-    if not _is_list(value):
+    if not isinstance(value, _LIST):
         raise _wrong(key, "a list", value)
     return cast("Sequence[object]", value)
 
@@ -192,23 +180,16 @@ def _number(given: Mapping[str, object], key: str) -> float:
 
 @cache
 def _key() -> bytes:
+    # Never stored: after a restart people are asked again.
     return secrets.token_bytes(32)
 
 
 class StateSeals:
-    """Makes and checks the seals of one agent's conversations with one user.
+    """Makes and checks the seals of one agent's conversations with one user."""
 
-    ``needs_approval`` says of a skill whether its load has to be approved.
-    """
-
-    def __init__(
-        self,
-        agent: str,
-        who: Mapping[str, object],
-        needs_approval: Callable[[str], bool],
-    ) -> None:
-        self._owner = f"{agent}\0{fingerprint(who)}"
-        self._needs_approval = needs_approval
+    def __init__(self, settings: "SessionSettings", access: "SkillAccess") -> None:
+        self._owner = f"{settings.agent}\0{fingerprint(settings.who)}"
+        self._needs_approval = access.needs_approval
 
     def add(self, state: SavedState) -> SavedState:
         """Return the state with a seal for every yes in it."""
@@ -239,11 +220,14 @@ class StateSeals:
         return replace(state, active=active)
 
     def _of_grant(self, grant: Grant, state: SavedState) -> str:
+        # With the number of edits: a grant that was taken back cannot be put back by
+        # anyone who kept an older state.
         return self._seal("grant", str(state.edits), *grant)
 
     def _of_load(self, activation: Activation) -> str:
         return self._seal("load", activation.id)
 
     def _seal(self, *parts: str) -> str:
+        # As JSON, so that no two lists of parts give one text.
         text = json.dumps([self._owner, *parts])
         return hmac.new(_key(), text.encode(), "sha256").hexdigest()[:_SEAL_CHARS]

@@ -7,8 +7,7 @@ from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING, Any, Unpack
 
-from satchel.errors import SkillError, ToolError
-from satchel.load import InvokedSkill, TurnCache, error_result, wording
+from satchel.load import InvokedSkill, TurnCache
 from satchel.model import (
     Activation,
     Catalog,
@@ -27,20 +26,11 @@ from satchel.runtime._approvals import Approvals
 from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._options import check_only, patterns_of
 from satchel.runtime._saved_state import StateSeals, dump_state
-from satchel.runtime._session_settings import (
-    REINJECT_TOKENS,
-    AlwaysOn,
-    SessionSettings,
-)
+from satchel.runtime._session_settings import AlwaysOn, SessionSettings
 from satchel.runtime._session_state import SavedState, SessionState
 from satchel.runtime._session_tools import OwnedTool, SessionTools
-from satchel.runtime._tool_calls import (
-    Arguments,
-    CallApproval,
-    CallAuthorizer,
-    Permit,
-)
-from satchel.tools import Run, Tool, Toolbox, result_text
+from satchel.runtime._tool_calls import Arguments, CallApproval, CallAuthorizer, Permit
+from satchel.tools import Run, Tool, Toolbox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,12 +62,6 @@ class Session:
         state: SavedState | None = None,
         problems: tuple[Finding, ...] = (),
     ) -> None:
-        """Continue what was dumped, or begin with nothing.
-
-        Raises:
-            SkillError: An always-on skill cannot be loaded.
-            DuplicateToolError: Tools of one name would meet; names both owners.
-        """
         saved = state or SavedState()
         self.deps = deps
         self.problems = problems
@@ -86,17 +70,15 @@ class Session:
             components.policy, settings.who, agent=settings.agent
         )
         if settings.always_on.order:
+            # Left out, not refused: one configuration serves users of unequal rights.
             may_load = partial(authorizer.may, "load")
             always_on = settings.always_on.allowed(may_load)
             settings = replace(settings, always_on=always_on)
         self.settings = settings
         # Three collaborators: what may be read, what is remembered, which tools.
         self._access = access = SkillAccess(components, settings, authorizer)
-        self._seals: StateSeals | None = None
-        if not settings.trust_state:
-            self._seals = StateSeals(
-                settings.agent, settings.who, access.needs_approval
-            )
+        self._seals = None if settings.trust_state else StateSeals(settings, access)
+        if self._seals is not None:
             saved = self._seals.sealed_grants(saved)
         # Grants first: whether a load needed an approval depends on them.
         authorizer.approvals = Approvals(settings.approve, saved.grants)
@@ -107,10 +89,10 @@ class Session:
             components, settings, access, authorizer, self._state
         )
         self._calls = CallAuthorizer(authorizer, access, self._tools)
-        self._staged_texts: dict[str, str] = {}
         self._offered: tuple[tuple[OwnedTool, ...], Toolbox] = (), Toolbox("satchel")
         self._mark: tuple[object, ...] = (None, None, None)
-        self._always_on_texts()
+        # Read now, so that a skill that cannot be loaded is an error of the opening.
+        self._tools.always_on_texts()
         self._tools.check_names()
 
     @property
@@ -173,7 +155,7 @@ class Session:
         """
         self._state.save_prefix()
         section = str(self._state.snapshot.section)
-        parts = [base, *self._always_on_texts(), section, self.reinjected()]
+        parts = [base, *self._tools.always_on_texts(), section, self.reinjected()]
         return "\n\n".join(part for part in parts if part)
 
     @property
@@ -192,19 +174,12 @@ class Session:
         one where that cannot be known: rules may decide otherwise at any time, and
         always-on skills and texts that are repeated are read again.
         """
-        state = self._state
-        if (
-            self._authorizer.has_rules
-            or self.settings.always_on.order
-            or state.evicted()
-        ):
+        state, always_on = self._state, self.settings.always_on
+        if self._authorizer.has_rules or always_on.order or state.evicted():
             return object()
         components = self._components
-        now = (
-            components.registry.catalog,
-            components.tool_registry.version,
-            state.saved,
-        )
+        catalog, offers = components.registry.catalog, components.tool_registry.version
+        now = catalog, offers, state.saved
         if not all(map(is_, now, self._mark)):
             self._mark = now
         return self._mark
@@ -215,24 +190,7 @@ class Session:
         The newest first, within the budget. For adapters that learn only after the
         instructions what a call will see.
         """
-        texts: list[str] = []
-        no_room: list[str] = []
-        gone: list[str] = []
-        budget = self.settings.reinject_tokens
-        left = REINJECT_TOKENS if budget is None else budget
-        for id in self._state.evicted():
-            try:
-                text = self._tools.render(self._access.reload(id))
-            except SkillError:
-                gone.append(id)
-                continue
-            tokens = self._components.counter.count(text)
-            if tokens > left:
-                no_room.append(id)
-            else:
-                left -= tokens
-                texts.append(text)
-        return wording.reinjected_section(texts, no_room, gone)
+        return self._tools.reinjected()
 
     def tools(self, own_tools: Iterable[str] = ()) -> Toolbox:
         """Return the tools of the next model call, in an order that only grows.
@@ -319,15 +277,14 @@ class Session:
 
         Use `permit` where arguments can be edited: here an edit is a refusal.
         """
-        permit = self._calls.permit(name, arguments, **approval)
-        return _refusal_of_edit(name, permit)
+        return self._calls.permit(name, arguments, **approval).unedited_refusal(name)
 
     async def arefusal(
         self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> object | None:
         """Do as `refusal` does; waits for an asynchronous approver."""
         permit = await self._calls.apermit(name, arguments, **approval)
-        return _refusal_of_edit(name, permit)
+        return permit.unedited_refusal(name)
 
     @contextmanager
     def turn(self) -> Generator[TurnCache]:
@@ -374,7 +331,7 @@ class Session:
         from satchel.load import invoke_skill
 
         loaded = self._access.load(skill_id, via="user")
-        self._state.activate(loaded)
+        self._state.activate(loaded.id, loaded.digest, loaded.text)
         names = self._components.manifest_of(loaded).client.arguments
         root = self._tools.folder(loaded)
         return invoke_skill(loaded, arguments, names, root, self.style)
@@ -431,27 +388,10 @@ class Session:
         of, turn = self.settings, self._access.turn
         return Run(of.who, self.deps, self, of.agent, turn, permit.approved)
 
-    def _always_on_texts(self) -> list[str]:
-        return self.settings.always_on.instructions(self._pinned_text)
-
-    def _pinned_text(self, skill_id: str) -> str:
-        """Return an always-on pack as its load tool would, frozen as the section is.
-
-        Where files are staged it names a folder that another session may not have.
-        """
-        is_shared = self.settings.stager is None
-        pinned = self._state.snapshot.pinned if is_shared else self._staged_texts
-        text = pinned.get(skill_id)
-        if text is None:
-            rendered = self._tools.render(self._access.reload(skill_id))
-            text = pinned.setdefault(skill_id, rendered)
-        return text
-
     def _bound(self, owner: Descriptor | None, tool: Tool) -> Tool:
-        """Return a skill's tool so that every call of it is authorized.
-
-        The tool itself coerces the arguments, after that and once.
-        """
+        """Return a skill's tool so that every call of it is authorized."""
+        # The tools of the style authorize each load by themselves, and a framework's
+        # own tool is called by the framework: its adapter asks for a permit.
         if tool.native is not None or owner is None:
             return tool
         name = tool.name
@@ -462,13 +402,6 @@ class Session:
         async def acall(**arguments: object) -> object:
             return await self.acall(name, arguments)
 
+        # The tool itself coerces the arguments, after the authorization and once.
         handler = acall if tool.is_async else call
         return replace(tool, handler=handler, run_parameter=None, coerce=dict)
-
-
-def _refusal_of_edit(name: str, permit: Permit) -> object | None:
-    """Return why a call must not be made with the arguments that it came with."""
-    if permit.refusal is not None or not permit.is_edited:
-        return permit.refusal
-    detail = wording.EDITED_ARGUMENTS.format(result_text(permit.arguments))
-    return error_result(ToolError(name, detail))

@@ -40,17 +40,12 @@ class AlwaysOn:
     ids: tuple[str, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
-        """Set the ids of the packs apart."""
         ids = tuple(skill for skill in self.order if isinstance(skill, str))
         object.__setattr__(self, "ids", ids)
 
     @classmethod
     def of(cls, always: Iterable[str | SkillLike]) -> "AlwaysOn":
-        """Return these skills, each once; a mere text is one id.
-
-        Raises:
-            TypeError: Something is neither an id nor has the members of a skill.
-        """
+        """Return these skills, each once; a mere text is one id."""
         order: list[str | SkillLike] = []
         for skill in (always,) if isinstance(always, str) else always:
             if not isinstance(skill, str):
@@ -61,22 +56,17 @@ class AlwaysOn:
 
     def allowed(self, may_load: Callable[[Descriptor], bool]) -> "AlwaysOn":
         """Return those that may be loaded; no person is asked."""
-        return AlwaysOn(
-            tuple(
-                skill
-                for skill in self.order
-                if may_load(
-                    Descriptor(skill if isinstance(skill, str) else _name(skill), "")
-                )
-            )
+
+        def name(skill: str | SkillLike) -> str:
+            return skill if isinstance(skill, str) else text_of(skill, "name")
+
+        allowed = (
+            skill for skill in self.order if may_load(Descriptor(name(skill), ""))
         )
+        return AlwaysOn(tuple(allowed))
 
     def instructions(self, text: Callable[[str], str]) -> list[str]:
-        """Return the text of each, in order; ``text`` gives that of a pack.
-
-        Raises:
-            SkillError: A pack cannot be loaded now.
-        """
+        """Return the text of each, in order; ``text`` gives that of a pack."""
         return [
             text(skill) if isinstance(skill, str) else text_of(skill, "instructions")
             for skill in self.order
@@ -113,14 +103,10 @@ class SessionSettings:
     trust_state: bool = True
 
 
-def _name(skill: SkillLike) -> str:
-    return text_of(skill, "name")
-
-
 def _described(skill: SkillLike) -> Descriptor:
     """Return what a policy is asked about; without a category it is standard."""
     category = text_of(skill, "category") if hasattr(skill, "category") else "standard"
     if category not in get_args(Category):
         kind = type(skill).__name__
         raise ValueError(f"{kind}.category: expected standard or raw; got {category!r}")
-    return Descriptor(_name(skill), "", category=cast("Category", category))
+    return Descriptor(text_of(skill, "name"), "", category=cast("Category", category))

@@ -28,14 +28,12 @@ class SavedState:
     """What a session has to remember, and no text of any skill.
 
     ``active`` is in the order in which the skills first became active, which is the
-    order of their tools; ``at`` says which was loaded last. ``unloaded`` maps the ids
-    that were deactivated to the ``at`` of what was. ``snapshot`` is the key of the
-    catalog that the prompt shows, ``announced`` that of the one whose changes the model
-    read last. ``not_found`` counts, within a turn, the requests for something that is
-    not there, and ``not_found_by_id`` those for each such thing. ``edits`` counts how
-    often the grants were taken back; ``savings`` is what did not have to be sent again.
-    ``used`` are the keys of approvals that were used, and ``seals`` show that an
-    approver of this process gave what is above: both for states that others can write.
+    order of their tools. ``unloaded`` maps the ids that were deactivated to the ``at``
+    of what was. ``snapshot`` is the key of the catalog that the prompt shows,
+    ``announced`` that of the one whose changes the model read last. ``edits`` counts
+    how often the grants were taken back. ``used`` are the keys of approvals that were
+    used, and ``seals`` show that an approver of this process gave what is above: both
+    for states that others can write.
     """
 
     active: tuple[Activation, ...] = ()
@@ -78,13 +76,12 @@ class SavedState:
 
         Parallel tool calls each write the state that they made of the same one; and a
         framework that merges all that is written merges each state with its successor.
-        Of each skill the latest load counts, and a deactivation wins over the load that
-        it ended. Grants are united, unless one side has taken some back since. Of
-        savings the greater number counts, so that parallel calls count once.
-        ``snapshot``, ``announced`` and ``not_found`` are those of ``other``, the newer
-        one. Used approvals and seals are united. Up to the order of ``active`` it is
-        associative, and commutative but for those three.
+        Up to the order of ``active`` it is associative, and commutative but for
+        ``snapshot``, ``announced`` and ``not_found``, which are those of ``other``, the
+        newer one.
         """
+        # Of each skill the latest load counts, and a deactivation wins over the load
+        # that it ended.
         active: dict[str, Activation] = {}
         for skill in (*self.active, *other.active):
             active[skill.id] = max(active.get(skill.id, skill), skill, key=_age)
@@ -98,6 +95,7 @@ class SavedState:
                 del unloaded[skill_id]
             else:
                 del active[skill_id]
+        # United, unless one side has taken some back since: then only its own count.
         grants = self.grants if self.edits >= other.edits else ()
         grants += other.grants if other.edits >= self.edits else ()
         mine, theirs = self.savings, other.savings
@@ -109,6 +107,7 @@ class SavedState:
             snapshot=other.snapshot or self.snapshot,
             announced=other.announced or self.announced,
             edits=max(self.edits, other.edits),
+            # The greater number, so that parallel calls count once.
             savings=Savings(
                 max(mine.prefix_tokens, theirs.prefix_tokens),
                 max(mine.repeat_tokens, theirs.repeat_tokens),
@@ -124,10 +123,7 @@ def _age(activation: Activation) -> tuple[float, str, int]:
 
 
 class SessionState:
-    """The state of one session while it is in use. Safe across threads.
-
-    ``saved`` is what is dumped.
-    """
+    """The state of one session while it is in use. Safe across threads."""
 
     def __init__(
         self,
@@ -147,16 +143,12 @@ class SessionState:
 
     @property
     def in_use(self) -> tuple[str, ...]:
-        """The skills in use, in the order in which they were loaded."""
         return tuple(skill.id for skill in self.saved.active)
 
     @property
     def snapshot(self) -> PromptSnapshot:
-        """The snapshot that this conversation began with, or begins with now.
-
-        One without any skill has nothing to preserve, and is replaced by the first
-        that has some.
-        """
+        """The snapshot that this conversation began with, or begins with now."""
+        # One without any skill has nothing to preserve: the first with some takes over.
         with self._lock:
             if self._snapshot is None or not self._snapshot.catalog.entries:
                 first = self._components.snapshots.get(self.saved.snapshot)
@@ -182,26 +174,28 @@ class SessionState:
                 # A skill in use keeps its tools open: only a real load may count.
                 if self._access.needs_approval(skill_id):
                     continue  # messages can be made up, and so show no approval
-                self._activate(skill_id, "", text)
+                self.activate(skill_id, "", text)
 
     def record_load(self, loaded: Loaded) -> None:
         """Count a skill as in use, as it is now; what was not found is forgotten."""
         if self.saved.not_found:
             self.begin_turn()
         if loaded.file == SKILL_FILE:
-            self._activate(loaded.descriptor.id, loaded.digest, loaded.text)
+            self.activate(loaded.descriptor.id, loaded.digest, loaded.text)
 
-    def activate(self, loaded: Loaded) -> None:
+    def activate(self, skill_id: str, digest: str, text: str) -> None:
         """Count a skill as in use, as it is now."""
-        self._activate(loaded.descriptor.id, loaded.digest, loaded.text)
+        tokens = self._components.counter.count(text)
+        at = self._components.clock.now()
+        with self._lock:
+            activation = Activation(skill_id, digest, at, tokens)
+            self.saved = self.saved.with_active(activation)
 
     def deactivate(self, skill_id: str) -> None:
-        """Take a skill out of use."""
         with self._lock:
             self.saved = self.saved.without(skill_id)
 
     def revoke(self) -> None:
-        """Take back every grant."""
         with self._lock:
             self.saved = self.saved.without_grants()
 
@@ -215,12 +209,12 @@ class SessionState:
     def count_not_found(self, what: str) -> tuple[int, int]:
         """Count a request for something that is not there.
 
-        Return how many there were, and how many of them were about ``what``. A
-        successful load in between begins both counts again.
+        Return how many there were, and how many of them were about ``what``.
         """
         with self._lock:
             by_id = dict(self.saved.not_found_by_id)
             by_id[what] = same = by_id.pop(what, 0) + 1
+            # Names come from the model, and the state is stored: it must not grow.
             while len(by_id) > MAX_NOT_FOUND:
                 del by_id[next(iter(by_id))]
             total = self.saved.not_found + 1
@@ -228,7 +222,6 @@ class SessionState:
             return total, same
 
     def begin_turn(self) -> None:
-        """Forget what was not found."""
         with self._lock:
             if self.saved.not_found or self.saved.not_found_by_id:
                 self.saved = replace(self.saved, not_found=0, not_found_by_id={})
@@ -244,12 +237,9 @@ class SessionState:
         return self._visible.shows(loaded.body if body_only else loaded.text)
 
     def evicted(self) -> list[str]:
-        """Return the skills in use that the next model call does not see, newest first.
-
-        Empty where it is unknown what it sees: all of them may be visible.
-        """
+        """Return skills in use that the next model call does not see, newest first."""
         if self._visible is None:
-            return []
+            return []  # unknown what it sees: all of them may be visible
         visible = self._visible.ids.union(self._settings.always_on.ids)
         in_order = enumerate(self.saved.active)
         newest = sorted(in_order, key=lambda item: (item[1].at, item[0]), reverse=True)
@@ -294,10 +284,8 @@ class SessionState:
         self._save(repeat_tokens=self._components.counter.count(loaded.text))
 
     def _may_show(self, snapshot: PromptSnapshot) -> bool:
-        """Return whether a snapshot that was begun with is one for this session, too.
-
-        Who resumes may have another style, or be somebody who may not list all of it.
-        """
+        """Return whether a snapshot of the state is one for this session, too."""
+        # Who resumes may have another style, or be somebody who may not list all of it.
         if snapshot.style != self._settings.style or not snapshot.catalog.entries:
             return False
         listed, everything = self._access.listed, self._components.registry.catalog
@@ -309,13 +297,6 @@ class SessionState:
     def _current(self) -> PromptSnapshot:
         style, render = self._settings.style, self._components.sections.render
         return self._components.snapshots.of(self._access.listed, style, render)
-
-    def _activate(self, skill_id: str, digest: str, text: str) -> None:
-        tokens = self._components.counter.count(text)
-        at = self._components.clock.now()
-        with self._lock:
-            activation = Activation(skill_id, digest, at, tokens)
-            self.saved = self.saved.with_active(activation)
 
     def _save(self, prefix_tokens: int = 0, repeat_tokens: int = 0) -> None:
         with self._lock:

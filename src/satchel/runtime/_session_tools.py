@@ -36,6 +36,7 @@ from satchel.model import (
     Request,
 )
 from satchel.runtime._history import READ_TOOL
+from satchel.runtime._session_settings import REINJECT_TOKENS
 from satchel.tools import Run, Tool, Toolbox
 
 if TYPE_CHECKING:
@@ -73,29 +74,24 @@ class SessionTools(ToolBackend):
         self._authorizer = authorizer
         self._state = state
         self._style_tools: dict[tuple[str, bool], Toolbox] = {}
+        self._staged_texts: dict[str, str] = {}
         self._staged: dict[tuple[str, str, tuple[FileStat, ...]], Staged] = {}
 
     # --- What the tools of the style call ---------------------------------------------
 
     @property
     def catalog(self) -> Catalog:
-        """What may be listed now."""
         return self._access.listed
 
     def load(self, request: Request, run: Run) -> Loaded:
-        """Load for a call, and count the skill as in use.
-
-        Raises:
-            SkillError: It is not there, or may not be read.
-        """
+        """Load for a call, and count the skill as in use."""
         loaded = self._access.load(
-            request.id, request.file, via=request.via, approved=run.approved
+            request.id, request.file, via=request.via, reply=run.approved
         )
         self._state.record_load(loaded)
         return loaded
 
     def find(self, query: str, k: int) -> Sequence[Hit]:
-        """Return at most ``k`` skills that match, of those that may be found."""
         return self._access.find(query, k)
 
     def folder(self, loaded: Loaded) -> str | None:
@@ -151,9 +147,6 @@ class SessionTools(ToolBackend):
         """Return the tool of that name, and which skill brings it.
 
         It is the one that is offered; else a denied one, so that the error says why.
-
-        Raises:
-            ToolError: There is none, or its skill has to be loaded first.
         """
         if not isinstance(name, str):  # a model may write any JSON
             kind = type(name).__name__
@@ -180,10 +173,10 @@ class SessionTools(ToolBackend):
         yield from self._brought_by(self._state.in_use)
 
     def offered(self) -> Iterator[OwnedTool]:
-        """Yield every tool once with the skill that brings it, in their order.
+        """Yield each tool once, with the skill that brings it; no denied ones.
 
         Always-on ones, those of the style, then those of the skills in use, so that
-        what comes later is always behind. Denied ones are left out.
+        what comes later is always behind.
         """
         seen: set[str] = set()
         for owner, tool in self._all():
@@ -197,11 +190,7 @@ class SessionTools(ToolBackend):
         return [tool for tool in tools if self._may_call(owner, tool.name)]
 
     def check_names(self) -> None:
-        """Refuse to begin where two different tools of one name could meet.
-
-        Raises:
-            DuplicateToolError: Names the tool and both owners.
-        """
+        """Refuse to begin where two different tools of one name could meet."""
         registry, snapshot = self._registry, self._state.snapshot
         version = registry.version
         always_on = self.settings.always_on
@@ -223,15 +212,13 @@ class SessionTools(ToolBackend):
     def check_own_tools(
         self, names: Iterable[str], offered: Iterable[OwnedTool]
     ) -> None:
-        """Refuse names of an agent's own tools that skills have too, open or closed.
-
-        Raises:
-            DuplicateToolError: Names the tool and both owners.
-        """
+        """Refuse names of an agent's own tools that skills have too, open or closed."""
         owners = {
             tool.name: _SATCHEL if owner is None else f"skill {owner.id!r}"
             for owner, tool in offered
         }
+        # Closed ones too: a load in the middle of a conversation would open a second
+        # tool of the name, and nothing says which of them a model calls.
         for name in names:
             if name in owners:
                 raise DuplicateToolError(name, _AGENT, owners[name])
@@ -242,10 +229,7 @@ class SessionTools(ToolBackend):
                     raise DuplicateToolError(name, _AGENT, f"skill {entry.id!r}")
 
     def use_approval(self, key: str) -> bool:
-        """Note an approval as used, where this conversation and others look.
-
-        Return whether it was not used before. It may write to disk.
-        """
+        """Note an approval as used; return whether it was not before."""
         is_new = self._state.use_approval(key)
         return is_new and self._components.used_approvals.use(key)
 
@@ -317,19 +301,49 @@ class SessionTools(ToolBackend):
 
     # --- Texts and files --------------------------------------------------------------
 
-    def render(self, loaded: Loaded) -> str:
-        """Return instructions as the load tool would give them."""
+    def always_on_texts(self) -> list[str]:
+        """Return the instructions of the always-on skills, frozen as the section is."""
+        return self.settings.always_on.instructions(self._pinned_text)
+
+    def _pinned_text(self, skill_id: str) -> str:
+        # A text with a staged folder in it is no text for other sessions.
+        is_shared = self.settings.stager is None
+        pinned = self._state.snapshot.pinned if is_shared else self._staged_texts
+        text = pinned.get(skill_id)
+        if text is None:
+            rendered = self._render(self._access.reload(skill_id))
+            text = pinned.setdefault(skill_id, rendered)
+        return text
+
+    def reinjected(self) -> str:
+        """Return the texts of skills in use that are out of sight, the newest first."""
+        texts: list[str] = []
+        no_room: list[str] = []
+        gone: list[str] = []
+        budget = self.settings.reinject_tokens
+        left = REINJECT_TOKENS if budget is None else budget
+        for id in self._state.evicted():
+            try:
+                text = self._render(self._access.reload(id))
+            except SkillError:
+                gone.append(id)
+                continue
+            tokens = self._components.counter.count(text)
+            if tokens > left:
+                no_room.append(id)  # a shorter one may still fit
+            else:
+                left -= tokens
+                texts.append(text)
+        return wording.reinjected_section(texts, no_room, gone)
+
+    def _render(self, loaded: Loaded) -> str:
         root = self.folder(loaded)
         options = replace(EXTENDED, root=root)
         style = self.settings.style
         return render_context(fill_folder(loaded, root), options, style=style)
 
     def stage(self, descriptor: Descriptor) -> str:
-        """Copy a skill's files; return the folder.
-
-        Raises:
-            SkillError: A file cannot be loaded, or the copy could not be made.
-        """
+        """Copy a skill's files; return the folder."""
         from satchel.runtime._staging import stage_files
 
         stager = self.settings.stager or self._components.stager
@@ -340,6 +354,7 @@ class SessionTools(ToolBackend):
         stager = self.settings.stager
         if stager is None or not descriptor.resources:
             return None
+        # With the marks of all files: an edited pack is copied again.
         key = descriptor.id, descriptor.digest, descriptor.files
         staged = self._staged.get(key)
         if staged is None:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from satchel.catalog import Health, Registry
@@ -39,10 +38,7 @@ class SkillLibrary:
     _components: Components
 
     def __str__(self) -> str:
-        """Return a summary: how many, from where, what is wrong, what to do.
-
-        At most ten lines.
-        """
+        """Return a summary: how many, from where, what is wrong, what to do."""
         from satchel.runtime._findings import summary
 
         return summary(self.registry, self._components.library_findings())
@@ -157,6 +153,7 @@ class SkillLibrary:
         return self._access.current(
             skill_id,
             lambda _: registry.resources(registry.descriptor(skill_id)),
+            check_missing=False,
         )
 
     def digest(self, skill_id: str) -> str:
@@ -190,28 +187,17 @@ class SkillLibrary:
         self._components.close()
 
     def __enter__(self) -> Self:
-        """Return the object itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
     @cached_property
     def _access(self) -> "SkillAccess":
-        """What may be listed, found and loaded without a ``who``."""
         return self._access_for({})
 
     def _access_for(self, who: Mapping[str, object]) -> "SkillAccess":
-        """Return what one user may list, find and load, outside of a session.
-
-        No person is asked: where the policy says ask, a load is an error.
-        """
+        """Return what one user may list, find and load; no person is asked."""
         from satchel.runtime._access import SkillAccess
         from satchel.runtime._authorizer import Authorizer
         from satchel.runtime._session_settings import SessionSettings
@@ -221,5 +207,4 @@ class SkillLibrary:
 
     @property
     def _listed(self) -> Catalog:
-        """What may be listed without a ``who``."""
         return self._access.listed if self.policy.rules else self.registry.catalog

@@ -46,11 +46,10 @@ class UploadStager:
     """
 
     def __init__(self, upload: Upload) -> None:
-        """Take the function.
+        """Take the function that puts files into the sandbox.
 
-        Args:
-            upload: Is given a name for a folder and the files by path in it; returns
-                the absolute folder inside the sandbox.
+        ``upload`` is given a name for a folder and the files by path in it; it returns
+        the absolute folder inside the sandbox.
         """
         import threading
 
@@ -60,6 +59,7 @@ class UploadStager:
 
     def stage(self, skill_id: str, digest: str, files: Mapping[str, bytes]) -> str:
         """Return the folder; a second call for the same files uploads nothing."""
+        # The lock is held over the upload: two calls would upload the same files.
         key = skill_id, digest
         with self._lock:
             folder = self._folders.get(key)
@@ -72,25 +72,17 @@ class UploadStager:
 def stage_pack(
     stager: Stager, load: Callable[[Request], Loaded], descriptor: Descriptor
 ) -> Staged:
-    """Stage a skill that was loaded; where that fails, a note says so and why.
-
-    The note is for a model, and has no path of this machine in it.
-    """
+    """Stage a skill that was loaded; where that fails, a note says so and why."""
     try:
         return Staged(stage_files(stager, load, descriptor))
-    except SkillError as error:
+    except SkillError as error:  # a model reads the note: no path of this machine
         return Staged("", (wording.not_staged_note(error),))
 
 
 def stage_files(
     stager: Stager, load: Callable[[Request], Loaded], descriptor: Descriptor
 ) -> str:
-    """Stage SKILL.md and the listed files; return their folder.
-
-    Raises:
-        SkillError: One of them cannot be loaded; none is staged then.
-        NotStagedError: The stager failed.
-    """
+    """Stage SKILL.md and the listed files; return their folder."""
     if descriptor.remote:  # what a server may send is fetched when it is read
         detail = f"they are on the {descriptor.remote} {descriptor.source!r}"
         raise NotStagedError(descriptor.id, detail)
@@ -110,10 +102,8 @@ def stage_files(
 
 
 def _files_of(load: Callable[[Request], Loaded], skill_id: str) -> dict[str, bytes]:
-    """Return SKILL.md and the listed files, as the pack lists them now.
-
-    Where one went away since it was listed, the list is read once more.
-    """
+    """Return SKILL.md and the listed files, as the pack lists them now."""
+    # Where a file went away since it was listed, the list is read once more.
     while True:
         loaded = load(Request(skill_id))
         listed = loaded.descriptor.resources

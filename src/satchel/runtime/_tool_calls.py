@@ -12,7 +12,7 @@ from satchel.errors import (
     SkillError,
     ToolError,
 )
-from satchel.load import ALLOWED, error_result
+from satchel.load import ALLOWED, error_result, wording
 from satchel.model import Decision, Descriptor, Question, Reply
 from satchel.protocols import Approval
 from satchel.runtime._access import SkillAccess
@@ -20,7 +20,7 @@ from satchel.runtime._approvals import reply_of
 from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._history import requested_access
 from satchel.runtime._session_tools import SessionTools
-from satchel.tools import Run, Tool, arguments_of
+from satchel.tools import Run, Tool, arguments_of, result_text
 
 Arguments: TypeAlias = Mapping[str, object] | str
 """What a model gives to a tool: an object, or its JSON text."""
@@ -54,6 +54,13 @@ class Permit:
     is_edited: bool = False
     approved: Reply | None = None
 
+    def unedited_refusal(self, name: str) -> object | None:
+        """Return why the call of ``name`` must not be made as the model sent it."""
+        if self.refusal is not None or not self.is_edited:
+            return self.refusal
+        detail = wording.EDITED_ARGUMENTS.format(result_text(self.arguments))
+        return error_result(ToolError(name, detail))
+
 
 @dataclass(frozen=True, slots=True)
 class CallAuthorizer:
@@ -83,11 +90,12 @@ class CallAuthorizer:
         call_id: str = "",
     ) -> Permit:
         """Ask where somebody has to be asked, and return whether it may be called."""
+        # Looked at before the call of `question`, for most policies ask nobody.
         question = self.question(name, arguments) if self.authorizer.asks else None
         reply = None if approved is None else reply_of(approved)
         if question is not None:
             try:
-                reply = _once(self.authorizer.approvals.settle(question, approved))
+                reply = _once(self.authorizer.approvals.require_yes(question, approved))
             except (ApprovalNeededError, ApprovalDeclinedError) as error:
                 reply = _no_of(error)
         permit = self._permit(name, arguments, reply)
@@ -108,7 +116,7 @@ class CallAuthorizer:
         if question is not None:
             approvals = self.authorizer.approvals
             try:
-                reply = _once(await approvals.asettle(question, approved))
+                reply = _once(await approvals.arequire_yes(question, approved))
             except (ApprovalNeededError, ApprovalDeclinedError) as error:
                 reply = _no_of(error)
         permit = self._permit(name, arguments, reply)
@@ -119,10 +127,7 @@ class CallAuthorizer:
         return await asyncio.to_thread(self._use, permit, question, call_id)
 
     def _use(self, permit: Permit, question: Question, call_id: str) -> Permit:
-        """Note that a framework's approval of a tool's call is used now.
-
-        One that was used before is refused.
-        """
+        """Note that a framework's approval is used now; refuse one that was before."""
         if permit.tool is None or question.action != "tool":
             return permit
         from satchel.runtime._used_approvals import approval_key
@@ -133,12 +138,12 @@ class CallAuthorizer:
             if self.tools.use_approval(key):
                 return permit
             error: SkillError = ApprovalUsedError("tool", skill, tool)
+        # What cannot be noted is not done: it could be done twice.
         except Exception as problem:  # noqa: BLE001 - a store is a plug-in
-            kind = type(problem).__name__
             import logging  # its cost only where something is wrong
 
-            log = logging.getLogger("satchel")
-            log.warning(
+            kind = type(problem).__name__
+            logging.getLogger("satchel").warning(
                 "the approved call of %r is not made: the approval cannot be noted as "
                 "used (%s)",
                 tool,
@@ -169,10 +174,8 @@ class CallAuthorizer:
         return Permit(given, None, tool, edited is not None, None if owner else reply)
 
     def _declined(self, tool: Tool, arguments: dict[str, object], no: Reply) -> object:
-        """Return the result of a call of the style's tools that a person declined.
-
-        A load that is declined has a result of its own in each style.
-        """
+        """Return the result of a call of the style's tools that a person declined."""
+        # Each style has its own result for a load that is declined.
         style = self.tools.settings.style
         if requested_access(style, tool.name, arguments) is not None:
             return tool.call(arguments, Run(approved=no))
@@ -185,12 +188,9 @@ class CallAuthorizer:
         arguments: Mapping[str, object],
         reply: Reply | None,
     ) -> None:
-        """Return where a skill's tool may be called.
-
-        Raises:
-            SkillError: The policy or a person says no, or there was no answer.
-        """
+        """Raise where the policy or a person says no, or nobody answered."""
         decision = self.authorizer.decide("tool", owner, tool.name)
+        # The rule before the person: nobody can allow what the policy denies.
         if decision.verdict == "deny":
             raise DeniedError("tool", owner.id, tool.name, decision.reason)
         if reply is not None and not reply.is_yes:
@@ -203,10 +203,8 @@ class CallAuthorizer:
     def _ask_policy(
         self, name: object, arguments: object
     ) -> tuple[Decision, Question] | None:
-        """Return what the policy says of a call, with the question that it raises.
-
-        None for a call that cannot be made: no one is asked about it.
-        """
+        """Return what the policy says of a call, and its question, or None."""
+        # A call that fails by itself raises no question: no one is asked for nothing.
         try:
             text = name if isinstance(name, str) else ""
             given = arguments_of(text, arguments)
@@ -238,17 +236,12 @@ def _once(reply: Reply) -> Reply:
 
 
 def _no_of(error: DeniedError) -> Reply | None:
-    """Return the no that an error is about; None where there was no answer."""
     if isinstance(error, ApprovalDeclinedError):
         return Reply("no", error.words)
     return None
 
 
 def _check(tool: Tool, arguments: Mapping[str, object]) -> None:
-    """Let arguments pass that the tool takes; a framework's own tool checks its own.
-
-    Raises:
-        ToolError: It would refuse them, so that no one has to be asked.
-    """
-    if tool.native is None:
+    """Refuse arguments that the tool would refuse, so that no one has to be asked."""
+    if tool.native is None:  # a framework's own tool checks its own
         tool.check(arguments)

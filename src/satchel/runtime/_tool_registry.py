@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from satchel.agent import BaseSkill, Skill
 from satchel.catalog import is_tool_allowed
 from satchel.errors import DuplicateToolError, ToolError
-from satchel.load import wording
+from satchel.load import STILL_LOADS, wording
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
 from satchel.tools import Tool, Toolbox, foreign_name, foreign_tool, tool_from_function
 
@@ -40,6 +40,9 @@ class _RegisteredTool:
     def owner(self) -> str:
         return APPLICATION if self.skill is None else f"skill {self.skill!r}"
 
+    def serves(self, descriptor: Descriptor) -> bool:
+        return self.skill in (None, descriptor.id)
+
     def is_same(self, other: "_RegisteredTool") -> bool:
         """Return whether both are one thing that was offered twice."""
         mine, its = self.tool, other.tool
@@ -52,21 +55,13 @@ class ToolRegistry:
     """Tools by name: those of the application, and those that skills in code bring.
 
     A tool of the application opens with any skill that names it. One that a skill
-    brings opens with that skill alone: another pack that names it would get around
-    what a policy says of the skill. Safe across threads.
+    brings opens with that skill alone: another pack that names it would get around what
+    a policy says of the skill. Safe across threads.
     """
 
     def __init__(
         self, offered: Iterable[object] = (), skills: Iterable[Skill] = ()
     ) -> None:
-        """Take what the application offers, and the tools of the skills.
-
-        Raises:
-            DuplicateToolError: Two different tools share a name; names both owners.
-            ExtraMissingError: A plain function is among them, and the extra ``tools``
-                is not installed.
-            ToolError: One of them is no tool, or none can be made of it.
-        """
         self._lock = threading.Lock()
         self._offers: Mapping[str, _RegisteredTool] = MappingProxyType({})
         self.add(*offered)
@@ -77,16 +72,7 @@ class ToolRegistry:
         )
 
     def add(self, *offered: object) -> None:
-        """Offer more; all of it or, where an error is raised, nothing.
-
-        Each is a `Tool`, a `Toolbox`, a plain function, a framework's own tool object,
-        or a mapping of names to these. The same object twice is one.
-
-        Raises:
-            DuplicateToolError: Two different tools share a name; names both owners.
-            ExtraMissingError: As for the constructor.
-            ToolError: As for the constructor.
-        """
+        """Offer more; all of it or, where an error is raised, nothing."""
         self._put([offer for item in offered for offer in _registered(item)])
 
     @property
@@ -100,29 +86,24 @@ class ToolRegistry:
         return tuple(self._offers)
 
     def get(self, name: str) -> Tool | None:
-        """Return the tool of exactly this name, or None."""
         offer = self._offers.get(name)
         return None if offer is None else offer.tool
 
     def owner(self, name: str) -> str:
-        """Return who offers the tool; empty where no one does."""
         offer = self._offers.get(name)
         return "" if offer is None else offer.owner
 
     def tools_of(self, descriptor: Descriptor) -> SkillTools:
-        """Return the tools that open with a skill.
-
-        They are in the order in which it names them. Its own allowed-tools may close
-        some, and never opens one.
-        """
+        """Return the tools that open with a skill, in the order it names them."""
         tools: list[Tool] = []
         notes: list[str] = []
+        # Its own allowed-tools may close some, and never opens one.
         for name, offer in self._named(descriptor):
             if not is_tool_allowed(name, descriptor.allowed_tools):
                 notes.append(wording.TOOL_CLOSED.format(name))
             elif offer is None:
                 notes.append(wording.TOOL_MISSING.format(name))
-            elif not _serves(offer, descriptor):
+            elif not offer.serves(descriptor):
                 notes.append(wording.TOOL_OF_OTHER.format(name, offer.owner))
             else:
                 tools.append(offer.tool)
@@ -130,23 +111,24 @@ class ToolRegistry:
 
     def missing(self, catalog: Catalog) -> tuple[Finding, ...]:
         """Return an error for each tool that a skill names and cannot open."""
-        excluded = (item.descriptor for item in catalog.excluded if _loads(item.reason))
+        loadable = (e for e in catalog.excluded if e.reason in STILL_LOADS)
+        excluded = (exclusion.descriptor for exclusion in loadable)
         return tuple(
             _tool_not_offered(descriptor, name, offer)
             for descriptor in (*catalog.entries, *excluded)
             if descriptor.tools
             for name, offer in self._named(descriptor)
-            if offer is None or not _serves(offer, descriptor)
+            if offer is None or not offer.serves(descriptor)
         )
 
     def _named(
         self, descriptor: Descriptor
-    ) -> Iterator[tuple[str, _RegisteredTool | None]]:
+    ) -> list[tuple[str, _RegisteredTool | None]]:
         offers = self._offers  # one snapshot for one answer
-        for name in descriptor.tools:
-            yield name, offers.get(name)
+        return [(name, offers.get(name)) for name in descriptor.tools]
 
     def _put(self, more: Iterable[_RegisteredTool]) -> None:
+        # A new mapping each time: readers need no lock, and an error changes nothing.
         with self._lock:
             offers = dict(self._offers)
             for offer in more:
@@ -188,14 +170,6 @@ def _tool(item: object, name: str | None = None) -> Tool:
         detail = "it has no name; offer a function, a Tool, or {name: tool}"
         raise ToolError(kind, detail)
     return foreign_tool(item, name or own)
-
-
-def _serves(offer: _RegisteredTool, descriptor: Descriptor) -> bool:
-    return offer.skill is None or offer.skill == descriptor.id
-
-
-def _loads(reason: str) -> bool:
-    return reason in ("deprecated", "hidden")
 
 
 def _tool_not_offered(

@@ -50,7 +50,6 @@ class UsedApprovalsInFolder:
         self._folder = Path(folder)
 
     def __repr__(self) -> str:
-        """Return the call that makes it."""
         return f"UsedApprovalsInFolder({str(self._folder)!r})"
 
     def use(self, key: str) -> bool:
@@ -60,11 +59,13 @@ class UsedApprovalsInFolder:
             OSError: The folder cannot be written to.
         """
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Exclusive: of two processes that note one key, the system lets one through.
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         try:
             file = os.open(self._folder / key, flags, 0o600)
         except FileExistsError:
             return False
+        # On disk before the call is made: a crash must not lose what was used.
         try:
             os.fsync(file)
         finally:
@@ -93,8 +94,7 @@ class _DefaultUsedApprovals:
         except OSError as error:
             import logging  # its cost only where something is wrong
 
-            log = logging.getLogger("satchel")
-            log.warning(
+            logging.getLogger("satchel").warning(
                 "used approvals are kept in memory alone, and a restart forgets them: "
                 "%s; set SATCHEL_APPROVALS to a folder that can be written to",
                 error,
@@ -106,22 +106,20 @@ class _DefaultUsedApprovals:
 def used_approvals(environ: Mapping[str, str], state_folder: Path) -> UsedApprovals:
     """Return where used approvals are noted: what ``SATCHEL_APPROVALS`` says.
 
-    It is a folder, or ``memory``. By default it is a folder of ``state_folder``, or
-    memory where that cannot be written to.
+    It is a folder, or ``memory``; by default a folder of ``state_folder``.
     """
     setting = environ.get("SATCHEL_APPROVALS", "").strip()
     if setting == "memory":
         return UsedApprovalsInMemory()
-    return (
-        UsedApprovalsInFolder(setting)
-        if setting
-        else _DefaultUsedApprovals(state_folder / "approvals")
-    )
+    if setting:
+        return UsedApprovalsInFolder(setting)
+    return _DefaultUsedApprovals(state_folder / "approvals")
 
 
 def approval_key(call_id: str, agent: str, tool: str, arguments: object) -> str:
     """Return the key of one call, fit for the name of a file."""
     parts = (call_id, agent, tool, fingerprint(arguments))
+    # Hashed, since ids of frameworks hold what no file name may.
     return sha256(fingerprint(parts).encode("utf-8", "replace")).hexdigest()
 
 

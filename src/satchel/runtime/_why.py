@@ -1,9 +1,9 @@
 """Why a skill is not in the prompt: the first reason, with its fix."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
-from satchel.model import Catalog, Decision, Excluded, ExclusionReason, Rendered
+from satchel.model import Catalog, Decision, Excluded, Rendered
 
 Stage = Literal[
     "source",
@@ -22,16 +22,8 @@ Stage = Literal[
     "listed",
 ]
 
-_STAGE: Final[dict[ExclusionReason, Stage]] = {
-    "refused": "parse",
-    "filtered": "filtered",
-    "untrusted": "trust",
-    "disabled": "disabled",
-    "shadowed": "shadowed",
-    "deprecated": "deprecated",
-    "hidden": "hidden",
-}
-_ALLOWED: Final = Decision("allow")
+_STAGES: Final[dict[str, Stage]] = {"refused": "parse", "untrusted": "trust"}
+"""By reason of an exclusion; the others are called as their stage is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +48,7 @@ def why(
     prompt: Rendered,
     *,
     exacting: bool,
-    decision: Decision = _ALLOWED,
+    decision: Decision,
 ) -> Why:
     """Return the first reason why ``name`` is not in ``prompt``.
 
@@ -98,9 +90,8 @@ def _listed(name: str, path: str, prompt: Rendered) -> Why:
             path,
         )
     if name in prompt.names_only or name in prompt.shortened:
-        how = (
-            "only its name" if name in prompt.names_only else "a shortened description"
-        )
+        is_bare = name in prompt.names_only
+        how = "only its name" if is_bare else "a shortened description"
         return Why(
             name,
             "budget",
@@ -118,7 +109,7 @@ def _has_name(excluded: Excluded, name: str) -> bool:
 
 
 def _excluded(name: str, excluded: Excluded, *, exacting: bool) -> Why:
-    stage = _STAGE[excluded.reason]
+    stage = _STAGES.get(excluded.reason, cast("Stage", excluded.reason))
     if stage == "parse" and exacting:
         stage = "profile"
     location = excluded.descriptor.origin.location

@@ -28,29 +28,23 @@ MAX_QUERY_WORDS: Final = 64
 
 
 def index_text(text: str) -> str:
-    """Return ``text`` with runs of Chinese, Japanese or Korean as pairs of signs.
-
-    These scripts write no spaces; overlapping pairs let a part of a run be found.
-    """
+    """Return ``text`` with runs of Chinese, Japanese or Korean as pairs of signs."""
+    # These scripts write no spaces; overlapping pairs let a part of a run be found.
     return text if text.isascii() else _CJK.sub(_pairs, text)
 
 
 def query_words(query: str) -> list[str]:
-    """Return the words of a query that are worth looking up, each once, in order.
-
-    Where a query is made of nothing but common words, these are kept.
-    """
+    """Return the words of a query that are worth looking up, each once, in order."""
     words = list(dict.fromkeys(_WORD.findall(index_text(query.lower()))))
+    # Where a query is nothing but common words, these are kept.
     telling = [word for word in words if word not in _STOP]
     return (telling or words)[:MAX_QUERY_WORDS]
 
 
 def normal_name(text: str) -> str:
-    """Return what is equal for two spellings of one id, as somebody types it.
-
-    Case, composed or decomposed accents, and whether words are joined by hyphens,
-    underscores or spaces make no difference: ``PDF forms`` is ``pdf-forms``.
-    """
+    """Return what is equal for two spellings of one id, as somebody types it."""
+    # Accents composed or not (macOS), hyphens, underscores and spaces: `PDF forms` is
+    # `pdf-forms`.
     folded = unicodedata.normalize("NFC", text).casefold()
     return " ".join(folded.replace("-", " ").replace("_", " ").split())
 
@@ -117,6 +111,7 @@ def _hit(catalog: CatalogView, skill_id: str, score: float) -> Hit:
 
 
 def _build(catalog: CatalogView) -> sqlite3.Connection:
+    # Any thread may use it, since `rank` holds its lock meanwhile.
     index = sqlite3.connect(":memory:", check_same_thread=False)
     index.execute(
         "CREATE VIRTUAL TABLE head USING fts5"
@@ -164,10 +159,8 @@ def _bodies(
 
 
 def _local_skill_md(reader: FileReader | None, entry: Descriptor) -> bytes | None:
-    """Return a SKILL.md that can be had at once: nothing is fetched for a search.
-
-    A source elsewhere that hangs must not delay a search of what is here.
-    """
+    """Return a SKILL.md that can be had at once: nothing is fetched for a search."""
+    # A source elsewhere that hangs must not delay a search of what is here.
     if reader is None or entry.remote:
         return None
     try:
@@ -177,6 +170,7 @@ def _local_skill_md(reader: FileReader | None, entry: Descriptor) -> bytes | Non
 
 
 def _scores(index: sqlite3.Connection, words: list[str]) -> dict[str, float]:
+    # Words of letters and digits alone, in quotes: no operator of FTS5 is in them.
     match = " OR ".join(f'"{word}"' for word in words)
     scores: dict[str, float] = {}
     for sql, weight in (

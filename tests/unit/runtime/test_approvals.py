@@ -41,11 +41,11 @@ class Asked:
 
 
 def settle(approvals: Approvals, approved: bool | None = None) -> None:
-    approvals.settle(REFUND, approved)
+    approvals.require_yes(REFUND, approved)
 
 
 def asettle(approvals: Approvals, approved: bool | None = None) -> None:
-    asyncio.run(approvals.asettle(REFUND, approved))
+    asyncio.run(approvals.arequire_yes(REFUND, approved))
 
 
 both = pytest.mark.parametrize("way", [settle, asettle])
@@ -91,7 +91,7 @@ def test_a_yes_for_the_session_covers_other_arguments(
 
     way(approvals)
     way(approvals)
-    approvals.settle(Question(*GRANT, arguments={"cents": 900}))  # type: ignore[arg-type]
+    approvals.require_yes(Question(*GRANT, arguments={"cents": 900}))  # type: ignore[arg-type]
 
     assert len(asked.questions) == 1
     assert approvals.grants == (GRANT,)
@@ -200,7 +200,7 @@ def crowd(approvals: Approvals, question: Question, count: int) -> list[str]:
 
     def work() -> None:
         try:
-            approvals.settle(question)
+            approvals.require_yes(question)
             outcomes.append("done")
         except ApprovalDeclinedError as error:
             outcomes.append(type(error).__name__)
@@ -260,7 +260,7 @@ def test_equal_calls_of_tasks_are_asked_one_by_one(
     approvals = of(slow if is_async else answers)
 
     async def main() -> None:
-        await asyncio.gather(*(approvals.asettle(question) for _ in range(8)))
+        await asyncio.gather(*(approvals.arequire_yes(question) for _ in range(8)))
 
     asyncio.run(main())
 
@@ -295,7 +295,7 @@ def test_the_words_of_a_no_are_kept_clean_and_short(way: Callable[..., None]) ->
 def test_a_reply_hands_over_edited_arguments() -> None:
     approvals = of(Asked(Reply("yes_once", arguments={"cents": 1})))
 
-    assert approvals.settle(REFUND).arguments == {"cents": 1}
+    assert approvals.require_yes(REFUND).arguments == {"cents": 1}
 
 
 @pytest.mark.parametrize(
@@ -337,8 +337,8 @@ def test_arguments_that_cannot_be_compared_are_asked_about() -> None:
     approvals = of(Asked(True, True))
     odd = Question(*GRANT, arguments={"x": deep})  # type: ignore[arg-type]
 
-    approvals.settle(odd)
-    approvals.settle(odd)
+    approvals.require_yes(odd)
+    approvals.require_yes(odd)
 
 
 def test_other_arguments_are_another_question() -> None:
@@ -348,7 +348,9 @@ def test_other_arguments_are_another_question() -> None:
     other = Question(*GRANT, arguments={"cents": 900})  # type: ignore[arg-type]
 
     async def main() -> None:
-        await asyncio.gather(approvals.asettle(REFUND), approvals.asettle(other))
+        await asyncio.gather(
+            approvals.arequire_yes(REFUND), approvals.arequire_yes(other)
+        )
 
     asyncio.run(main())
 
@@ -369,9 +371,9 @@ def test_who_waits_asks_again_where_the_first_was_broken_off() -> None:
     approvals = of(approve)
 
     async def main() -> None:
-        first = asyncio.create_task(approvals.asettle(REFUND))
+        first = asyncio.create_task(approvals.arequire_yes(REFUND))
         await entered.wait()
-        second = asyncio.create_task(approvals.asettle(REFUND))
+        second = asyncio.create_task(approvals.arequire_yes(REFUND))
         await asyncio.sleep(0)
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
@@ -392,10 +394,10 @@ def test_who_gives_up_waiting_leaves_the_prompt_to_the_others() -> None:
     approvals = Approvals(approve)
 
     async def main() -> None:
-        first = asyncio.create_task(approvals.asettle(REFUND))
+        first = asyncio.create_task(approvals.arequire_yes(REFUND))
         await asyncio.sleep(0)
-        second = asyncio.create_task(approvals.asettle(REFUND))
-        third = asyncio.create_task(approvals.asettle(REFUND))
+        second = asyncio.create_task(approvals.arequire_yes(REFUND))
+        third = asyncio.create_task(approvals.arequire_yes(REFUND))
         await asyncio.sleep(0)
         second.cancel()
         await asyncio.gather(second, return_exceptions=True)
@@ -419,9 +421,9 @@ def test_an_async_approver_is_refused_where_it_would_block_its_loop() -> None:
 
     async def main() -> None:
         with pytest.raises(ApprovalNeededError) as caught:
-            approvals.settle(REFUND)
+            approvals.require_yes(REFUND)
         assert "use acall" in caught.value.reason
-        await approvals.asettle(REFUND)
+        await approvals.arequire_yes(REFUND)
 
     asyncio.run(main())
 
@@ -432,7 +434,7 @@ def test_an_awaitable_that_is_no_coroutine_is_refused_there_too() -> None:
     async def main() -> None:
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         with pytest.raises(ApprovalNeededError):
-            of(lambda _: future).settle(REFUND)
+            of(lambda _: future).require_yes(REFUND)
 
     asyncio.run(main())
 
@@ -444,7 +446,7 @@ def test_a_prompt_that_waits_for_its_own_thread_is_refused(kind: str) -> None:
 
     def approve(question: Question) -> bool:
         with pytest.raises(ApprovalNeededError) as caught:
-            approvals.settle(REFUND)
+            approvals.require_yes(REFUND)
         seen.append(caught.value.reason)
         return True
 
