@@ -10,7 +10,7 @@ from satchel.checking import LOADER_GROUPS, predict_library
 from satchel.cli._terminal import bold, echo, layout, one_line, width
 from satchel.clients import PROPERTIES, loaders, read_documented
 from satchel.lint import CheckReport, render_report
-from satchel.text import plural
+from satchel.text import ascii_json, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,8 +146,7 @@ def render_json(prediction: PredictionReport) -> str:
         "packs": [_pack_entry(pack) for pack in prediction.library.packs],
         "findings": json.loads(render_report(prediction.report, "json"))["findings"],
     }
-    # `json` escapes every control character but DEL.
-    return json.dumps(document, indent=2).replace("\x7f", "\\u007f")
+    return ascii_json(document)
 
 
 def loader_entry(loader: "Loader") -> dict[str, str]:

@@ -67,10 +67,9 @@ def echo_error(text: str) -> None:
 
 def echo_json(value: object) -> None:
     """Print JSON in printable ASCII, for any terminal and locale."""
-    import json
+    from satchel.text import ascii_json
 
-    # `json` escapes every control character but DEL.
-    click.echo(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))
+    click.echo(ascii_json(value))
 
 
 def write(data: bytes) -> None:

@@ -30,7 +30,7 @@ from satchel.model import (
 )
 from satchel.protocols import SkillSource
 from satchel.runtime import SystemClock, retry_after_edit, unavailable_sources
-from satchel.skill_md import Profile, parse
+from satchel.skill_md import Profile, body_of, parse
 from satchel.sources import (
     LegacySource,
     LegacySourceAdapter,
@@ -88,23 +88,17 @@ class LocalDirSkillSource(LocalSource):
 
     def _artifact(self, pack: Found) -> SkillArtifact:
         # Usually a registry parses the packs; only here the source does.
-        from satchel.skill_md import body_of, parse
-
         data = self.manifest(pack.key)
         parsed = parse(data, profile="strict", directory=pack.key, limits=self._limits)
         text = data.decode("utf-8", "replace")
         path = f"{pack.location}/{SKILL_FILE}"
         if parsed.manifest is None:
-            first = next(
-                finding for finding in parsed.findings if finding.severity == "error"
-            )
+            first = next(f for f in parsed.findings if f.severity == "error")
             raise SkillManifestError(path, first.message, first.line)
         return SkillArtifact(parsed.manifest, body_of(text).strip(), path)
 
     def manifest_for(self, skill: str) -> Manifest | None:
         """Return the manifest of a pack; None if there is no usable one."""
-        from satchel.skill_md import parse
-
         try:
             data = self.manifest(skill)
         except SkillNotFoundError:
@@ -339,14 +333,7 @@ def _messages(findings: Iterable[Finding]) -> str:
 def duplicate_with_switch(
     conflict: Conflict, ours: Collection[str]
 ) -> DuplicateSkillError:
-    """Return the error for a conflict, with a fix that a loader has.
-
-    If one of the owners is a plug-in, that is the switch that leaves it out.
-
-    Args:
-        conflict: The id, and the packs that claim it.
-        ours: Labels of the sources that are not plug-ins.
-    """
+    """Return the error for a conflict; the sources in ``ours`` are not plug-ins."""
     error = duplicate_error(conflict)
     plugins = [o.source for o in conflict.owners if o.source not in ours]
     fix = (

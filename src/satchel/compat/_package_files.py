@@ -39,20 +39,14 @@ def is_folder(path: str) -> bool:
     place = _find_package(f"{path}/.")
     if isinstance(place, Path):
         return place.joinpath(path.partition("/")[2]).is_dir()
-    return place is not None and ("/" not in path or _is_folder_in_zip(path))
-
-
-def _is_folder_in_zip(path: str) -> bool:
-    place = _find_package(path)
-    return place is not None and place.is_dir()
+    if place is None or "/" not in path:
+        return place is not None
+    in_zip = _find_package(path)
+    return in_zip is not None and in_zip.is_dir()
 
 
 def files_below(folder: str) -> tuple[str, ...]:
-    """Return the regular files below a folder of a package, sorted.
-
-    Empty if there is no such folder. No link is followed, and files of Python itself
-    are left out.
-    """
+    """Return the regular files below a folder, sorted; no link is followed."""
     place = _find_package(folder)
     if isinstance(place, Path):
         place /= folder.partition("/")[2]
@@ -72,17 +66,10 @@ def _below(place: Path | Traversable, path: str) -> Iterator[str]:
 
 
 def read_file(path: str, limit_bytes: int, owner: str) -> bytes:
-    """Return the bytes of a file.
+    """Return the bytes of a file, whose path the caller has checked.
 
-    Args:
-        path: Plain and relative; the caller has checked it.
-        limit_bytes: At most this many bytes are accepted.
-        owner: The skill to name in errors.
-
-    Raises:
-        ReferenceNotFoundError: There is no such package, or no such file in it.
-        ReferenceEscapesError, ReferenceUnreadableError, LimitExceededError: As for
-            `satchel.files.read_confined`.
+    ``owner`` is the skill to name in errors, which are those of
+    `satchel.files.read_confined`.
     """
     place = _find_package(path)
     if isinstance(place, Path):
@@ -98,10 +85,7 @@ def read_file(path: str, limit_bytes: int, owner: str) -> bytes:
 
 
 def _find_package(path: str) -> Path | Traversable | None:
-    """Return the folder of the package, or the file itself if it is in an archive.
-
-    None if no such package can be imported.
-    """
+    """Return the folder of the package, or the file itself if it is in an archive."""
     package, _, inside = path.partition("/")
     if not inside:
         return None

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast, get_args
@@ -160,6 +160,7 @@ class SkillRegistry:
         """Return the skills, sorted by name, then findings."""
         packs: list[Found] = []
         findings: list[Finding] = []
+        missing = partial(Finding.of, "listed-file-missing", sentence="package")
         for name, descriptor in self._skills.items():
             where = f"{self.label}/{name}"
             try:
@@ -168,16 +169,10 @@ class SkillRegistry:
                 findings.append(Finding.of_error(error, where, fix=TOO_LARGE_FIX))
                 continue
             packs.append(Found(name, where, (descriptor, files), files))
-            findings += (
-                Finding.of(
-                    "listed-file-missing",
-                    f"{where}/{SKILL_FILE}",
-                    sentence="package",
-                    reference=file.path,
-                )
-                for file in files
-                if file.missing
-            )
+            for file in files:
+                if file.missing:
+                    path = f"{where}/{SKILL_FILE}"
+                    findings.append(missing(path, reference=file.path))
         return (*packs, *findings)
 
     def manifest(self, key: str) -> bytes:
@@ -216,12 +211,9 @@ class SkillRegistry:
                 _check_descriptor(descriptor)
                 if descriptor.name in skills and not replace:
                     first = self._owner(skills[descriptor.name])
-                    raise DuplicateSkillError(
-                        descriptor.name,
-                        first,
-                        self._owner(descriptor),
-                        rename_advice("register it with replace=True"),
-                    )
+                    fix = rename_advice("register it with replace=True")
+                    own = self._owner(descriptor)
+                    raise DuplicateSkillError(descriptor.name, first, own, fix)
                 skills[descriptor.name] = descriptor
             # A new mapping for each change: readers take no lock and never see half of
             # it.
@@ -259,11 +251,8 @@ def _write_skill_md(descriptor: SkillDescriptor) -> bytes:
         "description": descriptor.description,
     }
     if descriptor.references:  # declared files close the pack to just these
-        fields |= {
-            "references": list(descriptor.references),
-            "scripts": [],
-            "assets": [],
-        }
+        listed: list[Json] = [*descriptor.references]
+        fields |= {"references": listed, "scripts": [], "assets": []}
     if metadata:
         fields["metadata"] = metadata
     text = render_frontmatter(to_spec(fields)) + descriptor.instructions

@@ -43,9 +43,7 @@ def is_in_code(what: str) -> bool:
 
 
 def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
-    """Return the descriptors of ``MODULE:NAME``; see `descriptors_of`.
-
-    The module is imported, which runs it; it may be in the working folder.
+    """Return the descriptors of ``MODULE:NAME``; the module is imported, which runs it.
 
     Raises:
         ConfigError: There is no such module or name, importing or calling it fails, or
@@ -72,14 +70,6 @@ def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
     return descriptors
 
 
-def _instance(what: object) -> object:
-    """Return an instance of a skill class, and anything else as it is."""
-    made = what
-    if isinstance(what, type) and issubclass(what, BaseSkill):
-        made = what()
-    return made
-
-
 def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
     """Return the descriptors of something, in order.
 
@@ -95,7 +85,8 @@ def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
         return (what,)
     if isinstance(what, SkillRegistry):
         return tuple(what.all_descriptors().values())
-    what = _instance(what)
+    if isinstance(what, type) and issubclass(what, BaseSkill):
+        return descriptors_of(what())
     if isinstance(what, (Skill, BaseSkill)):
         # A skill that only an agent has needs no description.
         description = what.description or what.name
@@ -127,10 +118,11 @@ def check_registered(
         findings += _check(descriptor, descriptors, settings)
     # Two skills that list the same file give equal findings: report each once.
     judged = [settings.judge(finding) for finding in dict.fromkeys(findings)]
-    reported = tuple(finding for finding in judged if finding is not None)
+    reported = [finding for finding in judged if finding is not None]
+    reported.sort(key=lambda f: (f.path, f.line or 0, f.code, f.message))
     return CheckReport(
         len(descriptors),
-        tuple(sorted(reported, key=lambda f: (f.path, f.line or 0, f.code, f.message))),
+        tuple(reported),
         "strict",
         turned_off=len(judged) - len(reported),
         turned_off_by=settings.turned_off_by,
@@ -138,12 +130,11 @@ def check_registered(
 
 
 def _made_by(make: Callable[..., object]) -> tuple[SkillDescriptor, ...]:
+    positional = {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
     required = [
         parameter
         for parameter in signature(make).parameters.values()
-        if parameter.default is Parameter.empty
-        and parameter.kind
-        in {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
+        if parameter.default is Parameter.empty and parameter.kind in positional
     ]
     registry = SkillRegistry()
     # A function with a parameter gets a registry to fill.
@@ -166,62 +157,42 @@ def _check(
     every: Iterable[SkillDescriptor],
     settings: LintSettings,
 ) -> Iterator[Finding]:
-    yield from _check_text(descriptor, settings.thresholds.description_chars)
-    yield from _missing_references(descriptor)
-    home = _home(descriptor)
-    # Skills of one package may share the folder: what any of them lists is listed.
-    listed = {path for skill in every for path in skill.references}
-    for path in files_below(home) if home else ():
-        if path not in listed:
-            yield Finding.of(
-                "unlisted-reference",
-                _place(descriptor),
-                severity="error",
-                sentence="registered",
-                path=path,
-            )
-    yield from _check_references(descriptor, home, settings)
-
-
-def _check_text(descriptor: SkillDescriptor, most: int) -> Iterator[Finding]:
-    text = descriptor.instructions
+    where, text = _place(descriptor), descriptor.instructions
+    most = settings.thresholds.description_chars
+    error = partial(Finding.of, severity="error", sentence="registered")
     # A threshold of 0 turns the check off.
     if 0 < most < len(" ".join(text.split())):
-        yield Finding.of(
-            "long-instructions", _place(descriptor), count=len(text), most=most
-        )
+        yield Finding.of("long-instructions", where, count=len(text), most=most)
     for path in descriptor.references:
         name = path.rpartition("/")[2]
         if name not in text:
-            yield Finding.of(
-                "reference-not-mentioned",
-                _place(descriptor),
-                severity="error",
-                sentence="registered",
-                name=name,
-            )
-
-
-def _missing_references(descriptor: SkillDescriptor) -> Iterator[Finding]:
+            yield error("reference-not-mentioned", where, name=name)
+    there = tuple(path for path in descriptor.references if stat_file(path) is not None)
     for path in descriptor.references:
-        if stat_file(path) is None:
-            yield Finding.of(
-                "listed-file-missing",
-                _place(descriptor),
-                sentence="listed-in-code",
-                path=path,
-            )
+        if path not in there:
+            sentence = "listed-in-code"
+            yield Finding.of("listed-file-missing", where, sentence=sentence, path=path)
+    home = _home(descriptor)
+    around = files_below(home) if home else ()
+    # Skills of one package may share the folder: what any of them lists is listed.
+    listed = {path for skill in every for path in skill.references}
+    for path in around:
+        if path not in listed:
+            yield error("unlisted-reference", where, path=path)
+    # Files that are not listed are targets of links too.
+    yield from _check_references(descriptor, there, {*there, *around}, settings)
 
 
 def _check_references(
-    descriptor: SkillDescriptor, home: str, settings: LintSettings
+    descriptor: SkillDescriptor,
+    there: tuple[str, ...],
+    around: Iterable[str],
+    settings: LintSettings,
 ) -> Iterator[Finding]:
     """Yield the findings of lint about the references that exist."""
-    there = tuple(path for path in descriptor.references if stat_file(path) is not None)
-    # Files that are not listed are targets of links too; another finding reports them.
-    around = {*there, *(files_below(home) if home else ())}
-    registry = SkillRegistry([_listable(descriptor)])
-    name = _listable(descriptor).name
+    # A registry refuses a name or a description that is empty, which is reported apart.
+    name = descriptor.name.strip() or "skill"
+    registry = SkillRegistry([replace(descriptor, name=name, description="d")])
     read = partial(registry.read, name, limit_bytes=settings.limits.file_bytes)
     pack = LintContext(
         descriptor=Descriptor(
@@ -249,11 +220,6 @@ def _check_references(
         yield replace(finding, path=_place(descriptor)) if whole else finding
 
 
-def _listable(descriptor: SkillDescriptor) -> SkillDescriptor:
-    """Return a descriptor that a registry accepts, even if its name is wrong."""
-    return replace(descriptor, name=descriptor.name.strip() or "skill", description="d")
-
-
 def _home(descriptor: SkillDescriptor) -> str:
     """Return the folder ``references`` next to the skill's module; empty for none."""
     module = descriptor.import_path.partition(":")[0].removesuffix(".py")
@@ -263,11 +229,7 @@ def _home(descriptor: SkillDescriptor) -> str:
         folder = "/".join(parts[:count])
         if is_folder(folder):
             return f"{folder}/{_REFERENCES}"
-    return _common(descriptor)
-
-
-def _common(descriptor: SkillDescriptor) -> str:
-    """Return the one folder ``references`` of its own paths."""
+    # Without a module, it is the one folder that all of its references are in.
     homes = {
         path.partition(f"/{_REFERENCES}/")[0]
         for path in descriptor.references

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
-from types import FrameType
 from typing import Any, Final, Literal, Protocol, Self
 
 from satchel.errors import InvalidRoleError
@@ -128,10 +127,7 @@ DEPRECATED_IN: Final = (0, 1)
 """The first version in which legacy templates are deprecated."""
 REMOVED_IN: Final = (0, 3)
 """The version without legacy templates: two minor versions later."""
-
 _ROOM: Final = "satchel.compat"
-
-
 MAX_KEPT: Final = 1000
 """Keys that are remembered; a message may be different in every call."""
 
@@ -178,14 +174,9 @@ def warn_legacy(role: str, path: str) -> None:
 
 def _caller() -> int:
     """Return the stack level of the caller of this room, for `warn_legacy`."""
-    frame: FrameType | None = inspect.currentframe()
+    frame = inspect.currentframe()
     level = 0  # `warn_legacy` counts this function as 0
-    while frame is not None and _is_in_this_room(frame):
+    while frame and f"{frame.f_globals.get('__name__')}.".startswith(f"{_ROOM}."):
         frame = frame.f_back
         level += 1
     return level
-
-
-def _is_in_this_room(frame: FrameType) -> bool:
-    name: str = frame.f_globals.get("__name__", "")
-    return name == _ROOM or name.startswith(f"{_ROOM}.")

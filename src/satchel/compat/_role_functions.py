@@ -4,7 +4,8 @@ import logging
 import os
 import threading
 from collections.abc import Collection, Mapping
-from typing import Final, TypeAlias, Union
+from functools import partial
+from typing import Final, TypeAlias
 
 from satchel.compat._loader import SkillLoader
 from satchel.compat._registry import default_registry
@@ -131,24 +132,15 @@ def skills_in(templates_dir: str | os.PathLike[str]) -> Satchel:
     place: str = os.path.abspath(os.fspath(templates_dir))  # noqa: PTH100 - as below
     with _lock:
         resolvers = [value for key, value in _resolvers.items() if key[0] == place]
-    resolver = (
-        resolvers[-1]
-        if resolvers
-        else _resolver(templates_dir, include_plugins=True, deny=())
-    )
-    return resolver.skills
+    if resolvers:
+        return resolvers[-1].skills
+    return _resolver(templates_dir, include_plugins=True, deny=()).skills
 
 
 def skills_named(name: str) -> Satchel | None:
-    """Return the packs of which a prompt of this process named one so; None if none.
-
-    Raises:
-        DuplicateSkillError: Prompts of several folders did, and the packs differ.
-    """
+    """Return the packs of which a prompt of this process named one so; None if none."""
     with _lock:
-        resolvers = [
-            resolver for resolver in _resolvers.values() if resolver.named_packs
-        ]
+        resolvers = [r for r in _resolvers.values() if r.named_packs]
     holders = [
         skills
         for skills in (resolver.skills for resolver in reversed(resolvers))
@@ -160,12 +152,9 @@ def skills_named(name: str) -> Satchel | None:
     for other in others:
         # Equal copies of a pack in several folders are no conflict.
         if _pack(other, name) != _pack(first, name):
-            raise DuplicateSkillError(
-                name,
-                _folder_of(first, name),
-                _folder_of(other, name),
-                "say which one load_skill is to look in, with templates_dir=",
-            )
+            folders = _folder_of(first, name), _folder_of(other, name)
+            fix = "say which one load_skill is to look in, with templates_dir="
+            raise DuplicateSkillError(name, *folders, fix)
     return first
 
 
@@ -202,17 +191,14 @@ def _resolver(
             limits=limits,
         )
         _resolvers[key] = resolver  # move it to the end
-        gone = (
-            _resolvers.pop(next(iter(_resolvers)))
-            if len(_resolvers) > MAX_KEPT
-            else None
-        )
+        is_full = len(_resolvers) > MAX_KEPT
+        gone = _resolvers.pop(next(iter(_resolvers))) if is_full else None
     if gone is not None:
         gone.invalidate_cache()  # its plug-ins may hold connections
     return resolver
 
 
-SkillCollection: TypeAlias = Union["Satchel", SkillLoader]
+SkillCollection: TypeAlias = Satchel | SkillLoader
 
 _log: Final = logging.getLogger("satchel")
 
@@ -245,45 +231,38 @@ async def load_skill(
     """
     import asyncio
 
-    return await asyncio.to_thread(
-        _load, name, reference, script, skills, templates_dir
-    )
+    def find_and_load() -> dict[str, object]:
+        backend = _backend(name, skills, templates_dir)
+        return packs_result(backend, name, reference, script)
+
+    return await asyncio.to_thread(find_and_load)
 
 
-def _load(
+def _backend(
     name: str,
-    reference: str | None,
-    script: str | None,
     skills: SkillCollection | None,
     templates_dir: str | os.PathLike[str] | None,
-) -> dict[str, object]:
+) -> PlainBackend:
     try:
         collection = _skills_for(name, templates_dir) if skills is None else skills
     except DuplicateSkillError as error:
         # A model reads the result, and cannot do what would help.
         _log.warning("load_skill: %s", printable(str(error), keep=""))
-        return packs_result(PlainBackend(_Raises(error)), name, reference, script)
+        return PlainBackend(partial(_fail, error))
 
     def load(request: Request) -> Loaded:
         if isinstance(collection, SkillLoader):
             return collection.load(request)
         return collection.load(request.id, request.file, via=request.via)
 
-    backend = PlainBackend(load, lambda: collection.catalog)
-    return packs_result(backend, name, reference, script)
+    return PlainBackend(load, lambda: collection.catalog)
 
 
-def _skills_for(name: str, templates_dir: str | os.PathLike[str] | None) -> "Satchel":
+def _skills_for(name: str, templates_dir: str | os.PathLike[str] | None) -> Satchel:
     if templates_dir is not None:
         return skills_in(templates_dir)
     return skills_named(name) or default_registry()
 
 
-class _Raises:
-    """A load that raises an error from before it."""
-
-    def __init__(self, error: DuplicateSkillError) -> None:
-        self._error = error
-
-    def __call__(self, _request: Request) -> Loaded:
-        raise self._error
+def _fail(error: DuplicateSkillError, _request: Request) -> Loaded:
+    raise error

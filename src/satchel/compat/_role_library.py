@@ -42,9 +42,8 @@ coarsest of the common file systems."""
 class _ReadPack:
     """One pack as it was at the last look.
 
-    ``marks`` are path, size, time of change and inode of each file. ``revision`` counts
-    the edits that the marks do not show. If ``settled`` is true, the marks show every
-    later edit.
+    ``revision`` counts the edits that the marks do not show. If ``settled`` is true,
+    the marks show every later edit.
     """
 
     marks: Hashable
@@ -53,15 +52,12 @@ class _ReadPack:
 
 
 class RolePacks(SourceWrapper):
-    """The packs of one folder, as of the last `look`.
+    """The packs of one folder, as of the last `look`; the owner has to lock.
 
     A pack counts as unchanged if each of its files has the same path, size,
-    modification time and inode. The status-change time of SKILL.md counts too: it shows
-    an edit that reset the modification time. If SKILL.md was changed so recently that
-    another edit of equal size could get the same time, its bytes decide: it is hashed
-    again, until enough time has passed.
-
-    Not safe across threads; the owner has to lock.
+    modification time and inode. The status-change time of SKILL.md shows an edit that
+    reset the modification time. If SKILL.md was changed so recently that another edit
+    of equal size could get the same time, it is hashed again.
     """
 
     def __init__(
@@ -80,10 +76,7 @@ class RolePacks(SourceWrapper):
         self._digests: dict[str, str] = {}
 
     def look(self) -> Hashable:
-        """Look at the folder; return a value that changes if a pack may have changed.
-
-        It parses nothing. A folder that cannot be listed gives a value too.
-        """
+        """Return a value that changes if a pack may have changed; parse nothing."""
         now = self._clock_ns()
         states: dict[str, _ReadPack] = {}
         results: list[Found | Finding] = []
@@ -122,7 +115,10 @@ class RolePacks(SourceWrapper):
         skill = next(file for file in pack.files or () if file.path == SKILL_FILE)
         changed_ns = self._changed_ns(pack.key)
         marks = (pack.stamp, changed_ns)
-        times = (changed_ns, *(n for n in _numbers(skill.mark)))
+        times = [changed_ns]
+        # The mark of a local file begins with its modification time.
+        if isinstance(skill.mark, tuple) and isinstance(skill.mark[0], int):
+            times.append(skill.mark[0])
         settled = max(times) < now_ns - GRANULARITY_NS
         last = self._states.get(pack.key)
         if last is None or last.marks != marks:
@@ -149,11 +145,6 @@ def _digest(data: bytes | Manifest) -> str:
     return sha256(data).hexdigest() if isinstance(data, bytes) else ""
 
 
-def _numbers(mark: Hashable) -> Iterable[int]:
-    """Return the modification time of a local file's mark."""
-    return (mark[0],) if isinstance(mark, tuple) and isinstance(mark[0], int) else ()
-
-
 DEADLINE_S = 10.0
 """Seconds in which plug-ins must answer; only the first prompt waits for them."""
 
@@ -171,8 +162,7 @@ class RoleLibraryOptions:
 class RoleLibrary:
     """One current catalog; only packs that changed are parsed again.
 
-    Plug-ins are asked at the first look at the folder, and again when it changed. Safe
-    across threads.
+    Plug-ins are asked at the first look, and again when the folder changed.
     """
 
     def __init__(self, skills: str, options: RoleLibraryOptions) -> None:
@@ -214,12 +204,10 @@ class RoleLibrary:
             return registry.catalog, registry.latest
 
     def skills_now(self) -> Satchel:
-        """Return a Satchel of the same packs, synced if they changed.
-
-        It is made at the first call: a program that only makes prompts needs none.
-        """
+        """Return a Satchel of the same packs, synced if they changed."""
         _, latest = self.current()
         with self._lock:
+            # Not in `__init__`: a program that only makes prompts needs none.
             if self._skills is None:
                 options = self._options
                 self._skills = Satchel(
@@ -255,9 +243,8 @@ class RoleLibrary:
 
     def _open(self) -> Registry:
         options = self._options
-        use_plugins = options.include_plugins
-        plugins = load_plugin_sources(deny=options.deny) if use_plugins else ()
-        self._plugins = tuple(plugins)
+        if options.include_plugins:
+            self._plugins = tuple(load_plugin_sources(deny=options.deny))
         return Registry(
             (self._packs, *self._plugins),
             accept=ParseOptions(profile=options.profile, limits=options.limits),

@@ -1,5 +1,7 @@
 """The prompt that a role's pack gives, or else its legacy template."""
 
+# ruff: noqa: PTH113, PTH118 - asked for each folder, as text
+
 import os
 import re
 from collections.abc import Iterator
@@ -34,7 +36,6 @@ from satchel.errors import (
 from satchel.load import load
 from satchel.model import (
     Catalog,
-    Descriptor,
     Finding,
     Limits,
     Loaded,
@@ -50,6 +51,8 @@ _ABOVE: Final = re.compile(r"\A(?:[^\S\n]*\n)+")
 MAX_LOOKS: Final = 10
 """Tries to read a pack that is being edited, for one prompt; with fewer, a script that
 writes could cost an agent its role."""
+MAX_ERROR_CHARS: Final = 500
+"""Characters of a renderer's error to show; one may quote a whole template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,27 +65,22 @@ class PackPrompt:
     def resolve(
         self, request: RoleRequest, findings: list[Finding]
     ) -> ResolvedRolePrompt | None:
-        """Return the prompt, or None; add to ``findings``.
-
-        Raises:
-            DuplicateSkillError: Two packs claim the name of the role; for a plug-in,
-                the message names the switch that leaves it out.
-        """
-        folder = self.folder(request)
+        """Return the prompt, or None; add to ``findings``."""
+        folder, role, source = self.folder(request), request.role, self.library.source
         catalog, latest = self.library.current()
-        conflict = catalog.conflict_of(request.role)
-        if conflict is not None and request.role not in catalog:
+        conflict = catalog.conflict_of(role)
+        if conflict is not None and role not in catalog:
             raise self.library.duplicate(conflict)
-        findings.extend(_of_role(latest, folder, self.library))
-        if request.role not in catalog:
-            findings.extend(
-                _not_used(latest, request.role, self.library.source, folder)
-            )
+        findings += _of_role(latest, folder, self.library)
+        if role not in catalog:
+            findings += _not_used(latest, role, source, folder)
             return None
-        findings.extend(_elsewhere(catalog, request.role, self.library.source, folder))
+        findings += _elsewhere(catalog, role, source, folder)
         if request.primary == "hint":
-            index = _render(catalog, request, role=request.role)
-            text = _with_role_line(index.text, request.role)
+            index = _render(catalog, request, role=role)
+            line = f'Role: {role}. load_skill(name="{role}").\n'
+            # If not even the frame of the index fits, the renderer returns one line.
+            text = index.text if index.text.startswith(line) else line + index.text
             return _prompt(text, request, index)
         try:
             return self._with_body(catalog, request)
@@ -120,14 +118,10 @@ class PackPrompt:
 def _prompt(
     text: str, request: RoleRequest, index: Rendered, *findings: Finding
 ) -> ResolvedRolePrompt:
-    prompt = ResolvedRolePrompt(
-        text,
-        "skill",
-        request.role,
-        section=index,
-        findings=(*findings, *index.findings),
+    every = (*findings, *index.findings)
+    return request.counted(
+        ResolvedRolePrompt(text, "skill", request.role, section=index, findings=every)
     )
-    return request.counted(prompt)
 
 
 def _render(
@@ -148,24 +142,11 @@ def _render(
     )
 
 
-def _with_role_line(text: str, role: str) -> str:
-    """Return the index below the line of the role, which no budget removes.
-
-    If not even the frame of the index fits, the renderer returns one line.
-    """
-    line = f'Role: {role}. load_skill(name="{role}").\n'
-    return text if text.startswith(line) else line + text
-
-
 def _of_role(latest: Catalog, folder: str, library: RoleLibrary) -> Iterator[Finding]:
-    """Yield the findings of the role's own folder, and each error elsewhere.
-
-    A pack in error is missing from the index of every role; so are the packs of a
-    source that does not answer.
-    """
+    """Yield the findings of the role's own folder, and each error elsewhere."""
     for finding in latest.findings:
-        inside = finding.path == folder or finding.path.startswith(f"{folder}/")
-        if inside or finding.severity == "error":
+        # A pack in error is missing from the index of every role.
+        if f"{finding.path}/".startswith(f"{folder}/") or finding.severity == "error":
             yield finding
     for conflict in latest.unresolved:
         error = library.duplicate(conflict)
@@ -184,7 +165,7 @@ def _not_used(
             folder, f"{excluded.reason}: {excluded.detail}", excluded.fix, error=refused
         )
         return
-    for entry in _all(latest):
+    for entry in (*latest.entries, *(other.descriptor for other in latest.excluded)):
         if entry.origin.source == source and entry.origin.key == role:
             yield _unused(
                 folder,
@@ -199,19 +180,9 @@ def _elsewhere(
 ) -> Iterator[Finding]:
     """Yield a finding if the role's pack is in a folder of another name."""
     entry = catalog.get(role)
-    if entry is None or entry.origin.source != source or entry.origin.key == role:
-        return
-    yield Finding.of(
-        "role-pack-elsewhere",
-        entry.origin.location,
-        key=entry.origin.key,
-        folder=folder,
-    )
-
-
-def _all(latest: Catalog) -> Iterator[Descriptor]:
-    yield from latest.entries
-    yield from (excluded.descriptor for excluded in latest.excluded)
+    if entry and entry.origin.source == source and entry.origin.key != role:
+        where, key = entry.origin.location, entry.origin.key
+        yield Finding.of("role-pack-elsewhere", where, key=key, folder=folder)
 
 
 def _unused(folder: str, reason: str, fix: str = "", *, error: bool = True) -> Finding:
@@ -222,13 +193,6 @@ def _unused(folder: str, reason: str, fix: str = "", *, error: bool = True) -> F
         reason=reason,
         fix=fix,
     )
-
-
-# ruff: noqa: PTH113, PTH118 - asked for each folder, as text
-
-
-MAX_ERROR_CHARS: Final = 500
-"""Characters of a renderer's error to show; one may quote a whole template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,10 +210,7 @@ class TemplatePrompt:
     def resolve(
         self, request: RoleRequest, findings: list[Finding]
     ) -> ResolvedRolePrompt | None:
-        """Return the prompt, or None; add to ``findings``.
-
-        The first time, it gives the `DeprecationWarning` of this role.
-        """
+        """Return the prompt, or None; add to ``findings``, and warn once for a role."""
         if request.renderer is None:
             rendered = self._render(request, findings)
         else:
@@ -260,11 +221,9 @@ class TemplatePrompt:
         self._warned.do(request.role, lambda: warn_legacy(request.role, path))
         message, fix = advice(path)
         finding = Finding.of("legacy-template", path, message=message, fix=fix)
-        return request.counted(
-            ResolvedRolePrompt(
-                rendered.text, "legacy", findings=(*rendered.findings, finding)
-            )
-        )
+        own = (*rendered.findings, finding)
+        prompt = ResolvedRolePrompt(rendered.text, "legacy", findings=own)
+        return request.counted(prompt)
 
     def tokens(self, request: RoleRequest) -> int | None:
         """Return the tokens of the template, None if there is none; run no command."""
@@ -301,9 +260,8 @@ class TemplatePrompt:
             return None
         except TemplateError as error:
             fix = "repair the template, or make a pack of it"
-            findings.append(
-                Finding(error.code, "error", error.detail, error.path, fix=fix)
-            )
+            problem = Finding(error.code, "error", error.detail, error.path, fix=fix)
+            findings.append(problem)
             return None
         rendered = render_legacy(template, request.context, shell=request.shell)
         hidden = hidden_text_findings(template.text, template.path)
@@ -317,18 +275,13 @@ class TemplatePrompt:
         try:
             text = renderer(request.role, context, templates_dir=Path(self.root))
         except Exception as error:  # noqa: BLE001 - the caller's code may raise anything
-            findings.append(
-                _template_unusable(request.role, f"raised {_describe_error(error)}")
-            )
-            return None
-        if not isinstance(text, str):
-            findings.append(
-                _template_unusable(
-                    request.role, f"returned {type(text).__name__}, not text"
-                )
-            )
-            return None
-        return LegacyText(text)
+            what = f"raised {_describe_error(error)}"
+        else:
+            if isinstance(text, str):
+                return LegacyText(text)
+            what = f"returned {type(text).__name__}, not text"
+        findings.append(Finding.of("renderer-failed", what=what, role=request.role))
+        return None
 
 
 def _describe_error(error: Exception) -> str:
@@ -340,7 +293,3 @@ def _describe_error(error: Exception) -> str:
         return kind
     more = "..." if len(text) > MAX_ERROR_CHARS else ""
     return f"{kind}: {text[:MAX_ERROR_CHARS]}{more}"
-
-
-def _template_unusable(role: str, what: str) -> Finding:
-    return Finding.of("renderer-failed", what=what, role=role)

@@ -127,18 +127,18 @@ class RoleResolver:
             shell=shell,
         )
         findings: list[Finding] = []
-        resolved = self._packs.resolve(request, findings)
-        if resolved is not None:
-            self.named_packs = True
-            for finding in findings:
-                self._log(role, finding)
-            return self._compared(resolved, request, findings)
-        resolved = self._templates.resolve(request, findings)
-        if resolved is None:  # a prompt may be an empty text
+        packed = resolved = self._packs.resolve(request, findings)
+        if resolved is None:
+            resolved = self._templates.resolve(request, findings)
+        if resolved is None:  # not `or`: a prompt may be an empty text
             resolved = self._stub(request, findings)
         for finding in findings:
             self._log(role, finding)
-        return replace(resolved, findings=(*findings, *resolved.findings))
+        resolved = replace(resolved, findings=(*findings, *resolved.findings))
+        if packed is None:
+            return resolved
+        self.named_packs = True
+        return self._compared(resolved, request)
 
     def build_index_only(
         self,
@@ -168,14 +168,15 @@ class RoleResolver:
         self._library.invalidate()
 
     def _compared(
-        self, resolved: ResolvedRolePrompt, request: RoleRequest, notes: list[Finding]
+        self, resolved: ResolvedRolePrompt, request: RoleRequest
     ) -> ResolvedRolePrompt:
         """Add the tokens of the legacy template, if there is one."""
         legacy = self._templates.tokens(request)
-        findings = (*notes, *resolved.findings)
-        if legacy is not None and legacy < resolved.tokens:
-            note = _costs_more(resolved.tokens, legacy, self._packs.folder(request))
-            findings += (note,)
+        findings, tokens = resolved.findings, resolved.tokens
+        if legacy is not None and legacy < tokens:
+            folder = self._packs.folder(request)
+            more = Finding.of("role-costs-more", folder, tokens=tokens, legacy=legacy)
+            findings += (more,)
         return replace(resolved, legacy_tokens=legacy, findings=findings)
 
     def _stub(
@@ -193,10 +194,6 @@ class RoleResolver:
             (role, finding),
             lambda: _log.warning("role %r: %s", role, printable(str(finding), keep="")),
         )
-
-
-def _costs_more(tokens: int, legacy: int, folder: str) -> Finding:
-    return Finding.of("role-costs-more", folder, tokens=tokens, legacy=legacy)
 
 
 def _absolute(path: str) -> str:

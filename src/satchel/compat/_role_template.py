@@ -120,14 +120,10 @@ MAX_OUTPUT_BYTES: Final = 1024 * 1024
 
 
 def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:
-    """Return the output of a command, without white space around it; never raises.
+    """Return the output of a command, or a text that says how it failed.
 
-    The text is split like in a shell, but no shell is started: pipes, variables and
-    wildcards are plain words. The command runs in the working folder with no input. If
-    it takes too long, it is killed with everything that it started. An error becomes
-    the text: ``[shell command failed: ...]`` for a status other than 0 or too much
-    output, ``[shell command timed out: ...]``, and ``[shell command error: ...]`` if it
-    does not start. Lines end in a line feed, like those of the template.
+    No shell is started: pipes, variables and wildcards are plain words. If it takes too
+    long, it is killed with everything that it started.
     """
     try:
         words = shlex.split(command)
@@ -159,8 +155,12 @@ def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:
         return f"[shell command timed out: {command}]"
     if process.returncode or reader.over:
         return f"[shell command failed: {command}]"
-    text = decode(reader.data).text.removeprefix("\ufeff")
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    return _with_line_feeds(decode(reader.data).text).strip()
+
+
+def _with_line_feeds(text: str) -> str:
+    """Return a text without a byte order mark, whose lines end in a line feed."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 class _OutputReader(threading.Thread):
@@ -185,10 +185,8 @@ class _OutputReader(threading.Thread):
 
 
 def _end_process(process: subprocess.Popen[bytes]) -> None:
-    """Kill the command and everything that it started, unless it has ended.
-
-    Before `wait` nobody else can have its process id.
-    """
+    """Kill the command and everything that it started, unless it has ended."""
+    # Before `wait` nobody else can have its process id.
     if process.returncode is None:
         with suppress(OSError):
             if hasattr(os, "killpg"):
@@ -221,20 +219,10 @@ class LegacyText:
 def read_template(
     roles: str, role: str, *, shown: str = "", limits: Limits = DEFAULT_LIMITS
 ) -> Template:
-    """Read the template of a role, following no link below ``roles``.
+    """Read the template of a role, whose name the caller has checked.
 
-    A byte order mark is removed, and every line ends in a line feed. The caller has
-    checked the name of the role.
-
-    Args:
-        roles: The folder with a folder for each role; a link to it is followed.
-        role: Its name.
-        shown: The start of paths in messages; empty is ``roles``.
-        limits: ``skill_md_bytes`` is the most that is read.
-
-    Raises:
-        TemplateNotFoundError: There is none.
-        TemplateError: It is too large, not text, or not a regular file.
+    No link below ``roles`` is followed. ``shown`` is the start of paths in messages;
+    empty is ``roles``.
     """
     name = f"{role}/{SYSTEM_PROMPT}"
     path = f"{shown or roles}/{name}"
@@ -251,37 +239,26 @@ def read_template(
     if not is_text(data):
         raise TemplateError(path, "it is not text")
     decoded = decode(data)
-    text = decoded.text.removeprefix("\ufeff")
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Template(
-        path, text, tuple(replace(finding, path=path) for finding in decoded.findings)
-    )
+    findings = tuple(replace(finding, path=path) for finding in decoded.findings)
+    return Template(path, _with_line_feeds(decoded.text), findings)
 
 
 def render_legacy(
     template: Template, context: Mapping[str, object], *, shell: bool
 ) -> LegacyText:
     """Render a template; without ``shell`` its commands stay, which is a finding."""
-    run: Callable[[str], str] | None = run_command if shell else None
-    text = render_template(template.text, context, run=run)
+    if shell:
+        text = render_template(template.text, context, run=run_command)
+        return LegacyText(text, template.findings)
+    text = render_template(template.text, context)
     findings = template.findings
-    if not shell:
-        findings += _unresolved(
-            template, commands_in(_unconditional(template, context))
-        )
+    commands = commands_in(resolve_conditions(template.text, context))
+    if commands:
+        first, *others = commands
+        more = f" and {len(others)} more" if others else ""
+        path = template.path
+        findings += (Finding.of("template-command", path, first=first, more=more),)
     return LegacyText(text, findings)
-
-
-def _unconditional(template: Template, context: Mapping[str, object]) -> str:
-    return resolve_conditions(template.text, context)
-
-
-def _unresolved(template: Template, commands: tuple[str, ...]) -> tuple[Finding, ...]:
-    if not commands:
-        return ()
-    first, *others = commands
-    more = f" and {len(others)} more" if others else ""
-    return (Finding.of("template-command", template.path, first=first, more=more),)
 
 
 def render_role_prompt(

@@ -18,6 +18,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 from satchel.errors import LimitExceededError
 from satchel.files._confined import path_problem
+from satchel.files._release_format import DuplicateMemberError, unique_members
 from satchel.model import (
     MAX_DESCRIPTION_CHARS,
     SKILL_FILE,
@@ -225,10 +226,9 @@ def _parse_json(data: bytes) -> Mapping[str, object]:
     try:
         # Some editors write a byte order mark, and `json` refuses it.
         text = data.removeprefix(BOM_UTF8).decode()
-        document: object = json.loads(text, object_pairs_hook=_unique_members)
-    # It is a ValueError, too, and says more than "not JSON".
-    except NotAnIndexError:
-        raise
+        document: object = json.loads(text, object_pairs_hook=unique_members)
+    except DuplicateMemberError as error:
+        raise NotAnIndexError(str(error)) from None
     except UnicodeDecodeError:
         raise NotAnIndexError("it is not text in UTF-8") from None
     except (ValueError, RecursionError):
@@ -236,19 +236,6 @@ def _parse_json(data: bytes) -> Mapping[str, object]:
     if not isinstance(document, dict):
         raise NotAnIndexError("it is not a JSON object")
     return cast("dict[str, object]", document)
-
-
-def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make an object of its members, and refuse one that has a name twice.
-
-    Of two digests, one program would use the first and another the last.
-    """
-    members: dict[str, object] = {}
-    for name, value in pairs:
-        if name in members:
-            raise NotAnIndexError(f"an object has the member {name[:80]!r} twice")
-        members[name] = value
-    return members
 
 
 def _named_fields(

@@ -47,6 +47,21 @@ _BUCKETS: Final[tuple[Bucket, ...]] = get_args(Bucket)
 _T = TypeVar("_T")
 
 
+class DuplicateMemberError(ValueError):
+    """An object of JSON has a member twice; the message says which."""
+
+
+def unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make an object of its members, and refuse one that has a name twice."""
+    # Of two digests, one program would use the first and another the last.
+    members: dict[str, object] = {}
+    for name, value in pairs:
+        if name in members:
+            raise DuplicateMemberError(f"an object has the member {name[:80]!r} twice")
+        members[name] = value
+    return members
+
+
 def check_release_id(text: str, where: str) -> str:
     """Return ``text`` if it has the form of a release's id.
 
@@ -156,7 +171,9 @@ def parse_release_file(
             "release_bytes", limits.release_bytes, len(data), "bytes", where
         )
     try:
-        document = json.loads(data)
+        document = json.loads(data, object_pairs_hook=unique_members)
+    except DuplicateMemberError as error:
+        raise InvalidReleaseError(where, str(error)) from error
     except RecursionError as error:
         raise InvalidReleaseError(where, "it is nested too deeply") from error
     except ValueError as error:

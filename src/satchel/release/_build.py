@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from satchel.catalog import RETIRED_STATUSES, duplicate_error
 from satchel.errors import RefusedReleaseError, SkillError
@@ -94,7 +95,7 @@ def index_entries(
 
     ``base`` is the URL of the release's folder, relative to the index, with its slash.
     Artifacts are the files of the release themselves, so that an index that a client
-    has stored keeps naming the same bytes. A deprecated skill is in no index.
+    has stored keeps naming the same bytes.
     """
     archives = {resource.path: resource.digest for resource in others}
     offered = {
@@ -139,25 +140,22 @@ class _ReleaseBuilder:
             if first != entry.id:
                 problem = f"some systems take it for {first!r}"
             if problem:
-                self.findings.append(
-                    Finding.of("unsafe-skill-id", where, id=entry.id, problem=problem)
-                )
+                self._note("unsafe-skill-id", where, id=entry.id, problem=problem)
             elif entry.remote:
-                self.findings.append(
-                    Finding.of("remote-skill", where, id=entry.id, place=entry.remote)
-                )
+                self._note("remote-skill", where, id=entry.id, place=entry.remote)
             else:
                 self._add_skill(replace(entry, owner=owners.of(entry)), catalog)
         self.findings += _excluded_findings(catalog)
         if not self.skills:
-            self.findings.append(
-                Finding.of("no-skills", severity="error", sentence="release")
-            )
+            self._note("no-skills", severity="error", sentence="release")
 
     def add_file(self, path: str, data: bytes) -> None:
         """Add a file that belongs to no skill."""
         self.put(path, data)
         self.others.append(Resource(path, digest_bytes(data), len(data)))
+
+    def _note(self, code: str, where: str = "", **facts: Any) -> None:  # noqa: ANN401
+        self.findings.append(Finding.of(code, where, **facts))
 
     def _add_skill(self, entry: Descriptor, catalog: Catalog) -> None:
         # All files are read before one is written, so a skill without SKILL.md leaves
@@ -166,18 +164,14 @@ class _ReleaseBuilder:
         if SKILL_FILE not in files:
             return
         resources = tuple(
-            Resource(path, digest_bytes(data), len(data))
-            for path, data in files.items()
+            Resource(p, digest_bytes(d), len(d)) for p, d in files.items()
         )
         descriptor = _with_files(entry, resources)
         for path, data in files.items():
             self.put(release_path(entry.id, path), data)
         # Origins are paths of this machine, so a release has none.
-        self.skills.append(
-            ReleasedSkill(
-                replace(descriptor, origins=()), tree_digest(resources), resources
-            )
-        )
+        portable = replace(descriptor, origins=())
+        self.skills.append(ReleasedSkill(portable, tree_digest(resources), resources))
         if entry.status in RETIRED_STATUSES:
             return
         plan = plan_publication([descriptor])
@@ -192,32 +186,17 @@ class _ReleaseBuilder:
     ) -> Iterator[tuple[str, bytes]]:
         """Yield each file that can be read; the others become error findings."""
         reader, limits = catalog.readers[entry.source], self.open.limits
+        refuse = partial(self._note, severity="error", sentence="release")
         folded: dict[str, str] = {}
         for path in (SKILL_FILE, *sorted(set(entry.resources))):
             where = f"{entry.origin.location}/{path}"
             first = folded.setdefault(folded_name(path), path)
             problem = path_problem(release_path(entry.id, path))
             if first != path:
-                self.findings.append(
-                    Finding.of(
-                        "colliding-file-names",
-                        where,
-                        severity="error",
-                        sentence="release",
-                        first=first,
-                    )
-                )
+                refuse("colliding-file-names", where, first=first)
                 continue
             if problem:
-                self.findings.append(
-                    Finding.of(
-                        "unsafe-file-name",
-                        where,
-                        severity="error",
-                        sentence="release",
-                        problem=problem,
-                    )
-                )
+                refuse("unsafe-file-name", where, problem=problem)
                 continue
             own = path == SKILL_FILE
             limit = limits.skill_md_bytes if own else limits.file_bytes
@@ -234,18 +213,13 @@ class _ReleaseBuilder:
             else:
                 changed = has_changed(reader, entry, path, len(data), digest)
             if changed:
-                self.findings.append(
-                    Finding.of("changed-since-sync", where, sentence="release")
-                )
-                continue
-            yield path, data
+                self._note("changed-since-sync", where, sentence="release")
+            else:
+                yield path, data
 
 
 def _library_findings(skills: Satchel) -> Iterator[Finding]:
-    """Yield what keeps skills from being released, and what was repaired.
-
-    Whether a program offers the tools that a skill names does not matter here.
-    """
+    """Yield what keeps skills from being released, and what was repaired."""
     latest = skills.registry.latest
     yield from unavailable_sources(latest)
     for conflict in latest.unresolved:
@@ -253,30 +227,30 @@ def _library_findings(skills: Satchel) -> Iterator[Finding]:
         yield Finding.of_error(error, fix=error.fix)
     # Errors first: they are what a failed deploy shows.
     yield from sorted(latest.findings, key=lambda item: item.severity != "error")
-    for finding in skills.findings:
-        if finding.code == "no-skills":  # of a folder that was named
-            yield finding
+    # Of a folder that was named. Whether a program offers the tools that a skill names
+    # does not matter here.
+    yield from (item for item in skills.findings if item.code == "no-skills")
+
+
+_STILL_LOADS: Final = frozenset({"hidden", "deprecated"})
+"""Reasons why a skill is not listed, although it can be loaded."""
 
 
 def _released_entries(catalog: Catalog) -> Iterator[Descriptor]:
-    """Yield what still loads: the listed, the hidden and the deprecated."""
     yield from catalog.entries
     for excluded in catalog.excluded:
-        if excluded.reason in {"hidden", "deprecated"}:
+        if excluded.reason in _STILL_LOADS:
             yield excluded.descriptor
 
 
 def _excluded_findings(catalog: Catalog) -> Iterator[Finding]:
     for excluded in catalog.excluded:
-        if excluded.reason not in {"hidden", "deprecated", "refused"}:
-            descriptor = excluded.descriptor
-            where = f"{descriptor.origin.location}/{SKILL_FILE}"
+        # What is refused has an error of its own.
+        if excluded.reason not in {*_STILL_LOADS, "refused"}:
+            skill, reason, fix = excluded.descriptor, excluded.reason, excluded.fix
+            where = f"{skill.origin.location}/{SKILL_FILE}"
             yield Finding.of(
-                "skill-withheld",
-                where,
-                id=descriptor.id,
-                reason=excluded.reason,
-                fix=excluded.fix,
+                "skill-withheld", where, id=skill.id, reason=reason, fix=fix
             )
 
 
@@ -284,16 +258,9 @@ def _with_files(entry: Descriptor, resources: tuple[Resource, ...]) -> Descripto
     """Return the entry as a release has it: these files, with their digests."""
     paths = {resource.path for resource in resources}
     own = next(resource for resource in resources if resource.path == SKILL_FILE)
-    return replace(
-        entry,
-        references=tuple(sorted(paths.intersection(entry.references))),
-        scripts=tuple(sorted(paths.intersection(entry.scripts))),
-        assets=tuple(sorted(paths.intersection(entry.assets))),
-        others=tuple(sorted(paths.intersection(entry.others))),
-        digest=own.digest,
-        size=own.size,
-        files=tuple(
-            FileStat(resource.path, resource.size, resource.digest, resource.digest)
-            for resource in resources
-        ),
-    )
+    buckets: dict[str, Any] = {
+        bucket: tuple(sorted(paths.intersection(getattr(entry, bucket))))
+        for bucket in ("references", "scripts", "assets", "others")
+    }
+    files = tuple(FileStat(r.path, r.size, r.digest, r.digest) for r in resources)
+    return replace(entry, digest=own.digest, size=own.size, files=files, **buckets)

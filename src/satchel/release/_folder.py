@@ -32,13 +32,6 @@ def make_folder(folder: Path) -> None:
         path.chmod(_FOLDER_MODE)
 
 
-def write_new_file(file: Path, data: bytes) -> None:
-    """Write a file, or raise `FileExistsError` if there is one."""
-    with file.open("xb") as out:
-        out.write(data)
-    file.chmod(FILE_MODE)
-
-
 def build_folder(
     skills: "Satchel", out: Path, *, allow_findings: bool = False
 ) -> BuiltRelease:
@@ -74,7 +67,9 @@ def folder_writer(folder: Path) -> WriteFile:
     def put(path: str, data: bytes) -> None:
         file = folder / path
         make_folder(file.parent)
-        write_new_file(file, data)
+        with file.open("xb") as out:
+            out.write(data)
+        file.chmod(FILE_MODE)
 
     return put
 
@@ -93,10 +88,8 @@ def _swap_folders(new: Path, out: Path, old: Path) -> None:
 
 
 def check_not_in_sources(out: Path, skills: "Satchel") -> None:
-    """Raise `ConfigError` if ``out`` is in a folder that the skills come from.
-
-    The next sync would find the skills there as well.
-    """
+    """Raise `ConfigError` if ``out`` is in a folder that the skills come from."""
+    # The next sync would find the skills there as well.
     whole = out.resolve()
     for source in skills.registry.sources.values():
         root = with_abilities(source).root
@@ -106,10 +99,7 @@ def check_not_in_sources(out: Path, skills: "Satchel") -> None:
 
 
 def check_not_in_release(out: Path) -> None:
-    """Raise `ConfigError` if ``out`` is in a release.
-
-    That folder would no longer be what its digest says.
-    """
+    """Raise `ConfigError` if ``out`` is in a release, whose digest would be wrong."""
     for folder in out.resolve().parents:
         try:
             data = (folder / RELEASE_FILE).read_bytes()
@@ -117,10 +107,8 @@ def check_not_in_release(out: Path) -> None:
         except (OSError, SkillError):  # not there, or of another program
             continue
         if isinstance(release, Release):
-            raise ConfigError(
-                str(out),
-                f"it is in the release {folder.name!r}; choose a folder outside of it",
-            )
+            detail = f"it is in the release {folder.name!r}"
+            raise ConfigError(str(out), f"{detail}; choose a folder outside of it")
 
 
 def _check_target(out: Path, skills: "Satchel") -> None:
@@ -141,9 +129,8 @@ def _check_only_release_files(out: Path) -> None:
     except FileNotFoundError:
         raise ConfigError(str(out), "it exists, and is not a release") from None
     except SkillError as error:
-        raise ConfigError(
-            str(out), f"it exists, and is not a release: {error}"
-        ) from error
+        detail = f"it exists, and is not a release: {error}"
+        raise ConfigError(str(out), detail) from error
     released = {file.path for file in release.files}
     for path in sorted(out.rglob("*")):
         name = path.relative_to(out).as_posix()

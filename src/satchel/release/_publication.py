@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 from satchel.files import IndexEntry, archive_problem, tar_gz
@@ -19,10 +20,9 @@ ArtifactType: TypeAlias = Literal["skill-md", "archive"]
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """What is offered of one skill, planned without reading any of it.
+    """What is offered of one skill; ``files`` are its paths, SKILL.md first.
 
-    A pack of SKILL.md alone is that file, every other one an archive. ``files`` are
-    its paths, SKILL.md first.
+    A pack of SKILL.md alone is that file, every other one an archive.
     """
 
     id: str
@@ -66,13 +66,8 @@ def plan_publication(
 ) -> Publication:
     """Decide for each skill whether and as what it can be offered; read nothing.
 
-    The name in an index is the skill's id, and clients take only names that follow the
-    specification. A skill that is not offered is a warning ``not-publishable``, and
-    stays in a release, where Satchel finds it.
-
-    Args:
-        skills: The skills to offer.
-        limits: Of the program that will read the files; None is no limit.
+    A skill that is not offered stays in a release, where Satchel finds it. ``limits``
+    are those of the program that will read the files; None is no limit.
     """
     artifacts: list[Artifact] = []
     findings: list[Finding] = []
@@ -80,14 +75,11 @@ def plan_publication(
         problem, fix = _publication_problem(entry, limits)
         if problem:
             where = f"{entry.origin.location}/{SKILL_FILE}" if entry.origins else ""
-            findings.append(
-                Finding.of(
-                    "not-publishable", where, id=entry.id, problem=problem, fix=fix
-                )
-            )
-            continue
-        files = (SKILL_FILE, *sorted(entry.resources))
-        artifacts.append(Artifact(entry.id, entry.description, files))
+            about = partial(Finding.of, "not-publishable", where, id=entry.id)
+            findings.append(about(problem=problem, fix=fix))
+        else:
+            files = (SKILL_FILE, *sorted(entry.resources))
+            artifacts.append(Artifact(entry.id, entry.description, files))
     return Publication(tuple(artifacts), tuple(findings))
 
 
@@ -103,6 +95,7 @@ def _publication_problem(entry: Descriptor, limits: Limits | None) -> tuple[str,
     if entry.remote:  # a digest would need its bytes, and make them ours
         problem = f"it is on the {entry.remote} of another publisher"
         return problem, "copy it into a folder of yours, read it, and serve that"
+    # Clients take only names that follow the specification.
     if not is_name(entry.id):
         problem = "its name is not 1 to 64 of a-z, 0-9 and single inner hyphens"
         return problem, "rename it, or give it another id with satchel.sources.renamed"

@@ -111,9 +111,8 @@ def _check_site(site: Path, *, v1: bool) -> None:
         detail = f"its {RELEASE_FILE} is not that of a site: {error}"
         raise ConfigError(str(site), detail) from error
     if isinstance(release, Release):
-        raise ConfigError(
-            str(site), "it is a release; a site needs a folder of its own"
-        )
+        detail = "it is a release; a site needs a folder of its own"
+        raise ConfigError(str(site), detail)
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         LineMatcher as LineMatcher,
         unified_lines as unified_lines,
     )
+    from satchel.text._json import ascii_json as ascii_json
     from satchel.text._nearest import nearest as nearest
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
 _LAZY: Final = {
     "LineMatcher": "satchel.text._diff",
     "unified_lines": "satchel.text._diff",
+    "ascii_json": "satchel.text._json",
     "nearest": "satchel.text._nearest",
 }
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import SkillError
-from satchel.model import CatalogSynced, SkillSynced, UsageEvent
 from satchel.text import clean_line
 from satchel.usage._process import process_mark, register_exit, register_writer
 from satchel.usage._records import host_mark
 from satchel.usage._sinks import (
     EVERY_KIND,
     DeferredEvent,
+    Event,
     EventSink,
     UsageState,
     make_event,
@@ -46,11 +46,10 @@ _inherited: Final[list[EventStore]] = []
 class Background(EventSink):
     """A sink that writes to a store in a thread of its own.
 
-    The caller's thread puts the event into a queue and goes on. At most ``bound``
-    events wait. If there are more, a caller waits ``patience_s`` once; from then on
-    events are dropped, and counted, until there is room. If a store raises, the write
-    is tried again. The thread is a daemon; what waits is written at `close` and when
-    the process ends. A forked process gets a writer of its own with its first event.
+    At most ``bound`` events wait. If there are more, a caller waits ``patience_s``
+    once; from then on events are dropped, and counted, until there is room. If a store
+    raises, the write is tried again. What waits is written at `close` and when the
+    process ends. A forked process gets a writer of its own with its first event.
     """
 
     takes = EVERY_KIND
@@ -98,25 +97,15 @@ class Background(EventSink):
 
     @property
     def state(self) -> UsageState:
-        """How well this process stores its events.
-
-        An event is lost if there was no room for it, or if it could not be made or
-        stored. Those being written still count as waiting.
-        """
+        """How well this process stores its events; those being written wait too."""
         waiting = max(self._waiting, 0)
         return UsageState(self._dropped, waiting, self._failures, self._problem)
 
-    def record(self, event: UsageEvent) -> None:
-        """Take an event of a load."""
+    def record(self, event: Event) -> None:
+        """Take an event that is made already."""
         self.defer((lambda: event,))
 
-    def synced(self, event: CatalogSynced) -> None:
-        """Take the skills on offer."""
-        self.defer((lambda: event,))
-
-    def skill_synced(self, event: SkillSynced) -> None:
-        """Take a file that was fetched for a copy."""
-        self.defer((lambda: event,))
+    synced = skill_synced = record
 
     def defer(self, deferred: DeferredEvent) -> None:
         """Take an event that the writing thread makes."""
@@ -160,10 +149,7 @@ class Background(EventSink):
         return self._taken + len(self._queue) - self._done
 
     def flush(self, timeout_s: float = CLOSE_S) -> bool:
-        """Wait until every event so far is written; return whether it is.
-
-        If the write fails, this does not wait for the next try.
-        """
+        """Wait until every event so far is written, or a write fails; say which."""
         with self._lock:
             goal, delays = self._taken + len(self._queue), self._delays
             if self._thread is None or self._done >= goal:
@@ -175,25 +161,20 @@ class Background(EventSink):
             return self._done >= goal
 
     def retire(self) -> None:
-        """Take no more events; let the thread write what waits, and end.
-
-        A failing store is tried three times; then what waits counts as dropped.
-        """
+        """Take no more events; let the thread write what waits, and end."""
         with self._lock:
             self._closing = True
             self._is_open = False
             self._hurry_up()
 
     def close(self, timeout_s: float = CLOSE_S) -> None:
-        """End as `retire` does, and wait for it.
-
-        The wait goes on as long as something is written at least every ``timeout_s``.
-        """
+        """End as `retire` does, and wait for it."""
         self.retire()
         thread = self._thread
         if thread is None or thread is threading.current_thread():
             return
         before = -1
+        # A slow store has all the time it needs while it goes on.
         while thread.is_alive() and before != self._done:
             before = self._done
             thread.join(timeout_s)
@@ -212,11 +193,7 @@ class Background(EventSink):
             )
 
     def _start(self) -> None:
-        """Start the thread, and wait until the store has registered the writer.
-
-        Only then a report can say that a killed process lost events. It takes a few
-        milliseconds, and never longer than ``patience_s``.
-        """
+        """Start the thread, and wait until the store has registered the writer."""
         with self._lock:
             if self._thread is None and not self._closing:
                 register_exit()
@@ -225,6 +202,8 @@ class Background(EventSink):
                 )
                 self._thread.start()
         if self._thread is not None:
+            # Only a registered writer lets a report say that a killed process lost
+            # events.
             self._ready.wait(self._patience_s)
         self._is_ready = True
 
@@ -247,11 +226,9 @@ class Background(EventSink):
         self._finish()
 
     def _wait_for_events(self) -> None:
-        """Wait until there is something to write, and then a moment for more.
-
-        To wake a thread costs the caller more than everything else here. So the thread
-        stays awake for some intervals, and sleeps if no event came in them.
-        """
+        """Wait until there is something to write, and then a moment for more."""
+        # To wake a thread costs the caller more than everything else here. So it stays
+        # awake for some intervals, and sleeps if no event came in them.
         if self._quiet >= QUIET_ROUNDS:
             self._is_woken = False
             if not self._queue:  # an event from before the flag wakes no thread

@@ -5,7 +5,6 @@ from _thread import start_new_thread
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from satchel.load import CallEvent, LoadAttempt
@@ -29,9 +28,8 @@ from satchel.usage._redaction import (
     redact_request,
     reference_and_script,
 )
-from satchel.usage._sinks import LoggingSink, Sinks
+from satchel.usage._sinks import DAY_S, LoggingSink, Sinks
 
-_DAY_S: Final = 86_400
 MAX_COUNTS: Final = 1_024
 """Texts of which the tokens are remembered, counted already or not."""
 _MOST_TOKENS: Final = 1 << 53
@@ -59,8 +57,8 @@ class UsageEvents:
     """Makes an event of each load and of each sync, where a sink wants one.
 
     On the caller's thread it only notes what happened. Owner, release, tokens and the
-    time of day are looked up when the event is made: a sink that writes in the
-    background does that in its own thread. All times that it takes are monotonic.
+    time of day are looked up when the event is made, in the thread of a sink that
+    writes in the background. All times that it takes are monotonic.
     """
 
     def __init__(
@@ -88,7 +86,7 @@ class UsageEvents:
     def record_catalog(self, added: tuple[str, ...] = ()) -> None:
         """Record which skills are on offer now."""
         at = self._clock.now()
-        to_midnight_s = _DAY_S - at % _DAY_S
+        to_midnight_s = DAY_S - at % DAY_S
         self._next_day = self._clock.monotonic() + to_midnight_s
         self.sinks.emit(
             CatalogSynced, (self._make_catalog_event, at, self._catalog(), added)
@@ -115,24 +113,10 @@ class UsageEvents:
         tokens = self._token_counts.get(digest)
         if tokens is None:
             tokens = self._count_later(digest, loaded.text)
-        self.sinks.emit(
-            UsageEvent,
-            (
-                self._success,
-                catalog,
-                request.id,
-                request.via,
-                request.agent,
-                request.client,
-                entry,
-                file,
-                digest,
-                size,
-                tokens,
-                start,
-                end,
-            ),
-        )
+        caller = request.id, request.via, request.agent, request.client
+        loaded_file = entry, file, digest, size, tokens
+        made = self._success, catalog, *caller, *loaded_file, start, end
+        self.sinks.emit(UsageEvent, made)
 
     def record_failure(  # noqa: PLR0913, PLR0917 - what happened, for one caller
         self,
@@ -143,10 +127,8 @@ class UsageEvents:
         end: float,
         files: Sequence[str | None] = (),
     ) -> None:
-        """Record a load that failed; ``files`` are several that one call asked for.
-
-        The message is made at once: the error holds on to the frames it went through.
-        """
+        """Record a load that failed; ``files`` are several that one call asked for."""
+        # At once, unlike a success: the error holds on to the frames it went through.
         redacted = redact_request(catalog, request, error)
         entry = redacted.entry
         paths = [redact_file(path, entry) for path in files] or [redacted.file]
@@ -235,17 +217,11 @@ class UsageEvents:
     ) -> None:
         """Record a file that was fetched to be stored elsewhere, or the attempt."""
         redacted = redact_request(catalog, request, error)
-        make = partial(
-            SkillSynced,
-            redacted.name,
-            redacted.file,
-            redacted.entry.source if redacted.entry else "",
-            request.via,
-            redacted.code,
-            caller_name(request.client),
-            self._clock.now(),
-        )
-        self.sinks.emit(SkillSynced, (make,))
+        source = redacted.entry.source if redacted.entry else ""
+        about = redacted.name, redacted.file, source, request.via, redacted.code
+        now = self._clock.now()
+        client = caller_name(request.client)
+        self.sinks.emit(SkillSynced, (SkillSynced, *about, client, now))
 
     def _epoch_time(self, then: float) -> float:
         """Return a monotonic time as seconds since the epoch."""
@@ -324,11 +300,7 @@ def _count_tokens(counter: TokenCounter, text: str) -> int:
 
 
 def owned_sinks(owner: object, environ: Mapping[str, str]) -> Sinks:
-    """Return the sinks that ``SATCHEL_USAGE`` asks for; they end with their owner.
-
-    Raises:
-        ConfigError: The variable names nothing that takes events.
-    """
+    """Return the sinks that ``SATCHEL_USAGE`` asks for; they end with their owner."""
     opened = usage_sinks(environ)
     sinks = Sinks(opened)
     if not all(isinstance(sink, LoggingSink) for sink in opened):
@@ -339,10 +311,8 @@ def owned_sinks(owner: object, environ: Mapping[str, str]) -> Sinks:
 
 
 def _retire_in_thread(sinks: Sinks) -> None:
-    """Let the sinks end, in a new thread.
-
-    The garbage collector calls this at any moment, in any thread: also in one that
-    holds a lock of the sinks, and would wait for itself.
-    """
+    """Let the sinks end, in a new thread."""
+    # The garbage collector calls this at any moment, in any thread: also in one that
+    # holds a lock of the sinks, and would wait for itself.
     with suppress(RuntimeError):  # the interpreter ends, and the sinks with it
         start_new_thread(sinks.retire, ())

@@ -15,19 +15,19 @@ from satchel.errors import ConfigError, MissingPathError
 from satchel.files import write_file
 from satchel.model import CatalogSynced
 from satchel.usage._process import locked, open_private
-from satchel.usage._records import DAY_S
+from satchel.usage._sinks import DAY_S
 from satchel.usage._store import (
     CLOSED,
+    DROPPED,
     SCHEMA_VERSION,
     STARTED,
     Row,
     Writer,
     canonical,
-    closed_line,
-    dropped_line,
     event_line,
     row_errors,
     started_line,
+    writer_line,
 )
 
 GENESIS: Final = "0" * 64
@@ -73,7 +73,7 @@ class LineStore:
                 offered = news
             lines.append(event_line(event, self._writer, seq))
         if dropped > self._dropped:
-            lines.append(dropped_line(self._writer, dropped, now))
+            lines.append(writer_line(DROPPED, self._writer, dropped, now))
         if lines:
             self._append(lines)
         # Only after the write: a batch that failed is tried again, and must not count
@@ -82,7 +82,7 @@ class LineStore:
 
     def close(self, dropped: int, now: float) -> None:
         """Record the close."""
-        self._append([closed_line(self._writer, dropped, now)])
+        self._append([writer_line(CLOSED, self._writer, dropped, now)])
 
     def _append(self, lines: Sequence[_Line]) -> None:
         data = b"".join(
@@ -96,12 +96,11 @@ class LineStore:
 
 
 class ChainStore(LineStore):
-    """The same lines, each with the SHA-256 of the line before it.
+    """The same lines, numbered, each with the SHA-256 of the line before it.
 
-    ``line`` is the number of the line, and the JSON is canonical. Number and digest of
-    the last line are also in the file ``PATH.head``. A copy of that file, stored
-    elsewhere, shows that lines at the end were removed: anyone who can cut the log can
-    write its head too. `verify_chain` reads both.
+    Number and digest of the last line are also in the file ``PATH.head``. A copy of it,
+    stored elsewhere, shows that lines at the end were removed: anyone who can cut the
+    log can write its head too.
     """
 
     _written: tuple[int, str] = 0, GENESIS
@@ -127,19 +126,16 @@ class ChainStore(LineStore):
             self._write_head(number, digest)
 
     def _last(self, fd: int, end: int) -> tuple[int, str]:
-        """Return number and digest of the last line.
-
-        Raises:
-            ConfigError: The file is something else.
-        """
+        """Return number and digest of the last line."""
         if not end:
             return 0, GENESIS
-        data = _last_line(fd, end)
+        start = _start_of_line(fd, end - 1)
+        data = _read_at(fd, start, end - 1 - start)
         try:
             value: Any = json.loads(data)
             number = value["line"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ConfigError(self._path, "not a chained log of events") from error
+        except (ValueError, KeyError, TypeError):
+            number = None
         if not isinstance(number, int):
             raise ConfigError(self._path, "not a chained log of events")
         return number, sha256(data).hexdigest()
@@ -173,22 +169,14 @@ def _open_file(path: str) -> Generator[int]:
 
 
 def _whole_end(fd: int) -> int:
-    """Return where the last complete line ends; remove an incomplete one after it.
-
-    A process that was killed did not finish it, so it is no line of the chain.
-    """
+    """Return where the last complete line ends; remove an incomplete one after it."""
     end = os.lseek(fd, 0, os.SEEK_END)
     if not end or _read_at(fd, end - 1, 1) == b"\n":
         return end
+    # A process that was killed did not finish it, so it is no line of the chain.
     start = _start_of_line(fd, end)
     os.ftruncate(fd, start)
     return start
-
-
-def _last_line(fd: int, end: int) -> bytes:
-    """Return the line that ends at ``end``, without its line end."""
-    start = _start_of_line(fd, end - 1)
-    return _read_at(fd, start, end - 1 - start)
 
 
 def _start_of_line(fd: int, end: int) -> int:
@@ -215,18 +203,14 @@ def _read_at(fd: int, start: int, size: int) -> bytes:
 def _write_or_undo(fd: int, end: int, data: bytes) -> None:
     """Write at the end; if that fails half-way, as on a full disk, undo it."""
     os.lseek(fd, end, os.SEEK_SET)
+    rest = memoryview(data)
     try:
-        _write_fully(fd, data)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
     except OSError:
         # Undo it, or the next line would continue this one.
         os.ftruncate(fd, end)
         raise
-
-
-def _write_fully(fd: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(fd, rest) :]
 
 
 _NO_HEAD: Final = (
@@ -240,10 +224,9 @@ class ChainCheck:
     """The result: how many lines, the digest of the last, and what is wrong.
 
     ``broken`` is the number of the first wrong line, from 1; None if no line is wrong.
-    ``detail`` says what is wrong with it. ``anchored`` says whether there was a head:
-    without one, lines that are missing at the end cannot be noticed, which counts as
-    wrong too. ``open_writers`` is how many writers were not closed: they still run,
-    were killed, or their last lines were cut off.
+    ``anchored`` says whether there was a head: without one, lines that are missing at
+    the end cannot be noticed, which counts as wrong too. ``open_writers`` were not
+    closed: they still run, were killed, or their last lines were cut off.
     """
 
     lines: int

@@ -3,7 +3,7 @@
 import threading
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from satchel.errors import ExtraMissingError
@@ -27,10 +27,8 @@ except ImportError as error:
 
 
 BUCKETS_S: Final = (0.001, 0.05, 1.0)
-"""Seconds: a folder or memory, a near server, a remote server; then more.
-
-There are few, because every skill that was loaded has its own.
-"""
+"""Seconds: a folder or memory, a near server, a remote server. Each skill has its own
+buckets, so there are few."""
 
 
 class MetricsSink(Background):
@@ -72,15 +70,25 @@ class MetricsSink(Background):
         return generate_latest(self.registry), CONTENT_TYPE_LATEST
 
 
+def _family(
+    name: str, about: str, counts: Mapping[tuple[str, ...], int], *labels: str
+) -> CounterMetricFamily:
+    """Return a counter for Prometheus; its keys are the values of its labels."""
+    family = CounterMetricFamily(name, about, labels=labels)
+    for key, count in sorted(counts.items()):
+        family.add_metric(key, count)
+    return family
+
+
 class _Figures(Collector):
     """A store of sums; see `satchel.usage.EventStore`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._loads: Counter[tuple[str, str]] = Counter()
-        self._tokens: Counter[str] = Counter()
-        self._errors: Counter[str] = Counter()
-        self._syncs: Counter[str] = Counter()
+        self._loads: Counter[tuple[str, ...]] = Counter()
+        self._tokens: Counter[tuple[str, ...]] = Counter()
+        self._errors: Counter[tuple[str, ...]] = Counter()
+        self._syncs: Counter[tuple[str, ...]] = Counter()
         self._times: dict[str, list[int]] = {}
         self._seconds: dict[str, float] = {}
         self._skills: int | None = None
@@ -101,16 +109,17 @@ class _Figures(Collector):
                 if isinstance(event, CatalogSynced):
                     self._skills = len(event.entries)
                 elif isinstance(event, SkillSynced):
-                    self._syncs[self.name_of(event.source)] += event.code is None
+                    if event.code is None:
+                        self._syncs[self.name_of(event.source),] += 1
                 elif event.code is not None:
-                    self._errors[event.code] += 1
+                    self._errors[event.code,] += 1
                 else:
                     self._add(event)
 
     def _add(self, event: UsageEvent) -> None:
         name = event.name
         self._loads[name, self.name_of(event.source)] += 1
-        self._tokens[name] += event.tokens
+        self._tokens[name,] += event.tokens
         times = self._times.get(name)
         if times is None:
             times = self._times[name] = [0] * (len(BUCKETS_S) + 1)
@@ -121,30 +130,15 @@ class _Figures(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the families, by name and label."""
         with self._lock:
-            loads = CounterMetricFamily(
-                "skill_load",
-                "Loads that succeeded, of SKILL.md and other files.",
-                labels=["name", "source"],
-            )
-            for (name, source), count in sorted(self._loads.items()):
-                loads.add_metric([name, source], count)
-            tokens = CounterMetricFamily(
-                "skill_load_tokens", "What loads cost, in tokens.", labels=["name"]
-            )
-            for name, count in sorted(self._tokens.items()):
-                tokens.add_metric([name], count)
-            errors = CounterMetricFamily(
-                "skill_load_errors", "Loads that failed, by code.", labels=["reason"]
-            )
-            for code, count in sorted(self._errors.items()):
-                errors.add_metric([code], count)
-            syncs = CounterMetricFamily(
-                "skill_sync", "Files that were fetched for a copy.", labels=["source"]
-            )
-            for source, count in sorted(self._syncs.items()):
-                if count:
-                    syncs.add_metric([source], count)
+            about = "Loads that succeeded, of SKILL.md and other files."
+            loads = _family("skill_load", about, self._loads, "name", "source")
             durations = self._durations()
+            about = "What loads cost, in tokens."
+            tokens = _family("skill_load_tokens", about, self._tokens, "name")
+            about = "Loads that failed, by code."
+            errors = _family("skill_load_errors", about, self._errors, "reason")
+            about = "Files that were fetched for a copy."
+            syncs = _family("skill_sync", about, self._syncs, "source")
             skills = self._skills
         yield from (loads, durations, tokens, errors, syncs)
         if skills is not None:

@@ -25,10 +25,9 @@ _NO_GLOB: Final = frozenset("[]!")
 
 
 class OwnerRule(NamedTuple):
-    """One line of a CODEOWNERS file: the parts of a pattern, and the owners.
+    """One line of a CODEOWNERS file; a part that is None matches any folders.
 
-    A part that is None matches any number of folders. If ``deep`` is true, everything
-    below a folder that matches is owned too.
+    If ``deep`` is true, everything below a folder that matches is owned too.
     """
 
     parts: tuple["re.Pattern[str] | None", ...]
@@ -37,10 +36,9 @@ class OwnerRule(NamedTuple):
 
 
 class _Home(NamedTuple):
-    """The repository of a folder: the nearest parent that has a ``.git``.
+    """The nearest parents of a folder: with a ``.git``, and with a CODEOWNERS file.
 
-    In an image that was built from a repository there is none; then it is the nearest
-    parent with a CODEOWNERS file.
+    An image that was built from a repository has only the second.
     """
 
     repository: str | None
@@ -58,11 +56,7 @@ class OwnerLookup:
         self._repositories = _Repositories()
 
     def of(self, entry: Descriptor) -> str:
-        """Return the owner of a skill; empty if none is known. Never raises.
-
-        Its source comes first (``owner_of(key)``), then its manifest, then CODEOWNERS.
-        Several owners have spaces between them.
-        """
+        """Return what its source says, else its manifest, else CODEOWNERS."""
         if not entry.origins:
             return entry.owner
         origin = entry.origins[0]
@@ -112,7 +106,7 @@ class _Repositories:
     """Finds the repository of a folder, and looks into each folder once."""
 
     def __init__(self) -> None:
-        self._owners: dict[str, _Home] = {}
+        self._homes: dict[str, _Home] = {}
         self._real_paths: dict[str, str] = {}
 
     def of(self, pack: str) -> tuple[str, str] | None:
@@ -120,20 +114,23 @@ class _Repositories:
         above, name = os.path.split(os.path.abspath(pack))
         # All packs of a folder share its real path; only the last part may be another
         # link.
-        place = os.path.join(self._real(above), name)
+        real = self._real_paths.get(above)
+        if real is None:
+            real = self._real_paths[above] = os.path.realpath(above)
+        place = os.path.join(real, name)
         if os.path.islink(place):
             place = os.path.realpath(place)
         home = self._home(place)
         folder = home.repository or home.owned
         return None if folder is None else (folder, os.path.relpath(place, folder))
 
-    def _home(self, folder: str) -> "_Home":
-        home = self._owners.get(folder)
+    def _home(self, folder: str) -> _Home:
+        home = self._homes.get(folder)
         if home is None:
-            home = self._owners[folder] = self._look(folder)
+            home = self._homes[folder] = self._look(folder)
         return home
 
-    def _look(self, folder: str) -> "_Home":
+    def _look(self, folder: str) -> _Home:
         try:
             # One listing answers whether any of the files below exists.
             names = set(os.listdir(folder))
@@ -149,12 +146,6 @@ class _Repositories:
                 return _Home(above.repository, folder)
         return above
 
-    def _real(self, folder: str) -> str:
-        real = self._real_paths.get(folder)
-        if real is None:
-            real = self._real_paths[folder] = os.path.realpath(folder)
-        return real
-
 
 def _read_codeowners(home: str) -> str:
     for place in CODEOWNERS_PATHS:
@@ -168,13 +159,11 @@ def _read_codeowners(home: str) -> str:
 
 
 def parse_codeowners(text: str) -> tuple[OwnerRule, ...]:
-    """Return the rules of a CODEOWNERS file in order; other lines are left out.
-
-    As on GitHub: the patterns of .gitignore without ``!`` and ``[ ]``, and ``#`` always
-    starts a comment; a line without owners removes the owners.
-    """
+    """Return the rules of a CODEOWNERS file in order; other lines are left out."""
     rules: list[OwnerRule] = []
     for line in text.splitlines():
+        # As on GitHub: the patterns of .gitignore without `!` and `[ ]`; `#` always
+        # starts a comment, and a line without owners removes the owners.
         words = _WORD.findall(re.sub(r"(?:^|\s)#.*", "", line))
         if not words or not _NO_GLOB.isdisjoint(words[0]) or "***" in words[0]:
             continue
@@ -185,9 +174,9 @@ def parse_codeowners(text: str) -> tuple[OwnerRule, ...]:
 
 
 def _parse_rule(pattern: str, owners: str) -> OwnerRule | None:
-    names = pattern.split("/") if pattern != "/" else []
-    if not names:
+    if pattern == "/":
         return None
+    names = pattern.split("/")
     if names[0] == "":
         names = names[1:]
     elif len(names) == 1 or names[1:] == [""]:
@@ -210,10 +199,8 @@ def owner_by(rules: Sequence[OwnerRule], path: str) -> str:
 
 
 def _rule_matches(rule: OwnerRule, names: Sequence[str]) -> bool:
-    """Return whether a path matches: the usual walk with one place to go back to.
-
-    It takes at most parts times names steps, whatever the file contains.
-    """
+    """Return whether a path matches, in at most parts times names steps."""
+    # One place to go back to is enough: the last part that matches any folders.
     parts = rule.parts
     part = name = 0
     back_part, back_name = -1, 0

@@ -15,9 +15,7 @@ class RegisteredWriter(Protocol):
     """A writer that is closed at the end, and starts again in a forked process."""
 
     def retire(self) -> None: ...
-
     def close(self) -> None: ...
-
     def reset_after_fork(self) -> None: ...
 
 
@@ -78,11 +76,7 @@ _LOCK_OFFSET = 1 << 40
 
 @contextmanager
 def locked(fd: int) -> Generator[None]:
-    """Hold the lock of an open file, which also ends with the process.
-
-    Raises:
-        OSError: The file system has no locks, or on Windows the wait took 10 s.
-    """
+    """Hold the lock of an open file, which also ends with the process."""
     try:
         import fcntl
     except ImportError:
@@ -110,22 +104,15 @@ def _locked_on_windows(fd: int) -> Generator[None]:
         msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
 
 
-_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-_BINARY = getattr(os, "O_BINARY", 0)
+_SYSTEM_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS: Final[int] = os.O_RDWR | os.O_CREAT | _SYSTEM_FLAGS
 
 
 def open_private(path: str) -> int:
-    """Open a file for reading and writing; make it, and its folder, if necessary.
-
-    A new file is private (0600, and 0700 for the folder); one that exists is not
-    changed.
-
-    Raises:
-        OSError: It cannot be opened or made.
-    """
+    """Open a file for reading and writing; make it private, if it does not exist."""
     try:
-        return os.open(path, _FLAGS | _BINARY, 0o600)
+        return os.open(path, _FLAGS, 0o600)
     # The folder is made only if it is missing: that costs nothing in the usual case.
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path) or os.curdir, mode=0o700, exist_ok=True)
-        return os.open(path, _FLAGS | _BINARY, 0o600)
+        return os.open(path, _FLAGS, 0o600)

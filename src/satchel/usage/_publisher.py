@@ -3,13 +3,16 @@
 import errno
 import http.client
 import json
-import ssl
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
+from ssl import create_default_context
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from satchel.errors import ConfigError
+from satchel.files import INDEX_V1, INDEX_V2
 from satchel.model import UsageEvent
 from satchel.usage._background import Background
 from satchel.usage._store import Row, Writer
@@ -49,12 +52,12 @@ def report_to(
             "report_to", "expected a URL such as https://skills.example.com"
         )
     label = url.rstrip("/") if source is None else source
-    path = parts.path.rstrip("/")
-    if path.endswith(".json"):
-        path = ""
-    report_filter = _ReportFilter(label, prefix)
+    path = _site_path(parts.path)
     return Background(
-        lambda: _ReportStore(_posting(parts, f"{path}/v1/loads", token), report_filter),
+        lambda: _ReportStore(
+            _posting(parts, f"{path}/v1/loads", token),
+            lambda number, event: _load_of(number, event, label, prefix),
+        ),
         bound=BOUND,
         interval_s=INTERVAL_S,
         # No load waits for a publisher: what does not fit is dropped at once.
@@ -62,28 +65,26 @@ def report_to(
     )
 
 
-class _ReportFilter:
-    """Which events are reported, and in what form."""
+def _site_path(path: str) -> str:
+    """Return the path of a site whose URL may name its index or its release.json."""
+    if path.endswith(".json"):
+        path = path.removesuffix(INDEX_V2).removesuffix(INDEX_V1)
+        # What is left is another file of the site's folder.
+        path = path.rpartition("/")[0]
+    return path.rstrip("/")
 
-    def __init__(self, label: str, prefix: str) -> None:
-        self._label = label
-        self._prefix = prefix
 
-    def load(self, number: int, event: object) -> dict[str, object] | None:
-        if not isinstance(event, UsageEvent) or event.code is not None:
-            return None
-        if event.source != self._label or event.via == _BY_HAND:
-            return None
-        return {
-            "seq": number,
-            "id": event.name.removeprefix(self._prefix),
-            "file": event.file,
-            "digest": event.digest,
-            "size_bytes": event.size_bytes,
-            "tokens": event.tokens,
-            "duration_s": event.duration_s,
-            "agent": event.agent,
-        }
+def _load_of(
+    number: int, event: object, label: str, prefix: str
+) -> dict[str, object] | None:
+    """Return what is reported of an event; None for nothing."""
+    if not isinstance(event, UsageEvent) or event.code is not None:
+        return None
+    if event.source != label or event.via == _BY_HAND:
+        return None
+    fields = ("file", "digest", "size_bytes", "tokens", "duration_s", "agent")
+    reported = {field: getattr(event, field) for field in fields}
+    return {"seq": number, "id": event.name.removeprefix(prefix), **reported}
 
 
 class _ReportStore:
@@ -92,12 +93,10 @@ class _ReportStore:
     def __init__(
         self,
         post: Callable[[bytes], int],
-        report_filter: _ReportFilter,
-        clock: Callable[[], float] = time.monotonic,
+        load_of: Callable[[int, object], dict[str, object] | None],
     ) -> None:
         self._post = post
-        self._filter = report_filter
-        self._clock = clock
+        self._load_of = load_of
         self._writer = ""
         self._quiet_until = 0.0
 
@@ -106,17 +105,12 @@ class _ReportStore:
         self._writer = writer.id
 
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
-        """Send the loads; the site ignores a second report of the same loads.
-
-        Raises:
-            OSError: The site did not take them; they are sent again, after a while if
-                the site refuses reports.
-        """
+        """Send the loads, or raise; the site ignores a second report of a load."""
         del dropped, now
-        loads = [load for row in rows if (load := self._filter.load(*row)) is not None]
+        loads = [load for row in rows if (load := self._load_of(*row)) is not None]
         if not loads:
             return
-        if self._clock() < self._quiet_until:
+        if time.monotonic() < self._quiet_until:
             raise _connection_error("the site refuses reports")
         body = json.dumps({"writer": self._writer, "loads": loads}).encode()
         try:
@@ -124,7 +118,7 @@ class _ReportStore:
         except http.client.HTTPException as error:
             raise _connection_error(type(error).__name__) from error
         if status != _OK:
-            self._quiet_until = self._clock() + QUIET_S
+            self._quiet_until = time.monotonic() + QUIET_S
             raise _connection_error(f"the site answers {status}")
 
     def close(self, dropped: int, now: float) -> None:
@@ -141,26 +135,17 @@ def _posting(parts: Any, path: str, token: str) -> Callable[[bytes], int]:  # no
     if token:
         headers["Authorization"] = f"Bearer {token}"
 
+    connect: Callable[..., http.client.HTTPConnection] = http.client.HTTPConnection
+    if parts.scheme == "https":
+        # Our own context: a program may have turned the checks of the default one off.
+        connect = partial(http.client.HTTPSConnection, context=create_default_context())
+
     def post(body: bytes) -> int:
-        connection = (
-            http.client.HTTPSConnection(
-                parts.hostname,
-                parts.port,
-                timeout=TIMEOUT_S,
-                context=ssl.create_default_context(),
-            )
-            if parts.scheme == "https"
-            else http.client.HTTPConnection(
-                parts.hostname, parts.port, timeout=TIMEOUT_S
-            )
-        )
-        try:
-            connection.request("POST", path, body, headers)
-            answer = connection.getresponse()
+        with closing(connect(parts.hostname, parts.port, timeout=TIMEOUT_S)) as site:
+            site.request("POST", path, body, headers)
+            answer = site.getresponse()
             # Bounded, because anyone may have written it; only the status counts.
             answer.read(_MAX_ANSWER_BYTES)
             return answer.status
-        finally:
-            connection.close()
 
     return post

@@ -8,11 +8,10 @@ from contextlib import closing
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.usage._records import (
-    DAY_S,
     CopiedSkill,
     ListedSkill,
     Records,
@@ -21,6 +20,7 @@ from satchel.usage._records import (
     checked,
     checked_day,
 )
+from satchel.usage._sinks import DAY_S
 from satchel.usage._sqlite_store import check_version
 from satchel.usage._store import CLOSED, COPIED, COPY_VERSION, DROPPED, STARTED
 
@@ -40,8 +40,14 @@ SELECT CAST(at / {DAY_S} AS INTEGER), name, count(*)
 FROM copies WHERE code IS NULL GROUP BY 1, 2
 """  # noqa: S608 - our own number
 _HAS_COPIES: Final = "SELECT 1 FROM sqlite_master WHERE name = 'copies'"
+_DAMAGES: Final = (
+    *(ValueError, KeyError, TypeError, AttributeError),
+    *(OverflowError, RecursionError),
+)
+"""What reading a damaged line raises."""
 _T = TypeVar("_T")
-_Key = tuple[int, str, str, str, str, str, str, str, str, str, str]
+_ORIGIN: Final = ("source", "digest", "release", "owner", "agent", "client")
+_Key: TypeAlias = tuple[Any, ...]
 
 
 def read_records(path: str | PathLike[str]) -> Records:
@@ -56,7 +62,13 @@ def read_records(path: str | PathLike[str]) -> Records:
         raise MissingPathError(str(path))
     with file.open("rb") as start:
         is_database = start.read(len(_SQLITE)) == _SQLITE
-    return _read_database(file) if is_database else _read_lines(file)
+    if is_database:
+        return _read_database(file)
+    reader = _LineReader(str(file))
+    with file.open("rb") as lines:
+        for line in lines:
+            reader.take(line)
+    return reader.records()
 
 
 def _read_database(file: Path) -> Records:
@@ -81,7 +93,9 @@ def _rows(url: str, file: Path) -> Records:
         check_version(base, str(file))
         rows = _RowParser()
         tallies = list(rows.of(_tally, base.execute(_TALLIES)))
-        writers = list(rows.of(_writer, base.execute(_WRITERS)))
+        writers = list(
+            rows.of(lambda *row: checked(WriterState(*row)), base.execute(_WRITERS))
+        )
         has_copies = base.execute(_HAS_COPIES).fetchone() is not None
         copied = base.execute(_COPIES) if has_copies else ()
         copies = list(rows.of(_copied, copied))
@@ -124,10 +138,6 @@ def _copied(day: object, *rest: Any) -> CopiedSkill:  # noqa: ANN401
     return checked(CopiedSkill(checked_day(day), *rest))
 
 
-def _writer(*row: Any) -> WriterState:  # noqa: ANN401
-    return checked(WriterState(*row))
-
-
 def _offer(name: object, day: object) -> tuple[str, int]:
     return _text(name), checked_day(day)
 
@@ -136,14 +146,6 @@ def _skill(name: object, *row: Any) -> tuple[str, ListedSkill]:  # noqa: ANN401
     source, digest, owner, refs = row
     listed = ListedSkill(source, digest, owner, tuple(json.loads(refs)), ())
     return _text(name), checked(listed)
-
-
-def _read_lines(file: Path) -> Records:
-    reader = _LineReader(str(file))
-    with file.open("rb") as lines:
-        for line in lines:
-            reader.take(line)
-    return reader.records()
 
 
 class _LineReader:
@@ -167,14 +169,7 @@ class _LineReader:
             if version <= COPY_VERSION:
                 self._take(value)
                 return
-        except (
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            OverflowError,
-            RecursionError,
-        ):
+        except _DAMAGES:
             self._unread += 1
             return
         # Not counted as damaged: the report would leave out every event of a later
@@ -186,10 +181,8 @@ class _LineReader:
         )
 
     def records(self) -> Records:
-        tallies = [
-            Tally(*key, count, self._tokens[key])
-            for key, count in sorted(self._counts.items())
-        ]
+        counts = sorted(self._counts.items())
+        rows: list[list[Any]] = [[*key, n, self._tokens[key]] for key, n in counts]
         listed = {
             name: replace(skill, days=tuple(sorted(self._days[name])))
             for name, skill in self._listed.items()
@@ -198,25 +191,15 @@ class _LineReader:
         copies = [
             CopiedSkill(*key, count) for key, count in sorted(self._copies.items())
         ]
+        tallies = [Tally(*row) for row in rows]
         return Records(tallies, listed, writers, self._unread, copies)
 
     def _take(self, value: Mapping[str, Any]) -> None:
         event, writer = value["event"], value["writer"]
         if event == STARTED:
-            started = value["at"]
-            self._writers[writer] = checked(
-                WriterState(
-                    writer,
-                    value["process"],
-                    value["host"],
-                    value["pid"],
-                    value["bound"],
-                    started,
-                    started,
-                    None,
-                    0,
-                )
-            )
+            about = [value[key] for key in ("process", "host", "pid", "bound")]
+            row: list[Any] = [writer, *about, value["at"], value["at"], None, 0]
+            self._writers[writer] = checked(WriterState(*row))
             return
         self._seen(writer, value["at"])
         if event in (CLOSED, DROPPED):
@@ -240,12 +223,10 @@ class _LineReader:
 
     def _ended(self, writer: str, value: Mapping[str, Any]) -> None:
         state = self._writers.get(writer)
-        if state is None:
-            return
-        closed = value["at"] if value["event"] == CLOSED else None
-        dropped = value["dropped"]
-        ended = replace(state, closed=closed, dropped=dropped)
-        self._writers[writer] = checked(ended)
+        if state is not None:
+            closed = value["at"] if value["event"] == CLOSED else None
+            ended = replace(state, closed=closed, dropped=value["dropped"])
+            self._writers[writer] = checked(ended)
 
     def _offered(self, value: Mapping[str, Any]) -> None:
         day = checked_day(int(value["at"] // DAY_S))
@@ -269,29 +250,18 @@ class _LineReader:
             self._copies[key] += 1
 
     def _loaded(self, value: Mapping[str, Any]) -> None:
-        key = (
+        file = value["reference"] or value["script"] or ""
+        texts = (value["name"], file, value["via"], value["code"] or "")
+        key: _Key = (
             checked_day(int(value["at"] // DAY_S)),
-            _text(value["name"]),
-            _text(value["reference"] or value["script"] or ""),
-            _text(value["via"]),
-            _text(value["code"] or ""),
-            _text(value["source"]),
-            _text(value["digest"]),
-            _text(value["release"]),
-            _text(value["owner"]),
-            _text(value["agent"]),
-            _text(value["client"]),
+            *map(_text, texts),
+            *(_text(value[column]) for column in _ORIGIN),
         )
-        # Tokens first: they may be damaged, and then the line counts nowhere.
-        self._tokens[key] += _whole(value["tokens"])
+        # Not isinstance: True and False are ints too.
+        if type(value["tokens"]) is not int:
+            raise TypeError(value["tokens"])
+        self._tokens[key] += value["tokens"]
         self._counts[key] += 1
-
-
-def _whole(value: object) -> int:
-    # Not isinstance: True and False are ints too.
-    if type(value) is not int:
-        raise TypeError(value)
-    return value
 
 
 def _text(value: object) -> str:

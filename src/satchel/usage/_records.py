@@ -9,19 +9,17 @@ from hashlib import sha256
 from types import NoneType
 from typing import Any, Final, TypeVar, cast, get_args
 
-DAY_S: Final = 86_400
-"""Days are whole days since 1970-01-01, UTC."""
-
+from satchel.usage._sinks import DAY_S
 
 _LAST_DAY: Final = 2_932_896
 """The last day that has a date: 9999-12-31."""
-_TYPES: Final[Mapping[Any, frozenset[type]]] = {
-    str: frozenset({str}),
-    int: frozenset({int}),
-    float: frozenset({int, float}),
-    float | None: frozenset({int, float, NoneType}),
-    tuple[str, ...]: frozenset({tuple}),
-    tuple[int, ...]: frozenset({tuple}),
+_TYPES: Final[Mapping[Any, tuple[type, ...]]] = {
+    str: (str,),
+    int: (int,),
+    float: (int, float),
+    float | None: (int, float, NoneType),
+    tuple[str, ...]: (tuple,),
+    tuple[int, ...]: (tuple,),
 }
 
 
@@ -94,22 +92,14 @@ _Row = TypeVar("_Row", Tally, ListedSkill, WriterState, CopiedSkill)
 
 
 def checked_day(day: object) -> int:
-    """Return the day, if it is one.
-
-    Raises:
-        ValueError: It is none: the file was damaged or changed.
-    """
+    """Return the day; raise `ValueError` if the file was damaged or changed."""
     if type(day) is not int or not 0 <= day <= _LAST_DAY:
         raise ValueError(day)
     return day
 
 
 def checked(row: _Row) -> _Row:
-    """Return the row, if each field has its declared type.
-
-    Raises:
-        TypeError: One has not: the file was damaged or changed.
-    """
+    """Return the row; raise `TypeError` if a field has not its declared type."""
     for column in fields(row):
         value: Any = getattr(row, column.name)
         # Exact types, because True and False are ints too.
@@ -143,7 +133,7 @@ def is_running(pid: int) -> bool | None:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        return True
+        pass  # it runs, for another user
     return True
 
 
@@ -154,17 +144,13 @@ def ended_unclosed(
     host: str,
     running: Callable[[int], bool | None] = is_running,
 ) -> tuple[WriterState, ...]:
-    """Return the writers that ended without being closed: they may have lost events.
-
-    A writer of this machine has ended if its process does not run, or if a later
-    process wrote with the same number, as in containers. A writer of another machine
-    counts as ended after two days without an event.
-    """
+    """Return the writers that ended without being closed: they may have lost events."""
     latest: dict[tuple[str, int], WriterState] = {}
     for writer in sorted(writers, key=lambda writer: writer.started):
         latest[writer.host, writer.pid] = writer
 
     def has_ended(writer: WriterState) -> bool:
+        # A later process wrote with the same number, as in containers.
         if latest[writer.host, writer.pid].process != writer.process:
             return True
         runs = running(writer.pid) if writer.host == host else None
@@ -186,10 +172,7 @@ _MIRROR_SHARE: Final = 0.9
 def split_mirrors(
     tallies: Iterable[Tally], mirrors: Collection[str]
 ) -> tuple[list[Tally], list[CopiedSkill]]:
-    """Return the loads, and separately what mirrors read.
-
-    ``mirrors`` are the names of clients that copy skills.
-    """
+    """Return the loads, and what clients read that copy skills: the ``mirrors``."""
     loads: list[Tally] = []
     copies: list[CopiedSkill] = []
     for tally in tallies:
@@ -204,10 +187,7 @@ def split_mirrors(
 def suspected_mirrors(
     tallies: Iterable[Tally], listed: Mapping[str, ListedSkill]
 ) -> dict[str, tuple[int, int]]:
-    """Return clients that read nearly all skills on one day: how many, of how many.
-
-    They may be mirrors; their reads look like loads.
-    """
+    """Return clients that read nearly all skills on one day: how many, of how many."""
     offered = Counter(day for skill in listed.values() for day in skill.days)
     read: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
     for tally in tallies:

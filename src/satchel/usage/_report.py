@@ -2,12 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
+from operator import attrgetter
 from typing import Final, Literal
 
 from satchel.usage._records import (
-    DAY_S,
     ListedSkill,
     Records,
     Tally,
@@ -15,6 +15,7 @@ from satchel.usage._records import (
     split_mirrors,
     suspected_mirrors,
 )
+from satchel.usage._sinks import DAY_S
 
 CORE_SHARE: Final = 0.8
 """The core set is the fewest skills that make this share of the loads."""
@@ -23,6 +24,7 @@ NOT_FOUND: Final = "skill-not-found"
 BY_HAND: Final = "cli"
 """When a person looks at a skill on the command line, no agent uses it."""
 _EPOCH: Final = date(1970, 1, 1).toordinal()
+_origin_of = attrgetter("release", "owner", "source", "via", "agent", "client")
 
 UsageStatus = Literal["used", "dead", "unknown"]
 
@@ -53,21 +55,9 @@ class SkillUse:
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON; in each mapping the most frequent comes first."""
-        return {
-            "name": self.name,
-            "loads": self.loads,
-            "files": self.files,
-            "by_hand": self.by_hand,
-            "tokens": self.tokens,
-            "last": _iso(self.last) if self.last is not None else None,
-            "releases": _most(self.releases),
-            "digests": _most(self.digests),
-            "owners": _most(self.owners),
-            "sources": _most(self.sources),
-            "edges": _most(self.edges),
-            "agents": _most(self.agents),
-            "clients": _most(self.clients),
-        }
+        flat = {field.name: getattr(self, field.name) for field in fields(self)}
+        ordered = {k: _most(v) for k, v in flat.items() if isinstance(v, Counter)}
+        return flat | ordered | {"last": _iso(self.last)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +222,7 @@ def make_report(  # noqa: PLR0913 - by name, and each with a default
         dropped=sum(writer.dropped for writer in records.writers),
         unclosed=tuple(unclosed),
         bad_lines=records.unread,
-        may_mirror=suspected_mirrors(
-            (t for t in loads if t.day >= first), records.listed
-        ),
+        may_mirror=suspected_mirrors(recent, records.listed),
         at_work=tuple(
             w for w in records.writers if w.closed is None and w not in unclosed
         ),
@@ -252,11 +240,10 @@ def _uses(tallies: Iterable[Tally], first: int) -> tuple[SkillUse, ...]:
         use = uses.setdefault(tally.name, SkillUse(tally.name))
         if tally.via == BY_HAND:
             use.by_hand += tally.count
-            continue
-        use.last = last[tally.name]
-        _count(use, tally)
-    order = sorted(uses.values(), key=lambda use: (-use.loads, -use.by_hand, use.name))
-    return tuple(order)
+        else:
+            use.last = last[tally.name]
+            _count(use, tally)
+    return tuple(sorted(uses.values(), key=lambda u: (-u.loads, -u.by_hand, u.name)))
 
 
 def _count(use: SkillUse, tally: Tally) -> None:
@@ -266,14 +253,8 @@ def _count(use: SkillUse, tally: Tally) -> None:
         use.files += tally.count
     else:
         use.digests[tally.digest] += tally.count
-    for counter, key in (
-        (use.releases, tally.release),
-        (use.owners, tally.owner),
-        (use.sources, tally.source),
-        (use.edges, tally.via),
-        (use.agents, tally.agent),
-        (use.clients, tally.client),
-    ):
+    counters = use.releases, use.owners, use.sources, use.edges, use.agents, use.clients
+    for counter, key in zip(counters, _origin_of(tally), strict=True):
         if key:
             counter[key] += tally.count
 
@@ -340,8 +321,8 @@ def _most(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _iso(day: int) -> str:
-    return date.fromordinal(_EPOCH + day).isoformat()
+def _iso(day: int | None) -> str | None:
+    return None if day is None else date.fromordinal(_EPOCH + day).isoformat()
 
 
 def _status_entry(status: SkillStatus) -> dict[str, object]:
@@ -349,7 +330,7 @@ def _status_entry(status: SkillStatus) -> dict[str, object]:
         "name": status.name,
         "reason": str(status),
         "days_seen": status.seen,
-        "last": _iso(status.last) if status.last is not None else None,
-        "offered": _iso(status.offered) if status.offered is not None else None,
+        "last": _iso(status.last),
+        "offered": _iso(status.offered),
         "owner": status.owner,
     }

@@ -1,9 +1,10 @@
 """Give an event to every sink; a sink that fails never fails a load."""
 
 import sys
+from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from satchel.model import CatalogSynced, SkillSynced, UsageEvent
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 Event: TypeAlias = UsageEvent | SkillSynced | CatalogSynced
+DAY_S: Final = 86_400
+"""Days are whole days since 1970-01-01, UTC."""
 EVERY_KIND: Final = (UsageEvent, SkillSynced, CatalogSynced)
 DeferredEvent: TypeAlias = tuple[Any, ...]
 """The function that makes an event, and its arguments, as one tuple.
@@ -42,6 +45,25 @@ class UsageState:
 def make_event(deferred: DeferredEvent) -> Any:  # noqa: ANN401 - one of Event
     """Return the event that was deferred; to be called once."""
     return deferred[0](*deferred[1:])
+
+
+class _SharedEvent:
+    """An event that several sinks wait for: the first one that asks makes it."""
+
+    __slots__ = ("_deferred", "_event", "_lock")
+
+    def __init__(self, deferred: DeferredEvent) -> None:
+        self._deferred: DeferredEvent | None = deferred
+        self._event: object = None
+        # Sinks that write in the background ask from threads of their own.
+        self._lock = allocate_lock()
+
+    def make(self) -> object:
+        with self._lock:
+            if self._deferred is not None:
+                self._event = make_event(self._deferred)
+                self._deferred = None  # it holds the text of the file
+            return self._event
 
 
 class EventSink:
@@ -99,9 +121,9 @@ class _AdaptedSink(EventSink):
 
     def __init__(self, sink: UsageSink) -> None:
         self._sink: Any = sink
-        self._own_defer = self._ability("defer")
+        self._own_defer = getattr(sink, "defer", None)
         optional = ((SkillSynced, "skill_synced"), (CatalogSynced, "synced"))
-        has = [kind for kind, name in optional if self._ability(name) is not None]
+        has = [kind for kind, name in optional if getattr(sink, name, None) is not None]
         self.takes = getattr(sink, "takes", (UsageEvent, *has))
 
     @property
@@ -144,11 +166,8 @@ class _AdaptedSink(EventSink):
     def retire(self) -> None:
         self._call("retire")
 
-    def _ability(self, name: str) -> Any:  # noqa: ANN401 - a method, or None
-        return getattr(self._sink, name, None)
-
     def _call(self, name: str) -> None:
-        method = self._ability(name)
+        method = getattr(self._sink, name, None)
         if method is not None:
             method()
 
@@ -159,6 +178,10 @@ class _AdaptedSink(EventSink):
             return default
         # A plug-in may use the name for something else; only the expected type counts.
         return value if isinstance(value, type(default)) else default
+
+
+def _as_event_sink(sink: UsageSink) -> EventSink:
+    return sink if isinstance(sink, EventSink) else _AdaptedSink(sink)
 
 
 class LoadsOnly(_AdaptedSink):
@@ -199,6 +222,10 @@ class ListSink(EventSink):
 
 _INFO: Final = 20
 """``logging.INFO``, without the import: it takes longer than reading ten packs."""
+_load_values = attrgetter(
+    *("event", "name", "reference", "script", "source", "duration_s", "error")
+)
+_copy_values = attrgetter("event", "name", "file", "source", "code", "via")
 
 
 class LoggingSink(EventSink):
@@ -232,30 +259,13 @@ class LoggingSink(EventSink):
 
     def record(self, event: UsageEvent) -> None:
         """Log a load; every value from outside is quoted, so that no line is forged."""
-        self._log(
-            event.as_dict(),
-            "%s name=%r reference=%r script=%r source=%r duration_s=%.6f error=%r",
-            event.event,
-            event.name,
-            event.reference,
-            event.script,
-            event.source,
-            event.duration_s,
-            event.error,
-        )
+        form = "%s name=%r reference=%r script=%r source=%r duration_s=%.6f error=%r"
+        self._log(event.as_dict(), form, *_load_values(event))
 
     def skill_synced(self, event: SkillSynced) -> None:
         """Log a file that was fetched for a copy."""
-        self._log(
-            event.as_dict(),
-            "%s name=%r file=%r source=%r code=%r via=%r",
-            event.event,
-            event.name,
-            event.file,
-            event.source,
-            event.code,
-            event.via,
-        )
+        form = "%s name=%r file=%r source=%r code=%r via=%r"
+        self._log(event.as_dict(), form, *_copy_values(event))
 
     def synced(self, event: CatalogSynced) -> None:
         """Log how many skills are on offer."""
@@ -267,9 +277,8 @@ class LoggingSink(EventSink):
             "release": event.release,
             "via": event.via,
         }
-        form = "%s skills=%d added=%d release=%r via=%r"
-        values = [value for name, value in fields.items() if name != "at"]
-        self._log(fields, form, *values)
+        name, _, *values = fields.values()
+        self._log(fields, "%s skills=%d added=%d release=%r via=%r", name, *values)
 
     def _log(self, fields: dict[str, object], form: str, *values: object) -> None:
         if self.awake and self._logger is not None:
@@ -281,13 +290,7 @@ class Sinks:
 
     def __init__(self, sinks: Iterable[UsageSink]) -> None:
         """Take the sinks; an object that is no `EventSink` is wrapped as one."""
-        self._sinks = [
-            (
-                sink if isinstance(sink, EventSink) else _AdaptedSink(sink),
-                type(sink).__name__,
-            )
-            for sink in sinks
-        ]
+        self._sinks = [(_as_event_sink(sink), type(sink).__name__) for sink in sinks]
         self._takers = {
             kind: [(sink, name) for sink, name in self._sinks if kind in sink.takes]
             for kind in EVERY_KIND
@@ -321,7 +324,10 @@ class Sinks:
 
     def emit(self, kind: type[Event], deferred: DeferredEvent) -> None:
         """Give an event to each sink that takes its kind; the sink makes it."""
-        for sink, name in self._takers[kind]:
+        takers = self._takers[kind]
+        if len(takers) > 1:
+            deferred = (_SharedEvent(deferred).make,)
+        for sink, name in takers:
             try:
                 sink.defer(deferred)
             # BaseException: a panic of an extension in Rust is no Exception.
@@ -349,12 +355,8 @@ class Sinks:
                 self._failed(name, error)
 
     def _failed(self, name: str, error: BaseException) -> None:
-        """Count what a sink raised.
-
-        Raises:
-            KeyboardInterrupt, SystemExit: It was one of these: somebody ends the
-                program, while the sink was at work by chance.
-        """
+        """Count what a sink raised; raise again what ends the program."""
+        # Somebody ends the program while the sink is at work by chance.
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise error
         count = self._failures[name] = self._failures.get(name, 0) + 1

@@ -9,9 +9,9 @@ from operator import attrgetter
 from typing import Final
 
 from satchel.errors import ConfigError
-from satchel.model import CatalogSynced, SkillSynced, UsageEvent
+from satchel.model import CatalogSynced, SkillSynced
 from satchel.usage._process import locked, open_private
-from satchel.usage._records import DAY_S
+from satchel.usage._sinks import DAY_S
 from satchel.usage._store import SCHEMA_VERSION, Row, Writer, plain_text, row_errors
 
 BUSY_S: Final = 1.0
@@ -19,25 +19,12 @@ BUSY_S: Final = 1.0
 TURN_SUFFIX: Final = "-turn"
 
 LOAD_COLUMNS: Final = (
-    "at",
-    "name",
-    "reference",
-    "script",
-    "source",
-    "duration_s",
-    "error",
-    "file",
-    "via",
-    "digest",
-    "size_bytes",
-    "code",
-    "tokens",
-    "release",
-    "owner",
-    "agent",
+    *("at", "name", "reference", "script", "source", "duration_s", "error", "file"),
+    *("via", "digest", "size_bytes", "code", "tokens", "release", "owner", "agent"),
     "client",
 )
 _values = attrgetter(*LOAD_COLUMNS)
+_writer_values = attrgetter("id", "process", "host", "pid", "bound", "started")
 _VALUE_ERRORS: Final = (
     sqlite3.IntegrityError,
     sqlite3.InterfaceError,
@@ -86,6 +73,7 @@ _INSERT_COPY: Final = (
     "INSERT INTO copies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (writer, seq) DO NOTHING"
 )
+_INSERT_OFFER: Final = "INSERT OR IGNORE INTO offers VALUES (?, ?)"
 _copy_values = attrgetter("at", "name", "file", "source", "via", "code", "client")
 _marks = ", ".join("?" * (len(LOAD_COLUMNS) + 2))
 _columns = ", ".join(f'"{name}"' for name in LOAD_COLUMNS)
@@ -119,12 +107,7 @@ class SqliteStore:
         self._offered: tuple[int, object] = -1, None
 
     def open(self, writer: Writer) -> None:
-        """Open the file, or make it, and register the writer.
-
-        Raises:
-            ConfigError: A later Satchel wrote it.
-            OSError, sqlite3.Error: It cannot be opened.
-        """
+        """Open the file, or make it, and register the writer."""
         # Make the file first: SQLite would make it with the permissions of the umask.
         os.close(open_private(self._path))
         with self._turn():
@@ -154,14 +137,7 @@ class SqliteStore:
         self._number = base.execute(
             "INSERT INTO writers (id, process, host, pid, bound, started, seen) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) RETURNING number",
-            (
-                writer.id,
-                writer.process,
-                writer.host,
-                writer.pid,
-                writer.bound,
-                writer.started,
-            ),
+            _writer_values(writer),
         ).fetchone()[0]
 
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
@@ -173,60 +149,28 @@ class SqliteStore:
     def _write(
         self, base: sqlite3.Connection, rows: Sequence[Row], dropped: int, now: float
     ) -> None:
-        loads = [
-            (self._number, seq, *map(_storable, _values(event)))
-            for seq, event in rows
-            if isinstance(event, UsageEvent)
-        ]
-        copies = [
-            (self._number, seq, *map(_storable, _copy_values(event)))
-            for seq, event in rows
-            if isinstance(event, SkillSynced)
-        ]
-        syncs = [event for _, event in rows if isinstance(event, CatalogSynced)]
+        loads: list[Sequence[object]] = []
+        copies: list[Sequence[object]] = []
+        syncs: list[CatalogSynced] = []
+        for seq, event in rows:
+            if isinstance(event, CatalogSynced):
+                syncs.append(event)
+            elif isinstance(event, SkillSynced):
+                copies.append((self._number, seq, *map(_storable, _copy_values(event))))
+            else:
+                loads.append((self._number, seq, *map(_storable, _values(event))))
         offered = self._offered
         with self._turn(), _transaction(base):
             base.executemany(_INSERT, loads)
             base.executemany(_INSERT_COPY, copies)
             for event in syncs:
-                offered = self._write_offer(base, event, offered)
+                offered = _write_offer(base, event, offered)
             base.execute(
                 "UPDATE writers SET seen = ?, dropped = ? WHERE number = ?",
                 (now, dropped, self._number),
             )
         # Only after the commit: a transaction that failed stored no offer.
         self._offered = offered
-
-    def _write_offer(
-        self,
-        base: sqlite3.Connection,
-        event: CatalogSynced,
-        before: tuple[int, object],
-    ) -> tuple[int, object]:
-        """Store the skills on offer on this day, if they changed; return them."""
-        day = int(event.at // DAY_S)
-        news = day, (event.entries, event.owners)
-        if news == before:
-            return before
-        base.executemany(
-            _UPSERT,
-            [
-                (
-                    plain_text(entry.id),
-                    plain_text(entry.source),
-                    entry.digest,
-                    plain_text(event.owners.get(entry.id, "")),
-                    json.dumps([*map(plain_text, entry.references)]),
-                    day,
-                )
-                for entry in event.entries
-            ],
-        )
-        base.executemany(
-            "INSERT OR IGNORE INTO offers VALUES (?, ?)",
-            [(day, plain_text(entry.id)) for entry in event.entries],
-        )
-        return news
 
     def close(self, dropped: int, now: float) -> None:
         """Record the close, and close the file."""
@@ -239,11 +183,9 @@ class SqliteStore:
 
     @contextmanager
     def _turn(self) -> Generator[None]:
-        """Wait for this writer's turn, by a lock on a second file: first come first.
-
-        SQLite itself only tries again and again; if many writers never pause, one of
-        them may wait for seconds.
-        """
+        """Wait for this writer's turn, by a lock on a second file: first come first."""
+        # SQLite itself only tries again and again; if many writers never pause, one of
+        # them may wait for seconds.
         fd = open_private(f"{self._path}{TURN_SUFFIX}")
         try:
             with locked(fd):
@@ -256,6 +198,30 @@ class SqliteStore:
         if self._base is None:
             raise sqlite3.ProgrammingError("the store is not open")
         return self._base
+
+
+def _write_offer(
+    base: sqlite3.Connection, event: CatalogSynced, before: tuple[int, object]
+) -> tuple[int, object]:
+    """Store the skills on offer on this day, if they changed; return them."""
+    day = int(event.at // DAY_S)
+    news = day, (event.entries, event.owners)
+    if news == before:
+        return before
+    skills = [
+        (
+            plain_text(entry.id),
+            plain_text(entry.source),
+            entry.digest,
+            plain_text(event.owners.get(entry.id, "")),
+            json.dumps([*map(plain_text, entry.references)]),
+            day,
+        )
+        for entry in event.entries
+    ]
+    base.executemany(_UPSERT, skills)
+    base.executemany(_INSERT_OFFER, [(day, skill[0]) for skill in skills])
+    return news
 
 
 def _storable(value: object) -> object:
@@ -280,11 +246,7 @@ def _transaction(base: sqlite3.Connection) -> Generator[None]:
 
 
 def check_version(base: sqlite3.Connection, path: str) -> None:
-    """Accept a file that this Satchel can read.
-
-    Raises:
-        ConfigError: It is something else, or a later Satchel wrote it.
-    """
+    """Raise `ConfigError` for another database, or one that a later Satchel wrote."""
     try:
         row = base.execute("SELECT schema_version FROM satchel_usage").fetchone()
     except sqlite3.OperationalError as error:

@@ -26,9 +26,8 @@ class InvalidRowError(Exception):
 class Writer:
     """A sink of one process, from its first event to its close.
 
-    ``process`` is different for each process, even with the same ``pid``; ``host`` is a
-    mark of the machine, not its name. ``bound`` is how many events may be lost if it is
-    not closed.
+    ``process`` is different for each process, even with the same ``pid``. ``bound`` is
+    how many events may be lost if it is not closed.
     """
 
     id: str
@@ -64,11 +63,7 @@ class EventStore(Protocol):
 
 @contextmanager
 def row_errors(*more: type[Exception]) -> Generator[None]:
-    """Turn errors about the values of rows, and those in ``more``, into one class.
-
-    Raises:
-        InvalidRowError: There was such an error.
-    """
+    """Turn errors about the values of rows, and ``more``, into `InvalidRowError`."""
     value_errors = (AttributeError, TypeError, ValueError, OverflowError)
     blamed: tuple[type[Exception], ...] = (*value_errors, *more)
     try:
@@ -137,17 +132,8 @@ def started_line(writer: Writer) -> dict[str, object]:
     }
 
 
-def dropped_line(writer: str, dropped: int, now: float) -> dict[str, object]:
-    """Return the line about events that a writer has dropped since it started."""
-    return _about(DROPPED, writer, dropped, now)
-
-
-def closed_line(writer: str, dropped: int, now: float) -> dict[str, object]:
-    """Return the line that says that a writer was closed."""
-    return _about(CLOSED, writer, dropped, now)
-
-
-def _about(event: str, writer: str, dropped: int, now: float) -> dict[str, object]:
+def writer_line(event: str, writer: str, dropped: int, now: float) -> dict[str, object]:
+    """Return the line that says that a writer dropped events, or was closed."""
     return {
         "event": event,
         "at": now,

@@ -125,6 +125,7 @@ def test_that_of_a_site_is_no_release() -> None:
         (b"{", "it is not JSON"),
         (b"\xff\xfe{}", "it is not JSON"),
         (b"1" * 5_000, "it is not JSON"),
+        (b'{"format": "a", "format": "b"}', "an object has the member 'format' twice"),
         (b"[" * 200_000, "it is nested too deeply"),
         (b"[]", "the document: expected an object"),
         (b"null", "the document: expected an object"),

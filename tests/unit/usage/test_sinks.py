@@ -1,5 +1,6 @@
 """Sinks of usage events, and giving events to them whatever they do."""
 
+import http.client
 import logging
 import subprocess
 import sys
@@ -7,7 +8,15 @@ import sys
 import pytest
 
 from satchel.model import CatalogSynced, SkillSynced, UsageEvent
-from satchel.usage import EventSink, ListSink, LoadsOnly, LoggingSink, Sinks, UsageState
+from satchel.usage import (
+    EventSink,
+    ListSink,
+    LoadsOnly,
+    LoggingSink,
+    Sinks,
+    UsageState,
+    report_to,
+)
 from tests.unit.usage.library import NOON, copied, sync
 
 
@@ -104,11 +113,15 @@ def test_nobody_who_has_not_imported_logging_pays_for_it() -> None:
 
 
 def test_events_reach_every_sink() -> None:
-    first, second = ListSink(), ListSink()
+    first, second, made = ListSink(), ListSink(), []
 
-    Sinks([first, second]).emit(UsageEvent, (event,))
+    def make() -> UsageEvent:
+        made.append(event())
+        return made[-1]
 
-    assert first.events == second.events == [event()]
+    Sinks([first, second]).emit(UsageEvent, (make,))
+
+    assert first.events == second.events == made == [event()]
 
 
 @pytest.mark.row("C34", "G10")
@@ -263,3 +276,32 @@ def test_a_catalog_is_not_made_for_sinks_that_take_loads_only() -> None:
     sinks.emit(CatalogSynced, (lambda: 1 // 0,))
 
     assert sinks.failures == {}
+
+
+@pytest.mark.parametrize(
+    ("site", "path"),
+    [
+        ("", "/v1/loads"),
+        ("/", "/v1/loads"),
+        ("/team/", "/team/v1/loads"),
+        ("/team/release.json", "/team/v1/loads"),
+        ("/skills.json", "/v1/loads"),
+        ("/team/.well-known/agent-skills/index.json", "/team/v1/loads"),
+        ("/.well-known/skills/index.json", "/v1/loads"),
+    ],
+)
+def test_a_site_gets_reports_below_its_own_path(
+    site: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+
+    def request(_: object, method: str, target: str, *__: object) -> None:
+        sent.append(f"{method} {target}")
+        raise OSError
+
+    monkeypatch.setattr(http.client.HTTPConnection, "request", request)
+    back = report_to(f"http://127.0.0.1:9{site}", source="s")
+    back.record(event())
+    back.close()
+
+    assert sent[0] == f"POST {path}"

@@ -41,7 +41,7 @@ from satchel.load import (
     tools_for,
 )
 from satchel.model import MAX_NAME_CHARS, Loaded, Request, Style
-from satchel.text import nearest
+from satchel.text import ascii_json, nearest
 
 if TYPE_CHECKING:
     from satchel.model import Json
@@ -199,7 +199,7 @@ def _packs(skills: "Satchel", load: _Load, request: ShowRequest) -> str:
         request.file if request.bucket == "references" else None,
         request.file if request.bucket == "scripts" else None,
     )
-    return _as_json(result)
+    return ascii_json(result)
 
 
 def _file(skills: "Satchel", load: _Load, request: ShowRequest, *, xml: bool) -> str:
@@ -211,13 +211,9 @@ def _file(skills: "Satchel", load: _Load, request: ShowRequest, *, xml: bool) ->
         try:
             load(Request(request.name))
         except SkillError as error:
-            return _as_json(error_result(error))
+            return ascii_json(error_result(error))
     arguments = {key: request.name, "path": request.path_in(skills)}
-    return _as_json(box.call("read_skill_file", arguments))
-
-
-def _as_json(value: object) -> str:
-    return json.dumps(value, indent=2).replace("\x7f", "\\u007f")
+    return ascii_json(box.call("read_skill_file", arguments))
 
 
 _SUGGESTIONS: Final = 3

@@ -1,6 +1,5 @@
 """The formats of a report, and what several of them share."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
 from satchel.lint._report import CheckReport, LibraryChange, Likeness
-from satchel.text import decode, is_text, plural, printable
+from satchel.text import ascii_json, decode, is_text, plural, printable
 
 MAX_LINES: Final = 50
 """Lines of one section that are shown before the rest is only counted."""
@@ -105,9 +104,8 @@ def safe_in_log(text: str) -> str:
 
 def as_json(document: object) -> str:
     """Return JSON of ASCII that is safe on a terminal and in such a log."""
-    text = json.dumps(document, indent=2).replace("\x7f", "\\u007f")
     # An escape of JSON, so that a parser still reads the same text.
-    return _COMMAND.sub(r"#\\u0023", text)
+    return _COMMAND.sub(r"#\\u0023", ascii_json(document))
 
 
 _MAX_BYTES: Final = 1024 * 1024

@@ -3,7 +3,6 @@
 import os
 import socket
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,11 +10,15 @@ from satchel.testing.hostile._pack import (
     BAD,
     CannotMake,
     HostilePack,
+    Writes,
+    add_to,
     front,
     write_skill,
 )
 
-_special: Final = partial(HostilePack, kind="special", threat="T7")
+
+def _special(name: str, writes: Writes, what: str) -> HostilePack:
+    return HostilePack(name, "special", "T7", writes, what)
 
 
 def _fifo(path: Path) -> None:
@@ -37,7 +40,7 @@ def _socket(path: Path) -> None:
         os.chdir(before)
 
 
-def _link_to(target: str) -> Callable[[Path], None]:
+def _link_to(target: str) -> Writes:
     def make(path: Path) -> None:
         if not Path(target).exists():
             raise CannotMake(f"this system has no {target}")
@@ -57,7 +60,7 @@ def _closed(path: Path) -> None:
     path.chmod(0)
 
 
-def _instead(make: Callable[[Path], None]) -> Callable[[Path], None]:
+def _instead(make: Writes) -> Writes:
     """Return what makes it in place of the SKILL.md."""
 
     def writes(library: Path) -> None:
@@ -68,7 +71,7 @@ def _instead(make: Callable[[Path], None]) -> Callable[[Path], None]:
     return writes
 
 
-def _next_to(make: Callable[[Path], None]) -> Callable[[Path], None]:
+def _next_to(make: Writes) -> Writes:
     """Return what makes it as ``references/guide.md`` of a pack that declares it."""
 
     def writes(library: Path) -> None:
@@ -79,7 +82,7 @@ def _next_to(make: Callable[[Path], None]) -> Callable[[Path], None]:
     return writes
 
 
-def _pack_itself(make: Callable[[Path], None]) -> Callable[[Path], None]:
+def _pack_itself(make: Writes) -> Writes:
     return lambda library: make(library / BAD)
 
 
@@ -94,92 +97,73 @@ def _inner_skill(path: Path) -> None:
 
 
 SPECIAL_PACKS: Final[tuple[HostilePack, ...]] = (
-    _special("fifo", writes=_instead(_fifo), what="SKILL.md is a FIFO"),
-    _special("socket", writes=_instead(_socket), what="SKILL.md is a socket"),
-    _special("folder", writes=_instead(Path.mkdir), what="SKILL.md is a folder"),
+    _special("fifo", _instead(_fifo), "SKILL.md is a FIFO"),
+    _special("socket", _instead(_socket), "SKILL.md is a socket"),
+    _special("folder", _instead(Path.mkdir), "SKILL.md is a folder"),
     _special(
         "folder-in-folder",
-        writes=_instead(_inner_skill),
-        what="SKILL.md is a folder with a SKILL.md",
+        _instead(_inner_skill),
+        "SKILL.md is a folder with a SKILL.md",
     ),
+    _special("dev-zero", _instead(_link_to("/dev/zero")), "SKILL.md is endless"),
     _special(
-        "dev-zero", writes=_instead(_link_to("/dev/zero")), what="SKILL.md is endless"
+        "dev-random", _instead(_link_to("/dev/urandom")), "SKILL.md is endless noise"
     ),
-    _special(
-        "dev-random",
-        writes=_instead(_link_to("/dev/urandom")),
-        what="SKILL.md is endless noise",
-    ),
-    _special(
-        "dev-null", writes=_instead(_link_to("/dev/null")), what="SKILL.md is no bytes"
-    ),
-    _special(
-        "dev-tty",
-        writes=_instead(_link_to("/dev/tty")),
-        what="SKILL.md is the terminal",
-    ),
+    _special("dev-null", _instead(_link_to("/dev/null")), "SKILL.md is no bytes"),
+    _special("dev-tty", _instead(_link_to("/dev/tty")), "SKILL.md is the terminal"),
     _special(
         "dev-stdin",
-        writes=_instead(_link_to("/dev/stdin")),
-        what="SKILL.md is what the reader is fed",
+        _instead(_link_to("/dev/stdin")),
+        "SKILL.md is what the reader is fed",
     ),
     _special(
         "proc-mem",
-        writes=_instead(_link_to("/proc/self/mem")),
-        what="SKILL.md is the reader's own memory",
+        _instead(_link_to("/proc/self/mem")),
+        "SKILL.md is the reader's own memory",
     ),
+    _special("fifo-reference", _next_to(_fifo), "a declared reference is a FIFO"),
+    _special("socket-reference", _next_to(_socket), "a declared reference is a socket"),
     _special(
-        "fifo-reference", writes=_next_to(_fifo), what="a declared reference is a FIFO"
-    ),
-    _special(
-        "socket-reference",
-        writes=_next_to(_socket),
-        what="a declared reference is a socket",
-    ),
-    _special(
-        "folder-reference",
-        writes=_next_to(Path.mkdir),
-        what="a declared reference is a folder",
+        "folder-reference", _next_to(Path.mkdir), "a declared reference is a folder"
     ),
     _special(
         "dev-zero-reference",
-        writes=_next_to(_link_to("/dev/zero")),
-        what="a declared reference is endless",
+        _next_to(_link_to("/dev/zero")),
+        "a declared reference is endless",
     ),
-    _special("fifo-pack", writes=_pack_itself(_fifo), what="the pack itself is a FIFO"),
+    _special("fifo-pack", _pack_itself(_fifo), "the pack itself is a FIFO"),
+    _special("file-pack", _pack_itself(Path.touch), "the pack itself is a file"),
     _special(
-        "file-pack",
-        writes=_pack_itself(Path.touch),
-        what="the pack itself is a file",
+        "closed-skill", _instead(_closed), "SKILL.md without the right to read it"
     ),
-    _special(
-        "closed-skill",
-        writes=_instead(_closed),
-        what="SKILL.md without the right to read it",
-    ),
-    _special(
-        "closed-pack", writes=_closed_folder, what="a pack without the right to list it"
-    ),
+    _special("closed-pack", _closed_folder, "a pack without the right to list it"),
     _special(
         "closed-reference",
-        writes=_next_to(_closed),
-        what="a declared reference without the right to read it",
+        _next_to(_closed),
+        "a declared reference without the right to read it",
     ),
 )
 
 
-_tree: Final = partial(HostilePack, kind="tree", threat="T8")
+TREE_PACKS: Final[list[HostilePack]] = []
 
 
+def _tree(name: str, what: str) -> Callable[[Writes], Writes]:
+    return add_to(TREE_PACKS, "tree", name, "T8", what)
+
+
+@_tree("wide", "three thousand empty folders")
 def _wide(library: Path) -> None:
     for i in range(3_000):
         (library / BAD / f"{i:05}").mkdir(parents=True)
 
 
+@_tree("many-files", "a pack of ten thousand files")
 def _many_files(library: Path) -> None:
     _fill(write_skill(library, BAD, front().encode()), 10_000)
 
 
+@_tree("many-files-no-skill", "twenty thousand files and no SKILL.md")
 def _many_files_no_skill(library: Path) -> None:
     (library / BAD).mkdir()
     _fill(library / BAD, 20_000)
@@ -190,26 +174,31 @@ def _fill(folder: Path, count: int) -> None:
         os.close(os.open(folder / f"{i:05}.md", os.O_CREAT | os.O_WRONLY))
 
 
+@_tree("many-packs", "a thousand packs that are well")
 def _many_packs(library: Path) -> None:
     for i in range(1_000):
         name = f"{BAD}-{i:04}"
         write_skill(library, name, front(name=name).encode())
 
 
+@_tree("many-bad-packs", "a thousand that are not")
 def _many_bad_packs(library: Path) -> None:
     for i in range(1_000):
         write_skill(library, f"{BAD}-{i:04}", b"---\nname: [\n---\n")
 
 
+@_tree("deep", "a pack under two hundred folders")
 def _deep(library: Path) -> None:
     _go_down(library / BAD, 200, "d", front())
 
 
+@_tree("deep-in-pack", "two hundred folders in a pack")
 def _deep_in_pack(library: Path) -> None:
     pack = write_skill(library, BAD, front().encode())
     _go_down(pack / "references", 200, "d", "x")
 
 
+@_tree("deeper-than-a-path", "folders in folders for 8,000 bytes of path")
 def _deeper_than_a_path(library: Path) -> None:
     """Make folders whose path is longer than a system call takes."""
     _go_down(library / BAD, 200, "d" * 40, front())
@@ -234,6 +223,7 @@ def _go_down(top: Path, levels: int, name: str, text: str) -> None:
     os.close(file)
 
 
+@_tree("bushy", "five folders in each of five, 3,906 in all")
 def _bushy(library: Path) -> None:
     """Make five folders in each of five, five levels down: 3,906 in all."""
     level = [library / BAD]
@@ -243,40 +233,15 @@ def _bushy(library: Path) -> None:
         level = [folder / str(i) for folder in level for i in range(5)]
 
 
+@_tree("packs-in-pack", "five hundred packs in a pack")
 def _packs_in_pack(library: Path) -> None:
     pack = write_skill(library, BAD, front().encode())
     for i in range(500):
         write_skill(pack, f"inner-{i}", front(name=f"inner-{i}").encode())
 
 
+@_tree("dependencies", "packs in node_modules, .git, .venv and __pycache__")
 def _dependencies(library: Path) -> None:
     for place in ("node_modules", ".git", ".venv/lib", "__pycache__"):
         for i in range(100):
             write_skill(library / place, f"p{i}", front(name=f"p{i}").encode())
-
-
-TREE_PACKS: Final[tuple[HostilePack, ...]] = (
-    _tree("wide", writes=_wide, what="three thousand empty folders"),
-    _tree("many-files", writes=_many_files, what="a pack of ten thousand files"),
-    _tree(
-        "many-files-no-skill",
-        writes=_many_files_no_skill,
-        what="twenty thousand files and no SKILL.md",
-    ),
-    _tree("many-packs", writes=_many_packs, what="a thousand packs that are well"),
-    _tree("many-bad-packs", writes=_many_bad_packs, what="a thousand that are not"),
-    _tree("deep", writes=_deep, what="a pack under two hundred folders"),
-    _tree("deep-in-pack", writes=_deep_in_pack, what="two hundred folders in a pack"),
-    _tree(
-        "deeper-than-a-path",
-        writes=_deeper_than_a_path,
-        what="folders in folders for 8,000 bytes of path",
-    ),
-    _tree("bushy", writes=_bushy, what="five folders in each of five, 3,906 in all"),
-    _tree("packs-in-pack", writes=_packs_in_pack, what="five hundred packs in a pack"),
-    _tree(
-        "dependencies",
-        writes=_dependencies,
-        what="packs in node_modules, .git, .venv and __pycache__",
-    ),
-)

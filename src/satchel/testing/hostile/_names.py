@@ -35,9 +35,9 @@ def _many_doubles(library: Path) -> None:
         write_skill(library, f"{BAD}-{i:03}", text.encode())
 
 
-def _declares(name: str, threat: str, what: str, *paths: str) -> HostilePack:
+def _declares(name: str, what: str, *paths: str) -> HostilePack:
     listed = "".join(f"\n  - {path}" for path in paths)
-    return _name(name, threat, what, front(more=f"references:{listed}"))
+    return _name(name, "T2", what, front(more=f"references:{listed}"))
 
 
 def _files(name: str, what: str, paths: Sequence[str]) -> HostilePack:
@@ -114,7 +114,6 @@ NAME_PACKS: Final[tuple[HostilePack, ...]] = (
     ),
     _declares(
         "declares-out",
-        "T2",
         "declares references outside",
         "../../../../etc/passwd",
         "/etc/passwd",
@@ -124,7 +123,6 @@ NAME_PACKS: Final[tuple[HostilePack, ...]] = (
     ),
     _declares(
         "declares-odd",
-        "T2",
         "declares what is no path",
         '"a\\0b"',
         '""',
@@ -138,11 +136,9 @@ NAME_PACKS: Final[tuple[HostilePack, ...]] = (
 
 _CAFE: Final = "Use when there is caf\u00e9."
 
-_encoding: Final = partial(skill, "encoding", threat="T14")
-
 
 def _bytes(name: str, what: str, data: bytes) -> HostilePack:
-    return _encoding(name, what=what, text=data)
+    return skill("encoding", name, "T14", what, data)
 
 
 def _folder_name(name: bytes) -> HostilePack:

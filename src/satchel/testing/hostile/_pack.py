@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 GOOD_NAME: Final = "good-neighbour"
 GOOD_DESCRIPTION: Final = "Use when the pack next to this one is hostile."
@@ -36,6 +36,10 @@ class CannotMake(Exception):
         self.reason = reason
 
 
+Writes: TypeAlias = Callable[[Path], None]
+"""Writes a pack into the library it is given."""
+
+
 @dataclass(frozen=True, slots=True)
 class HostilePack:
     """One way to attack a program that reads a folder of skills.
@@ -50,7 +54,7 @@ class HostilePack:
     name: str
     kind: str
     threat: str
-    writes: Callable[[Path], None] = field(repr=False, compare=False)
+    writes: Writes = field(repr=False, compare=False)
     what: str
 
     def make(self, folder: Path) -> Path:
@@ -84,6 +88,18 @@ class HostilePack:
             prefix="satchel-hostile-", ignore_cleanup_errors=True
         ) as folder:
             yield self.make(Path(folder))
+
+
+def add_to(
+    packs: list[HostilePack], kind: str, name: str, threat: str, what: str
+) -> Callable[[Writes], Writes]:
+    """Add the pack that the decorated function writes to a list."""
+
+    def add(writes: Writes) -> Writes:
+        packs.append(HostilePack(name, kind, threat, writes, what))
+        return writes
+
+    return add
 
 
 def front(description: str = "Use when asked.", name: str = BAD, more: str = "") -> str:

@@ -1,7 +1,6 @@
 """Frontmatter on which a YAML library fails, or that costs it time or memory."""
 
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -15,20 +14,22 @@ from satchel.testing.hostile._pack import (
     write_skill,
 )
 
-_crash: Final = partial(skill, "crash")
+
+def _crash(name: str, what: str, text: str | bytes) -> HostilePack:
+    return skill("crash", name, "T13", what, text)
 
 
 def _value(name: str, value: str, what: str) -> HostilePack:
     """Return a pack that is well but for one value, in ``metadata``."""
-    return _crash(name, "T13", what, front(more=f"metadata:\n  value: {value}"))
+    return _crash(name, what, front(more=f"metadata:\n  value: {value}"))
 
 
 def _description(name: str, value: str, what: str) -> HostilePack:
-    return _crash(name, "T13", what, front(value))
+    return _crash(name, what, front(value))
 
 
 def _frontmatter(name: str, text: str, what: str) -> HostilePack:
-    return _crash(name, "T13", what, f"---\n{text}---\n{BODY}")
+    return _crash(name, what, f"---\n{text}---\n{BODY}")
 
 
 CRASH_PACKS: Final[tuple[HostilePack, ...]] = (
@@ -62,18 +63,16 @@ CRASH_PACKS: Final[tuple[HostilePack, ...]] = (
     _description("description-null", "~", "null for a description"),
     _description("description-number", "1e3", "a number for a description"),
     _description("description-open-quote", '"never closed', "an open quote"),
-    _crash("name-list", "T13", "a list for a name", front(name="[a]")),
-    _crash("name-null", "T13", "null for a name", front(name="~")),
-    _crash("name-true", "T13", "true for a name", front(name="true")),
+    _crash("name-list", "a list for a name", front(name="[a]")),
+    _crash("name-null", "null for a name", front(name="~")),
+    _crash("name-true", "true for a name", front(name="true")),
     _crash(
         "lists-of-anything",
-        "T13",
         "mappings, null and numbers where lists of text are meant",
         front(more="references: {a: b}\nscripts: [1, ~, [x]]\nallowed-tools: {x: y}"),
     ),
     _crash(
         "metadata-text",
-        "T13",
         "text where a mapping is meant",
         front(more="metadata: text\nlicense: [MIT]\ncompatibility: {a: b}"),
     ),
@@ -93,71 +92,69 @@ CRASH_PACKS: Final[tuple[HostilePack, ...]] = (
         "name: bad\nname: worse\ndescription: one\ndescription: two\n",
         "each field twice",
     ),
-    _crash("open-fence", "T13", "no closing fence", "---\nname: bad\ndescription: x\n"),
-    _crash("frontmatter-only", "T13", "no body", "---\nname: bad\ndescription: x\n---"),
-    _crash("no-frontmatter", "T13", "no frontmatter", "# Bad\n\nNo fences here.\n"),
-    _crash("empty-file", "T13", "no bytes at all", b""),
-    _crash("blank-file", "T13", "blanks and line feeds alone", " \n\n\t\n"),
+    _crash("open-fence", "no closing fence", "---\nname: bad\ndescription: x\n"),
+    _crash("frontmatter-only", "no body", "---\nname: bad\ndescription: x\n---"),
+    _crash("no-frontmatter", "no frontmatter", "# Bad\n\nNo fences here.\n"),
+    _crash("empty-file", "no bytes at all", b""),
+    _crash("blank-file", "blanks and line feeds alone", " \n\n\t\n"),
 )
 
 
 # Below the 64 KiB that a frontmatter may have here, so that no size check saves us.
 _CHARS: Final = 60_000
 
-_hang: Final = partial(skill, "hang", threat="T12")
 
-
-def _text(name: str, what: str, text: Callable[[], str]) -> HostilePack:
-    return _hang(name, what=what, text=text)
+def _hang(name: str, what: str, text: Callable[[], str]) -> HostilePack:
+    return skill("hang", name, "T12", what, text)
 
 
 HANG_PACKS: Final[tuple[HostilePack, ...]] = (
-    _text(
+    _hang(
         "fences",
         "thirty thousand lines that look like a fence, and none is",
         lambda: "---\nname: bad\ndescription: x\n" + "--- \t-\n" * 30_000,
     ),
-    _text(
+    _hang(
         "blank-run",
         "a line of blanks before a text: trimming by expression is quadratic",
         lambda: front("x" + " " * _CHARS + "x"),
     ),
-    _text(
+    _hang(
         "blank-lines",
         "sixty thousand empty lines in the frontmatter",
         lambda: front(more="\n" * _CHARS),
     ),
-    _text(
+    _hang(
         "colons",
         "a description of colons, each of which a repair might quote",
         lambda: front(": " * (_CHARS // 2)),
     ),
-    _text(
+    _hang(
         "bad-lines",
         "two thousand lines that each need a repair",
         lambda: front(more="\n".join(f"k{i}: a: b: c" for i in range(2_000))),
     ),
-    _text(
+    _hang(
         "open-quotes",
         "a quote opened on each of four thousand lines",
         lambda: front(more="\n".join(f'k{i}: "a' for i in range(4_000))),
     ),
-    _text(
+    _hang(
         "sexagesimal",
         "a number in base sixty of twenty thousand places",
         lambda: front(more="metadata:\n  value: 1" + ":59" * 20_000),
     ),
-    _text(
+    _hang(
         "float-run",
         "digits and underscores that are almost a number",
         lambda: front(more="metadata:\n  value: 1" + "_1" * 25_000 + ".e"),
     ),
-    _text(
+    _hang(
         "many-keys",
         "six thousand keys, the last one twice",
         lambda: front(more="\n".join(f"k{i}: v" for i in [*range(6_000), 5_999])),
     ),
-    _text(
+    _hang(
         "many-anchors",
         "five thousand anchors and as many aliases",
         lambda: front(
@@ -165,37 +162,33 @@ HANG_PACKS: Final[tuple[HostilePack, ...]] = (
             + "\n".join(f"a{i}: [&a{i} x, *a{i - 1}]" for i in range(1, 2_500))
         ),
     ),
-    _text(
-        "complex-keys",
-        "keys in keys in keys",
-        lambda: front(more="? " * 8_000 + "x"),
+    _hang(
+        "complex-keys", "keys in keys in keys", lambda: front(more="? " * 8_000 + "x")
     ),
-    _text(
+    _hang(
         "flow-run",
         "one flow sequence of fifteen thousand words",
         lambda: front(more="metadata: [" + "a, " * 15_000 + "a]"),
     ),
-    _text(
+    _hang(
         "block-indents",
         "a block text whose lines each stand one blank further in",
         lambda: front("|\n" + "\n".join(" " * (i + 1) + "x" for i in range(330))),
     ),
-    _text(
-        "open-links",
-        "a body of half links",
-        lambda: f"{front()}{'[a](' * 100_000}\n",
+    _hang(
+        "open-links", "a body of half links", lambda: f"{front()}{'[a](' * 100_000}\n"
     ),
-    _text(
+    _hang(
         "open-tags",
         "a body of half tags, each of which might leave the envelope",
         lambda: f"{front()}{'< / ' * 100_000}{'</ ' * 50_000}\n",
     ),
-    _text(
+    _hang(
         "one-line-body",
         "a body of 900,000 characters without a line feed",
         lambda: f"---\nname: bad\ndescription: x\n---\n{BODY}{'word ' * 180_000}",
     ),
-    _text(
+    _hang(
         "joiners",
         "a description of fifty thousand joiners behind one emoji",
         lambda: front('"\U0001f600' + "\u200d" * 15_000 + '"'),
@@ -206,7 +199,11 @@ HANG_PACKS: Final[tuple[HostilePack, ...]] = (
 _GIB: Final = 1 << 30
 _NESTED: Final = 30_000  # the C stack of libyaml's loader ends at about this depth
 
-_bomb: Final = partial(skill, "bomb")
+
+def _bomb(
+    name: str, what: str, text: str | Callable[[], str], *, threat: str = "T12"
+) -> HostilePack:
+    return skill("bomb", name, threat, what, text)
 
 
 def _aliases(last: str) -> str:
@@ -243,79 +240,69 @@ def _sparse(path: str, size: int) -> HostilePack:
 BOMB_PACKS: Final[tuple[HostilePack, ...]] = (
     _bomb(
         "alias-description",
-        "T12",
         "400 bytes that become 3.5 GB when the description is printed",
         f"---\nname: bad\n{_aliases('description: *i')}\n---\n",
     ),
     _bomb(
         "alias-name",
-        "T12",
         "the same for the name",
         f"---\ndescription: x\n{_aliases('name: *i')}\n---\n",
     ),
     _bomb(
         "alias-metadata",
-        "T12",
         "the same where nobody looks",
         front(more=_aliases("metadata: {value: *i}")),
     ),
-    _bomb("alias-self", "T12", "a list in itself", front(more="metadata: &a [*a, *a]")),
-    _bomb(
-        "merge-keys", "T12", "merge keys, nine to the eleventh", front(more=_merges())
-    ),
+    _bomb("alias-self", "a list in itself", front(more="metadata: &a [*a, *a]")),
+    _bomb("merge-keys", "merge keys, nine to the eleventh", front(more=_merges())),
     _bomb(
         "nested-flow",
-        "T12",
         "30,000 nested [: the C loader of PyYAML ends the process",
         lambda: front(more=f"metadata: {'[' * _NESTED}"),
     ),
     _bomb(
         "nested-flow-closed",
-        "T12",
         "the same, closed",
         lambda: front(more=f"metadata: {'[' * _NESTED}{']' * _NESTED}"),
     ),
     _bomb(
         "nested-mappings",
-        "T12",
         "15,000 nested {a:",
         lambda: front(more=f"metadata: {'{a: ' * 15_000}"),
     ),
     _bomb(
         "nested-block",
-        "T12",
         "30,000 nested - ",
         lambda: front(more=f"metadata:\n  {'- ' * _NESTED}x"),
     ),
     _bomb(
         "nested-some",
-        "T12",
         "1,200 nested [: RecursionError, whatever the parser",
         lambda: front(more=f"metadata: {'[' * 1200}{']' * 1200}"),
     ),
     _bomb(
         "frontmatter-10mb",
-        "T10",
         "a frontmatter of 10 MB",
         lambda: front(more="\n".join(f"k{i}: {'v' * 1000}" for i in range(10_000))),
+        threat="T10",
     ),
     _bomb(
         "description-8mb",
-        "T10",
         "a description of 8 MB on one line",
         lambda: front("word " * 1_600_000),
+        threat="T10",
     ),
     _bomb(
         "description-60kb",
-        "T33",
         "a description of 60 KB: a catalog of nothing else",
         lambda: front("word " * 12_000),
+        threat="T33",
     ),
     _bomb(
         "body-20mb",
-        "T10",
         "a body of 20 MB",
         lambda: front() + "A line of text.\n" * 1_250_000,
+        threat="T10",
     ),
     _sparse("SKILL.md", _GIB),
     _sparse("references/guide.md", _GIB),
