@@ -16,15 +16,7 @@ from typing import Any, Final, TypeAlias, TypedDict, Unpack, cast, get_args
 
 from satchel.model import Action, Decision, Finding, Verdict
 
-__all__ = [
-    "OPEN_POLICY",
-    "Condition",
-    "Policy",
-    "PolicyRule",
-    "allow",
-    "ask",
-    "deny",
-]
+__all__ = ["OPEN_POLICY", "Condition", "Policy", "PolicyRule", "allow", "ask", "deny"]
 
 Condition: TypeAlias = Callable[[Mapping[str, Any]], object]
 """Is given ``who``; what it returns is taken as true or false."""
@@ -63,7 +55,7 @@ class PolicyRule:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what would never match: a rule that denies nothing lets it be done."""
+        # A rule that never matches would let be done what it was meant to deny.
         for pattern in (self.pattern, self.tool or ""):
             if type(cast("object", pattern)) is not str:
                 raise TypeError(f"expected a shell pattern; got {pattern!r}")
@@ -79,7 +71,6 @@ class PolicyRule:
             raise ValueError(f"{self} never matches: nobody is asked to list or find")
 
     def __str__(self) -> str:
-        """Return the rule about as it was written, conditions left out."""
         parts = [repr(self.pattern)]
         if self.actions:
             parts.append(f"action={sorted(self.actions)}")
@@ -138,7 +129,6 @@ class Policy:
         return tuple(finding for _, finding in sorted([*self._problems.items()]))
 
     def __repr__(self) -> str:
-        """Return the rules about as they were written."""
         return f"Policy({', '.join(map(str, self._rules))})"
 
     def decide(
@@ -162,7 +152,8 @@ class Policy:
                     return Decision(rule.verdict, reason, True, action)  # noqa: FBT003
             except Exception as error:  # noqa: BLE001 - a condition is a plug-in
                 kind = type(error).__name__
-                self._remember(number, rule, kind)
+                finding = Finding.of("rule-raised", number=number, rule=rule, kind=kind)
+                self._problems.setdefault((number, kind), finding)
                 reason = f"rule {number} raised {kind}"
                 return Decision("deny", reason, True, action)  # noqa: FBT003
         if action == "script":
@@ -172,10 +163,6 @@ class Policy:
             reason = "a raw skill's tools need a rule that allows them"
             return Decision("deny", reason, action=action)
         return Decision("allow", action=action)
-
-    def _remember(self, number: int, rule: PolicyRule, kind: str) -> None:
-        finding = Finding.of("rule-raised", number=number, rule=rule, kind=kind)
-        self._problems.setdefault((number, kind), finding)
 
 
 OPEN_POLICY: Final = Policy()
@@ -232,13 +219,10 @@ def _reason(rule: PolicyRule, number: int, action: Action) -> str:
 
 
 def _holds(condition: Condition, who: Mapping[str, Any]) -> bool:
-    """Return what a condition says of ``who``.
-
-    Raises:
-        TypeError: It is async: a coroutine would count as true.
-    """
+    """Return what a condition says of ``who``; TypeError if it is async."""
     answer = condition(who)
     if isinstance(answer, Coroutine):
+        # A coroutine would count as true.
         answer.close()
         raise TypeError("a condition of a policy cannot be async")
     return bool(answer)

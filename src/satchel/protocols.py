@@ -213,15 +213,6 @@ class NamesSkills(Protocol):
         ...
 
 
-@runtime_checkable
-class NamesByPlace(Protocol):
-    """A source whose ids depend on where a pack is; it goes before `NamesSkills`."""
-
-    def identify_at(self, manifest: Manifest, key: str) -> str | None:
-        """Return the id of the pack ``key``; None leaves it out, as filtered."""
-        ...
-
-
 class CatalogView(Protocol):
     """What prompt, search and load ask of a catalog.
 

@@ -199,16 +199,7 @@ def text_of(skill: SkillLike, member: str) -> str:
 
 
 def tools_of(skill: SkillLike) -> "Toolbox | None":
-    """Return the tools of a skill as a box; None where it has none.
-
-    They are those of ``tools``, which may be a method, or of ``get_tools()`` where
-    ``tools`` is missing or None: a box, or tools and plain functions.
-
-    Raises:
-        DuplicateToolError: Two tools share a name.
-        ToolError: No tool can be made of one of them.
-        TypeError: They are neither a box nor several tools.
-    """
+    """Return a skill's ``tools``, or its ``get_tools()``, as a box; None for none."""
     from satchel.tools import Toolbox
 
     value: object = getattr(skill, "tools", None)
@@ -228,11 +219,7 @@ def tools_of(skill: SkillLike) -> "Toolbox | None":
 
 
 def check_skill(skill: SkillLike) -> None:
-    """Let an object pass that has the three members; their values are not looked at.
-
-    Raises:
-        TypeError: It is a class, or lacks a member; names it.
-    """
+    """Let an object pass that has the three members; TypeError names what it lacks."""
     kind = type(skill)  # not isinstance: it reads an attribute more of the object
     if issubclass(kind, type):
         name: str = getattr(skill, "__name__", "")

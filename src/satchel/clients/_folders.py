@@ -24,7 +24,6 @@ class ClientFolders:
 
 
 def _dotted(name: str, folder: str) -> ClientFolders:
-    """Return a client that follows the pattern of the client guide."""
     return ClientFolders(name, (f"{folder}/skills",), (f"{folder}/skills",))
 
 

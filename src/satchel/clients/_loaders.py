@@ -68,7 +68,6 @@ _RANK: Final = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 
 
 def worst_verdict(verdicts: Iterable[LoaderVerdict]) -> LoaderVerdict:
-    """Return the worst verdict; ``loaded`` where there is none."""
     worst: LoaderVerdict = "loaded"
     for verdict in verdicts:
         if _RANK[verdict] > _RANK[worst]:
@@ -115,13 +114,11 @@ class LoaderTable:
 
 @cache
 def read_measured() -> LoaderTable:
-    """Return the table of loaders that were run."""
     return _read("measured.json")
 
 
 @cache
 def read_documented() -> LoaderTable:
-    """Return the table of clients that cannot be run."""
     return _read("documented.json")
 
 
@@ -131,11 +128,7 @@ def _read(name: str) -> LoaderTable:
 
 
 def table_from_json(data: Mapping[str, Any]) -> LoaderTable:
-    """Return the table of such a file.
-
-    Raises:
-        ValueError: It is of another schema.
-    """
+    """Return the table of such a file; ValueError for another schema."""
     if data.get("schema_version") != LOADERS_SCHEMA_VERSION:
         version = data.get("schema_version")
         raise ValueError(
@@ -146,7 +139,6 @@ def table_from_json(data: Mapping[str, Any]) -> LoaderTable:
 
 
 def table_to_json(table: LoaderTable) -> dict[str, Any]:
-    """Return what `table_from_json` reads; the same table gives the same bytes."""
     order = {key: at for at, key in enumerate(table.properties)}
     loaders = {
         key: _to_json(table.loaders[key], order) for key in sorted(table.loaders)
@@ -209,13 +201,11 @@ class UnknownLoaderError(SkillError, LookupError):
     code = "unknown-loader"
 
     def __init__(self, key: str, close: tuple[str, ...] = ()) -> None:
-        """Keep the key as it was given, and close ones."""
         super().__init__(key, close)
         self.key = key
         self.close = close
 
     def __str__(self) -> str:
-        """Return a sentence, with close keys where there are any."""
         close = f"; did you mean {', '.join(self.close)}?" if self.close else ""
         return f"no loader {self.key!r}{close}"
 

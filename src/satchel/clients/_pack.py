@@ -55,12 +55,10 @@ class PackReader:
     """What can be read of a candidate, exactly as written and as Satchel repairs it."""
 
     def __init__(self, candidate: Candidate) -> None:
-        """Keep the candidate; nothing is read yet."""
         self.candidate = candidate
 
     @cached_property
     def text(self) -> str:
-        """The file, decoded; bytes that are not UTF-8 are replaced."""
         return self.candidate.data.decode("utf-8", "replace")
 
     @cached_property
@@ -76,12 +74,10 @@ class PackReader:
 
     @cached_property
     def codes(self) -> frozenset[str]:
-        """The codes of all findings."""
         return frozenset(finding.code for finding in self.parsed.findings)
 
     @cached_property
     def description(self) -> str:
-        """The description as Satchel reads it; empty where there is none."""
         return self.parsed.manifest.description if self.parsed.manifest else ""
 
     @cached_property
@@ -103,7 +99,6 @@ class PackReader:
 
     @property
     def is_fenced(self) -> bool:
-        """Whether there are two exact fences around the frontmatter."""
         return self._exact_span is not None
 
     @cached_property
@@ -116,7 +111,6 @@ class PackReader:
 
     @cached_property
     def body(self) -> str:
-        """The text after the frontmatter; else the whole text."""
         return self.text if self.span is None else self.text[self.span.body :]
 
     @cached_property
@@ -137,7 +131,6 @@ class PackReader:
 
     @cached_property
     def problem(self) -> str:
-        """The code of the error in the YAML; empty where it is valid."""
         return self.read.code if isinstance(self.read, YamlProblem) else ""
 
     @cached_property
@@ -152,7 +145,6 @@ class PackReader:
 
     @cached_property
     def entries(self) -> tuple[FrontmatterEntry, ...]:
-        """The frontmatter, entry by entry, split by its lines."""
         lines = self.head.removesuffix("\n").split("\n")
         return tuple(split_entries(lines)) if self.head else ()
 
@@ -161,21 +153,14 @@ class PackReader:
         return next((e for e in reversed(self.entries) if e.key == key), None)
 
     def source(self, key: str) -> str | None:
-        """Return a field as its author wrote it, where it is a scalar that is not null.
-
-        Quoted values come without their quotes.
-        """
+        """Return a scalar as its author wrote it, without quotes; None for null."""
         read = self.read
         return read.text(key) if isinstance(read, YamlTree) and self.root else None
 
 
 @dataclass(frozen=True, slots=True)
 class PackProperty:
-    """What a pack may be like, by which loaders differ.
-
-    ``key`` is stable; ``about`` is a noun phrase, as the head of a table's row; ``fix``
-    says in the imperative how a pack loses it; ``detect`` finds it.
-    """
+    """What a pack may be like, by which loaders differ; ``key`` is stable."""
 
     key: str
     about: str

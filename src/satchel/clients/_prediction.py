@@ -57,14 +57,12 @@ def _word_for(listed: str, right: str, reading: PackReader) -> str:
 def shown_entry(
     words: Mapping[str, Mapping[str, str]], keys: tuple[str, ...], reading: PackReader
 ) -> ShownEntry | None:
-    """Return what is listed of a pack with these properties; None for what it says.
-
-    Of several properties the last with a word counts. An unknown part is None.
-    """
+    """Return what is listed of a pack with these properties; None for what it says."""
     name = [words[key]["name"] for key in keys if "name" in words.get(key, {})]
     text = [
         words[key]["description"] for key in keys if "description" in words.get(key, {})
     ]
+    # Of several properties the last with a word counts.
     if not (name or text):
         return None
     return ShownEntry(
@@ -123,10 +121,7 @@ def predict(
 def predict_for(
     loader: Loader, entry: LoaderData, keys: tuple[str, ...], reading: PackReader
 ) -> Prediction:
-    """Return what a loader with the data ``entry`` makes of one pack.
-
-    ``keys`` are the pack's properties.
-    """
+    """Return what a loader makes of a pack with the properties ``keys``."""
     verdicts: dict[str, LoaderVerdict] = {
         key: entry.verdicts.get(key, "unknown") for key in keys
     }

@@ -9,8 +9,4 @@ from satchel.config._config import (
     names_in as names_in,
 )
 
-__all__ = [
-    "Config",
-    "find_config",
-    "load_config",
-]
+__all__ = ["Config", "find_config", "load_config"]

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 def check_keys(
     table: Mapping[str, object], allowed: Collection[str], path: str, kind: str = "key"
 ) -> None:
-    """Refuse unknown keys; the error lists the known ones.
-
-    Raises:
-        ConfigError: A key is not one of ``allowed``.
-    """
     for key in table:
         if key not in allowed:
             from satchel.text import nearest
@@ -45,11 +40,7 @@ def check_keys(
 def strings(
     table: Mapping[str, object], key: str, path: str, *, shown: str = ""
 ) -> tuple[str, ...]:
-    """Return a list of strings; empty where the key is absent.
-
-    Raises:
-        ConfigError: It is something else; ``shown`` is what it is called, or the key.
-    """
+    """Return a list of strings; empty where the key is absent, else a ConfigError."""
     value = table.get(key, [])
     items = cast("list[object]", value) if isinstance(value, list) else [None]
     texts = tuple(item for item in items if isinstance(item, str))
@@ -60,11 +51,6 @@ def strings(
 
 
 def flag(table: Mapping[str, object], key: str, path: str) -> bool:
-    """Return true or false; false where the key is absent.
-
-    Raises:
-        ConfigError: It is something else.
-    """
     value = table.get(key, False)
     if not isinstance(value, bool):
         raise ConfigError(path, f"{key}: expected true or false; got {value!r}")
@@ -72,11 +58,7 @@ def flag(table: Mapping[str, object], key: str, path: str) -> bool:
 
 
 def choice(value: object, choices: Collection[str], path: str, shown: str) -> str:
-    """Return one of a few words.
-
-    Raises:
-        ConfigError: It is none of them.
-    """
+    """Return one of a few words, else raise a ConfigError with the nearest."""
     if not isinstance(value, str) or value not in choices:
         from satchel.text import nearest
 
@@ -88,22 +70,13 @@ def choice(value: object, choices: Collection[str], path: str, shown: str) -> st
 
 
 def count(value: object, path: str, shown: str) -> int:
-    """Return a whole number from 0.
-
-    Raises:
-        ConfigError: It is something else.
-    """
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ConfigError(path, f"{shown}: expected a count; got {value!r}")
     return value
 
 
 def table_of(table: Mapping[str, object], key: str, path: str) -> dict[str, Any]:
-    """Return the table below a key; empty where the key is absent.
-
-    Raises:
-        ConfigError: It is no table.
-    """
+    """Return the table below a key; empty where it is absent, else a ConfigError."""
     value = table.get(key, {})
     if not isinstance(value, dict):
         raise ConfigError(path, f"{key}: expected a table; got {value!r}")
@@ -116,11 +89,7 @@ _LINT_THRESHOLDS: Final = frozenset(field.name for field in fields(Thresholds))
 
 
 def lint_config(table: Mapping[str, object], path: str) -> LintConfig:
-    """Return the table as a value; whether a code exists is not asked here.
-
-    Raises:
-        ConfigError: A key or the kind of a value is unknown; names the key.
-    """
+    """Return the table as a value; whether a code exists is not asked here."""
     check_keys(table, _LINT_KEYS, path, "key in lint")
     words: dict[str, str] = {}
     for key, choices in (("profile", _LINT_PROFILES), ("fail_on", get_args(FailOn))):
@@ -207,13 +176,7 @@ class Config:
 
 
 def names_in(environ: Mapping[str, str], variable: str) -> tuple[str, ...]:
-    """Return the names that a variable holds: a JSON array, or separated by commas.
-
-    Spaces around a name and empty names do not count; an unset variable holds none.
-
-    Raises:
-        ConfigError: It begins like a JSON array, and is not one of strings.
-    """
+    """Return the names that a variable holds: a JSON array, or separated by commas."""
     text = environ.get(variable, "").strip()
     if not text.startswith("["):
         return tuple(name for part in text.split(",") if (name := part.strip()))
@@ -287,6 +250,8 @@ def _config(table: Mapping[str, object], file: "Path") -> Config:
     for key, choices in CHOICES.items():
         if key in table:
             choice(table[key], choices, path, key)
+    limits = table_of(table, "limits", path)
+    check_keys(limits, {field.name for field in fields(Limits)}, path, "limit")
     return Config(
         path=path,
         skills=tuple(
@@ -307,13 +272,14 @@ def _config(table: Mapping[str, object], file: "Path") -> Config:
         on_conflict=cast("OnConflict", table.get("on_conflict", "error")),
         style=cast("Style", table.get("style", "agent-skills")),
         budget_tokens=_budget(table, path),
-        limits=_limits(table, path),
-        lint=_lint(table, path),
+        limits=Limits(
+            **{key: count(size, path, f"limits.{key}") for key, size in limits.items()}
+        ),
+        lint=lint_config(table_of(table, "lint", path), path),
     )
 
 
 def _joined_path(written: str, file: "Path") -> str:
-    """Return an address as it is, a folder joined to that of the file."""
     if written.startswith(("https://", "http://")):
         return written
     return os.path.normpath(file.parent / written)
@@ -357,17 +323,3 @@ def _layers(
         (layer, os.path.normpath(file.parent / folder))
         for layer, folder in named.items()
     )
-
-
-def _limits(table: Mapping[str, object], path: str) -> Limits:
-    given = table_of(table, "limits", path)
-    check_keys(given, {field.name for field in fields(Limits)}, path, "limit")
-    amounts = {key: count(value, path, f"limits.{key}") for key, value in given.items()}
-    return Limits(**amounts)
-
-
-def _lint(table: Mapping[str, object], path: str) -> LintConfig:
-    if "lint" not in table:
-        return DEFAULT_LINT
-
-    return lint_config(table_of(table, "lint", path), path)

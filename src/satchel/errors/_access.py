@@ -10,12 +10,8 @@ MAX_NAMED: Final = 20
 
 
 def echo(sent: object) -> str:
-    """Return what a caller sent so that a message or a result may repeat it.
-
-    Text is cut to `MAX_ECHO` characters, the last three of them dots; of anything else
-    the type is named. Every text that a model or a client sent, and that goes back to
-    one of them, goes through this.
-    """
+    """Return what a caller sent, cut to `MAX_ECHO`, so that a message may repeat it."""
+    # Every text from a model or a client that goes back to one goes through this.
     if not isinstance(sent, str):
         return type(sent).__name__
     return sent if len(sent) <= MAX_ECHO else f"{sent[: MAX_ECHO - 3]}..."
@@ -37,14 +33,12 @@ class SkillError(Exception):
     sentence: ClassVar[str] = ""
 
     def __str__(self) -> str:
-        """Return the message."""
         if self.sentence:
             return self.sentence.format_map(vars(self))
         return " ".join(str(arg) for arg in self.args)
 
 
 def error_payload(error: SkillError) -> dict[str, dict[str, str]]:
-    """Return the form in which an edge hands an error to a model or a program."""
     return {"error": {"code": error.code, "message": str(error)}}
 
 
@@ -54,29 +48,23 @@ class NamedError(SkillError):
     sentence = "{name}: {detail}"
 
     def __init__(self, name: str, detail: str) -> None:
-        """Keep the name and what is wrong."""
         super().__init__(name, detail)
         self.name = name
         self.detail = detail
 
 
 class PathError(SkillError):
-    """The base of errors about a file or folder: its ``path``, and the ``detail``.
-
-    ``path`` is as the user wrote it. ``line`` counts from 1; None is the whole file.
-    """
+    """The base of errors about a file or folder; no ``line`` is the whole file."""
 
     sentence = "{place}: {detail}"
 
     def __init__(self, path: str, detail: str, line: int | None = None) -> None:
-        """Keep the path, what is wrong, and the line."""
         super().__init__(path, detail, line)
         self.path = path
         self.detail = detail
         self.line = line
 
     def __str__(self) -> str:
-        """Return the sentence of the class, filled in; the line follows the path."""
         place = f"{self.path}:{self.line}" if self.line else self.path
         return self.sentence.format(place=place, detail=self.detail)
 
@@ -98,14 +86,12 @@ class SkillNotFoundError(SkillError, KeyError):
     def __init__(
         self, name: str, close: tuple[str, ...] = (), replacement: str = ""
     ) -> None:
-        """Keep the id as it was asked for, close ones, and the one that replaced it."""
         super().__init__(name, close, replacement)
         self.name = name
         self.close = close
         self.replacement = replacement
 
     def __str__(self) -> str:
-        """Return a sentence, with the replacement or else close names."""
         if self.replacement:
             name = echo(self.name)
             return f"skill {name!r} not found; {self.replacement!r} takes its place"
@@ -119,14 +105,12 @@ class SkillExcludedError(SkillError):
     code: ClassVar[str] = "skill-withheld"
 
     def __init__(self, name: str, reason: str, fix: str = "") -> None:
-        """Keep the id, the reason's name, and what would change it."""
         super().__init__(name, reason, fix)
         self.name = name
         self.reason = reason
         self.fix = fix
 
     def __str__(self) -> str:
-        """Return a sentence that names the reason."""
         fix = f"; {self.fix}" if self.fix else ""
         name = echo(self.name)
         return f"skill {name!r} is {self.reason} and cannot be loaded{fix}"
@@ -140,7 +124,6 @@ class DuplicateSkillError(SkillError, RuntimeError):
     def __init__(
         self, skill_name: str, first_origin: str, second_origin: str, fix: str = ""
     ) -> None:
-        """Keep the id and both owners."""
         super().__init__(skill_name, first_origin, second_origin, fix)
         self.skill_name = skill_name
         self.first_origin = first_origin
@@ -148,7 +131,6 @@ class DuplicateSkillError(SkillError, RuntimeError):
         self.fix = fix
 
     def __str__(self) -> str:
-        """Return a sentence that names both owners."""
         fix = f"; {self.fix}" if self.fix else ""
         return (
             f"duplicate skill {self.skill_name!r}: defined in both "
@@ -165,7 +147,6 @@ class PackFileError(SkillError):
     def __init__(
         self, name: str, file: str, listed: tuple[str, ...] = (), detail: str = ""
     ) -> None:
-        """Keep the skill, the path as it was asked for, and the listed paths."""
         super().__init__(name, file, listed, detail)
         self.name = name
         self.file = file
@@ -173,7 +154,6 @@ class PackFileError(SkillError):
         self.detail = detail
 
     def __str__(self) -> str:
-        """Return a sentence, the detail, and what could be asked for instead."""
         detail = f": {self.detail}" if self.detail else ""
         sentence = self.sentence.format(file=echo(self.file), name=echo(self.name))
         if not self.listed:
@@ -263,7 +243,6 @@ class DeniedError(SkillError):
     def __init__(
         self, action: str, skill: str, tool: str = "", reason: str = ""
     ) -> None:
-        """Keep what was asked for, and why it is not done."""
         super().__init__(action, skill, tool, reason)
         self.action = action
         self.skill = skill
@@ -271,7 +250,6 @@ class DeniedError(SkillError):
         self.reason = reason
 
     def __str__(self) -> str:
-        """Return a sentence without the reason."""
         if self.tool:
             owner = f" of skill {echo(self.skill)!r}" if self.skill else ""
             what = f"calling {echo(self.tool)!r}{owner}"
@@ -299,20 +277,13 @@ class ApprovalDeclinedError(DeniedError):
     sentence: ClassVar[str] = "{what} was declined by the user; it was not done"
 
     def __init__(
-        self,
-        action: str,
-        skill: str,
-        tool: str = "",
-        reason: str = "",
-        words: str = "",
+        self, action: str, skill: str, tool: str = "", reason: str = "", words: str = ""
     ) -> None:
-        """Keep what was asked for, why it is not done, and what the user said."""
         super().__init__(action, skill, tool, reason)
         self.args = (*self.args, words)
         self.words = words
 
     def __str__(self) -> str:
-        """Return a sentence without the reason, and with the words."""
         words = f". The user says: {self.words}" if self.words else ""
         return f"{super().__str__()}{words}"
 
@@ -334,7 +305,6 @@ class StateError(SkillError, ValueError):
     sentence: ClassVar[str] = "this is not the state of a session: {detail}"
 
     def __init__(self, detail: str) -> None:
-        """Keep what is wrong with it."""
         super().__init__(detail)
         self.detail = detail
 
@@ -345,7 +315,6 @@ class ToolError(NamedError):
     code: ClassVar[str] = "bad-tool-call"
 
     def __str__(self) -> str:
-        """Return ``tool: detail``."""
         return f"{echo(self.name)}: {self.detail}"
 
 
@@ -358,7 +327,6 @@ class DuplicateToolError(SkillError, RuntimeError):
     )
 
     def __init__(self, tool: str, first_owner: str, second_owner: str) -> None:
-        """Keep the tool and both owners."""
         super().__init__(tool, first_owner, second_owner)
         self.tool = tool
         self.first_owner = first_owner

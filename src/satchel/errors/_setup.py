@@ -16,7 +16,6 @@ class LimitExceededError(SkillError, ValueError):
     def __init__(
         self, limit: str, maximum: int, actual: int, unit: str, where: str = ""
     ) -> None:
-        """Keep the limit's name, its value, the actual amount and the unit."""
         super().__init__(limit, maximum, actual, unit, where)
         self.limit = limit
         self.maximum = maximum
@@ -25,7 +24,6 @@ class LimitExceededError(SkillError, ValueError):
         self.where = where
 
     def __str__(self) -> str:
-        """Return a sentence with limit, actual and unit."""
         where = f"{self.where}: " if self.where else ""
         return (
             f"{where}{self.actual:,} {self.unit} exceed the limit "
@@ -39,7 +37,6 @@ class ArchiveError(NamedError, ValueError):
     code: ClassVar[str] = "unsafe-archive"
 
     def __str__(self) -> str:
-        """Return a sentence."""
         name = f" {self.name}" if self.name else ""
         return f"the archive{name} is not unpacked: {self.detail}"
 
@@ -63,7 +60,6 @@ class NoSkillsError(NamedError):
     code: ClassVar[str] = "no-skills"
 
     def __str__(self) -> str:
-        """Return ``place: detail``."""
         return super().__str__() if self.name else self.detail
 
 
@@ -73,7 +69,6 @@ class NoSources(SkillError):
     code: ClassVar[str] = "no-sources"
 
     def __init__(self, detail: str) -> None:
-        """Keep what is there, and the line to write."""
         super().__init__(detail)
         self.detail = detail
 
@@ -84,7 +79,6 @@ class MissingPathError(PathError):
     code: ClassVar[str] = "path-not-found"
 
     def __init__(self, path: str) -> None:
-        """Keep the path as it was written."""
         super().__init__(path, "no such file or folder")
         self.args = (path,)
 
@@ -115,7 +109,6 @@ class ExtraMissingError(SkillError, ImportError):
     sentence: ClassVar[str] = "{what} needs: pip install 'satchel[{extra}]'"
 
     def __init__(self, what: str, extra: str) -> None:
-        """Keep the part and the extra that brings what it needs."""
         super().__init__(what, extra)
         self.what = what
         self.extra = extra
@@ -127,12 +120,10 @@ class RefusedReleaseError(SkillError):
     code: ClassVar[str] = "release-refused"
 
     def __init__(self, reasons: tuple[str, ...]) -> None:
-        """Keep every reason, the findings and conflicts as they are shown."""
         super().__init__(reasons)
         self.reasons = reasons
 
     def __str__(self) -> str:
-        """Return a sentence with every reason."""
         return f"no release is built: {'; '.join(self.reasons)}"
 
 
@@ -142,13 +133,11 @@ class RefusedPackError(SkillError):
     code: ClassVar[str] = "pack-refused"
 
     def __init__(self, path: str, reasons: tuple[str, ...]) -> None:
-        """Keep the pack, as the user wrote it, and every reason."""
         super().__init__(path, reasons)
         self.path = path
         self.reasons = reasons
 
     def __str__(self) -> str:
-        """Return a sentence with every reason."""
         return f"{self.path}: no archive is made: {'; '.join(self.reasons)}"
 
 
@@ -169,7 +158,6 @@ class UnknownFieldError(SkillError, ValueError):
     )
 
     def __init__(self, field: str, layer: str, name: str) -> None:
-        """Keep the field, the layer that has it, and the skill."""
         super().__init__(field, layer, name)
         self.field = field
         self.layer = layer
@@ -177,10 +165,7 @@ class UnknownFieldError(SkillError, ValueError):
 
 
 class CannotRetireError(NamedError, ValueError):
-    """A skill is not marked as retired the way it was asked for; nothing was written.
-
-    Its replacement is itself, or leads back to it; or it is not kept in a folder.
-    """
+    """A skill cannot be retired as asked: a circle of replacements, or no folder."""
 
     code: ClassVar[str] = "cannot-retire"
     sentence: ClassVar[str] = "skill {name!r} is not retired: {detail}"
@@ -192,12 +177,10 @@ class AlreadyThereError(PathError):
     code: ClassVar[str] = "already-there"
 
     def __init__(self, path: str, detail: str = "") -> None:
-        """Keep the path, and what is there."""
         super().__init__(path, detail)
         self.args = (path, detail)
 
     def __str__(self) -> str:
-        """Return a sentence."""
         detail = f": {self.detail}" if self.detail else ""
         return f"{self.path} is there already{detail}; nothing was written"
 
@@ -228,6 +211,5 @@ class TemplateNotFoundError(TemplateError, FileNotFoundError):
     code: ClassVar[str] = "template-not-found"
 
     def __init__(self, path: str) -> None:
-        """Keep where it was looked for."""
         super().__init__(path, "no such template")
         self.args = (path,)

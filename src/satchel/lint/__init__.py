@@ -58,8 +58,6 @@ __all__ = [
     "settings_of",
 ]
 
-_LAZY: Final = {
-    "lines_of": "satchel.lint._reporters.text",
-}
+_LAZY: Final = {"lines_of": "satchel.lint._reporters.text"}
 
 __getattr__ = lazy_door(__name__, _LAZY)

@@ -42,11 +42,7 @@ def main() -> None:
 def serve(
     requests: BinaryIO, answers: BinaryIO, begin: Callable[[], None] = lambda: None
 ) -> None:
-    """Answer one request after another, until there are no more.
-
-    ``begin`` is called before each: it may limit the process, which only this program
-    does to itself.
-    """
+    """Answer each request; ``begin`` may limit the process before it."""
     warnings.simplefilter("ignore")
     answers.write(b"{}\n")
     answers.flush()
@@ -63,10 +59,7 @@ def limit() -> None:
         import resource
     except ImportError:  # Windows
         return
-    for kind, amount in (
-        (resource.RLIMIT_AS, MEMORY_BYTES),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    for kind, amount in ((resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_CORE, 0)):
         try:
             resource.setrlimit(kind, (amount, amount))
         except (ValueError, OSError):  # a lower limit is in force, or none is known
@@ -88,14 +81,11 @@ def limit_time() -> None:
 
 
 def answer(data: bytes) -> dict[str, object]:
-    """Return the error of a Python file, or the lines that wait for input."""
     try:
         # Not only the grammar, which accepts `return` outside a function.
         compile(data, "<file>", "exec", dont_inherit=True)
         # Most files never prompt, and a tree of objects takes longer than compiling.
-        prompts = (
-            _prompts(_tree(data)) if b"input" in data or b"getpass" in data else []
-        )
+        prompts = _prompts(data) if b"input" in data or b"getpass" in data else []
     except SyntaxError as error:
         if _is_for_later(data):
             return {}
@@ -112,11 +102,8 @@ def _is_for_later(data: bytes) -> bool:
     return asked is not None and int(asked[1]) > sys.version_info.minor
 
 
-def _tree(data: bytes) -> ast.AST:
-    return compile(data, "<file>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-
-
-def _prompts(tree: ast.AST) -> list[int]:
+def _prompts(data: bytes) -> list[int]:
+    tree = compile(data, "<file>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     # A file that defines its own `input` does not wait for a person there.
     own = {
         node.name

@@ -41,11 +41,6 @@ class Neighbour(NamedTuple):
     inside: str = ""
 
 
-def _no_neighbours(path: str) -> Neighbour | None:
-    del path
-    return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintContext:
     """One pack, and a way to its files.
@@ -64,7 +59,7 @@ class LintContext:
     manifest: Manifest
     text: str
     read: Callable[[str], bytes]
-    around: Callable[[str], Neighbour | None] = _no_neighbours
+    around: Callable[[str], Neighbour | None] = lambda _: None
     file_findings: tuple[Finding, ...] = ()
     profile: str = "spec"
     by_dialect: bool = False
@@ -165,19 +160,13 @@ class LintRule:
         return self.look.__name__
 
     def __call__(self, pack: LintContext) -> Iterator[Finding]:
-        """Yield the findings of the rule in a pack."""
         return self.look(pack)
 
 
 def rule(
     *codes: str,
 ) -> Callable[[Callable[[LintContext], Iterator[Finding]]], LintRule]:
-    """Make a rule of a function, with the codes that it may yield."""
-
-    def make(look: Callable[[LintContext], Iterator[Finding]]) -> LintRule:
-        return LintRule(look, codes)
-
-    return make
+    return lambda look: LintRule(look, codes)
 
 
 class SkillBody(NamedTuple):
@@ -187,13 +176,11 @@ class SkillBody(NamedTuple):
     line: int
 
     def line_at(self, at: int) -> int:
-        """Return the line of the file of a character of the body."""
         return self.line + self.text.count("\n", 0, at)
 
 
 @once_per_pack
 def body(pack: LintContext) -> SkillBody:
-    """Return the body of SKILL.md."""
     return _after_frontmatter(pack.text)
 
 
@@ -204,7 +191,6 @@ def _after_frontmatter(text: str) -> SkillBody:
 
 @once_per_pack
 def listed(pack: LintContext) -> frozenset[str]:
-    """Return the paths that a load may ask for."""
     return frozenset((SKILL_FILE, *pack.descriptor.resources))
 
 
@@ -236,7 +222,6 @@ def text_of(pack: LintContext, path: str) -> str:
 
 @once_per_pack
 def document(pack: LintContext, path: str) -> MarkdownDocument:
-    """Return a listed file as Markdown, without its frontmatter."""
     if path == SKILL_FILE:
         return read_markdown(*body(pack))
     text = text_of(pack, path)
@@ -260,8 +245,5 @@ def files_ending(pack: LintContext, endings: tuple[str, ...]) -> Iterator[str]:
 
 
 def is_template(path: str) -> bool:
-    """Tell whether a file becomes another one: its links and code are not true yet.
-
-    Those are the files in ``assets/`` and in folders of templates.
-    """
+    """Tell whether a file becomes another one: its links and code are not true yet."""
     return bucket_of(path) == "assets" or _TEMPLATES.search(path) is not None

@@ -49,11 +49,7 @@ _FEW_WORDS: Final = 8
 
 
 def is_english(text: str) -> bool:
-    """Tell whether a text is in English, by its frequent words.
-
-    At least nine of ten letters are ASCII, and it has two English words, or one in a
-    text of less than eight words, and more than words of other languages.
-    """
+    """Tell whether a text is in English, by its letters and its frequent words."""
     letters = [char for char in text if char.isalpha()]
     if not letters or sum(map(str.isascii, letters)) < _LEAST_LETTERS * len(letters):
         return False
@@ -61,14 +57,12 @@ def is_english(text: str) -> bool:
     english = len(_GRAMMAR.union(_USUAL).intersection(words))
     if english <= len(_FOREIGN.intersection(words)):
         return False
+    # One frequent word is enough in a short text; in a long one it may be a loan.
     return english > 1 or len(words) < _FEW_WORDS
 
 
 def opening_chars(text: str) -> int:
-    """Return how many characters go by before the first word that says something.
-
-    Words of grammar, and words that begin any description, say nothing.
-    """
+    """Return how many characters go by before the first word that says something."""
     for match in _WORD.finditer(text):
         if match[0].lower().replace("\u2019", "'") not in _OPENING:
             return match.start()

@@ -21,11 +21,7 @@ from satchel.skill_md import (
 
 @dataclass(frozen=True, slots=True)
 class FixInput:
-    """A SKILL.md that is to be fixed.
-
-    ``manifest`` is what a lenient reader gets from ``text``, ``files`` are the paths of
-    the other files of the pack.
-    """
+    """A SKILL.md to fix; ``manifest`` is how a lenient reader reads it."""
 
     text: str
     folder: str
@@ -37,11 +33,10 @@ class FixInput:
 
 @dataclass(frozen=True, slots=True)
 class Fixer:
-    """A function from a page to its text without some findings; None where it cannot.
+    """Proposes the text without findings of ``codes``.
 
-    ``codes`` are those of its findings. Only the ``keys`` of the frontmatter and the
-    ``fields`` of the manifest may change, which is checked. ``partly`` says that some
-    of its findings may stay, as they may be of another kind.
+    Only ``keys`` of the frontmatter and ``fields`` of the manifest may change;
+    ``partly``: some findings of these codes may stay.
     """
 
     propose: Callable[[FixInput], str | None]
@@ -57,14 +52,9 @@ def fixer(
     fields: tuple[str, ...] = (),
     partly: bool = False,
 ) -> Callable[[Callable[[FixInput], str | None]], Fixer]:
-    """Make a fixer of a function."""
-
-    def make(propose: Callable[[FixInput], str | None]) -> Fixer:
-        return Fixer(
-            propose, frozenset(codes), frozenset(keys), frozenset(fields), partly
-        )
-
-    return make
+    return lambda propose: Fixer(
+        propose, frozenset(codes), frozenset(keys), frozenset(fields), partly
+    )
 
 
 @fixer("description-not-text", keys=("description",))
@@ -88,9 +78,6 @@ def missing_name(page: FixInput) -> str | None:
     return set_entry(page.text, "name", f"name: {page.folder}\n", first=True)
 
 
-_METADATA: Final = "metadata"
-
-
 @fixer("misspelled-field", "unknown-field", partly=True)
 def misspelled_fields(page: FixInput) -> str | None:
     """Write each key as it is meant, unless that key is there as well."""
@@ -102,8 +89,7 @@ def misspelled_fields(page: FixInput) -> str | None:
 
 
 def _renamed(text: str, slip: MisspelledKey) -> str | None:
-    """Return the text with one key written as it is meant."""
-    around = _METADATA if slip.within else slip.written
+    around = "metadata" if slip.within else slip.written
     entry = entry_text(text, around)
     if not entry:
         return None
@@ -131,36 +117,32 @@ _IN_LINES: Final = re.compile(
 
 
 @fixer(
-    "unlisted-reference",
-    keys=("references",),
-    fields=("references", "declares_files"),
+    "unlisted-reference", keys=("references",), fields=("references", "declares_files")
 )
 def unlisted_references(page: FixInput) -> str | None:
-    """Add them at the end of the list, in the style of the list.
-
-    Only where profile ``strict`` was chosen: a list closes a pack on purpose, so its
-    author decides whether a file belongs on it.
-    """
+    """Add them at the end of the list, in the style of the list."""
+    # A list closes a pack on purpose, so elsewhere its author decides what belongs on
+    # it.
     if page.profile != "strict":
         return None
-    names = [path.removeprefix(_FOLDER) for path in _unlisted(page)]
+    declared = {*page.manifest.references}
+    listed = declared | {f"{_FOLDER}{name}" for name in declared}
+    names = [
+        path.removeprefix(_FOLDER)
+        for path in page.files
+        if path.startswith(_FOLDER) and path not in listed
+    ]
     entry = entry_text(page.text, _FIELD)
     if entry is None:
         return None
     return set_entry(page.text, _FIELD, _with(entry, names)) if names else None
 
 
-def _unlisted(page: FixInput) -> list[str]:
-    declared = {*page.manifest.references}
-    listed = declared | {f"{_FOLDER}{name}" for name in declared}
-    return [
-        path for path in page.files if path.startswith(_FOLDER) and path not in listed
-    ]
-
-
 def _with(entry: str, names: list[str]) -> str:
     """Return the entry with more names, in lines of its own where there is no list."""
-    items = [_item(name) for name in names]
+    # As our writer has them in a list, in quotes where they need them.
+    written = render_frontmatter({"x": tuple(names)}).splitlines()[2:-1]
+    items = [line.removeprefix("  - ") for line in written]
     bracket = _IN_BRACKETS.fullmatch(entry)
     if bracket is not None:
         comma = "" if bracket[1].rstrip().endswith(("[", ",")) else ","
@@ -170,11 +152,6 @@ def _with(entry: str, names: list[str]) -> str:
     margin = lines[1] if lines else "  "
     head = entry if lines else f"{_FIELD}:\n"
     return head + "".join(f"{margin}- {item}\n" for item in items)
-
-
-def _item(name: str) -> str:
-    """Return a name as YAML, in quotes where it needs them."""
-    return render_frontmatter({"x": [name]}).splitlines()[2].removeprefix("  - ")
 
 
 FIXERS: Final[tuple[Fixer, ...]] = (

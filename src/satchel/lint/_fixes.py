@@ -19,10 +19,7 @@ from satchel.text import LineMatcher, unified_lines
 
 @dataclass(frozen=True, slots=True)
 class SkillFix:
-    """A file that can be fixed: its bytes before and after, and the codes that go.
-
-    ``path`` is the path of the file in findings.
-    """
+    """A file that can be fixed: its bytes before and after, and the codes that go."""
 
     path: str
     before: bytes
@@ -40,7 +37,6 @@ class SkillFix:
 
     @property
     def changes(self) -> "tuple[LineChange, ...]":
-        """The change as replaced lines, from the first line on."""
         old = _LINE.findall(self.before.decode())
         new = _LINE.findall(self.after.decode())
         return tuple(
@@ -79,18 +75,7 @@ def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
     profile: Profile = "spec",
     limits: Limits = DEFAULT_LIMITS,
 ) -> SkillFix | None:
-    """Return how a SKILL.md can be fixed; None where there is nothing to fix.
-
-    Args:
-        data: The whole file. One that is not UTF-8 is not fixed: its encoding
-            can only be guessed.
-        findings: The findings of this file.
-        path: Its path in findings.
-        folder: The name of the pack's folder.
-        files: The other files of the pack, relative to it.
-        profile: The profile of the check.
-        limits: Limits on what is read.
-    """
+    """Return how a SKILL.md can be fixed, given its findings; None where it cannot."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -156,7 +141,6 @@ def _is_safe(
 
 
 def _unchanged(manifest: Manifest, fixer: Fixer) -> dict[str, object]:
-    """Return all that a fixer must not change."""
     values: dict[str, object] = {
         field.name: getattr(manifest, field.name)
         for field in fields(manifest)

@@ -22,13 +22,8 @@ _ID: Final = re.compile(
 
 
 def slug_of(text: str) -> str:
-    """Return GitHub's anchor of a heading with this text, the first of its kind.
-
-    Lower case, hyphens for spaces, and only letters, digits, marks, hyphens and
-    underscores.
-
-    Source: the behaviour of github.com; gjtorikian/html-pipeline's table of contents.
-    """
+    """Return GitHub's anchor of a heading with this text, the first of its kind."""
+    # Source: the behaviour of github.com; gjtorikian/html-pipeline's table of contents.
     lowered = text.strip().lower()
     if lowered.isascii():
         return _DROPPED.sub("", lowered).replace(" ", "-")
@@ -42,13 +37,7 @@ def slug_of(text: str) -> str:
 
 
 def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[str]:
-    """Return all anchors, in lower case: of headings in their order, of HTML's ids.
-
-    A repeated slug gets ``-1``, then ``-2``; some renderers skip a number that another
-    heading has, so both count. Many write one hyphen for several, and no hyphen at the
-    ends; that counts too. A slug with the character that colours an emoji also counts
-    without it: nobody sees it, or can type it.
-    """
+    """Return all anchors, in lower case: of headings in their order, of HTML's ids."""
     anchors: set[str] = set()
     counts: dict[str, int] = {}
     for heading in headings:
@@ -73,10 +62,7 @@ def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[s
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: its level from 1 to 6, and its text without marks.
-
-    ``quoted`` says that it is inside a quotation or a list.
-    """
+    """A heading, its text without marks; ``quoted`` is in a quotation or a list."""
 
     level: int
     text: str
@@ -86,10 +72,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link or an image, with its destination; references are resolved.
-
-    The ``a`` and ``img`` of HTML are among them.
-    """
+    """A link or an image, of HTML too; references are resolved."""
 
     kind: Literal["link", "image"]
     to: str
@@ -98,10 +81,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class UndefinedLink:
-    """``source`` is written as a link by reference, and ``label`` is not defined.
-
-    ``before`` and ``after`` are the characters next to it, empty at the ends.
-    """
+    """A link by reference without a definition, with the characters on both sides."""
 
     source: str
     label: str
@@ -112,10 +92,7 @@ class UndefinedLink:
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """A code block: the text of its opening fence, and whether it is closed.
-
-    ``lines`` counts its lines with its fences.
-    """
+    """A code block: the text after its fence; ``lines`` counts the fences too."""
 
     info: str
     line: int
@@ -125,10 +102,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class MarkdownDocument:
-    """The parts of one text, in their order; lines are those of the file, from 1.
-
-    ``html`` are the pieces of HTML in it.
-    """
+    """The parts of one text, in their order; lines are those of the file, from 1."""
 
     headings: tuple[Heading, ...] = ()
     links: tuple[Link, ...] = ()
@@ -172,8 +146,6 @@ _OPENING: Final = re.compile(rb"`{3,}|~{3,}")
 
 
 class _MarkdownReader:
-    """One pass over the events of one text."""
-
     __slots__ = (
         *("at", "blocks", "data", "depth", "headings", "html", "line"),
         *("links", "text", "words"),
@@ -249,17 +221,12 @@ class _MarkdownReader:
                 line = self.line_at(span["start"])
                 self.links.append(Link(_LINKS[tag], data["dest_url"], line))
         elif tag == "CodeBlock" and data != "Indented":
-            block = self.data[span["start"] : span["end"]]
-            line = self.line_at(span["start"])
-            lines = block.count(b"\n") + 1
-            self.blocks.append(
-                CodeBlock(
-                    data["Fenced"],
-                    line,
-                    _is_closed(block, self._indent_at(span["start"])),
-                    lines,
-                )
-            )
+            start = span["start"]
+            block = self.data[start : span["end"]]
+            indent = start - self.data.rfind(b"\n", 0, start) - 1
+            line, lines = self.line_at(start), block.count(b"\n") + 1
+            closed = _is_closed(block, indent)
+            self.blocks.append(CodeBlock(data["Fenced"], line, closed, lines))
 
     def _end(self, value: dict[str, str], span: dict[str, int]) -> None:
         (tag,) = value
@@ -300,9 +267,6 @@ class _MarkdownReader:
             self.data[end : end + 4].decode("utf-8", "ignore")[:1],
         )
 
-    def _indent_at(self, at: int) -> int:
-        return at - self.data.rfind(b"\n", 0, at) - 1
-
     def line_at(self, at: int) -> int:
         """Return the file's line of a byte; fast where it is near the last one."""
         if at < self.at:
@@ -314,12 +278,10 @@ class _MarkdownReader:
 
 
 def _is_closed(block: bytes, indent: int) -> bool:
-    """Tell whether the last line of a fenced block is a fence that closes it.
-
-    One that is four columns further in than the opening one is code.
-    """
+    """Tell whether the last line of a fenced block is a fence that closes it."""
     opening = _OPENING.match(block)
     closing = _CLOSING.search(block)
     if opening is None or closing is None:
         return False
+    # Four columns further in than the opening one, it is code.
     return len(closing[1]) < indent + 4 and closing[2].startswith(opening[0])

@@ -35,19 +35,16 @@ _MESSAGES: Final = {"f-string expression part cannot include": 12}
 
 
 def later_version_for(text: str, line: int | None, message: str) -> str:
-    """Return the first Python that accepts a line that this one refuses, or nothing.
-
-    What every Python refuses gives nothing, and so does grammar that the running one
-    has.
-    """
+    """Return the first later Python that accepts a line; empty for none."""
     lines = text.splitlines()
     if line is None or not 0 < line <= len(lines):
         return ""
     statement = lines[line - 1][:_MOST_CHARS]
     minors = [minor for minor, grammar in _GRAMMAR if grammar.match(statement)]
     minors += [minor for start, minor in _MESSAGES.items() if message.startswith(start)]
+    # All that the line has must be known, so the latest counts.
     later = [minor for minor in minors if minor > sys.version_info.minor]
-    return f"3.{min(later)}" if later else ""
+    return f"3.{max(later)}" if later else ""
 
 
 MAX_BYTES: Final = 1024 * 1024
@@ -78,11 +75,7 @@ _SHELL_SAYS: Final = re.compile(r"\A[^:\n]*: (?:line )?(\d+): (.*)")
 
 @dataclass(frozen=True, slots=True)
 class ProgramCheck:
-    """What an interpreter found in a file: an error, or where it waits for input.
-
-    ``prompts`` are lines that wait for a person. ``checked`` is false where no
-    interpreter gave an answer.
-    """
+    """What an interpreter found: an error, lines that wait for a person, or nothing."""
 
     error: str = ""
     line: int | None = None
@@ -97,11 +90,9 @@ _TOO_LONG: Final = frozenset([None, -getattr(signal, "SIGXCPU", 0)])
 
 
 def compile_python(files: Sequence[bytes]) -> tuple[ProgramCheck, ...]:
-    """Return what Python finds in each file; one process compiles them all.
-
-    A file that ends the process is an error, one that takes too long stays unchecked;
-    after a second such file the rest stays unchecked too.
-    """
+    """Return what Python finds in each file; one process compiles them all."""
+    # A file that ends the process is an error; one that takes too long stays unchecked,
+    # as does the rest after a second such file.
     done: list[ProgramCheck] = []
     # One more try, with the files after the one that ended the process.
     for _ in range(2):
@@ -118,10 +109,7 @@ def compile_python(files: Sequence[bytes]) -> tuple[ProgramCheck, ...]:
 
 
 def _ask_python(files: Sequence[bytes]) -> tuple[list[ProgramCheck] | None, int | None]:
-    """Return the answers of the process, and its exit status.
-
-    The answers are None where it did not start, the status where it was killed.
-    """
+    """Return the answers, None without a start, and the exit status, None if killed."""
     requests = b"".join(b"%d\n%b" % (len(data), data) for data in files)
     # No variable, user folder or site package may add code to the process.
     command = [sys.executable, "-I", "-S", "-B", str(_WORKER)]
@@ -145,10 +133,7 @@ def _program(answer: dict[str, list[object]]) -> ProgramCheck:
 
 
 def is_python(path: str, data: bytes) -> bool:
-    """Tell whether a file is Python: by its ending, or by its first line.
-
-    Python 2 is another language, and is not checked.
-    """
+    """Tell whether a file is Python 3: by its ending, or by its first line."""
     first = _OF_PYTHON.match(data)
     if first and first[1] == b"2":
         return False
@@ -157,10 +142,7 @@ def is_python(path: str, data: bytes) -> bool:
 
 
 def shell_of(path: str, data: bytes) -> str:
-    """Return the shell of a script, by its first line or else its name.
-
-    Empty where it is not a shell script, or its shell is unknown.
-    """
+    """Return the shell of a script, by its first line or else its name; empty: none."""
     shebang = _SHEBANG.match(data)
     if shebang:
         shell = shebang[1].decode()
@@ -169,17 +151,13 @@ def shell_of(path: str, data: bytes) -> str:
 
 
 def find_shell(shell: str) -> str:
-    """Return the path of a program that reads scripts for ``shell``, or nothing."""
     paths = (which(name, path=_PATH) for name in _SHELLS[shell])
     return next((path for path in paths if path), "")
 
 
 def read_by_shell(command: str, data: bytes) -> ProgramCheck:
-    """Return what a shell finds in a script that it reads and does not run.
-
-    It gets an empty environment, so that it reads no start-up file, and the script on
-    its standard input; ``-n`` keeps it from running anything.
-    """
+    """Return what a shell finds in a script that it reads and does not run."""
+    # `-n` keeps it from running anything; without variables it reads no start-up file.
     options = ["-n"]
     # Scripts turn extglob on with `shopt`, which -n does not run.
     if Path(command).name == "bash":
@@ -229,6 +207,5 @@ def _run(
 
 
 def not_checked(paths: Sequence[str], sentence: str) -> Finding:
-    """Return one note on all files for which no interpreter gave an answer."""
     more = f", nor {len(paths) - 1} more" if paths[1:] else ""
     return Finding.of("program-not-checked", paths[0], sentence=sentence, more=more)

@@ -86,10 +86,7 @@ Likeness: TypeAlias = Literal["name", "files", "description"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class NewExecutable:
-    """A file that runs; ``new``, or with other bytes than before.
-
-    ``why`` is what shows that it runs: ``mode``, ``#!``, ``scripts/``, ``.sh``.
-    """
+    """A file that runs; ``why`` shows it: ``mode``, ``#!``, ``scripts/``, ``.sh``."""
 
     path: str
     new: bool
@@ -127,7 +124,6 @@ class LibraryChange:
 
     @property
     def packs(self) -> str:
-        """How many packs were added, changed, moved and removed, in words."""
         kinds = ("added", "changed", "moved", "removed")
         counts = ((len(getattr(self, kind)), kind) for kind in kinds)
         parts = [f"{count:,} {kind}" for count, kind in counts if count]

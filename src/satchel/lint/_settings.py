@@ -30,20 +30,11 @@ from satchel.skill_md import Profile, body_of
 
 _PARTS: Final = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _FOLDERS: Final = re.compile(r"(?:\*\*/)+")
-_MEANING: Final = {
-    "**/": "(?:[^/]+/)*",
-    "**": ".*",
-    "*": "[^/]*",
-    "?": "[^/]",
-}
+_MEANING: Final = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:
-    """Return a pattern for whole paths with ``/`` between the names.
-
-    ``*`` and ``?`` stop at a ``/``, ``**`` does not; ``**/`` is any number of folders,
-    also zero. What matches a folder matches all in it.
-    """
+    """Return a pattern for paths: only ``**`` crosses a ``/``."""
     glob = _FOLDERS.sub("**/", glob.removeprefix("./").rstrip("/"))
     parts = (
         _MEANING[part] if part in _MEANING else re.escape(part)
@@ -62,11 +53,7 @@ def aliases() -> Mapping[str, tuple[str, ...]]:
 
 
 def codes_named(name: str) -> tuple[str, ...]:
-    """Return the codes that a name means: several for a group, or the code itself.
-
-    Raises:
-        UnknownCodeError: It is neither a code nor a name of one; with close ones.
-    """
+    """Return the codes of a name or a group; `UnknownCodeError` has close ones."""
     if name in aliases():
         return aliases()[name]
     if name in codes():
@@ -100,7 +87,6 @@ class InlineIgnores:
     findings: tuple[Finding, ...] = ()
 
     def hides(self, finding: Finding) -> bool:
-        """Tell whether a finding of the pack is turned off."""
         return (
             finding.code in self.codes
             and finding.severity != "error"
@@ -112,11 +98,8 @@ _NOTHING: Final = InlineIgnores()
 
 
 def read_inline_ignores(text: str) -> InlineIgnores:
-    """Return what a SKILL.md turns off, in comments of its frontmatter or its body.
-
-    ``# satchel: ignore CODE, CODE`` costs nothing when the skill is loaded;
-    ``<!-- satchel: ignore CODE -->`` is loaded with the body.
-    """
+    """Return what a SKILL.md turns off, in comments of its frontmatter or its body."""
+    # A comment in the frontmatter costs nothing on a load; one in the body is loaded.
     if _MARK not in text:
         return _NOTHING
     codes: set[str] = set()
@@ -140,7 +123,6 @@ def read_inline_ignores(text: str) -> InlineIgnores:
 
 
 def _names(text: str) -> Iterator[tuple[str, int]]:
-    """Yield each name in such a comment, with its line."""
     head = len(text) - len(body_of(text))
     for pattern, begin, end in (
         (_IN_FRONTMATTER, 0, head),
@@ -274,7 +256,6 @@ def settings_of(  # noqa: PLR0913 - a file, and what a command line may add
 
 
 def _named(names: Iterable[str], where: str) -> frozenset[str]:
-    """Return the codes that names mean; a text may have several, between commas."""
     try:
         return frozenset(
             code

@@ -47,10 +47,7 @@ class LinkTarget(NamedTuple):
 
 
 def find_target(pack: LintContext, file: str, to: str) -> LinkTarget | None:
-    """Return what ``to`` leads to from a file; None for what is not a path.
-
-    A URL, a placeholder, or a word without a dot and a slash is not one.
-    """
+    """Return what ``to`` leads to from a file; None for what is not a path."""
     if _OF_A_MACHINE.match(to) and not _PLACEHOLDER.search(to):
         return LinkTarget(to, "", "machine")
     if _ELSEWHERE.match(to) or _PLACEHOLDER.search(to):
@@ -67,10 +64,7 @@ def find_target(pack: LintContext, file: str, to: str) -> LinkTarget | None:
 
 
 def possible_paths(file: str, path: str) -> Iterator[str]:
-    """Yield what a path in a file may mean, from the pack's root, the likeliest first.
-
-    It is relative to the root, to the folder of the file, or to one between.
-    """
+    """Yield what a path may mean, from the pack's root, the likeliest first."""
     yield posixpath.normpath(path)
     folder = posixpath.dirname(file)
     while folder:
@@ -112,7 +106,6 @@ def _around(pack: LintContext, file: str, path: str, fragment: str) -> LinkTarge
 
 
 def find_case(pack: LintContext, path: str) -> str:
-    """Return the file whose path differs only in case, or an empty string."""
     return _by_folded_path(pack).get(path.casefold(), "")
 
 

@@ -39,10 +39,7 @@ class FileReader(Protocol):
     """The folder of this machine that has the packs; empty for none."""
 
     def is_unchanged(self, key: str, stat: FileStat) -> bool | None:
-        """Return whether a file still has this size and mark.
-
-        None: only a look at all `files` answers that.
-        """
+        """Return whether size and mark are the same; None: look at all `files`."""
         del key, stat
         return None
 
@@ -172,21 +169,17 @@ class Catalog:
     _by_id: dict[str, Descriptor] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Index the entries once; the snapshot never changes afterwards."""
         index = {entry.id: entry for entry in self.entries}
         # A frozen dataclass allows no plain assignment.
         object.__setattr__(self, "_by_id", index)
 
     def __len__(self) -> int:
-        """Return how many skills are listed."""
         return len(self.entries)
 
     def __iter__(self) -> Iterator[Descriptor]:
-        """Iterate over the listed descriptors, by id."""
         return iter(self.entries)
 
     def __contains__(self, skill_id: object) -> bool:
-        """Return whether exactly this id is listed."""
         return isinstance(skill_id, str) and skill_id in self._by_id
 
     def get(self, skill_id: object) -> Descriptor | None:

@@ -1,8 +1,8 @@
 """The table of codes: what each means, how severe it is, what it says, what to do.
 
 Each code has one file, ``satchel/codes/CODE.md``: a head between two lines ``---``,
-then the page that ``satchel explain CODE`` prints. The head is the only place where
-the severity, the sentence and the fix of a finding are written::
+then the page that ``satchel explain CODE`` prints. The head has the severity, the
+sentence and the fix of its findings::
 
     ---
     severity: warning
@@ -38,23 +38,17 @@ class UnknownCodeError(SkillError, LookupError):
     code = "unknown-code"
 
     def __init__(self, requested: str, close: tuple[str, ...] = ()) -> None:
-        """Keep the code as it was asked for, and close ones."""
         super().__init__(requested, close)
         self.requested = requested
         self.close = close
 
     def __str__(self) -> str:
-        """Return a sentence, with close codes where there are any."""
         close = f"; did you mean {', '.join(self.close)}?" if self.close else ""
         return f"no code {self.requested!r}{close}"
 
 
 class CodeEntry(NamedTuple):
-    """What the table has of one code.
-
-    ``severities`` begins with the default; ``messages`` and ``fixes`` have templates by
-    the name of their sentence, empty for the usual one.
-    """
+    """One code; the default severity is first, the usual sentence has no name."""
 
     code: str
     severities: tuple[str, ...]
@@ -65,11 +59,7 @@ class CodeEntry(NamedTuple):
 
 @cache
 def code_entry(code: str) -> CodeEntry:
-    """Return the entry of a code, read when it is first asked for.
-
-    Raises:
-        OSError: The table has no such code.
-    """
+    """Return the entry of a code; `OSError` where the table has none."""
     loader = cast("FileLoader | zipimporter", __spec__.loader)
     text = loader.get_data(os.path.join(_FOLDER, f"{code}.md")).decode()  # noqa: PTH118
     whole = text.replace("\r\n", "\n").removeprefix(_FENCE)
@@ -88,7 +78,6 @@ def code_entry(code: str) -> CodeEntry:
 
 
 def _variants(fields: dict[str, str], kind: str) -> dict[str, str]:
-    """Return the templates of a kind, by the name of their sentence."""
     return {
         key.removeprefix(kind).removeprefix("."): value
         for key, value in fields.items()

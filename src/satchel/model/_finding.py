@@ -1,5 +1,6 @@
 """What an author or an operator should know about a pack: a value, no exception."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, cast
@@ -9,6 +10,8 @@ from satchel.model._codes import code_entry
 
 Severity = Literal["error", "warning", "note"]
 
+# A message has text of packs: in a log it must not move the cursor or begin a line.
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f]")
 _RANK: Final = {"error": 0, "warning": 1, "note": 2}
 
 
@@ -60,13 +63,15 @@ class Finding:
             values: The values of the placeholders in the sentence and the fix.
         """
         entry = code_entry(code)
+        message = entry.messages[sentence].format_map(values)
+        fix = entry.fixes.get(sentence, "").format_map(values)
         return cls(
             code,
             severity or cast("Severity", entry.severities[0]),
-            entry.messages[sentence].format_map(values),
+            _CONTROL.sub(_shown, message),
             path,
             line,
-            entry.fixes.get(sentence, "").format_map(values),
+            _CONTROL.sub(_shown, fix),
             before,
             after,
         )
@@ -76,17 +81,20 @@ class Finding:
         cls, error: SkillError, path: str = "", line: int | None = None, fix: str = ""
     ) -> "Finding":
         """Make a finding of an error that was caught: its code and its sentence."""
-        return cls(error.code, "error", str(error), path, line, fix)
+        message = _CONTROL.sub(_shown, str(error))
+        return cls(error.code, "error", message, path, line, fix)
 
     def __str__(self) -> str:
-        """Return ``path:line: severity code: message``, leaving out what is empty."""
         place = ":".join(str(part) for part in (self.path, self.line) if part)
         head = f"{place}: " if place else ""
         return f"{head}{self.severity} {self.code}: {self.message}"
 
 
+def _shown(control: re.Match[str]) -> str:
+    return f"<U+{ord(control[0]):04X}>"
+
+
 def worst(findings: Iterable[Finding]) -> Severity | None:
-    """Return the worst severity among ``findings``; None where there is none."""
     return min(
         (finding.severity for finding in findings), key=_RANK.__getitem__, default=None
     )

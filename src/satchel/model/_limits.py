@@ -29,7 +29,6 @@ _NOT_PORTABLE: Final = re.compile(r"[^a-z0-9]+")
 
 # The length is no part of the patterns, so that a long name can be named as such.
 def is_name(name: str, characters: re.Pattern[str] = SPEC_NAME) -> bool:
-    """Return whether a name is of these characters, and not longer than 64."""
     return len(name) <= MAX_NAME_CHARS and characters.fullmatch(name) is not None
 
 
@@ -49,8 +48,7 @@ class Limits:
     Over a bound is a `LimitExceededError` (or the finding ``limit-exceeded``) that
     names the limit, the actual amount and the unit. The defaults come from
     62,114 public SKILL.md files and the limits of other loaders
-    (docs/explanation/limits.md): each leaves at least ten times the largest seen,
-    unless its comment says otherwise.
+    (docs/explanation/limits.md); what a number comes from is below it.
     """
 
     frontmatter_bytes: int = 64 * _KIB

@@ -13,10 +13,7 @@ _MIB: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """The amounts from which rules report something; 0 is no limit.
-
-    Unlike `Limits` these refuse nothing: a pack over a threshold loads.
-    """
+    """The amounts from which rules report something, and refuse nothing; 0 is none."""
 
     body_tokens: int = 5_000
     """Tokens of what a load returns, estimated. Source: agentskills.io/specification,
@@ -49,13 +46,7 @@ STRICT_BODY_BYTES: Final = 5 * _KIB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintConfig:
-    """The table ``lint`` of a configuration file, as it was written.
-
-    Codes may be names that other tools know them by. ``profile`` and ``fail_on`` are
-    empty where the file is silent. An empty ``select`` is every code. ``per_path``
-    has globs, relative to the folder of the file, with the codes that are ignored
-    there. ``thresholds`` has only those that the file gives, by field.
-    """
+    """The table ``lint`` as it was written: names of codes, and only what it gives."""
 
     profile: str = ""
     fail_on: str = ""

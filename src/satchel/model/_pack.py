@@ -84,7 +84,6 @@ _BUCKETS: Final[dict[str, Bucket]] = {
 
 
 def bucket_of(path: str) -> Bucket:
-    """Return the bucket of a pack-relative path, by its first folder."""
     head, slash, _ = path.partition("/")
     return _BUCKETS.get(head, "other") if slash else "other"
 
@@ -196,7 +195,6 @@ class Descriptor:
     odd_fields: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse a list where only a tuple keeps the value hashable."""
         for paths in (self.references, self.scripts, self.assets, self.others):
             if type(paths) is not tuple:
                 message = f"skill {self.id!r}: expected a tuple of paths, got {paths!r}"

@@ -28,7 +28,6 @@ class ReleasedSkill:
 
     @property
     def id(self) -> str:
-        """The skill's id, and the name of its folder."""
         return self.descriptor.id
 
 
@@ -47,7 +46,6 @@ class Release:
 
     @property
     def hex(self) -> str:
-        """The digits of the id: the name of the release in a path."""
         return self.id.rpartition(":")[2]
 
     @property

@@ -30,10 +30,8 @@ class Request:
     client: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        """Replace what is not text by a text that names nothing.
-
-        A model may write any JSON, and a program may hand it on.
-        """
+        # A model may write any JSON: what is not text becomes a text that names
+        # nothing.
         id, file = cast("object", self.id), cast("object", self.file)
         if not isinstance(id, str):
             object.__setattr__(self, "id", f"<{type(id).__name__}>")
@@ -97,7 +95,6 @@ class Rendered:
     findings: tuple[Finding, ...] = ()
 
     def __str__(self) -> str:
-        """Return the section's text."""
         return self.text
 
     @property

@@ -68,7 +68,6 @@ class Reply:
     arguments: Mapping[str, object] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
-        """Refuse what could be taken for another answer than it is."""
         # `is_yes` takes everything but `no` as a yes, so no other value may get in.
         answer, words = cast("object", self.answer), cast("object", self.words)
         if not isinstance(answer, str) or answer not in _ANSWERS:

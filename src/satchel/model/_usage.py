@@ -66,7 +66,6 @@ class SkillSynced:
     event: str = "skill_synced"
 
     def as_dict(self) -> dict[str, object]:
-        """Return a flat mapping, ``event`` first, then the fields in order."""
         flat = {field.name: getattr(self, field.name) for field in fields(self)}
         return {"event": flat.pop("event"), **flat}
 

@@ -76,10 +76,7 @@ def before_frontmatter(text: str) -> str:
 
 
 def tolerant_span(text: str) -> TolerantSpan | None:
-    """Return the span that was meant, and what is wrong with the fences.
-
-    None where nothing at the top of the file looks like frontmatter.
-    """
+    """Return the span that was meant, and what is wrong with the fences, if any."""
     # The length stays the same, so the offsets are valid in the caller's text.
     text = with_line_feeds(text)
     start = len(before_frontmatter(text))

@@ -21,18 +21,14 @@ _ITEM: Final = re.compile(r"[^\s,]+")
 
 
 def mapping(value: Node) -> dict[str, Node]:
-    """Return ``value`` where it is a mapping, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def boolean(
     tree: YamlTree, key: str, within: dict[str, Node] | None = None
 ) -> bool | None:
-    """Return a flag, in any case; None where the text is neither.
-
-    Source: Claude Code's documentation of skills, which takes true, false, yes, no,
-    on, off, 1 and 0.
-    """
+    """Return a flag, in any case; None where the text is neither."""
+    # These words are those of Claude Code's documentation of skills.
     text = (tree.text(key, within) or "").strip().lower()
     return True if text in _TRUE else False if text in _FALSE else None
 
@@ -40,11 +36,7 @@ def boolean(
 def text_list(
     tree: YamlTree, key: str, within: dict[str, Node] | None = None
 ) -> tuple[str, ...] | None:
-    """Return a list, or a text with commas, as its items without spaces around them.
-
-    None where the field is absent, null or a mapping. What is empty or not a scalar is
-    left out of a list.
-    """
+    """Return the scalars of a list, or of a text with commas; else None."""
     value = (tree.root if within is None else within).get(key)
     if isinstance(value, list):
         texts = tree.items(value)
@@ -59,7 +51,6 @@ def text_list(
 def file_list(
     tree: YamlTree, key: str, within: dict[str, Node] | None = None
 ) -> tuple[str, ...] | None:
-    """Return declared files: a list, or a text as `decode_items` takes it."""
     value = (tree.root if within is None else within).get(key)
     if isinstance(value, str):
         return tuple([item.strip() for item in decode_items(value) if item.strip()])
@@ -69,7 +60,6 @@ def file_list(
 def tool_list(
     tree: YamlTree, key: str, within: dict[str, Node] | None = None
 ) -> tuple[str, ...] | None:
-    """Return tools: a list, or a text with spaces or commas outside parentheses."""
     value = (tree.root if within is None else within).get(key)
     if isinstance(value, list):
         return text_list(tree, key, within)
@@ -83,10 +73,7 @@ def split_tools(text: str) -> list[str]:
 
 
 def decode_items(text: str) -> tuple[str, ...]:
-    """Return the items of a text: a JSON list, else parts between spaces or commas.
-
-    The JSON form is what `to_spec` writes for items with spaces or commas.
-    """
+    """Return the items of a text: a JSON list, else parts between spaces or commas."""
     if text.startswith("["):
         import json
 

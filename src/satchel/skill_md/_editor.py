@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, cast
 
 from satchel.model import DEFAULT_LIMITS, Json, Limits
 from satchel.skill_md._body import HEADING, before_frontmatter, tolerant_span
-from satchel.skill_md._entries import FrontmatterEntry, split_entries
+from satchel.skill_md._entries import split_entries
 from satchel.skill_md._frontmatter import YamlTree, read_tree
 from satchel.skill_md._opening import ANY_DEPTH, Span, find_span
 from satchel.skill_md._repair import (
@@ -37,8 +37,8 @@ _OPENS_BLOCK: Final = re.compile(r"[ \t]*(?:#.*)?")
 def repaired_text(text: str, limits: Limits = DEFAULT_LIMITS) -> str | None:
     """Return the file with its frontmatter repaired; None where that cannot be done.
 
-    Text before the frontmatter becomes comments in it. The body is the same, to the
-    byte. The caller checks that the result is read as the file was.
+    Text before it becomes comments; the body is the same, to the byte. The caller
+    checks that the result is read as the file was.
     """
     span = find_span(text)
     if span is None or HEADING.search(text, span.head, span.end):
@@ -80,7 +80,6 @@ def _repaired_head(head: str, limits: Limits) -> str | None:
 
 
 def _repaired_lines(head: str, repaired: RepairedFrontmatter) -> Iterator[str]:
-    """Yield the lines as they were, and the entries that were rewritten."""
     lines = LINES.findall(head)
     end = _line_end(head)
     at = 0
@@ -97,10 +96,7 @@ def _repaired_lines(head: str, repaired: RepairedFrontmatter) -> Iterator[str]:
 
 
 def entry_text(text: str, key: str) -> str | None:
-    """Return a top-level entry as it is written, each line ended by LF.
-
-    Empty where there is none; None where there are two, or no frontmatter.
-    """
+    """Return an entry as written, lines ended by LF; empty for none, None for two."""
     place = _find_entry(text, key)
     if place is None:
         return None
@@ -109,11 +105,7 @@ def entry_text(text: str, key: str) -> str | None:
 
 
 def set_entry(text: str, key: str, lines: str, *, first: bool = False) -> str | None:
-    """Return the file with a top-level entry written as ``lines``, each line ended.
-
-    One that is not there becomes the last, or the ``first``. None where `entry_text`
-    returns None.
-    """
+    """Return the file with such an entry; a new one is the last, or the ``first``."""
     place = _find_entry(text, key)
     if place is None:
         return None
@@ -152,10 +144,6 @@ def _find_entry(text: str, key: str) -> _EntryPlace | None:
 
 
 def _own_count(lines: Sequence[str], least: int = 1) -> int:
-    """Return how many lines are an entry's own.
-
-    Blank lines and comments without indent after it belong to the next entry.
-    """
     count = len(lines)
     while count > least and (
         not lines[count - 1].strip() or lines[count - 1].startswith("#")
@@ -165,7 +153,6 @@ def _own_count(lines: Sequence[str], least: int = 1) -> int:
 
 
 def _line_end(text: str) -> str:
-    """Return how the first line ends: CR LF, or LF."""
     end = text.find("\n")
     return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
 
@@ -185,8 +172,8 @@ def edit_fields(
 ) -> EditedFields:
     """Return the lines of a frontmatter changed from ``before`` to ``after``.
 
-    Entries of equal value keep their lines and comments. Where the layout does not
-    allow that, ``rendered``, the same fields as they are to be written, is rendered.
+    Entries of equal value keep their lines and comments, unless the layout does not
+    allow it: then ``rendered``, the same fields, is rendered.
     """
     if same_values(before, after):
         return EditedFields(lines, [])
@@ -219,8 +206,9 @@ def edit_entries(
     new = {key: value for key, value in after.items() if key not in before}
     out = _rendered({"name": new.pop("name")}) if "name" in new else []
     for entry in entries:
-        own, following = _own_lines(entry)
-        key = entry.key
+        whole = [entry.first, *entry.more]
+        count = _own_count(whole)
+        own, key = whole[:count], entry.key
         if not key or (key in after and same_values(before[key], after[key])):
             out += own
         elif key in after:
@@ -229,15 +217,12 @@ def edit_entries(
             out += comments_in(own)
             out += _rendered(new)
             new = {}
-        out += following
+        out += whole[count:]
     return out + _rendered(new)
 
 
 def comments_in(lines: Sequence[str]) -> list[str]:
-    """Return the comments in the lines of an entry, each as a line of its own.
-
-    A ``#`` in quotes, or in a block of text, does not begin a comment.
-    """
+    """Return the comments in the lines of an entry, each as a line of its own."""
     comments: list[str] = []
     for index, line in enumerate(lines):
         # The same length, so that the offset of a comment is valid in the line itself.
@@ -251,15 +236,7 @@ def comments_in(lines: Sequence[str]) -> list[str]:
     return comments
 
 
-def _own_lines(entry: FrontmatterEntry) -> tuple[list[str], list[str]]:
-    """Return the lines of an entry, and those after it that are the next one's."""
-    lines = [entry.first, *entry.more]
-    count = _own_count(lines)
-    return lines[:count], lines[count:]
-
-
 def _changed(key: str, own: list[str], before: Json, after: Json) -> list[str]:
-    """Return the lines of an entry whose value is another one now."""
     if isinstance(before, Mapping) and isinstance(after, Mapping) and after:
         inner = _nested(own, before, after)
         if inner is not None:
@@ -290,7 +267,6 @@ def _is_aside(line: str) -> bool:
 
 
 def indent_of(line: str) -> str:
-    """Return the spaces at the beginning of a line."""
     return line[: len(line) - len(line.lstrip(" "))]
 
 

@@ -29,11 +29,10 @@ _QUOTE: Final = re.compile(r"(?<!\\)\"")
 
 
 class FrontmatterEntry(NamedTuple):
-    """A key with all the lines that belong to it.
+    """A key with all its lines; no ``key`` is the text before the first.
 
-    ``line`` counts from 1 within the frontmatter. ``key`` is empty for the text before
-    the first key. ``value`` is the rest of the first line, ``more`` the lines after it.
-    ``misaligned`` is a key that was indented, or had no space after its colon.
+    ``line`` counts from 1 in the frontmatter, ``value`` is the rest of the first line;
+    ``misaligned`` was indented, or had no space after its colon.
     """
 
     line: int
@@ -45,7 +44,6 @@ class FrontmatterEntry(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The entry as it was written, every line ended."""
         return "\n".join((self.first, *self.more, ""))
 
 
@@ -162,21 +160,28 @@ def realigned(entry: FrontmatterEntry) -> tuple[FrontmatterEntry, str]:
     """Return the entry aligned as it should be, and what was wrong, if anything."""
     code = ""
     if entry.misaligned:
-        entry, code = _unindented(entry), "indentation"
+        first = f"{entry.key}: {entry.value}"
+        entry, code = entry._replace(first=first, misaligned=False), "indentation"
     if _LEADING_TABS.search(entry.text):
-        entry, code = _without_tabs(entry), "tab-indentation"
+        more = tuple(_LEADING_TABS.sub(_spaces, line) for line in entry.more)
+        entry, code = entry._replace(more=more, misaligned=False), "tab-indentation"
     return entry, code
 
 
 def entry_rewrites(entry: FrontmatterEntry) -> Iterator[Rewrite]:
     """Yield what the author may have meant, the likeliest first."""
-    text = _DOUBLE_QUOTED.sub(_double_backslashes, entry.text)
+    # A backslash that begins no escape is written twice.
+    text = _DOUBLE_QUOTED.sub(
+        lambda quote: _BAD_ESCAPE.sub(r"\\\g<0>", quote[0]), entry.text
+    )
     if text != entry.text:
         yield Rewrite("bad-escape", text)
     block = _BLOCK.match(entry.value)
     if block is not None and not entry.value[block.end()].isdigit():
         yield Rewrite("block-text", _pair(entry, _block(entry, block)))
-    text = _RESERVED_ITEM.sub(_quote_item, entry.text)
+    text = _RESERVED_ITEM.sub(
+        lambda item: item[1] + quoted(item[2].rstrip()), entry.text
+    )
     if text != entry.text:
         yield Rewrite("reserved-character", text)
 
@@ -203,11 +208,7 @@ def line_rewrite(line: str) -> Rewrite | None:
 
 
 def fold(value: str, more: tuple[str, ...]) -> str:
-    """Return lines as one text, as YAML folds a plain scalar, but keep lists as lists.
-
-    A blank line is a line break, so is one before a list item and one that Markdown
-    writes with two spaces. Comment lines are left out.
-    """
+    """Return lines as one text, as YAML folds a plain scalar; list items keep lines."""
     parts: list[str] = []
     hard = True
     for line in (value, *more):
@@ -223,17 +224,14 @@ def fold(value: str, more: tuple[str, ...]) -> str:
 
 
 def unquote(text: str) -> str:
-    """Return what was meant by a text whose quotes do not match.
-
-    Quotes around the whole are dropped, and quotes around a sentence that more text
-    follows; a quoted word at the beginning keeps its quotes.
-    """
+    """Return what was meant by a text whose quotes do not match."""
     mark, inner = text[0], text[1:]
     end = _end_of_quotation(inner, mark)
     if end is None:
         inner = inner.removesuffix(mark)
     elif len(inner[:end].split()) < _SENTENCE_WORDS:
         return text
+    # Quotes around a sentence that more text follows are dropped as well.
     else:
         inner = f"{inner[:end]} {inner[end + 1 :].strip()}".rstrip()
     return inner.replace(_ESCAPED[mark], mark)
@@ -245,11 +243,7 @@ _ESCAPED: Final = {'"': '\\"', "'": "''"}
 
 
 def _end_of_quotation(inner: str, mark: str) -> int | None:
-    """Return where the quotation that began ends, if text follows it.
-
-    A quote after a space or a bracket begins another quotation, one between two
-    letters is an apostrophe.
-    """
+    """Return where the quotation that began ends, if text follows it."""
     at = inner.find(mark)
     if at <= 0 or at == len(inner) - 1 or inner[at - 1] in " \t([{\\":
         return None
@@ -276,27 +270,8 @@ def _pair(entry: FrontmatterEntry, text: str) -> str:
     return f"{key} {quoted(text)}\n"
 
 
-def _unindented(entry: FrontmatterEntry) -> FrontmatterEntry:
-    first = f"{entry.key}: {entry.value}"
-    return FrontmatterEntry(entry.line, entry.key, first, entry.value, entry.more)
-
-
-def _without_tabs(entry: FrontmatterEntry) -> FrontmatterEntry:
-    more = tuple(_LEADING_TABS.sub(_blanks, line) for line in entry.more)
-    return FrontmatterEntry(entry.line, entry.key, entry.first, entry.value, more)
-
-
-def _blanks(match: re.Match[str]) -> str:
+def _spaces(match: re.Match[str]) -> str:
     return match[0].replace("\t", "  ")
-
-
-def _double_backslashes(text: re.Match[str]) -> str:
-    """Write two for one that does not begin an escape."""
-    return _BAD_ESCAPE.sub(r"\\\g<0>", text[0])
-
-
-def _quote_item(match: re.Match[str]) -> str:
-    return match[1] + quoted(match[2].rstrip())
 
 
 def _block(entry: FrontmatterEntry, block: re.Match[str]) -> str:
@@ -318,10 +293,8 @@ _NEXT_KEY: Final = re.compile(r"[\w-]+[ \t]*:(?:\s|\Z)")
 
 
 def with_english_keys(text: str) -> str | None:
-    """Return the fields of frontmatter that a machine translated with its keys.
-
-    Seen in Chinese mirrors of English packs, bold or not; None where there is none.
-    """
+    """Return the fields of frontmatter whose keys were translated; None for none."""
+    # Seen in Chinese mirrors of English packs.
     if re.search(r"^description[ \t]*:", text, re.MULTILINE):
         return None
     lines = text.split("\n")
@@ -338,10 +311,7 @@ def with_english_keys(text: str) -> str | None:
 
 
 def without_bold_keys(text: str) -> str | None:
-    """Return frontmatter without the marks of bold keys: ``**name:** x`` is a field.
-
-    The text of a field may be on the lines below its key. None where no key is bold.
-    """
+    """Return frontmatter without the marks of keys as ``**name:** x``, if any."""
     lines = text.split("\n")
     fields = _fields(lines, _MARKED)
     if not fields:
@@ -356,11 +326,7 @@ def without_bold_keys(text: str) -> str | None:
 def _fields(
     lines: list[str], pattern: re.Pattern[str]
 ) -> dict[int, tuple[str, str, int]]:
-    """Return key and text of each line that has one, and how many lines are below it.
-
-    A key with nothing after it has its text there, up to the next key or the end of
-    the paragraph.
-    """
+    """Return by line its key, its text, and how many lines below belong to it."""
     fields: dict[int, tuple[str, str, int]] = {}
     for number, line in enumerate(lines):
         match = pattern.fullmatch(line)

@@ -104,10 +104,7 @@ class YamlTree:
     duplicates: list[DuplicateKey]
 
     def text(self, key: str, within: dict[str, Node] | None = None) -> str | None:
-        """Return the source text of a scalar, top-level unless ``within`` is given.
-
-        None where there is none, where it is null, and where it is not a scalar.
-        """
+        """Return the source text of a scalar; None for none, and for null."""
         mapping = self.root if within is None else within
         value = mapping.get(key)
         if type(value) is str:

@@ -78,10 +78,7 @@ class Layer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MergedField:
-    """One field of the result: its keys with dots between, and the layers that have it.
-
-    ``layers`` go from the lowest up. With ``override`` the value of the last counts.
-    """
+    """One field of the result, its keys with dots between; the lowest layer first."""
 
     field: str
     strategy: Strategy
@@ -98,20 +95,10 @@ class MergedFrontmatter:
 
 
 def merge_layers(name: str, layers: Sequence[Layer]) -> MergedFrontmatter:
-    """Return the frontmatter that the layers give together, from the lowest up.
+    """Return the frontmatter that the layers give together, the lowest first.
 
-    Null is no value. The result is in the public specification's dialect where all of
-    them are.
-
-    Args:
-        name: What to call the skill in errors.
-        layers: At least one, the lowest first.
-
-    Raises:
-        UnknownFieldError: A layer has a field that no rule merges, and no layer has a
-            later ``manifest_schema``.
-        SkillManifestError: A field is a list in one layer and none in another, say; or
-            two layers call the skill differently.
+    `UnknownFieldError` where no rule merges a field, `SkillManifestError` where layers
+    disagree on a kind or on the name.
     """
     later = any(_is_later(_at_the_top(layer.fields).get(_SCHEMA)) for layer in layers)
     plain = [
@@ -132,11 +119,7 @@ def merge_layers(name: str, layers: Sequence[Layer]) -> MergedFrontmatter:
 
 
 def merge_fields(low: Fields, high: Fields, name: str = "") -> dict[str, Json]:
-    """Return two layers merged, of which each field has its one form already.
-
-    Raises:
-        SkillManifestError: A field is of one kind here, and of another there.
-    """
+    """Return two layers merged, of which each field has its one form already."""
     merged = dict(low)
     for key, value in high.items():
         if key not in merged or key in _OVERRIDE:

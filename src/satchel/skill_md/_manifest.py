@@ -20,12 +20,8 @@ _Within: TypeAlias = "dict[str, Node]"
 def manifest_of(
     tree: YamlTree, name: str, description: str, profile: str, *, written: _Within
 ) -> Manifest:
-    """Return the manifest; every field but name and description is read from the tree.
-
-    ``written`` is the frontmatter as its author wrote it, misspelled keys and all.
-    A key at the top counts before the same one in ``metadata``. Only keys that are
-    there cost anything.
-    """
+    """Return the manifest of a tree; ``written`` has misspelled keys as they were."""
+    # Only keys that are there cost anything: this runs for every pack of a sync.
     root = tree.root
     fields: dict[str, Any] = {"frontmatter": written}
     client: dict[str, Any] = {}

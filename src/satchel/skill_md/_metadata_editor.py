@@ -14,7 +14,7 @@ from satchel.skill_md._editor import LINES, indent_of
 from satchel.skill_md._frontmatter import Node, YamlTree, read_tree
 from satchel.skill_md._opening import Span, find_span
 from satchel.skill_md._parser import read_frontmatter
-from satchel.skill_md._writer import as_written, quoted, same_values
+from satchel.skill_md._writer import as_written, same_values, scalar
 
 _METADATA: Final = "metadata"
 _PLAIN: Final = re.compile(r"[A-Za-z][\w-]*(?: [\w-]+)*", re.ASCII)
@@ -41,18 +41,8 @@ def edit_metadata(
 ) -> bytes:
     """Return a SKILL.md with some keys of ``metadata`` set, or removed with None.
 
-    Comments, order, spelling, line ends and a byte order mark stay as they are. A key
-    that has its value already is not touched; ``metadata`` comes and goes as needed.
-
-    Args:
-        data: The whole file.
-        changes: Texts by key; ``[A-Za-z][A-Za-z0-9_-]*`` each key.
-        path: What errors call the file.
-        limits: Bounds on what is read.
-
-    Raises:
-        NotEditableError: The frontmatter cannot be read as it is, or no small change
-            to its text does this.
+    Every other byte stays. `NotEditableError` where the frontmatter cannot be read as
+    it is, or no small change does it.
     """
     for key, value in changes.items():
         data = _edit(data, key, value, path, limits)
@@ -115,10 +105,7 @@ def _read(data: bytes, path: str, limits: Limits) -> tuple[Span, "_MetadataText"
 
 
 class _MetadataText(NamedTuple):
-    """The lines of a frontmatter and its tree; candidates for its text after a change.
-
-    Candidates come the likeliest first.
-    """
+    """A frontmatter and candidates for its text after a change, likeliest first."""
 
     lines: list[str]
     tree: YamlTree
@@ -136,13 +123,14 @@ class _MetadataText(NamedTuple):
             assert isinstance(metadata, dict)  # noqa: S101 - else nothing to remove
             yield from self._without(key, last=len(metadata) == 1)
             return
-        scalar = value if _PLAIN.fullmatch(value) else quoted(value)
+        # `true` or `no` without quotes is no text to some YAML parser.
+        written = scalar(value, _PLAIN)
         if not isinstance(metadata, dict) or not metadata:
-            yield from self._begun(f"{key}: {scalar}")
+            yield from self._begun(f"{key}: {written}")
         elif key in metadata:
-            yield from self._replaced(key, scalar)
+            yield from self._replaced(key, written)
         else:
-            yield from self._added(f"{key}: {scalar}")
+            yield from self._added(f"{key}: {written}")
 
     def _begun(self, entry: str) -> Iterator[str]:
         """Write ``metadata`` where there is none, or nothing in it."""
@@ -180,7 +168,7 @@ class _MetadataText(NamedTuple):
                 more = f" {entry}," if _ends_in_comma(flow[:place]) else f", {entry}"
                 yield self._with(at, end, f"{flow[:place]}{more}{flow[place:]}")
 
-    def _replaced(self, key: str, scalar: str) -> Iterator[str]:
+    def _replaced(self, key: str, written: str) -> Iterator[str]:
         at, end = self._at(key, inside=True), self._end(key, inside=True)
         own = re.compile(rf"([ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*:)([^\r\n]*)")
         line = self.lines[at]
@@ -190,7 +178,7 @@ class _MetadataText(NamedTuple):
             comments = [entry[2][value.end() :]] if value else []
             for comment in (*comments, ""):
                 rest = line[entry.end() :] or self.newline
-                yield self._with(at, end, f"{entry[1]} {scalar}{comment}{rest}")
+                yield self._with(at, end, f"{entry[1]} {written}{comment}{rest}")
         at, end = self._at(_METADATA), self._end(_METADATA)
         flow = "".join(self.lines[at:end])
         own = re.compile(
@@ -199,7 +187,7 @@ class _MetadataText(NamedTuple):
         for entry in own.finditer(flow):
             old = _without_comment(entry[2])
             for comment in dict.fromkeys((entry[2][len(old) :], "")):
-                changed = f"{flow[: entry.start()]}{entry[1]} {scalar}{comment}"
+                changed = f"{flow[: entry.start()]}{entry[1]} {written}{comment}"
                 yield self._with(at, end, changed + flow[entry.end() :])
 
     def _without(self, key: str, *, last: bool) -> Iterator[str]:

@@ -67,10 +67,8 @@ class MisspelledKey(NamedTuple):
 
 
 def find_misspelled(root: Mapping[str, object]) -> tuple[MisspelledKey, ...]:
-    """Return the misspelled keys of a frontmatter, in their order.
-
-    Keys that are spelled right cost two comparisons of sets.
-    """
+    """Return the misspelled keys of a frontmatter, in their order."""
+    # Keys that are spelled right cost two comparisons of sets.
     metadata = root.get(_METADATA)
     right = root.keys() <= TOP_KEYS
     if right and not (
@@ -114,10 +112,7 @@ def corrected_keys(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
 def with_corrected_keys(
     tree: YamlTree, misspelled: Iterable[MisspelledKey]
 ) -> YamlTree:
-    """Return a tree in which each misspelled key that counts is the one that was meant.
-
-    The tree that is given must outlive it: texts are known by identity.
-    """
+    """Return a tree with the keys that were meant; the given one must outlive it."""
     top = {s.written: s.meant for s in misspelled if s.counts and not s.within}
     inner = {s.written: s.meant for s in misspelled if s.counts and s.within}
     texts = dict(tree.texts)
@@ -145,10 +140,8 @@ def _renamed(
 def nearest_key(key: str, keys: frozenset[str]) -> str | None:
     """Return the known key that ``key`` is a misspelling of, None where it is none.
 
-    Capitals, hyphens, underscores and spaces do not count. Of the rest one letter may
-    be missing, added, wrong or in another place, in a long key two. A short key may
-    only lack one of its letters or have them in another order. A key of several words
-    that holds a known one, ``description_en``, is a key of its own.
+    Capitals and separators do not count; of the rest one letter may be wrong, in a long
+    key two. A short key may only lack a letter or have them in another order.
     """
     if len(key) > _MAX_KEY_CHARS or not key.isascii():
         return None
@@ -208,10 +201,8 @@ def _steps(folded: str, key: str) -> int:
 
 
 def _distance(one: str, other: str, most: int) -> int:
-    """Return the optimal string alignment distance; any number over ``most`` for far.
-
-    Source: Damerau (1964): one letter missing, added, replaced, or two exchanged.
-    """
+    """Return the optimal string alignment distance; over ``most`` it is any number."""
+    # Damerau (1964): one letter missing, added, replaced, or two exchanged.
     before: list[int] = []
     last = list(range(len(other) + 1))
     for at, letter in enumerate(one, 1):

@@ -5,9 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from satchel.model import Finding, Limits
 from satchel.skill_md._frontmatter import Node, YamlTree, read_tree
-from satchel.skill_md._misspelled import (
-    MisspelledKey,
-)
+from satchel.skill_md._misspelled import MisspelledKey
 
 # A fence is a line of its own. `...` ends a YAML document as `---` does. A line that
 # only begins like a fence stops the search, with no group matched: what its author
@@ -25,10 +23,7 @@ ANY_DEPTH: Final = Limits(yaml_depth=1_000_000, yaml_nodes=1_000_000)
 
 
 class Span(NamedTuple):
-    """Offsets: the frontmatter is ``[head:end]``, the body begins at ``body``.
-
-    ``line`` is the number of the frontmatter's first line.
-    """
+    """Offsets: the frontmatter is ``[head:end]``, the body begins at ``body``."""
 
     head: int
     end: int
@@ -37,10 +32,7 @@ class Span(NamedTuple):
 
 
 def find_span(data: str | bytes) -> Span | None:
-    """Return the span of a file that begins with a fence and has a second one.
-
-    In bytes for bytes, in characters for text.
-    """
+    """Return the span between two exact fences; in bytes for bytes."""
     patterns: Any = _BYTES if isinstance(data, bytes) else _TEXT
     opening, closing = patterns
     first = opening.match(data)
@@ -118,9 +110,8 @@ def too_large(name: str, limit: int, actual: int) -> Finding:
 class ManifestDraft(NamedTuple):
     """A file's frontmatter with its essential fields as text.
 
-    ``name`` is as written, None where there is none; ``description`` has no spaces at
-    its ends, and is empty where there is none. ``directory`` is empty where the pack
-    has no folder. ``repairs`` are those of the frontmatter and of the description.
+    ``name`` is as written, None for none; ``description`` is stripped, empty for none;
+    ``repairs`` are those of both.
     """
 
     file: Frontmatter

@@ -56,16 +56,6 @@ class Parsed:
     profile: str = ""
 
 
-class _ParseOptions(NamedTuple):
-    """How to parse a file: the arguments of `parse`."""
-
-    profile: Profile
-    path: str
-    directory: str
-    limits: Limits
-    allow_empty_description: bool
-
-
 def parse(  # noqa: PLR0913 - keywords, each with a default
     data: bytes,
     *,
@@ -92,9 +82,8 @@ def parse(  # noqa: PLR0913 - keywords, each with a default
         allow_empty_description: Accept a pack without a description, in the profiles
             ``lenient`` and ``auto``.
     """
-    options = _ParseOptions(profile, path, directory, limits, allow_empty_description)
     try:
-        return _parse(data, options)
+        return _parse(data, profile, path, directory, limits, allow_empty_description)
     # A pack is untrusted, and one that makes the parser fail must cost no other.
     except Exception as error:  # noqa: BLE001
         return Parsed(None, (Finding.of("parser-failed", path, 1, error=error),))
@@ -167,8 +156,14 @@ def _description_as_written(file: Frontmatter) -> tuple[str, Finding]:
     )
 
 
-def _parse(data: bytes, options: _ParseOptions) -> Parsed:
-    profile, path, directory, limits, allow_empty_description = options
+def _parse(  # noqa: PLR0913, PLR0917 - the arguments of `parse`
+    data: bytes,
+    profile: Profile,
+    path: str,
+    directory: str,
+    limits: Limits,
+    allow_empty_description: bool,  # noqa: FBT001
+) -> Parsed:
     file = read_frontmatter(data, limits)
     if isinstance(file, Finding):
         return Parsed(None, (replace(file, path=path),))
@@ -176,7 +171,7 @@ def _parse(data: bytes, options: _ParseOptions) -> Parsed:
     written = file.tree.root
     draft = draft_manifest(file, directory)
     if profile in _RULES or profile == "dialect":
-        return _by_rule(data, draft, written, options)
+        return _by_rule(data, draft, written, profile, path)
     # A name is a key of the catalog: what it hides would make it another's.
     name = clean_line(draft.name or "") or clean_line(directory)
     tree = draft.file.tree
@@ -209,9 +204,12 @@ def _parse(data: bytes, options: _ParseOptions) -> Parsed:
 
 
 def _by_rule(
-    data: bytes, draft: ManifestDraft, written: dict[str, Node], options: _ParseOptions
+    data: bytes,
+    draft: ManifestDraft,
+    written: dict[str, Node],
+    profile: Profile,
+    path: str,
 ) -> Parsed:
-    path = options.path
     repairs = draft.repairs
     # A repaired encoding is found by decoding, which a sound file is spared.
     if not repairs and not data.isascii():
@@ -220,10 +218,10 @@ def _by_rule(
     refused = bool(findings or draft.tree.duplicates)
     duplicates = _duplicates(draft, path)
     findings += [replace(duplicate, severity="error") for duplicate in duplicates]
-    if options.profile == "dialect":
+    matched: str = profile
+    if profile == "dialect":
         matched, violations = _of_dialect(draft)
     else:
-        matched = options.profile
         violations = list(_RULES[matched](draft))
     for violation in violations:
         findings.append(violation.finding(path, draft.file.line_of(*violation.at)))
@@ -237,14 +235,12 @@ def _by_rule(
 
 
 def _of_dialect(draft: ManifestDraft) -> tuple[str, list[Violation]]:
-    """Return the profile of the dialect a manifest is in, and how it breaks that.
-
-    One whose fields may be of either, and which breaks no rule of ``strict``, is that.
-    """
+    """Return the profile of the dialect a manifest is in, and how it breaks that."""
     keys = draft.tree.root.keys()
     violations = list(strict_violations(draft, forgiving=True))
     sound = not any(violation.severity == "error" for violation in violations)
     either = keys - SPEC_FIELDS and keys <= STRICT_FIELDS and sound
+    # Fields of either dialect that break no rule of `strict` are strict.
     if either or dialect_of_keys(keys) == "strict":
         return "strict", violations
     return "spec", list(spec_violations(draft))
@@ -303,11 +299,7 @@ def _duplicates(draft: ManifestDraft, path: str) -> list[Finding]:
 
 
 class WrittenFrontmatter(NamedTuple):
-    """One SKILL.md: its fields, and the bytes of its body.
-
-    A number whose text JSON would change is that text: ``1.10`` is ``"1.10"``.
-    ``repairs`` are findings: what was repaired, and keys that are there twice.
-    """
+    """Fields and body of a SKILL.md; a number that JSON would change is its text."""
 
     fields: dict[str, Json]
     body: bytes

@@ -73,10 +73,8 @@ class Violation(NamedTuple):
 
 
 def guide_violations(name: str, directory: str) -> Iterator[Violation]:
-    """Yield what the guide for clients warns of before it loads a pack all the same.
-
-    Source: agentskills.io/client-implementation, "Lenient validation".
-    """
+    """Yield what the guide for clients warns of before it loads a pack all the same."""
+    # agentskills.io/client-implementation, "Lenient validation".
     if len(name) > MAX_NAME_CHARS:
         yield Violation.of(
             "name-too-long", "name", count=len(name), limit=MAX_NAME_CHARS
@@ -86,10 +84,7 @@ def guide_violations(name: str, directory: str) -> Iterator[Violation]:
 
 
 def spec_name_violations(name: str, directory: str = "") -> Iterator[Violation]:
-    """Yield how a name breaks the public specification, in its ASCII reading.
-
-    Source: agentskills.io/specification, field ``name``.
-    """
+    """Yield how a name breaks the public specification, in its ASCII reading."""
     if not SPEC_NAME.fullmatch(name):
         expected = "letters a-z, digits 0-9, and single hyphens between them"
         yield _characters(name, expected)
@@ -105,16 +100,13 @@ def strict_name_violations(name: str, directory: str = "") -> Iterator[Violation
 
 def _characters(name: str, expected: str) -> Violation:
     near = portable_name(name)
-    if not near:
-        return Violation.of(
-            "name-characters",
-            "name",
-            sentence="hopeless",
-            name=name,
-            expected=expected,
-        )
     return Violation.of(
-        "name-characters", "name", name=name, expected=expected, near=near
+        "name-characters",
+        "name",
+        sentence="" if near else "hopeless",
+        name=name,
+        expected=expected,
+        near=near,
     )
 
 
@@ -147,10 +139,7 @@ def spec_violations(draft: ManifestDraft) -> Iterator[Violation]:
 def strict_violations(
     draft: ManifestDraft, *, forgiving: bool = False
 ) -> Iterator[Violation]:
-    """Yield every way in which a manifest breaks the rules of profile ``strict``.
-
-    ``forgiving`` takes a misspelled field with a warning, as all other profiles do.
-    """
+    """Yield how a manifest breaks ``strict``; ``forgiving`` accepts misspelled keys."""
     tree = draft.file.tree
     if draft.name is None:
         yield Violation.of("missing-name", "name")
@@ -190,12 +179,8 @@ def strict_violations(
 
 
 def dialect_of_keys(keys: AbstractSet[str]) -> Literal["strict", "spec"]:
-    """Return the profile of the dialect that these keys at the top are of.
-
-    ``strict`` where some are fields that only its dialect has, and where fewer are
-    unknown to it than to the public specification. ``version`` and ``author``, which
-    many write in either, decide nothing.
-    """
+    """Return the profile of the dialect that these keys at the top are of."""
+    # `version` and `author`, which many write in either, decide nothing.
     own = keys & _ONLY_STRICT
     return "strict" if own and len(keys - STRICT_FIELDS) < len(own) else "spec"
 
@@ -209,26 +194,16 @@ def misspelled_violations(misspelled: Iterable[MisspelledKey]) -> Iterator[Viola
     """Yield a warning for each key that is nearly a known one."""
     for wrong in misspelled:
         written, meant = ".".join(wrong.at), ".".join((*wrong.within, wrong.meant))
-        if wrong.counts:
-            yield Violation.of(
-                "misspelled-field",
-                *wrong.at,
-                refuses=False,
-                severity="warning",
-                written=written,
-                meant=meant,
-                key=wrong.meant,
-            )
-        else:
-            yield Violation.of(
-                "misspelled-field",
-                *wrong.at,
-                refuses=False,
-                severity="warning",
-                sentence="both",
-                written=written,
-                meant=meant,
-            )
+        yield Violation.of(
+            "misspelled-field",
+            *wrong.at,
+            refuses=False,
+            severity="warning",
+            sentence="" if wrong.counts else "both",
+            written=written,
+            meant=meant,
+            key=wrong.meant,
+        )
 
 
 def _strict_field(tree: YamlTree, key: str, value: Node) -> Iterator[Violation]:
@@ -300,13 +275,8 @@ def _kind(key: str, expected: str) -> Violation:
 
 
 def nonstandard_fields(frontmatter: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return the fields whose values the public specification does not allow.
-
-    They cost nothing here. Other readers refuse them, and some of these refuse a whole
-    list of skills for one of them. ``license`` and ``allowed-tools`` have to be text,
-    ``compatibility`` text of 1 to 500 characters, ``metadata`` a mapping of text to
-    text; a value in it is named ``metadata.version``.
-    """
+    """Return the fields whose values the public specification does not allow."""
+    # They cost nothing here, but some readers refuse a whole list of skills for one.
     fields = [
         name
         for name in ("license", "allowed-tools", "compatibility")

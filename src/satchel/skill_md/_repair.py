@@ -46,11 +46,7 @@ _CONTROL: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RepairedFrontmatter:
-    """Broken frontmatter after its repair: the tree, its YAML, findings.
-
-    The lines of ``head`` are numbered as they were in the file. ``changes`` are the
-    entries that were rewritten, in their order.
-    """
+    """Broken frontmatter after its repair; its lines are numbered as in the file."""
 
     tree: YamlTree
     head: bytes
@@ -69,11 +65,7 @@ class EntryChange(NamedTuple):
 def repair_frontmatter(
     head: str, problem: YamlProblem, limits: Limits, *, line: int = 1
 ) -> RepairedFrontmatter | YamlProblem:
-    """Return frontmatter that the parser refused, repaired, or why it cannot be.
-
-    What is valid YAML is never touched: an alias, an anchor or a tag stays refused.
-    ``line`` is the frontmatter's first line, for the findings.
-    """
+    """Return frontmatter that the parser refused, repaired, or why it cannot be."""
     # An unfilled `{{name}}` is a complex key for YAML; any other one stays refused.
     if problem.code in _FINAL or (problem.code == "complex-key" and "{{" not in head):
         return problem
@@ -104,13 +96,8 @@ def repair_frontmatter(
     if isinstance(tree, YamlProblem):
         return tree
     changes = tuple(work.changes[index] for index in sorted(work.changes))
-    return RepairedFrontmatter(
-        tree, work.whole(), tuple(sorted(findings, key=_line)), changes
-    )
-
-
-def _line(finding: Finding) -> int:
-    return finding.line or 0
+    findings.sort(key=lambda finding: finding.line or 0)
+    return RepairedFrontmatter(tree, work.whole(), tuple(findings), changes)
 
 
 class _EntryRepairs:
@@ -195,14 +182,14 @@ def _cleaned(head: str, findings: list[Finding], line: int) -> str:
         at = line + text.count("\n", 0, control.start())
         findings.append(repair_finding("control-characters", at))
         text = without_controls(text)
-    plain = without_bold_keys(text)
-    if plain is not None:
-        findings.append(repair_finding("marked-keys", line, text, plain))
-        text = plain
-    fields = with_english_keys(text)
-    if fields is not None:
-        findings.append(repair_finding("translated-keys", line, text, fields))
-        text = fields
+    for code, rewrite in (
+        ("marked-keys", without_bold_keys),
+        ("translated-keys", with_english_keys),
+    ):
+        rewritten = rewrite(text)
+        if rewritten is not None:
+            findings.append(repair_finding(code, line, text, rewritten))
+            text = rewritten
     return text
 
 
@@ -214,10 +201,7 @@ def without_controls(text: str) -> str:
 def _rewritten(
     entry: FrontmatterEntry, limits: Limits, problem: YamlProblem | None
 ) -> Rewrite | YamlProblem | None:
-    """Return the entry as YAML; None where it needs nothing, else why it cannot be.
-
-    ``problem`` is what is wrong with it as it is, where that was looked at.
-    """
+    """Return the entry as YAML; None where it needs nothing, else why it cannot be."""
     if not entry.key:
         return _without_stray(entry)
     entry, code = realigned(entry)
@@ -263,10 +247,8 @@ def _repair_lines(entry: FrontmatterEntry, limits: Limits) -> Iterator[Rewrite]:
 
 
 def _quote_near(lines: list[str], number: int, left: set[int]) -> str | None:
-    """Quote the value that the parser stumbled over, on its line or up to two above.
-
-    No line is quoted twice: each time would double its backslashes.
-    """
+    """Quote the value that the parser stumbled over, on its line or up to two above."""
+    # No line is quoted twice: each time would double its backslashes.
     for index in range(min(number, len(lines)) - 1, 0, -1)[:3]:
         rewrite = line_rewrite(lines[index]) if index in left else None
         if rewrite is not None:
@@ -301,11 +283,7 @@ def _shortened(text: str) -> str:
 def repair_file(
     data: bytes, span: Span | None, problem: YamlProblem | None, limits: Limits
 ) -> Frontmatter | Finding:
-    """Return the frontmatter of a file that is not sound as it is, or the error.
-
-    ``problem`` is what the parser reports of the text in ``span``, where that is
-    between two fences.
-    """
+    """Return the frontmatter of a file that is not sound as it is, or the error."""
     if span is not None and problem is not None:
         head = _utf8(data[span.head : span.end])
         # With a heading inside, the fences may be wrong: they are searched again below.
@@ -362,19 +340,19 @@ _LINK: Final = re.compile(r"\s*[^\s:*]+/[^\s:*]+\.md\s*", re.IGNORECASE)
 def _no_frontmatter(text: str) -> Finding:
     if _LINK.fullmatch(text):
         return Finding.of("link-text", "", 1, path=text.strip())
-    sentence = first_sentence(text)
-    if sentence:
-        return Finding.of(
-            "no-frontmatter", "", 1, sentence="body", offer=quoted(sentence)
-        )
-    return Finding.of("no-frontmatter", "", 1)
+    offer = first_sentence(text)
+    return Finding.of(
+        "no-frontmatter", "", 1, sentence="body" if offer else "", offer=quoted(offer)
+    )
 
 
 def no_description(data: bytes, line: int | None, path: str) -> Finding:
     """Return the error of a pack without a description, with what its body offers."""
-    sentence = first_sentence(body_of(decode(data).text))
-    if sentence:
-        return Finding.of(
-            "missing-description", path, line, sentence="body", offer=quoted(sentence)
-        )
-    return Finding.of("missing-description", path, line)
+    offer = first_sentence(body_of(decode(data).text))
+    return Finding.of(
+        "missing-description",
+        path,
+        line,
+        sentence="body" if offer else "",
+        offer=quoted(offer),
+    )

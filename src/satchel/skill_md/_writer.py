@@ -44,7 +44,7 @@ def render_frontmatter(frontmatter: Mapping[str, Json]) -> str:
 
 def _block(mapping: Mapping[str, Json], indent: str) -> Iterator[str]:
     for key, value in mapping.items():
-        yield f"{indent}{_scalar(key, _KEY)}:{_value(value, indent)}"
+        yield f"{indent}{scalar(key, _KEY)}:{_value(value, indent)}"
 
 
 def _value(value: Json, indent: str) -> str:
@@ -61,13 +61,14 @@ def _simple(value: Json) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
-        return _scalar(value, _PLAIN)
+        return scalar(value, _PLAIN)
     if isinstance(value, int | float):
         return repr(value)
     return "{}" if isinstance(value, Mapping) else "[]"
 
 
-def _scalar(text: str, plain: re.Pattern[str]) -> str:
+def scalar(text: str, plain: re.Pattern[str]) -> str:
+    """Return ``text`` without quotes where it fits ``plain`` and means nothing else."""
     fits = plain.fullmatch(text) and text.lower() not in _OLD_WORDS
     return text if fits and resolve(text) == text else quoted(text)
 

@@ -5,7 +5,8 @@ real files meet.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 from yaml import SafeLoader
@@ -76,7 +77,11 @@ new_parser: Final = _best_parser()
 _OLD_BREAKS: Final = re.compile(b"\xc2\x85|\xe2\x80[\xa8\xa9]")
 
 
-def _spare(head: bytes, codes: range) -> Iterator[str]:
+# 131,000 characters of four bytes, more than a frontmatter has room for.
+_PLANES: Final = (range(0xF0000, 0xFFFFE), range(0x100000, 0x10FFFE))
+
+
+def _spare(head: bytes, codes: Iterable[int]) -> Iterator[str]:
     """Yield characters that are not in the text, escaped or not."""
     # The hex digits of an escape may be in either case.
     small = head.lower()
@@ -90,7 +95,7 @@ class _OldBreaksParser:
 
     def __init__(self, head: bytes) -> None:
         self._restored: dict[int, str] = {}
-        spare = _spare(head, range(0xE000, 0xF8FF))
+        spare = _spare(head, chain(range(0xE000, 0xF8FF), *_PLANES))
         for mark in "\x85\u2028\u2029":
             stand_in = next(spare)
             self._restored[ord(stand_in)] = mark
@@ -113,16 +118,11 @@ _PAIR: Final = re.compile(
 
 
 class _SurrogatePairParser:
-    """A parser that joins such halves in double quotes, where libyaml refuses them.
-
-    YAML 1.2 is a superset of JSON (section 1.3). The parser reads a private character
-    and the digits, which take as many bytes; outside of double quotes, where these are
-    not escapes, they are restored.
-    """
+    """Joins such halves in double quotes: YAML 1.2 has them, libyaml refuses."""
 
     def __init__(self, head: bytes) -> None:
         # Four bytes in UTF-8, like the two `\u` that it replaces.
-        stand_in = next(_spare(head, range(0xF0000, 0xFFFFE)))
+        stand_in = next(_spare(head, chain(*_PLANES)))
         self._stand_in = stand_in
         self._shown = re.compile(f"{stand_in}([0-9a-fA-F]{{4}})([0-9a-fA-F]{{4}})")
         self._parser = _text_parser(

@@ -9,11 +9,7 @@ if TYPE_CHECKING:
     from satchel.skills._clock import clock
     from satchel.skills._discovery import SkillDiscoverySkill
 
-__all__ = [
-    "SkillDiscoverySkill",
-    "calc",
-    "clock",
-]
+__all__ = ["SkillDiscoverySkill", "calc", "clock"]
 
 _LAZY: Final = {
     "calc": "satchel.skills._calc",

@@ -27,12 +27,6 @@ _END: Final = ""
 
 
 def evaluate(expression: str) -> Fraction:
-    """Return the exact value of ``expression``.
-
-    Raises:
-        ValueError: It breaks the grammar, divides by zero, has an exponent that is no
-            whole number, or goes over a limit.
-    """
     if len(expression) > MAX_CHARS:
         raise ValueError(f"the expression is longer than {MAX_CHARS:,} characters")
     return _ExpressionParser(expression).result()
@@ -44,7 +38,9 @@ class _ExpressionParser:
     def __init__(self, expression: str) -> None:
         matches = [*re.finditer(_LEXEME, expression)]
         self._written = [(match[0], match.start() + 1) for match in matches]
-        self._tokens = [*map(_plain, (match[0] for match in matches)), _END]
+        # As the grammar has them.
+        plain = (match[0].replace("**", "^").translate(_PLAIN) for match in matches)
+        self._tokens = [*plain, _END]
         self._next = 0
         self._depth = 0
 
@@ -59,7 +55,6 @@ class _ExpressionParser:
         return self._tokens[self._next]
 
     def _take(self, choices: str) -> str:
-        """Return the next token and step over it, if it is one of ``choices``."""
         token = self._token
         if token == _END or token not in choices:
             return _END
@@ -119,11 +114,6 @@ class _ExpressionParser:
         return _number(token)
 
 
-def _plain(token: str) -> str:
-    """Return a token as the grammar has it."""
-    return token.replace("**", "^").translate(_PLAIN)
-
-
 def _number(text: str) -> Fraction:
     mantissa, _, exponent = text.lower().partition("e")
     whole, _, decimals = mantissa.partition(".")
@@ -170,13 +160,9 @@ _ABOUT: Final = Context(prec=12)
 def write_number(value: Fraction) -> str:
     """Return ``value`` as a decimal where it has an end, else as a fraction.
 
-    A fraction comes with its value to twelve digits: ``1/3 (about 0.333333333333)``.
-    There is no exponent, so that each digit is where it counts. A value of more
-    than `MAX_DIGITS` digits is only given to twelve: ``about 446.774431401``, with an
-    exponent where it is far from 1.
-
-    Raises:
-        ValueError: Its exact form has `EXACT_BELOW_DIGITS` digits or more.
+    A fraction comes with its value to twelve digits: ``1/3 (about 0.333333333333)``; a
+    value of more than `MAX_DIGITS` digits is only given to twelve. ValueError from
+    `EXACT_BELOW_DIGITS` digits on.
     """
     places = _decimals(value.denominator)
     above, below = abs(value.numerator), value.denominator
@@ -258,11 +244,6 @@ def calc() -> Skill:
 
 
 def calculate(expression: str) -> str:
-    """Return the value of ``expression`` as text.
-
-    Raises:
-        ToolError: It is no expression, has no value, or goes over a limit.
-    """
     try:
         return write_number(evaluate(expression))
     except ValueError as error:

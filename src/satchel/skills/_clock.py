@@ -28,11 +28,7 @@ _SHOWN: Final = 60
 
 
 def find_zone(name: str) -> tzinfo:
-    """Return the time zone of an IANA name; UTC needs no data on the machine.
-
-    Raises:
-        ValueError: There is none of this name, or no data to find any with.
-    """
+    """Return the zone of an IANA name or raise ValueError; UTC needs no zone data."""
     if name.upper() == "UTC":
         return UTC
     unknown = ValueError(
@@ -52,15 +48,10 @@ def find_zone(name: str) -> tzinfo:
 
 
 def parse_time(text: str, zone_name: str | None = None) -> datetime:
-    """Return the moment that ``text`` means, in its own offset or in the zone.
+    """Return the moment that ``text`` means, in its own offset or else in the zone.
 
-    Args:
-        text: As RFC 3339 writes it; seconds and offset may be left out.
-        zone_name: Whose clocks a time without offset is read from; None is UTC.
-
-    Raises:
-        ValueError: It is no such text or time; its offset is not that of the zone;
-            or the clocks of the zone skip or repeat it, so that it needs an offset.
+    ValueError where it is none, its offset is not that of the zone, or the clocks of
+    the zone skip or repeat it.
     """
     match = _TIME.fullmatch(text)
     try:
@@ -95,11 +86,6 @@ def _on_clocks(time: datetime, zone_name: str) -> datetime:
 
 
 def describe(moment: datetime, zone: tzinfo) -> dict[str, Json]:
-    """Return a moment as a zone's clocks show it: time, zone and day of the week.
-
-    Raises:
-        ValueError: It is not in the years 1 to 9999 there.
-    """
     local = _moved(moment, zone)
     return {
         "time": local.isoformat(),
@@ -166,7 +152,7 @@ def clock(now: Callable[[], datetime] | None = None) -> Skill:
     """
     if now is not None and not callable(now):
         raise TypeError(f"expected a function that returns the time; got {now!r}")
-    tell = now or _utc_now
+    tell = now or (lambda: datetime.now(UTC))
 
     def time_now(timezone: str | None = None) -> dict[str, Json]:
         try:
@@ -203,19 +189,9 @@ def clock(now: Callable[[], datetime] | None = None) -> Skill:
 def time_convert(
     time: str, to_timezone: str, from_timezone: str | None = None
 ) -> dict[str, Json]:
-    """Return ``time`` as it is in ``to_timezone``.
-
-    Raises:
-        ToolError: A time zone or the time is none, they contradict each other, or
-            the clocks of that zone skip or repeat that time.
-    """
     try:
         moment = parse_time(time, from_timezone)
         described = describe(moment, find_zone(to_timezone))
     except ValueError as error:
         raise ToolError("time_convert", str(error)) from error
     return {"from": moment.isoformat(), **described}
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)

@@ -181,6 +181,5 @@ class _DiscoveryBackend(ToolBackend):
         )
 
     def cache_of(self, turn: object) -> TurnCache:
-        """Return what this skill has read in a turn."""
         with self._lock:
             return self._caches.setdefault(turn, TurnCache())

@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING, Final
 from satchel._lazy import lazy_door
 from satchel.text._encoding import decode as decode, is_text as is_text
 from satchel.text._suspicious import (
-    breaks_out as breaks_out,
     clean_line,
     content_warnings as content_warnings,
     escape_xml,
-    find_breakouts as find_breakouts,
     find_hidden,
     hidden_text_findings as hidden_text_findings,
     may_hide as may_hide,
@@ -26,13 +24,7 @@ if TYPE_CHECKING:
     from satchel.text._json import ascii_json as ascii_json
     from satchel.text._nearest import nearest as nearest
 
-__all__ = [
-    "EstimateCounter",
-    "clean_line",
-    "escape_xml",
-    "find_hidden",
-    "printable",
-]
+__all__ = ["EstimateCounter", "clean_line", "escape_xml", "find_hidden", "printable"]
 
 _LAZY: Final = {
     "LineMatcher": "satchel.text._diff",

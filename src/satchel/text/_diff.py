@@ -24,7 +24,6 @@ class LineMatcher(SequenceMatcher[str]):
     """The standard library's, but that it stops looking once it has looked enough."""
 
     def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
-        """Take the lines of two texts."""
         super().__init__(None, old, new)
         self._left = _STEPS
         self._old, self._new = old, new
@@ -62,13 +61,7 @@ class LineMatcher(SequenceMatcher[str]):
 
 
 def unified_lines(old: str, new: str, context: int = 3) -> Iterator[str]:
-    """Yield the lines of a unified diff without its head, each without its line end.
-
-    Args:
-        old: The text before.
-        new: The text after.
-        context: How many equal lines to show around a change.
-    """
+    """Yield the lines of a unified diff, without its head and without line ends."""
     before, after = _LINE.findall(old), _LINE.findall(new)
     for group in LineMatcher(before, after).get_grouped_opcodes(context):
         first, last = group[0], group[-1]

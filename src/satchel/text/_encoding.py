@@ -16,11 +16,7 @@ _CONTROLS: Final = bytes({*range(0x20), 0x7F} - {0x09, 0x0A, 0x0C, 0x0D, 0x1B})
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Text, the encoding it was read as, and what had to be repaired.
-
-    ``encoding`` is ``utf-8``, ``utf-16`` or, where bytes were no UTF-8,
-    ``windows-1252``. A byte order mark stays in UTF-8 text, which is never altered.
-    """
+    """Text, the encoding it was read as, and what was repaired; a UTF-8 mark stays."""
 
     text: str
     encoding: str
@@ -28,13 +24,7 @@ class Decoded:
 
 
 def decode(data: bytes) -> Decoded:
-    """Return the text of any bytes; what is not UTF-8 comes with a finding.
-
-    UTF-16 is known by its byte order mark. Of other bytes those that are UTF-8 are
-    read so, and each that is not as Windows-1252 (Latin-1 with the typographic
-    quotes), so that one stray byte spoils no other character. Binary data gives
-    some text too: ask `is_text` first.
-    """
+    """Return the text of any bytes; what is not UTF-8 comes with a finding."""
     try:
         return Decoded(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError as error:
@@ -42,16 +32,15 @@ def decode(data: bytes) -> Decoded:
     if data[:2] in _UTF16_MARKS:
         text = data.decode("utf-16", "replace")
         return Decoded(text, "utf-16", (_not_utf8("UTF-16", 1),))
+    # Byte by byte, so that one stray byte spoils no other character.
     text = data.decode("utf-8", "surrogateescape").translate(_from_escape())
     return Decoded(text, "windows-1252", (_not_utf8("Windows-1252", line),))
 
 
 @cache
 def _from_escape() -> dict[int, str]:
-    """Return what escaped bytes mean, most of them as in Windows-1252.
-
-    Byte by byte, because five have no meaning there and keep that of Latin-1.
-    """
+    """Return what escaped bytes mean, most of them as in Windows-1252."""
+    # Five bytes have no meaning there, and keep that of Latin-1.
     return {
         # `surrogateescape` reads the bytes 0x80 to 0xFF as U+DC80 to U+DCFF.
         0xDC00 + byte: bytes([byte])
@@ -62,11 +51,7 @@ def _from_escape() -> dict[int, str]:
 
 
 def is_text(data: bytes) -> bool:
-    """Return whether ``data`` can be handed out as text.
-
-    Valid UTF-8 without NUL is; so is UTF-16 with its mark. Other bytes are text as
-    long as the first 8 KiB hold no control character.
-    """
+    """Return whether bytes are text: UTF-8 without NUL, UTF-16, or no controls."""
     if data[:2] in _UTF16_MARKS:
         return True
     # No text file has a NUL, and most binary ones do.

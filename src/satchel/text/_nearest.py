@@ -11,20 +11,7 @@ MAX_COMPARED: Final = 200
 def nearest(
     name: str, names: Sequence[str], count: int, cutoff: float = 0.6
 ) -> list[str]:
-    """Return at most ``count`` names that are close to ``name``, the closest first.
-
-    Names that look the same, but for case or for how an accent is encoded (macOS may
-    hand over ``e`` and a combining accent for ``é``), are the closest of all.
-
-    Of more than `MAX_COMPARED` names only those are compared that share most pairs of
-    letters with it, so that a miss in a catalog of thousands is fast.
-
-    Args:
-        name: What was asked for.
-        names: All that there are.
-        count: At least 1.
-        cutoff: How alike they have to be, from 0 to 1 (`difflib`).
-    """
+    """Return at most ``count`` names that are close to ``name``, the closest first."""
     from difflib import get_close_matches
 
     folded = _folded(name)

@@ -62,21 +62,7 @@ def may_hide(data: bytes) -> bool:
 
 @cache
 def _looks() -> dict[int, re.Pattern[bytes]]:
-    """Return what to search for after each first byte; compiled when first needed."""
     return {pattern[0]: re.compile(pattern, re.DOTALL) for pattern in _SUSPECT}
-
-
-def breaks_out(data: bytes) -> bool:
-    """Return whether ``data`` closes or imitates a tag of the skill envelope."""
-    return _BREAKOUT_BYTES.search(data) is not None
-
-
-def find_breakouts(text: str) -> tuple[tuple[int, str], ...]:
-    """Return the line, from 1, and the text of each tag that leaves the envelope."""
-    return tuple(
-        (text.count("\n", 0, match.start()) + 1, match[0])
-        for match in _BREAKOUT_TEXT.finditer(text)
-    )
 
 
 _SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
@@ -138,12 +124,7 @@ _KINDS: Final = {
 
 @cache
 def suspicious_characters() -> re.Pattern[str]:
-    r"""Return what finds doubtful characters, and the sequences that are none.
-
-    A match's ``lastgroup`` is None for a sequence to keep, ``space`` for ``\t``,
-    ``\n`` and ``\r``, else a kind of hidden character. Compiled when first needed:
-    most texts never ask.
-    """
+    """Return what finds hidden characters; ``lastgroup`` None is a sequence to keep."""
     kinds = "|".join(f"(?P<{name}>[{chars}])" for name, (_, chars) in _KINDS.items())
     # Sequences come first, so that no kind matches a part of one.
     return re.compile(rf"{_SEQUENCES}|(?P<space>[\t\n\r])|{kinds}")
@@ -165,14 +146,11 @@ class Hidden:
 
     @property
     def severity(self) -> Severity:
-        """An error for tag characters: nothing but a hidden message is written so.
-
-        All others have an honest use somewhere, and are a warning.
-        """
+        # Nothing but a hidden message is written in tags; all others have an honest
+        # use.
         return "error" if self.kind == _KINDS["tag"][0] else "warning"
 
     def __str__(self) -> str:
-        """Return ``3 tag characters``."""
         return f"{self.count} {self.kind}{'' if self.count == 1 else 's'}"
 
 
@@ -270,7 +248,6 @@ def escape_xml(text: str, *, quotes: bool = False) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return a count with its noun: ``1 pack``, ``1,200 packs``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -294,10 +271,8 @@ def printable(text: str, *, keep: str = "\n\t") -> str:
 
 
 def content_warnings(data: bytes, path: str) -> tuple[Finding, ...]:
-    """Return what a file hides, and the tags with which it leaves its envelope.
-
-    Most bytes are cleared by a quick look, without being decoded.
-    """
+    """Return what a file hides, and the tags with which it leaves its envelope."""
+    # Most bytes are cleared by a quick look, without being decoded.
     hides, breaks = may_hide(data), _BREAKOUT_BYTES.search(data)
     if not (hides or breaks):
         return ()
@@ -307,10 +282,8 @@ def content_warnings(data: bytes, path: str) -> tuple[Finding, ...]:
 
 
 def hidden_text_findings(text: str, path: str) -> Iterator[Finding]:
-    """Yield one finding for each kind of invisible character; tags are an error.
-
-    A byte order mark at the very beginning of a file hides nothing.
-    """
+    """Yield one finding for each kind of invisible character; tags are an error."""
+    # A byte order mark at the very beginning of a file hides nothing.
     for hidden in find_hidden(text.removeprefix("\ufeff")):
         yield Finding.of(
             "hidden-text", path, hidden.line, severity=hidden.severity, hidden=hidden
@@ -318,6 +291,6 @@ def hidden_text_findings(text: str, path: str) -> Iterator[Finding]:
 
 
 def breakout_findings(text: str, path: str) -> Iterator[Finding]:
-    """Yield one finding for each tag of the envelope that the text contains."""
-    for line, tag in find_breakouts(text):
-        yield Finding.of("envelope-breakout", path, line, tag=tag)
+    for match in _BREAKOUT_TEXT.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        yield Finding.of("envelope-breakout", path, line, tag=match[0])

@@ -20,14 +20,7 @@ if TYPE_CHECKING:
         foreign_tool as foreign_tool,
     )
 
-__all__ = [
-    "Run",
-    "Tool",
-    "Toolbox",
-    "Turn",
-    "result_text",
-    "tool_from_function",
-]
+__all__ = ["Run", "Tool", "Toolbox", "Turn", "result_text", "tool_from_function"]
 
 _LAZY: Final = {
     "foreign_name": "satchel.tools._foreign",

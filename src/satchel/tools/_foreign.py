@@ -16,10 +16,8 @@ OpenAI Agents SDK, Haystack and Agno, Claude's SDKs, MCP, LangChain and CrewAI."
 
 
 def foreign_name(tool: object) -> str:
-    """Return the name of a framework's tool; empty if there is none.
-
-    It is ``name``, else ``tool_name`` (Strands), else ``metadata.name`` (LlamaIndex).
-    """
+    """Return the name of a framework's tool; empty if there is none."""
+    # `tool_name` is of Strands, `metadata.name` of LlamaIndex.
     for owner, attribute in (
         (tool, "name"),
         (tool, "tool_name"),
@@ -32,11 +30,7 @@ def foreign_name(tool: object) -> str:
 
 
 def foreign_tool(tool: object, name: str) -> Tool:
-    """Return a tool that represents ``tool``, which is in ``native``.
-
-    Its adapter passes the object on as it is. Description and parameters are read as
-    far as that is easy.
-    """
+    """Return a tool that represents ``tool``, which its adapter passes on as it is."""
 
     def handler(**_: object) -> object:
         detail = "it belongs to its framework, which has to call it"

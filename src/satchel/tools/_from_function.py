@@ -87,7 +87,6 @@ def tool_from_function(
 
 
 def _adapter(tool: str, parameter: "Parameter") -> "TypeAdapter[Any]":
-    """Return what validates the argument, after trying that it has a schema."""
     from pydantic import TypeAdapter
 
     try:
@@ -100,15 +99,9 @@ def _adapter(tool: str, parameter: "Parameter") -> "TypeAdapter[Any]":
 
 
 def _coerced(
-    tool: str,
-    adapters: "Mapping[str, TypeAdapter[Any]]",
-    given: Mapping[str, object],
+    tool: str, adapters: "Mapping[str, TypeAdapter[Any]]", given: Mapping[str, object]
 ) -> dict[str, object]:
-    """Return the arguments as the hints say.
-
-    Raises:
-        ToolError: Some are not what the schema allows; names them.
-    """
+    """Return the arguments as the hints say; the ToolError names those that are not."""
     from pydantic import ValidationError
 
     coerced: dict[str, object] = {}
@@ -170,7 +163,6 @@ def _docstring(plain: Any) -> str:  # noqa: ANN401 - as `_plain`
 
 
 def _documented(docstring: str) -> tuple[str, dict[str, str]]:
-    """Return what a docstring says of the function, and of each parameter."""
     from docstring_parser import ParseError, parse
 
     try:

@@ -159,7 +159,6 @@ class Tool:
         self._filled(arguments, None)
 
     def _check_form(self, arguments: Mapping[str, object]) -> None:
-        """Check names, and types unless a library does."""
         schema = self.parameters
         for name in cast("Sequence[str]", schema.get("required", ())):
             if name not in arguments:
@@ -188,11 +187,6 @@ class Tool:
 
 
 def arguments_of(tool: str, given: object) -> dict[str, object]:
-    """Return the arguments of a call, which may come as the JSON text of an object.
-
-    Raises:
-        ToolError: They are something else.
-    """
     if isinstance(given, str):
         import json
 
@@ -240,11 +234,8 @@ def _sendable(text: str) -> str:
 
 
 def inline_schema(schema: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the schema with what it refers to in place, and without ``$defs``.
-
-    Only references to its own ``$defs`` are followed. A definition that holds itself
-    is cut where it comes again: there, any object is allowed.
-    """
+    """Return the schema with what it refers to in place, and without ``$defs``."""
+    # Only references to its own `$defs` are followed, so nothing is fetched.
     definitions = cast("Mapping[str, Json]", schema.get("$defs", {}))
     rest = {key: value for key, value in schema.items() if key != "$defs"}
     return cast("dict[str, Json]", _inlined(rest, definitions, ()))

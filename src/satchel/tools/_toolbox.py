@@ -24,7 +24,6 @@ class Toolbox:
     tools: tuple[Tool, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a second tool of one name."""
         _check_unique((self.name, tool) for tool in self.tools)
 
     @classmethod
@@ -37,10 +36,7 @@ class Toolbox:
                 not installed.
             ToolError: No tool can be made from one of the functions.
         """
-        return cls(
-            name,
-            tuple(map(_tool, tools)),
-        )
+        return cls(name, tuple(map(_tool, tools)))
 
     @classmethod
     def joined(cls, name: str, boxes: Iterable["Toolbox"]) -> "Toolbox":
@@ -54,11 +50,9 @@ class Toolbox:
         return cls(name, tuple(tool for box in boxes for tool in box.tools))
 
     def __iter__(self) -> Iterator[Tool]:
-        """Iterate over the tools, in order."""
         return iter(self.tools)
 
     def __len__(self) -> int:
-        """Return how many tools there are."""
         return len(self.tools)
 
     def get(self, name: str) -> Tool | None:

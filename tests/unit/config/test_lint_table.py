@@ -57,7 +57,7 @@ def test_in_pyproject_it_is_a_table_of_the_tool(tmp_path: Path) -> None:
 
 
 def test_a_file_without_it_says_nothing(tmp_path: Path) -> None:
-    assert load(tmp_path, 'skills = ["a"]\n') is DEFAULT_LINT
+    assert load(tmp_path, 'skills = ["a"]\n') == DEFAULT_LINT
 
 
 @pytest.mark.parametrize(

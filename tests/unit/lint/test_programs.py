@@ -361,6 +361,7 @@ LATER = [
     ("type X[T] = list[T]", "3.12"),
     ("except ValueError, os.error:", "3.14"),
     ('x = t"{1}"', "3.14"),
+    ("type X = t'{1}'", "3.14"),
     ("lazy import os", "3.15"),
     ("x = [*a for a in b]", "3.15"),
 ]

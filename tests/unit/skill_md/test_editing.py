@@ -141,8 +141,10 @@ def test_many_spaces_do_not_take_forever() -> None:
 
 def test_what_yaml_would_take_for_something_else_is_quoted() -> None:
     given = f"---\n{HEAD}---\n".encode()
-    for value in ("no # comment", "a: b", "[x", "1.10", 'say "hi"', "\u540d", "- a"):
+    texts = ("no # comment", "a: b", "[x", "1.10", 'say "hi"', "\u540d", "- a")
+    for value in (*texts, "true", "null", "no", "Yes"):
         edited = edit_metadata(given, {"status": value})
+        assert b'status: "' in edited
         assert edit_metadata(edited, {"status": value}) == edited
         assert edit_metadata(edited, {"status": None}) == given
 

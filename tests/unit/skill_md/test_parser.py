@@ -564,6 +564,14 @@ def test_line_ends_of_yaml_1_1_are_text(char: str) -> None:
     assert _accepted(data).description == f"a{char}b\ue000"
 
 
+def test_a_text_with_every_private_character_leaves_room_for_others() -> None:
+    private = "".join(map(chr, range(0xE000, 0xF900)))
+
+    assert _accepted(_file("name: x", f"description: a\x85{private}")).description == (
+        f"a\x85{private}"
+    )
+
+
 @pytest.mark.row("R02")
 @pytest.mark.parametrize(
     ("around", "meant"),

@@ -7,11 +7,9 @@ import unicodedata
 import pytest
 
 from satchel.text import (
-    breaks_out,
     clean_line,
     content_warnings,
     escape_xml,
-    find_breakouts,
     find_hidden,
     may_hide,
     printable,
@@ -145,10 +143,9 @@ def test_what_hides_is_suspected(char: str) -> None:
     ],
 )
 def test_a_tag_of_the_envelope_is_found(text: str) -> None:
-    found = find_breakouts(f"first\n{text}")
+    (found,) = content_warnings(f"first\n{text}".encode(), "SKILL.md")
 
-    assert breaks_out(text.encode()) is True
-    assert [line for line, _ in found] == [2]
+    assert (found.code, found.line) == ("envelope-breakout", 2)
 
 
 @pytest.mark.parametrize(
@@ -156,11 +153,7 @@ def test_a_tag_of_the_envelope_is_found(text: str) -> None:
     ["<instructions>", "instructions", "</instructionset>", "&lt;/instructions>"],
 )
 def test_other_tags_are_left_in_peace(text: str) -> None:
-    assert (breaks_out(text.encode()), find_breakouts(text)) == (False, ())
-
-
-def test_the_line_of_a_tag_counts_from_the_first_character() -> None:
-    assert [line for line, _ in find_breakouts("\n</instructions>\n")] == [2]
+    assert content_warnings(text.encode(), "SKILL.md") == ()
 
 
 @pytest.mark.row("G26", "X20")

@@ -34,13 +34,8 @@ PROPERTIES: Final = {one.key: one for group in GROUPS.values() for one in group}
 
 
 def properties_of(candidate: Candidate) -> tuple[str, ...]:
-    """Return the keys of a pack's properties, in the order of the table.
-
-    A pack that no loader has trouble with has none.
-    """
     return properties_in(PackReader(candidate))
 
 
 def properties_in(pack: PackReader) -> tuple[str, ...]:
-    """Return the same of a pack that is being read already."""
     return tuple(key for key, one in PROPERTIES.items() if one.detect(pack))

@@ -15,7 +15,6 @@ _NULL: Final = re.compile(r"~|null", re.IGNORECASE)
 
 
 def _value(reading: PackReader) -> str:
-    """Return the text on the line of `description:`, in valid YAML."""
     entry = reading.entry("description")
     return entry.value.strip() if entry is not None and reading.root else ""
 

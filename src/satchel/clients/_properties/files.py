@@ -38,7 +38,6 @@ _ESSENTIAL: Final = frozenset(["name", "description"])
 
 
 def _closing(reading: PackReader) -> str:
-    """Return the line that closes the frontmatter; empty where there is none."""
     span = reading.span
     if span is None:
         return ""

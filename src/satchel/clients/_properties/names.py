@@ -21,7 +21,6 @@ _OTHER: Final = re.compile(r"[^\w\s-]")
 
 
 def _name(reading: PackReader) -> str:
-    """Return the declared name; empty where there is none."""
     if reading.is_hidden:
         return ""
     manifest = reading.parsed.manifest
@@ -32,7 +31,6 @@ def _name(reading: PackReader) -> str:
 
 
 def _is_plain(reading: PackReader, pattern: re.Pattern[str]) -> bool:
-    """Whether the name is such a scalar, without quotes."""
     entry = reading.entry("name")
     return entry is not None and bool(pattern.fullmatch(entry.value.strip()))
 

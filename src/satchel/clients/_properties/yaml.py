@@ -56,7 +56,6 @@ def _is_plain(reading: PackReader) -> bool:
 
 
 def _colons_quoted(head: str) -> YamlTree | None:
-    """Return the YAML after quoting each value with a colon in it."""
     lines: list[str] = []
     for line in head.split("\n"):
         pair = _PAIR.match(line)

@@ -72,33 +72,21 @@ def _section(noun: str, lines: list[tuple[str, str]]) -> Iterator[ChangeSection]
 _COMMAND: Final = re.compile(r"##(?=[A-Za-z]{0,20}\[)")
 
 
-def _no_line(path: str, line: int) -> str | None:
-    del path, line
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class TextOptions:
-    """Whether there are colours, how many columns, and how to read a line of a file.
-
-    ``width`` is None where lines have no limit. ``line_at`` takes the path of a finding
-    and a number from 1, and returns None for a line that cannot be shown.
-    """
+    """Colours, columns (None is no limit), and how to read a line of a file, from 1."""
 
     colour: bool = False
     width: int | None = None
-    line_at: Callable[[str, int], str | None] = _no_line
+    line_at: Callable[[str, int], str | None] = lambda _path, _line: None
 
 
 PLAIN_TEXT: Final = TextOptions()
 
 
 def safe_in_log(text: str) -> str:
-    """Return text of a pack as part of a line that may be in the log of a CI system.
-
-    ``##[error]``, ``##vso[...]`` and ``##teamcity[...]`` are commands anywhere in a
-    line of standard output or error.
-    """
+    """Return text of a pack that may stand in a log of a CI system."""
+    # `##[error]`, `##vso[...]` and `##teamcity[...]` are commands anywhere in a line.
     return _COMMAND.sub("## ", printable(text, keep=""))
 
 
@@ -112,10 +100,8 @@ _MAX_BYTES: Final = 1024 * 1024
 
 
 def line_reader() -> Callable[[str, int], str | None]:
-    """Return a function that gives a line of a file by its number, from 1, or None.
-
-    It keeps the last file, since findings come file by file.
-    """
+    """Return a function that gives a line of a file by its number, from 1, or None."""
+    # Only the last file is kept: findings come file by file.
     last: tuple[str, list[str]] = ("", [])
 
     def line_at(path: str, number: int) -> str | None:

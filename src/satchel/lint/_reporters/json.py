@@ -1,6 +1,7 @@
 """JSON for programs, and for the baseline of the next run."""
 
 from collections.abc import Container
+from dataclasses import asdict
 from typing import Final
 
 from satchel.lint._report import CheckReport, LibraryChange, fingerprint
@@ -8,6 +9,9 @@ from satchel.lint._reporters._formats import PLAIN_TEXT, TextOptions, as_json
 from satchel.model import Finding
 
 SCHEMA_VERSION: Final = 1
+_OF_FINDING: Final = (
+    *("code", "severity", "path", "line", "message", "fix", "before", "after"),
+)
 
 
 def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
@@ -34,14 +38,7 @@ def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
 
 def _entry(finding: Finding, fixes: Container[tuple[str, str]]) -> dict[str, object]:
     return {
-        "code": finding.code,
-        "severity": finding.severity,
-        "path": finding.path,
-        "line": finding.line,
-        "message": finding.message,
-        "fix": finding.fix,
-        "before": finding.before,
-        "after": finding.after,
+        **{key: getattr(finding, key) for key in _OF_FINDING},
         "fixable": (finding.path, finding.code) in fixes,
         "fingerprint": fingerprint(finding),
     }
@@ -55,10 +52,7 @@ def _since(change: LibraryChange) -> dict[str, object]:
             {"path": one.path, "line": one.line, "code": one.code}
             for one in change.hidden
         ],
-        "executables": [
-            {"path": file.path, "new": file.new, "why": file.why}
-            for file in change.executables
-        ],
+        "executables": [asdict(file) for file in change.executables],
         "duplicates": [
             {"path": pair.path, "other": pair.other, "same": pair.likeness}
             for pair in change.similar

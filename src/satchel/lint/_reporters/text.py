@@ -63,8 +63,8 @@ def lines_of(
 ) -> Iterator[str]:
     """Yield a finding, its line, its fix, and what a repair made of the line.
 
-    The line is left out where the finding ``above`` shows it the same way. Without
-    ``advised`` the fix is left out, since the next finding has the same.
+    Without ``advised`` the next finding has the same fix; ``above`` may show the same
+    line.
     """
     paint = _Paint(view.colour)
     place = ":".join(str(part) for part in (finding.path, finding.line) if part)
@@ -94,8 +94,6 @@ def _advice(finding: Finding) -> tuple[str, str, str]:
 
 
 class _Paint:
-    """Colours for a terminal, or plain text."""
-
     def __init__(self, coloured: bool) -> None:  # noqa: FBT001 - made only here
         self.coloured = coloured
 
@@ -173,7 +171,6 @@ def _summary(report: CheckReport, paint: _Paint) -> str:
 
 
 def _often(report: CheckReport) -> Iterator[str]:
-    """Yield the most frequent codes of a long report."""
     codes = Counter(finding.code for finding in report.findings)
     if len(report.findings) > _MANY and len(codes) > 1:
         most = codes.most_common(_NAMED)

@@ -14,16 +14,14 @@ _MAX_CHARS: Final = 300
 
 @rule("allowed-tools-form")
 def allowed_tools_form(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note on a list, or on commas between the tools.
-
-    In profile ``spec`` a list is the error `field-kind`.
-    """
+    """Yield a note on a list, or on commas between the tools."""
     written = pack.manifest.frontmatter.get("allowed-tools")
     tools = pack.manifest.allowed_tools
     if isinstance(written, str):
         if "," not in _RULE.sub("", written):
             return
         how = "commas between the tools"
+    # In profile `spec` a list is the error `field-kind`.
     elif isinstance(written, list | tuple) and pack.profile != "spec":
         how = "a list"
     else:

@@ -14,11 +14,9 @@ _ARGUMENT: Final = re.compile(r"\$[0-9](?!\w|[.,]\d)(?<![\\\w$]\$[0-9])")
 
 @rule("argument-in-code")
 def argument_in_code(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note on the first place where Claude Code puts an argument into code.
-
-    Source: code.claude.com, "Skills": ``$N`` is short for ``$ARGUMENTS[N]``, and is
-    replaced wherever it is when the skill is called with arguments.
-    """
+    """Yield a note on the first place where Claude Code puts an argument into code."""
+    # code.claude.com, "Skills": `$N` is short for `$ARGUMENTS[N]`, and is replaced
+    # everywhere when the skill is called with arguments.
     instructions = body(pack)
     if not _ARGUMENT.search(instructions.text):
         return

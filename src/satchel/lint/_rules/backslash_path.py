@@ -19,10 +19,7 @@ _OF_WINDOWS: Final = frozenset(["bat", "cmd", "exe", "ps1", "psm1", "vbs"])
 
 @rule("backslash-path")
 def backslash_path(pack: LintContext) -> Iterator[Finding]:
-    """Yield each path into the pack that has backslashes for slashes.
-
-    Not in what is only for Windows: a block of one of its shells, a line with a drive.
-    """
+    """Yield each path into the pack with backslashes, but none that is for Windows."""
     for path, document in documents(pack):
         text = text_of(pack, path)
         if not ("references\\" in text or "scripts\\" in text or "assets\\" in text):

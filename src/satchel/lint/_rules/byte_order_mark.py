@@ -11,10 +11,8 @@ _MARK: Final = b"\xef\xbb\xbf"
 
 @rule("byte-order-mark")
 def byte_order_mark(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning where SKILL.md begins with one.
-
-    Source: measured, `clients/measured.json`: more than half of the loaders see no
-    frontmatter after it.
-    """
+    """Yield a warning where SKILL.md begins with one."""
+    # Measured (clients/measured.json): more than half of the loaders see no frontmatter
+    # after it.
     if bytes_of(pack, SKILL_FILE).startswith(_MARK):
         yield Finding.of("byte-order-mark", SKILL_FILE, 1)

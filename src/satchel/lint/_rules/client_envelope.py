@@ -16,13 +16,9 @@ _TAG: Final = re.compile(
 
 @rule("client-envelope")
 def client_envelope(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on the first tag that ends what a client put around the body.
-
-    Our own envelope has a code of its own, ``envelope-breakout``.
-
-    Source: agentskills.io, "Adding skills support", on structured wrapping; and what
-    Claude Code and Gemini CLI send.
-    """
+    """Yield a warning on the first tag that ends what a client put around the body."""
+    # The tags are those of agentskills.io, "Adding skills support", and of what Claude
+    # Code and Gemini CLI send. Our own envelope has the code `envelope-breakout`.
     instructions = body(pack)
     match = _TAG.search(instructions.text)
     if match:

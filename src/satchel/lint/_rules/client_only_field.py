@@ -50,8 +50,5 @@ def client_only_field(pack: LintContext) -> Iterator[Finding]:
         clients = HONOURED_BY.get(field)
         if clients is not None:
             yield pack.finding_at(
-                "client-only-field",
-                field,
-                field=field,
-                clients=clients,
+                "client-only-field", field, field=field, clients=clients
             )

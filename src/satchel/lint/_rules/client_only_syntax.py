@@ -25,10 +25,7 @@ _SYNTAX: Final = (
 
 @rule("client-only-syntax")
 def client_only_syntax(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note on the first place of each kind; other clients show it as it is.
-
-    Source: the documentation of these clients, read from August to November 2026.
-    """
+    """Yield a note on the first place of each kind; other clients show it as it is."""
     text = body(pack).text
     for mark, pattern, client in _SYNTAX:
         if mark not in text:

@@ -14,11 +14,7 @@ _MARKDOWN: Final = (".md", ".markdown")
 
 @rule("conflict-marker")
 def conflict_marker(pack: LintContext) -> Iterator[Finding]:
-    """Yield an error on the first conflict of each file.
-
-    All three marks are needed, in their order, each at the beginning of a line. A code
-    block of Markdown that contains them all is an example of a conflict.
-    """
+    """Yield an error on the first conflict of each file: three marks in order."""
     for path in (SKILL_FILE, *pack.descriptor.resources):
         data = decoded_bytes(pack, path)
         if _BEGIN not in data:

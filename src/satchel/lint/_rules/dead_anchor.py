@@ -26,10 +26,7 @@ _MOST_COMPARED: Final = 200
 
 @rule("dead-anchor")
 def dead_anchor(pack: LintContext) -> Iterator[Finding]:
-    """Yield each fragment without a heading or an id of that name in its file.
-
-    Anchors are GitHub's; the case of letters does not count.
-    """
+    """Yield each fragment without a heading or an id of that name in its file."""
     for path, read in documents(pack):
         for link in read.links:
             if "#" not in link.to:
@@ -56,10 +53,12 @@ def _dead(
     where = "this file" if target == path else target
     few = len(anchors) <= _MOST_COMPARED
     close = get_close_matches(anchor, sorted(anchors), 1) if few else []
-    if close:
-        return Finding.of(
-            "dead-anchor", path, line, where=where, anchor=anchor, close=close[0]
-        )
     return Finding.of(
-        "dead-anchor", path, line, sentence="no-near", where=where, anchor=anchor
+        "dead-anchor",
+        path,
+        line,
+        sentence="" if close else "no-near",
+        where=where,
+        anchor=anchor,
+        close="".join(close),
     )

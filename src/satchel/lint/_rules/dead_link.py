@@ -14,14 +14,9 @@ from satchel.model import SKILL_FILE, Finding
     "dead-link", "file-name-case", "file-relative-link", "outside-link", "sibling-link"
 )
 def dead_link(pack: LintContext) -> Iterator[Finding]:
-    """Yield each relative link or image that does not lead to a file of the pack.
-
-    A path is relative to the skill's root, as the specification says; paths relative to
-    the folder of the file give one note a file, since not every agent finds them. A
-    link out of the pack is a note where something is there, in another skill or
-    elsewhere in the project, else a warning. Links of one file to the same target give
-    one finding.
-    """
+    """Yield each relative link or image that does not lead to a file of the pack."""
+    # A path is relative to the root, as the specification says. Not every agent finds
+    # paths relative to the folder of the file, which give one note a file.
     for path, document in documents(pack):
         yield from _once_each(_look_at(pack, path, document.links))
 
@@ -82,16 +77,15 @@ def _elsewhere(path: str, line: int, target: LinkTarget) -> Finding:
         return Finding.of(
             "sibling-link", path, line, path=target.path, skill=target.skill
         )
-    if target.state == "project":
-        return Finding.of(
-            "outside-link",
-            path,
-            line,
-            severity="note",
-            sentence="project",
-            path=target.path,
-        )
-    return Finding.of("outside-link", path, line, path=target.path)
+    is_known = target.state == "project"
+    return Finding.of(
+        "outside-link",
+        path,
+        line,
+        severity="note" if is_known else None,
+        sentence="project" if is_known else "",
+        path=target.path,
+    )
 
 
 def _file_relative(path: str, links: list[tuple[Link, LinkTarget]]) -> Finding:

@@ -15,10 +15,8 @@ _COMMENT: Final = re.compile(r"[ \t](#[^\n]*)")
 
 @rule("description-comment-cut")
 def description_comment_cut(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning where a description without quotes contains a space and ``#``.
-
-    A comment begins there: every YAML parser drops the rest of the line silently.
-    """
+    """Yield a warning where a description without quotes contains a space and ``#``."""
+    # A comment begins there: every YAML parser drops the rest of the line silently.
     line = pack.line_of("description")
     if line is None or " #" not in pack.text:
         return

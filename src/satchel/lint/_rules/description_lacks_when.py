@@ -28,10 +28,7 @@ _CUES: Final = re.compile(
 
 @rule("description-lacks-when")
 def description_lacks_when(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note on an English description without a word that says when.
-
-    Descriptions in other languages are not judged.
-    """
+    """Yield a note on an English description without a word that says when."""
     text = pack.manifest.description
     if text and not _CUES.search(text) and is_english(text):
         yield pack.finding_at("description-lacks-when", "description")

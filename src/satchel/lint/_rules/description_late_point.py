@@ -9,18 +9,11 @@ from satchel.model import Finding
 
 @rule("description-late-point")
 def description_late_point(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note where filler takes half of what clients with little room show.
-
-    The description is longer than the bound, and half of it or more goes by with words
-    such as ``This skill should be used when the user wants to``.
-    """
+    """Yield a note where filler takes half of what clients with little room show."""
     room = pack.thresholds.description_point_chars
     text = " ".join(pack.manifest.description.split())
     opening = opening_chars(text) if len(text) > room else 0
     if 0 < room <= 2 * opening:
         yield pack.finding_at(
-            "description-late-point",
-            "description",
-            opening=opening,
-            room=room,
+            "description-late-point", "description", opening=opening, room=room
         )

@@ -11,11 +11,7 @@ _OF_STRICT: Final = frozenset(["assets", "references", "scripts", "trigger_keywo
 
 @rule("description-limits")
 def description_limits(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note on a length that another profile or client refuses.
-
-    The profile in use reports its own limits, and `long_description` its bound. The
-    limits of ``strict`` count only for manifests with fields of its dialect.
-    """
+    """Yield a note on a length that another profile or client refuses."""
     text = pack.manifest.description
     length = len(" ".join(text.split()))
     shortest, longest = STRICT_DESCRIPTION_CHARS
@@ -28,6 +24,7 @@ def description_limits(pack: LintContext) -> Iterator[Finding]:
         what = "too few to tell when the skill is meant"
     elif len(text) > MAX_DESCRIPTION_CHARS and pack.profile != "spec":
         what = "the public specification refuses more than 1,024"
+    # The limits of `strict` are for manifests with fields of its dialect.
     elif length > longest and pack.manifest.frontmatter.keys() & _OF_STRICT:
         what = "profile strict would refuse it"
     else:

@@ -16,18 +16,14 @@ _MARKED: Final = re.compile(
 
 @rule("description-lines")
 def description_lines(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on a line of the description that begins like Markdown.
-
-    Source: measured: most loaders put line breaks of a description into their prompt as
-    they are.
-    """
+    """Yield a warning on a line of the description that begins like Markdown."""
+    # Measured: most loaders put line breaks of a description into their prompt as they
+    # are.
     text = pack.manifest.description.strip()
     if "\n" not in text:
         return
     match = _MARKED.search(text)
     if match:
         yield pack.finding_at(
-            "description-lines",
-            "description",
-            start=match[0].strip(),
+            "description-lines", "description", start=match[0].strip()
         )

@@ -12,11 +12,9 @@ _TAG: Final = re.compile(r"</?[A-Za-z][^<>\n]{0,60}>")
 
 @rule("description-markup")
 def description_markup(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on a tag, a note on a single bracket.
-
-    Source: platform.claude.com, "Agent Skills", on ``description``; and
-    ``quick_validate.py`` of anthropics/skills, which refuses every bracket.
-    """
+    """Yield a warning on a tag, a note on a single bracket."""
+    # platform.claude.com, "Agent Skills", on `description`; `quick_validate.py` of
+    # anthropics/skills refuses every bracket.
     text = pack.manifest.description
     if "<" not in text and ">" not in text:
         return

@@ -18,11 +18,9 @@ _DATE: Final = re.compile(
 
 @rule("impossible-date")
 def impossible_date(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on each such value in the frontmatter.
-
-    Source: measured: clients that read YAML with PyYAML fail on it with an error that
-    they do not expect, and some lose every other pack too.
-    """
+    """Yield a warning on each such value in the frontmatter."""
+    # Measured: clients with PyYAML fail on it with an error that they do not expect,
+    # and some lose every other pack too.
     span = find_span(pack.text)
     if span is None:
         return

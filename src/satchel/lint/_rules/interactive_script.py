@@ -16,10 +16,8 @@ _FED: Final = re.compile(rb"\A[ \t]*#|[|<]")
 
 @rule("interactive-script")
 def interactive_script(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note on each call that prompts: an agent cannot answer it.
-
-    Source: agentskills.io, "Using scripts", which has it as a hard requirement.
-    """
+    """Yield a note on each call that prompts: an agent cannot answer it."""
+    # agentskills.io, "Using scripts", has this as a hard requirement.
     prompts: list[tuple[str, int]] = [
         (path, line) for path, check in compiled(pack).items() for line in check.prompts
     ]

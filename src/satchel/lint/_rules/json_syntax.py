@@ -14,10 +14,7 @@ _WITH_COMMENTS: Final = re.compile(r"(?:\A|/)(?:[tj]sconfig[^/]*\.json|\.vscode/
 
 @rule("json-syntax")
 def json_syntax(pack: LintContext) -> Iterator[Finding]:
-    """Yield each file named ``.json`` that no strict reader accepts.
-
-    Files that allow comments, such as ``tsconfig.json``, are left out.
-    """
+    """Yield each file named ``.json`` that no strict reader accepts."""
     for path in files_ending(pack, (".json",)):
         data = bytes_of(pack, path)
         if not data or len(data) > MAX_BYTES or _WITH_COMMENTS.search(path):

@@ -18,8 +18,7 @@ from satchel.model import SKILL_FILE, Finding
 _WORD: Final = r"(?:TODO|TBD|TBC|FIXME)"
 _LOREM: Final = re.compile(r"\blorem ipsum dolor sit amet\b", re.IGNORECASE)
 _UNWRITTEN: Final = re.compile(
-    rf"[\[(<{{*\s]*{_WORD}(?:\s*[:\])>}}*-]|\s*\Z)|.*[\[(<]{_WORD}\b",
-    re.DOTALL,
+    rf"[\[(<{{*\s]*{_WORD}(?:\s*[:\])>}}*-]|\s*\Z)|.*[\[(<]{_WORD}\b", re.DOTALL
 )
 _IN_BRACKETS: Final = re.compile(
     r"\[[^\[\]]*\]|<[^<>]*>|\{\{[^{}]*\}\}|\$\{[^{}]*\}|[\W_]+"
@@ -82,11 +81,9 @@ _HEAD_LINES: Final = 10
 
 @rule("left-to-fill-in")
 def left_to_fill_in(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on a description that is a placeholder, and on each file's first.
-
-    One for each file, since placeholders come in numbers. Code in Markdown and
-    templates are left out.
-    """
+    """Yield a warning on a description that is a placeholder, and each file's first."""
+    # One for each file, since placeholders come in numbers. Code and templates are left
+    # out.
     text = " ".join(pack.manifest.description.split())
     if text and (
         _UNWRITTEN.match(text)

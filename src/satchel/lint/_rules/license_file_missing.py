@@ -14,19 +14,13 @@ _FILE: Final = re.compile(
 
 @rule("license-file-missing")
 def license_file_missing(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note where ``license`` names a file that the pack does not have.
-
-    Source: agentskills.io/specification: "the name of a license or the name of a
-    bundled license file".
-    """
+    """Yield a note where ``license`` names a file that the pack does not have."""
+    # agentskills.io/specification: "the name of a license or the name of a bundled
+    # license file".
     written = pack.manifest.frontmatter.get("license")
     if not isinstance(written, str):
         return
     there = {file.path for file in pack.descriptor.files}
     for match in _FILE.finditer(written):
         if match[0] not in there:
-            yield pack.finding_at(
-                "license-file-missing",
-                "license",
-                text=match[0],
-            )
+            yield pack.finding_at("license-file-missing", "license", text=match[0])

@@ -9,12 +9,10 @@ from satchel.text import EstimateCounter
 
 @rule("long-description")
 def long_description(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note on a valid description over the bound, white space folded.
-
-    Over the limit of the specification, every profile but the lenient ones reports it.
-    """
+    """Yield a note on a valid description over the bound, white space folded."""
     text = " ".join(pack.manifest.description.split())
     bound = pack.thresholds.description_chars
+    # Over the limit of the specification, the profile reports it.
     if 0 < bound < len(text) <= MAX_DESCRIPTION_CHARS:
         yield pack.finding_at(
             "long-description",

@@ -17,7 +17,7 @@ _ANYBODY: Final = re.compile(
     r"|container|debian|default|deploy|dev|developer|docker|fedora|foo|git|gitpod|guest"
     r"|(?:j|john|jane)?[._-]?doe|carol|charlie|dave|eve|joe|jane|jenkins|john|jovyan|kali|linuxbrew|me|my|node|nobody|nonroot|opam|opc|pi"
     r"|public|root|service|shared|site|some(?:body|one)|suspect|test|travis|ubuntu"
-    r"|vagrant|vscode|vsts|webapp|work(?:er|space)|www(?:-data)?|xyz|yo?u",
+    r"|vagrant|vscode|vsts|webapp|work(?:er|space)|www(?:-data)?|xyz|yo?u"
 )
 """Names that mean any user, or that a system gives."""
 _MOST_CHARS: Final = 256 * 1024
@@ -25,10 +25,7 @@ _MOST_CHARS: Final = 256 * 1024
 
 @rule("machine-path")
 def machine_path(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on the first path of each file into a person's home folder.
-
-    In every file that is text: a program or a setting with one fails elsewhere.
-    """
+    """Yield a warning on the first path of each file into a person's home folder."""
     for path in (SKILL_FILE, *pack.descriptor.resources):
         text = text_of(pack, path)
         if len(text) > _MOST_CHARS:
@@ -37,7 +34,7 @@ def machine_path(pack: LintContext) -> Iterator[Finding]:
         if "/Users/" not in text and "/home/" not in text and "Users\\" not in text:
             continue
         for match in _HOME.finditer(text):
-            if _is_anybody(match[1].lower().rstrip(".")):
+            if _ANYBODY.fullmatch(match[1].lower().rstrip(".")):
                 continue
             yield Finding.of(
                 "machine-path",
@@ -46,7 +43,3 @@ def machine_path(pack: LintContext) -> Iterator[Finding]:
                 text=match[0],
             )
             break
-
-
-def _is_anybody(name: str) -> bool:
-    return _ANYBODY.fullmatch(name) is not None

@@ -77,10 +77,7 @@ _SAMPLES: Final = frozenset(
 
 
 class _Mention(NamedTuple):
-    """A path that a text names, its place, and the text around it.
-
-    ``clause`` is its line up to the path, ``paragraph`` the text on both sides.
-    """
+    """A named path, its line up to it, and the text on both sides."""
 
     path: str
     line: int
@@ -92,11 +89,9 @@ class _Mention(NamedTuple):
 def mentioned_file_missing(pack: LintContext) -> Iterator[Finding]:
     """Yield each path below references/, scripts/ or assets/ that leads to no file.
 
-    Once for each path and file, at its first place. A path is relative to the root, to
-    the folder of the file or to one between; it may also mean a file of the project
-    around the pack, or of a skill that the paragraph names. `dead_link` checks links.
-    Where the pack has no such folder, the text may mean the user's project: then only
-    files to read count, and in SKILL.md programs to run.
+    Once for each path and file. A path is relative to the root, to the folder of the
+    file or to one between; it may also mean a file of the project, or of a skill that
+    the paragraph names.
     """
     for path, _ in documents(pack):
         text = text_of(pack, path)
@@ -132,11 +127,7 @@ def _linked(pack: LintContext, file: str) -> set[str]:
 
 
 def _mentions(pack: LintContext, file: str, text: str) -> Iterator[_Mention]:
-    """Yield each path that is meant, and not an example.
-
-    A path that the text creates or asks for may exist afterwards: it is left out from
-    then on.
-    """
+    """Yield each path that is meant, and not an example."""
     lines = text.split("\n")
     samples = {
         number
@@ -156,6 +147,7 @@ def _mentions(pack: LintContext, file: str, text: str) -> Iterator[_Mention]:
         if line in samples or _EXAMPLE.search(match[0]):
             continue
         clause = text[text.rfind("\n", 0, at) + 1 : at][-_CLAUSE_CHARS:]
+        # A path that the text creates or asks for may exist from then on.
         if _is_made(clause):
             made.add(match[0])
         *_, before = _BEGINS.split(text[max(0, at - _PARAGRAPH_CHARS) : at])
@@ -201,11 +193,9 @@ def _is_certain(pack: LintContext, file: str, mention: _Mention) -> bool:
 
 def _is_around(pack: LintContext, mention: _Mention) -> bool:
     """Tell whether the project has the file, or a skill that its paragraph names."""
-    above = "../"
-    for _ in range(_MOST_ABOVE):
-        if pack.around(f"{above}{mention.path}") is not None:
-            return True
-        above += "../"
+    above = ("../" * steps for steps in range(1, _MOST_ABOVE + 1))
+    if any(pack.around(f"{up}{mention.path}") is not None for up in above):
+        return True
     names = {name for name in SPEC_NAME.findall(mention.paragraph) if "-" in name}
     quoted = set(re.findall(r"`([a-z0-9]+)`", mention.paragraph))
     return any(

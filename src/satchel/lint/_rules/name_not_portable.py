@@ -15,11 +15,7 @@ _PROFILE_RULES: Final = {"spec": spec_name_violations, "strict": strict_name_vio
 
 @rule("name-not-portable", "reserved-name")
 def name_not_portable(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note on a name outside of what all profiles and clients accept.
-
-    That is ``[a-z][a-z0-9]*(-[a-z0-9]+)*`` and 64 characters. What the profile in use
-    refuses is not reported again. Anthropic's upload also refuses two words.
-    """
+    """Yield a note on a name outside of what all profiles and clients accept."""
     name = pack.manifest.name
     if "name" not in pack.manifest.frontmatter:
         return
@@ -28,12 +24,13 @@ def name_not_portable(pack: LintContext) -> Iterator[Finding]:
     violations = find(name) if find else ()
     if not is_portable and not any(violations):
         near = portable_name(name)
-        if near:
-            yield pack.finding_at("name-not-portable", "name", name=name, near=near)
-        else:
-            yield pack.finding_at(
-                "name-not-portable", "name", sentence="no-near", name=name
-            )
+        yield pack.finding_at(
+            "name-not-portable",
+            "name",
+            sentence="" if near else "no-near",
+            name=name,
+            near=near,
+        )
     if _DEVICE.fullmatch(name.lower()):
         yield pack.finding_at(
             "name-not-portable",

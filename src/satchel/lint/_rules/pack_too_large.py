@@ -8,10 +8,7 @@ from satchel.model import SKILL_FILE, Finding
 
 @rule("large-file", "pack-too-large")
 def pack_too_large(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on a pack over the bounds, a note on each file over its own.
-
-    Source: MCP's skills extension, which asks hosts to take 512 files and 16 MiB.
-    """
+    """Yield a warning on a pack over the bounds, a note on each file over its own."""
     bounds = pack.thresholds
     files = pack.descriptor.files
     size = sum(file.size for file in files)

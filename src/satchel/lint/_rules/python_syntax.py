@@ -27,10 +27,7 @@ _VERSION: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 @rule("program-not-checked", "python-syntax")
 def python_syntax(pack: LintContext) -> Iterator[Finding]:
-    """Yield each Python file that does not compile; none is run.
-
-    A note where the grammar of a later Python accepts it.
-    """
+    """Yield each Python file that does not compile; a later Python may accept it."""
     unchecked: list[str] = []
     for path, program in compiled(pack).items():
         if not program.checked:
@@ -43,18 +40,15 @@ def python_syntax(pack: LintContext) -> Iterator[Finding]:
 
 def _refused(pack: LintContext, path: str, program: ProgramCheck) -> Finding:
     later = later_version_for(text_of(pack, path), program.line, program.error)
-    if later:
-        return Finding.of(
-            "python-syntax",
-            path,
-            program.line,
-            severity="note",
-            sentence="later",
-            later=later,
-            version=_VERSION,
-        )
     return Finding.of(
-        "python-syntax", path, program.line, version=_VERSION, error=program.error
+        "python-syntax",
+        path,
+        program.line,
+        severity="note" if later else None,
+        sentence="later" if later else "",
+        later=later,
+        version=_VERSION,
+        error=program.error,
     )
 
 

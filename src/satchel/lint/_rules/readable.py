@@ -9,14 +9,12 @@ from satchel.model import Finding
 
 @rule()
 def readable(pack: LintContext) -> Iterator[Finding]:
-    """Yield each listed file that a load would refuse, with the code of the load.
-
-    A missing file is left out: making the list has reported it already.
-    """
+    """Yield each listed file that a load would refuse, with the code of the load."""
     for path in pack.descriptor.resources:
         try:
             pack.read(path)
         except ReferenceNotFoundError:
+            # Making the list has reported it already.
             continue
         except SkillError as error:
             fix = (

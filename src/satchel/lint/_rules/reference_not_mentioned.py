@@ -38,12 +38,9 @@ _MOST_PATTERNS: Final = 200
 def reference_not_mentioned(pack: LintContext) -> Iterator[Finding]:
     """Yield each reference and script that no reachable text names.
 
-    Texts are the description, the body, the files that these name, and all files that
-    are neither reference nor script. A file is named by its path or its name, in any
-    case of letters, by a pattern, or by the folder that it is in; a program also by its
-    name without the ending in another program, or by its counterpart for another
-    system. In profile ``strict`` only its own name counts for a reference, and a
-    missing one is an error. Tests and files that are not programs are left out.
+    Texts are the description, the body, the files that these name, and what is neither
+    reference nor script. A file is named by its path, its name, a pattern or its
+    folder; a program also by its stem, or by its counterpart for another system.
     """
     references, scripts = pack.descriptor.references, pack.descriptor.scripts
     if not references and not scripts:
@@ -99,7 +96,9 @@ def _names(text: str, path: str, *, strict: bool) -> bool:
     is_script = path.startswith("scripts/")
     if strict and not is_script:
         return False
-    if _names_folder(text, posixpath.dirname(path)) or _fits(text, path):
+    if _names_folder(text, posixpath.dirname(path)):
+        return True
+    if any(p.fullmatch(path) or p.fullmatch(name) for p in _patterns(text)):
         return True
     stem, dot, ending = name.rpartition(".")
     if not dot or ending.lower() not in _PROGRAMS or stem not in text:
@@ -125,14 +124,6 @@ def _names_folder(text: str, folder: str) -> bool:
             return True
         folder = posixpath.dirname(folder)
     return False
-
-
-def _fits(text: str, path: str) -> bool:
-    name = posixpath.basename(path)
-    return any(
-        pattern.fullmatch(path) or pattern.fullmatch(name)
-        for pattern in _patterns(text)
-    )
 
 
 @lru_cache(maxsize=256)

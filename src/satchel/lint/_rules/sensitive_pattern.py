@@ -75,11 +75,7 @@ _MIN_DIFFERENT: Final = 10
 
 
 def find_secrets(data: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the line, from 1, and the kind of each secret; never its text.
-
-    An obvious example is left out: a word such as EXAMPLE, a run such as 1234,
-    few different characters.
-    """
+    """Yield the line, from 1, and the kind of each secret; never its text."""
     secrets: list[tuple[int, str]] = []
     for mark, kind, pattern in _SHAPES:
         # A search for bytes is cheap, and spares most files the pattern.
@@ -87,6 +83,8 @@ def find_secrets(data: bytes) -> Iterator[tuple[int, str]]:
             continue
         for match in pattern.finditer(data):
             secret = match["secret"]
+            # An obvious example is left out: EXAMPLE, a run such as 1234, few
+            # characters.
             if len(Counter(secret)) < _MIN_DIFFERENT or _EXAMPLE.search(secret):
                 continue
             line = data.count(b"\n", 0, match.start()) + 1

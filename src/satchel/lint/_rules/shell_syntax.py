@@ -19,10 +19,7 @@ _MOST_UNCHECKED: Final = 2
 
 @rule("program-not-checked", "shell-syntax")
 def shell_syntax(pack: LintContext) -> Iterator[Finding]:
-    """Yield each script in which its shell finds an error; none is run.
-
-    One note for the scripts whose shell is not here or gives no answer.
-    """
+    """Yield each script in which its shell finds an error; none is run."""
     unchecked: list[str] = []
     for path in pack.descriptor.resources:
         # By the name first, so that an image need not be read.

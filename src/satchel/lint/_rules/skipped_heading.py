@@ -8,13 +8,11 @@ from satchel.model import Finding
 
 @rule("skipped-heading")
 def skipped_heading(pack: LintContext) -> Iterator[Finding]:
-    """Yield each heading that skips a level; the first may have any.
-
-    Headings in quotations and lists are not part of the outline.
-    """
+    """Yield each heading that skips a level; the first may have any."""
     for path, document in documents(pack):
         level = 6
         for heading in document.headings:
+            # Headings in quotations and lists are not part of the outline.
             if heading.quoted:
                 continue
             if heading.level > level + 1:

@@ -9,11 +9,9 @@ from satchel.skill_md import SPEC_FIELDS, to_spec
 
 @rule("spec-incompatible")
 def spec_incompatible(pack: LintContext) -> Iterator[Finding]:
-    """Yield one note where a conversion would make the fields valid.
-
-    Nothing in profile ``strict``: its fields were chosen on purpose.
-    """
+    """Yield one note where a conversion would make the fields valid."""
     written = pack.manifest.frontmatter
+    # Where profile `strict` was chosen, its fields are there on purpose.
     chosen = pack.profile == "strict" and not pack.by_dialect
     if chosen or written.keys() <= SPEC_FIELDS:
         return

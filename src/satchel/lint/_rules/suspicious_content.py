@@ -10,10 +10,8 @@ from satchel.text import content_warnings, is_text
 
 @rule("envelope-breakout", "hidden-text")
 def suspicious_content(pack: LintContext) -> Iterator[Finding]:
-    """Yield the suspicious content of each text file.
-
-    A sync looks only at SKILL.md; a check has the time to look at all files.
-    """
+    """Yield the suspicious content of each text file."""
+    # A sync looks only at SKILL.md; a check has the time to look at all files.
     for path in (SKILL_FILE, *pack.descriptor.resources):
         try:
             data = pack.read(path)

@@ -12,10 +12,8 @@ _TAB: Final = re.compile(r"^([\w.-]+):[ ]*\t", re.MULTILINE)
 
 @rule("tab-behind-colon")
 def tab_behind_colon(pack: LintContext) -> Iterator[Finding]:
-    """Yield a warning on the first one at the margin.
-
-    Source: measured, `clients/measured.json`: half of the loaders drop the pack.
-    """
+    """Yield a warning on the first one at the margin."""
+    # Measured (clients/measured.json): half of the loaders drop the pack.
     head = pack.text[: len(pack.text) - len(body(pack).text)]
     match = _TAB.search(head) if "\t" in head else None
     if match:

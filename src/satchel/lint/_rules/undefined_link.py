@@ -16,13 +16,11 @@ _ADJACENT: Final = re.compile(r"[\w\])}*+?{(\[^$\\|=<]")
 
 @rule("undefined-link")
 def undefined_link(pack: LintContext) -> Iterator[Finding]:
-    """Yield each ``[text][label]`` that is clearly meant as a link, and is not defined.
-
-    A list of lists, a pattern, a citation by number and a placeholder look similar,
-    and are left out.
-    """
+    """Yield each ``[text][label]`` that is clearly meant as a link and not defined."""
     for path, document in documents(pack):
         for link in document.undefined:
+            # A list of lists, a pattern, a citation by number and a placeholder look
+            # similar.
             if _is_meant(link):
                 yield Finding.of("undefined-link", path, link.line, label=link.label)
 

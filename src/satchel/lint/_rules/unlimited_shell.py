@@ -14,10 +14,8 @@ _SHELL: Final = re.compile(
 
 @rule("unlimited-shell")
 def unlimited_shell(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note where ``allowed-tools`` has the shell without a limit.
-
-    Source: agentskills.io/specification, whose example bounds it: ``Bash(git:*)``.
-    """
+    """Yield a note where ``allowed-tools`` has the shell without a limit."""
+    # The example of agentskills.io/specification bounds it: `Bash(git:*)`.
     tools = pack.manifest.allowed_tools
     wide = next((tool for tool in tools if _SHELL.fullmatch(tool.strip(","))), None)
     if wide is not None:

@@ -8,10 +8,7 @@ from satchel.model import SKILL_FILE, Finding
 
 @rule("unlisted-reference")
 def unlisted_reference(pack: LintContext) -> Iterator[Finding]:
-    """Yield each file below ``references/`` that a closed pack does not list.
-
-    An error in profile ``strict``, which closes every pack.
-    """
+    """Yield each file below ``references/`` that a closed pack does not list."""
     if not (pack.manifest.declares_files or pack.profile == "strict"):
         return
     listed = frozenset(pack.descriptor.resources)

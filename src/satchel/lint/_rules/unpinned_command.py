@@ -36,11 +36,9 @@ _MOVES: Final = re.compile(r"@(?:latest|next|alpha|beta|canary|main)\b")
 
 @rule("unpinned-command")
 def unpinned_command(pack: LintContext) -> Iterator[Finding]:
-    """Yield a note on the first one in the body.
-
-    Source: agentskills.io, "Using scripts": pin versions, so that a command does the
-    same later.
-    """
+    """Yield a note on the first one in the body."""
+    # agentskills.io, "Using scripts": pin versions, so that a command does the same
+    # later.
     text = body(pack).text
     for mark in _MARK.finditer(text):
         start = max(mark.start() - _BEFORE, 0)
