@@ -10,7 +10,7 @@ from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from satchel.errors import SourceUnavailableError
-from satchel.model import SYNC, Catalog, Descriptor, FileReader, Style, SyncReport
+from satchel.model import SYNC, Catalog, Style, SyncReport
 from satchel.runtime import CallerView, Satchel
 from satchel.server._errors import public_labels
 
@@ -73,10 +73,7 @@ ANYONE: Final = Caller()
 
 
 def is_copy_request(headers: Mapping[str, str]) -> bool:
-    """Return whether a request fetches for a copy elsewhere, which is no load.
-
-    It has ``Satchel-Purpose: sync``, or what browsers send ahead of any use.
-    """
+    """Return whether a request fetches for a copy elsewhere, which is no load."""
     if headers.get("satchel-purpose", "").strip().lower() == SYNC:
         return True
     return any(
@@ -87,16 +84,10 @@ def is_copy_request(headers: Mapping[str, str]) -> bool:
 
 @dataclass(slots=True)
 class _ThreadLimit:
-    """The threads of one source, and when it last answered."""
-
     limiter: CapacityLimiter = field(
         default_factory=lambda: CapacityLimiter(MAX_THREADS)
     )
     answered_at: float = 0.0
-
-
-# anyio's limiters belong to one event loop, so each loop has its own.
-_limits: RunVar[dict[tuple[int, str], _ThreadLimit]] = RunVar("satchel_source_threads")
 
 
 class SourceThreads:
@@ -108,6 +99,8 @@ class SourceThreads:
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
+        # anyio's limiters belong to one event loop, so each loop has its own.
+        self._limits: RunVar[dict[str, _ThreadLimit]] = RunVar("satchel_source_threads")
 
     async def run(self, source: str | None, work: Callable[[], _T]) -> _T:
         """Return what ``work`` returns; None is the threads that all requests share.
@@ -133,12 +126,11 @@ class SourceThreads:
             limit.answered_at = self._monotonic()
 
     def _limit_of(self, source: str) -> _ThreadLimit:
-        try:
-            limits = _limits.get()
-        except LookupError:
-            limits = dict[tuple[int, str], _ThreadLimit]()
-            _limits.set(limits)
-        return limits.setdefault((id(self), source), _ThreadLimit())
+        limits = self._limits.get(None)
+        if limits is None:
+            limits = dict[str, _ThreadLimit]()
+            self._limits.set(limits)
+        return limits.setdefault(source, _ThreadLimit())
 
 
 class ServedLibrary:
@@ -217,9 +209,12 @@ class ServedLibrary:
         reader = catalog.readers.get(entry.source)
         if reader is None or not reader.near:
             return False
-        if any(stat.size > NEAR_BYTES for stat in entry.files):
-            return False
-        return _is_unchanged(reader, entry)  # an edited pack is read again, slowly
+        key = entry.origin.key
+        # An edited pack is read again, slowly.
+        return all(
+            stat.size <= NEAR_BYTES and reader.is_unchanged(key, stat) is not False
+            for stat in entry.files
+        )
 
     def slow_source(self, skill_id: object) -> str | None:
         """Return the label of a skill's source if reading from it may take long."""
@@ -267,9 +262,3 @@ class ServedLibrary:
             # A copy: another thread may add or remove a listener meanwhile.
             for changed in tuple(self._listeners):
                 changed(report)
-
-
-def _is_unchanged(reader: FileReader, entry: Descriptor) -> bool:
-    """Tell whether the files of a pack are, at a glance, those of the catalog."""
-    key = entry.origin.key
-    return all(reader.is_unchanged(key, stat) is not False for stat in entry.files)

@@ -193,17 +193,22 @@ async def test_a_session_that_is_ended_is_ended(library: ServedLibrary) -> None:
 
 
 async def test_a_session_is_of_the_token_that_began_it(library: ServedLibrary) -> None:
+    """No other token uses or ends it, and it goes on counting for its owner."""
     mcp = streamable_http(library)
-    app = guard(mcp.app, SETTINGS)
+    app = guard(mcp.app, replace(SETTINGS, max_sessions=1))
     async with mcp.lifespan():
         session = await opened(app, SOME)
         own = await asked(app, posted(SOME, call("pdf-forms"), session))
         other_skill = await asked(app, posted(SOME, call("payroll"), session))
         other_token = await asked(app, posted(ALL, call("pdf-forms"), session))
+        end = replace(posted(ALL, INITIALIZED, session), method="DELETE")
+        ended = await asked(app, end)
+        await opened(app, SOME)
+        surplus = await asked(app, posted(SOME, call("pdf-forms"), session))
 
     assert b"Do pdf-forms" in own.body
     assert b"Do payroll" not in other_skill.body
-    assert other_token.status == 404
+    assert [other_token.status, ended.status, surplus.status] == [404] * 3
 
 
 def figures(traffic: TrafficCounts) -> list[str]:

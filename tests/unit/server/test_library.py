@@ -240,6 +240,18 @@ async def test_a_lane_that_moves_takes_all_and_one_that_is_stuck_does_not() -> N
 
 
 @pytest.mark.row("F41")
+async def test_no_library_gets_the_threads_of_one_that_is_gone() -> None:
+    """A new object may have the address, and so the `id`, of a deleted one."""
+    lanes = SourceThreads()
+    old = lanes._limit_of("far")
+    del lanes
+    lanes = SourceThreads()
+
+    assert lanes._limit_of("far") is not old
+    assert lanes._limit_of("far") is lanes._limit_of("far")
+
+
+@pytest.mark.row("F41")
 def test_whose_threads_a_skill_has(hung: Hung) -> None:
     served = library(hung)
 

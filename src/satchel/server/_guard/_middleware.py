@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, cast
 
 from satchel.server._errors import ErrorAnswer, log_crash
@@ -136,7 +137,6 @@ class _Guard:
         receive: "Receive",
         response: GuardedResponse,
     ) -> ErrorAnswer | None:
-        """Pass a request to the application, or return why it may not pass."""
         if request.all(b"content-length") and request.all(b"transfer-encoding"):
             return _TWO_LENGTHS
         # Before the token is read: a foreign page cannot try tokens from a browser.
@@ -168,7 +168,6 @@ class _Guard:
     async def _admit(
         self, request: GuardedRequest
     ) -> AuthenticatedCaller | ErrorAnswer:
-        """Return the caller, unless it is unknown or sends too many requests."""
         caller = await self._authenticator.authenticate(request)
         if self._free_loopback and is_loopback(request.peer):
             return caller
@@ -195,7 +194,6 @@ class _Guard:
         receive: "Receive",
         response: GuardedResponse,
     ) -> ErrorAnswer | None:
-        """Call the application while there is a place for the request."""
         app = self._app
         if self._metadata is not None and request.path in (
             METADATA_PATH,  # where clients look that do not know the resource's path
@@ -208,9 +206,11 @@ class _Guard:
             if error is None:
                 with self._sessions.using(session) if session else nullcontext():
                     await app(_scope_for(scope, caller), receive, response.send)
-        # How clients of the earlier era end a session.
+        # How clients of the earlier era end a session. If `mcp` refuses, as it does to
+        # anyone but the owner, it keeps the session, and that goes on counting.
         if request.method == "DELETE":
-            self._sessions.ended(session)
+            if response.status == HTTPStatus.OK:
+                self._sessions.ended(session)
         elif response.session:
             self._sessions.began(response.session, caller)
             await self._end_surplus(scope)
@@ -241,7 +241,6 @@ async def _discard(message: "Message") -> None:
 
 
 def _scope_for(scope: "Scope", caller: AuthenticatedCaller) -> "Scope":
-    """Return the scope with the caller in it, as Satchel and ``mcp`` read it."""
     state = cast("dict[str, object]", scope.get("state", {}))
     with_caller = {**scope, "state": {**state, "caller": caller.caller}}
     if caller.user is not None:
