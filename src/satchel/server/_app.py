@@ -104,7 +104,6 @@ def guarded_app(
 
 
 def _route_error(request: Request, error: Exception) -> Response:
-    """Answer a request that fits no route, or no method of its route."""
     status = error.status_code if isinstance(error, HTTPException) else 0
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         methods = "POST" if request.url.path == LOADS_PATH else "GET, HEAD"
@@ -115,6 +114,5 @@ def _route_error(request: Request, error: Exception) -> Response:
 
 
 def _internal_error(request: Request, error: Exception) -> Response:
-    """Answer after a failure of this server; its details are only in the log."""
     del error
     return error_response(request, INTERNAL_ERROR)

@@ -6,6 +6,7 @@ import ntpath
 import posixpath
 import traceback
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Final, cast
 
 from satchel.errors import (
@@ -58,10 +59,7 @@ _log = logging.getLogger("satchel.server")
 
 @dataclass(frozen=True, slots=True)
 class ErrorAnswer:
-    """The answer to a request that fails: status, stable code in kebab case, sentence.
-
-    ``headers`` are those that the status needs, such as ``Retry-After``.
-    """
+    """The answer to a request that fails, with the headers that the status needs."""
 
     status: int
     code: str
@@ -69,7 +67,6 @@ class ErrorAnswer:
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
     def as_dict(self) -> dict[str, dict[str, str]]:
-        """Return the shape of every error: ``{"error": {"code", "message"}}``."""
         return {"error": {"code": self.code, "message": self.message}}
 
 
@@ -79,15 +76,12 @@ INTERNAL_ERROR: Final = ErrorAnswer(
 
 
 def error_answer(error: SkillError) -> ErrorAnswer:
-    """Return what a client reads of an error.
-
-    Messages of the library name paths and labels for its operator. What leaves the
-    process names neither.
-    """
-    status = next((status for kind, status in _STATUS if isinstance(error, kind)), 0)
-    if not status:
-        return INTERNAL_ERROR
-    return ErrorAnswer(status, error.code, _public_message(error))
+    """Return what a client reads of an error: no path and no label of the operator."""
+    # Messages of the library name paths and labels for its operator.
+    for kind, status in _STATUS:
+        if isinstance(error, kind):
+            return ErrorAnswer(status, error.code, _public_message(error))
+    return INTERNAL_ERROR
 
 
 def _public_message(error: SkillError) -> str:
@@ -110,9 +104,8 @@ def _public_message(error: SkillError) -> str:
 
 async def send_error(error: ErrorAnswer, send: "Send", *, head: bool = False) -> None:
     """Send an error over ASGI; without its body for HEAD."""
-    await send_json(
-        error.status, error.as_dict(), send, head=head, headers=error.headers
-    )
+    value, headers = error.as_dict(), error.headers
+    await send_json(error.status, value, send, head=head, headers=headers)
 
 
 async def send_json(
@@ -126,27 +119,19 @@ async def send_json(
     """Send ``payload`` over ASGI as JSON that no cache may keep."""
     body = json.dumps(payload).encode()
     length = (b"content-length", b"%d" % len(body))
-    start = {
-        "type": "http.response.start",
-        "status": status,
-        "headers": [*_HEADERS, length, *headers],
-    }
-    await send(start)
+    start = {"type": "http.response.start", "status": status}
+    await send({**start, "headers": [*_HEADERS, length, *headers]})
     await send({"type": "http.response.body", "body": b"" if head else body})
 
 
 def public_labels(catalog: Catalog) -> dict[str, str]:
-    """Return the public name of each source by its label; no two are equal.
-
-    Of a path on this machine it is the last name, with a number if that is taken.
-    """
+    """Return a name for each source by its label: no path, and no two are equal."""
     names: dict[str, str] = {}
     for state in catalog.sources:
         name = plain = _last_name(state.label)
-        number = 1
+        number = count(2)
         while name in names.values():
-            number += 1
-            name = f"{plain}#{number}"
+            name = f"{plain}#{next(number)}"
         names[state.label] = name
     return names
 
@@ -158,19 +143,13 @@ def _last_name(label: str) -> str:
 
 
 def is_machine_path(path: str) -> bool:
-    """Return whether a path shows how this machine is laid out.
-
-    Such a path is absolute, or leads up from the server's working folder.
-    """
+    """Return whether a path shows how this machine is laid out."""
     up = path.replace("\\", "/").startswith("../")
     return up or posixpath.isabs(path) or ntpath.isabs(path)
 
 
 def log_crash(error: BaseException) -> None:
-    """Log an exception by its class and location; its text may come from a caller.
-
-    For an exception group, each exception in it is logged.
-    """
+    """Log an exception by its class and location; its text may come from a caller."""
     # A group itself says little: the causes are its members.
     if isinstance(error, BaseExceptionGroup):
         for member in cast("BaseExceptionGroup[BaseException]", error).exceptions:

@@ -12,25 +12,18 @@ from satchel.protocols import with_abilities
 from satchel.runtime import FolderWatch
 from satchel.server._library import ServedLibrary
 
+# Starting to watch a large library takes a while; the first requests come first.
 SETTLE_S: Final = 1.0
-"""Starting to watch a large library takes a while; the first requests come first."""
-
+# How often the sinks get the catalog: a day counts as observed if they got one.
 OBSERVE_S: Final = 3600.0
-"""How often the sinks get the catalog: a day counts as observed if they got one."""
-
+# How often to check whether a slow source has answered.
 LATE_CHECK_S: Final = 1.0
-"""How often to check whether a slow source has answered."""
 
 _log = logging.getLogger("satchel.server")
 
 
 class LibraryRefresher:
-    """Syncs a library again when it may have changed, from `begin` until `stop`.
-
-    Folders are watched if the extra ``watch`` is installed. Sources that cannot be
-    watched are polled every ``every_s`` seconds; 0 means never. The sinks get the
-    catalog every hour.
-    """
+    """Syncs a library again when it may have changed, from `begin` until `stop`."""
 
     def __init__(
         self,
@@ -40,10 +33,8 @@ class LibraryRefresher:
         observe_s: float = OBSERVE_S,
         settle_s: float = SETTLE_S,
     ) -> None:
-        self._library = library
-        self._settle_s = settle_s
-        self._every_s = every_s
-        self._observe_s = observe_s
+        self._library, self._settle_s = library, settle_s
+        self._every_s, self._observe_s = every_s, observe_s
         self._stop = threading.Event()
         self.begun = threading.Event()
         """Set once it is decided what is watched and what is polled."""
@@ -54,7 +45,6 @@ class LibraryRefresher:
         )
 
     def begin(self) -> None:
-        """Begin, in a thread; a server does so once it answers."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -65,11 +55,9 @@ class LibraryRefresher:
             self._thread.join()
 
     def __enter__(self) -> Self:
-        """Return the refresher itself."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop."""
         self.stop()
 
     def _run(self) -> None:
@@ -91,7 +79,6 @@ class LibraryRefresher:
                 watch.stop()
 
     def _run_tasks(self) -> None:
-        """Run each periodic task when it is due, until `stop`."""
         skills = self._library.skills
         periods_s: dict[Callable[[], object], float] = {
             skills.observe: self._observe_s,

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _BACKLOG: Final = 2048
+# How long connections that clients keep open are answered before they are closed.
 DRAIN_S: Final = 1.0
-"""How long connections that clients keep open are answered before they are closed."""
 _POLL_S: Final = 0.02
 _STREAM: Final = "text/event-stream"
 _MAX_HEAD_BYTES: Final = 64 * 1024
@@ -42,11 +42,7 @@ _SHUTTING_DOWN: Final = ErrorAnswer(
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; port 0 is any that is free.
-
-    Raises:
-        ConfigError: The address is not of this machine, or the port is taken.
-    """
+    """Return a socket that listens; port 0 is any that is free."""
     try:
         infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         # The first one only: a name may have an IPv4 and an IPv6 address.
@@ -109,13 +105,11 @@ class GracefulShutdown:
         self._is_draining = True
 
     def end_streams(self) -> None:
-        """End the streams that are open, as if the application had ended each."""
         # A copy, since a stream that ends removes itself.
         for scope in tuple(self._streams):
             scope.cancel()
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Answer; a stream can be ended from outside."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -188,11 +182,7 @@ class _Server(uvicorn.Server):
 
 
 def uvicorn_options(settings: GuardSettings) -> dict[str, Any]:
-    """Return keyword arguments for `uvicorn.Config` that go with the guard.
-
-    What a proxy says of the client is not believed: set ``proxy_headers`` and
-    ``forwarded_allow_ips`` where there is one.
-    """
+    """Return keyword arguments for `uvicorn.Config` that go with the guard."""
 
     class Protocol(_TimedProtocol):
         header_timeout_s = settings.header_timeout_s
@@ -248,13 +238,10 @@ class _TimedProtocol(H11Protocol):
             self._head_timer = None
 
 
+# Uvicorn writes the head of an answer and its body one after the other, and each would
+# be a system call, a packet, and a read at the client.
 class _JoiningTransport:
-    """A transport that sends what is written in one go as one piece.
-
-    Uvicorn writes the head of an answer and its body one after the other, and each
-    would be a system call, a packet, and a read at the client. Long parts are sent at
-    once, so that the transport can report that its buffer is full.
-    """
+    """A transport that sends what is written in one go as one piece."""
 
     def __init__(
         self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop
@@ -271,6 +258,7 @@ class _JoiningTransport:
         if not self._parts:
             self._loop.call_soon(self._flush)
         self._parts.append(data)
+        # At once, so that the transport can report that its buffer is full.
         if len(data) > _PIECE_BYTES:
             self._flush()
 

@@ -36,22 +36,17 @@ _RETRY: Final = ((b"retry-after", b"10"),)
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedCaller:
-    """A caller that was let in.
-
-    ``principal`` is what its requests are counted for. ``user`` is how ``mcp`` knows
-    it, so that no one else uses its sessions. With ``status_only`` the body of the
-    response is kept from it.
-    """
+    """A caller that was let in; ``principal`` is what its requests are counted for."""
 
     caller: Caller
     principal: str
+    # How `mcp` knows the caller, so that no one else uses its sessions.
     user: "AuthenticatedUser | None" = None
+    # Whether the body of the response is kept from it.
     status_only: bool = False
 
 
 class Authenticator:
-    """Decides who calls; one for a server, used for each request."""
-
     def __init__(self, settings: "GuardSettings") -> None:
         self._tokens = settings.tokens
         self._oauth = oauth = settings.oauth
@@ -63,7 +58,6 @@ class Authenticator:
     async def authenticate(
         self, request: "GuardedRequest"
     ) -> AuthenticatedCaller | ErrorAnswer:
-        """Return who calls, or the error for a caller that is not let in."""
         peer = rate_key(request.peer)
         # `check_bind` lets a server without tokens listen at loopback only.
         if not self._needs_token:
@@ -154,10 +148,7 @@ def _bearer_token(headers: list[bytes]) -> str:
 
 
 def _is_valid(token: "AccessToken", oauth: "OAuthSettings") -> bool:
-    """Return whether a token is for this server and has not expired (RFC 8707).
-
-    A verifier that the operator wrote may not have checked it.
-    """
+    """Check audience and end (RFC 8707): an operator's own verifier may not."""
     if token.expires_at is not None and token.expires_at < time.time():
         return False
     # A token that names no resource is refused: it may be meant for another server.

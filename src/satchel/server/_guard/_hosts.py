@@ -1,15 +1,6 @@
-"""The Host and Origin headers that a server accepts.
-
-A web page may send requests to any address that its visitor's browser reaches, also to
-loopback by a name of its own that resolves there (DNS rebinding). It cannot choose the
-Host and the Origin header.
-
-Starlette's middlewares are not used: TrustedHost knows neither origins nor loopback
-addresses, and CORS answers pages that this guard refuses.
-"""
+"""The Host and Origin headers that a server accepts, against DNS rebinding."""
 
 import re
-from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
@@ -42,9 +33,10 @@ _BAD_ORIGIN: Final = ErrorAnswer(
 )
 
 
+# A web page may send requests to any address that its visitor's browser reaches, also
+# to loopback by a name of its own that resolves there. It cannot choose these headers.
+# Starlette's TrustedHost knows neither origins nor loopback addresses.
 class HostRules:
-    """The rules of one server; made once, used for each request."""
-
     def __init__(self, settings: "GuardSettings") -> None:
         self._loopback = is_loopback(settings.host)
         self._own = settings.host.lower().strip("[]")
@@ -116,14 +108,12 @@ def _is_address(name: str) -> bool:
 
 
 def transport_security(settings: "GuardSettings") -> "TransportSecuritySettings":
-    """Return settings for ``mcp`` that refuse nothing that the guard lets in.
-
-    Its rules know exact names and ports only. At loopback they are a second lock; where
-    they cannot name the hosts, they are off, and the guard alone decides.
-    """
+    """Return settings for ``mcp`` that refuse nothing that the guard lets in."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     listed = (*settings.allowed_hosts, *settings.allowed_origins)
+    # Its rules know exact names and ports only. Where these cannot name the hosts, they
+    # are off, and the guard alone decides.
     if not is_loopback(settings.host) or any("*" in name for name in listed):
         return TransportSecuritySettings(enable_dns_rebinding_protection=False)
     own = settings.host.lower()
@@ -132,15 +122,11 @@ def transport_security(settings: "GuardSettings") -> "TransportSecuritySettings"
     )
     hosts = [*loopback, *(host.lower() for host in settings.allowed_hosts)]
     origins = [f"{scheme}://{name}" for scheme in _PORTS for name in hosts]
+
+    def any_port(names: list[str]) -> list[str]:
+        return [f"{name}:*" for name in names]
+
     return TransportSecuritySettings(
-        allowed_hosts=[*hosts, *_with_any_port(hosts)],
-        allowed_origins=[
-            *origins,
-            *_with_any_port(origins),
-            *settings.allowed_origins,
-        ],
+        allowed_hosts=[*hosts, *any_port(hosts)],
+        allowed_origins=[*origins, *any_port(origins), *settings.allowed_origins],
     )
-
-
-def _with_any_port(names: Iterable[str]) -> list[str]:
-    return [f"{name}:*" for name in names]

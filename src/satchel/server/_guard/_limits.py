@@ -48,11 +48,7 @@ _TOO_MANY_STREAMS: Final = ErrorAnswer(
 
 
 class RateLimiter:
-    """Token buckets by key: ``size`` at once, ``rate_per_s`` in the long run.
-
-    If there are too many buckets, the least recently used one goes: it is most likely
-    full, as a new one is. (The library `limits` counts in windows instead.)
-    """
+    """Token buckets by key: ``size`` at once, ``rate_per_s`` in the long run."""
 
     def __init__(
         self,
@@ -64,6 +60,7 @@ class RateLimiter:
         self._rate = rate_per_s
         self._size = float(size)
         self._clock = clock
+        # Of too many, the least recently used goes: most likely full, as a new one is.
         self._levels: LruCache[str, tuple[float, float]] = LruCache(max_buckets)
 
     def __len__(self) -> int:
@@ -85,12 +82,10 @@ class ClientGoneError(Exception):
     """The client disconnected before its request was complete."""
 
 
+# A body is read before its request takes a place among the concurrent ones, so that a
+# slow sender blocks no one. Requests of MCP and of `/v1` are a few kilobytes.
 class BodyReader:
-    """Reads whole bodies, within limits of number, size and time.
-
-    A request of MCP or of ``/v1`` is a few kilobytes. It is read before it takes a
-    place among the concurrent requests, so a slow sender blocks no one.
-    """
+    """Reads whole bodies, within limits of number, size and time."""
 
     def __init__(self, settings: "GuardSettings") -> None:
         self._max_bytes = settings.max_body_bytes
@@ -102,11 +97,7 @@ class BodyReader:
     async def read(
         self, request: "GuardedRequest", receive: "Receive"
     ) -> bytes | ErrorAnswer:
-        """Return the whole body of a request, or the error where it is not read.
-
-        Raises:
-            ClientGoneError: The client has disconnected.
-        """
+        """Return the whole body of a request, or the error where it is not read."""
         # Refused before a byte is read; a chunked body is counted below.
         for declared in request.all(b"content-length")[:1]:
             if declared.isdigit() and int(declared) > self._max_bytes:
@@ -148,11 +139,7 @@ def replay_body(body: bytes, receive: "Receive") -> "Receive":
 
 
 class ConcurrencyLimits:
-    """A place for each request while it is answered, and others for streams.
-
-    A stream is open until its client disconnects: MCP's ``subscriptions/listen``, and
-    the GET of the protocol's earlier versions.
-    """
+    """A place for each request while it is answered, and others for streams."""
 
     def __init__(self, settings: "GuardSettings") -> None:
         self._max_requests = settings.max_requests
@@ -166,7 +153,6 @@ class ConcurrencyLimits:
 
     @property
     def streams(self) -> int:
-        """How many streams are open."""
         return self._streams.total()
 
     @property
@@ -176,7 +162,6 @@ class ConcurrencyLimits:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait for a place."""
         return self._waiting
 
     @asynccontextmanager
@@ -201,7 +186,6 @@ class ConcurrencyLimits:
             self._requests.release()
 
     async def _waited(self) -> bool:
-        """Wait for a place; return whether there is one."""
         # Without this limit, a slow source would let waiting requests pile up.
         if self._waiting >= self._max_waiting:
             return False
@@ -234,10 +218,8 @@ class ConcurrencyLimits:
 
 
 def is_stream(request: "GuardedRequest", body: bytes) -> bool:
-    """Return whether a request opens a stream, by its method and body.
-
-    A header is no evidence: an ordinary request could take the place of a stream.
-    """
+    """Return whether a request opens a stream, by its method and body."""
+    # Not by a header: an ordinary request could take the place of a stream.
     if request.path.rstrip("/") != "/mcp":
         return False
     if request.method == "GET":
@@ -256,13 +238,11 @@ def is_stream(request: "GuardedRequest", body: bytes) -> bool:
     )
 
 
+# Each run of a client begins a session, and few end it. `mcp` drops one after half an
+# hour of idleness and starts no other while it has too many: a client that leaves
+# enough of them would lock out all other clients of that era.
 class McpSessionLimit:
-    """Limits the sessions of MCP's earlier era; the idle ones go first.
-
-    Each run of a client begins one, and few end it. ``mcp`` drops a session after half
-    an hour of idleness and starts no other while it has too many: a client that leaves
-    enough of them would lock out all other clients of that era.
-    """
+    """Limits the sessions of MCP's earlier era; the idle ones go first."""
 
     def __init__(self, max_sessions: int) -> None:
         self._max = max_sessions
@@ -273,12 +253,10 @@ class McpSessionLimit:
         return len(self._open)
 
     def began(self, session: str, caller: "AuthenticatedCaller") -> None:
-        """Note a session, and whose it is."""
         # The caller that began a session owns it, no matter who names it later.
         self._open.setdefault(session, caller)
 
     def ended(self, session: str) -> None:
-        """Forget a session."""
         self._open.pop(session, None)
 
     @contextmanager

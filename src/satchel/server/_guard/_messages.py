@@ -49,10 +49,7 @@ _AREAS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class GuardedRequest:
-    """The parts of a request that decide; names of headers are in lower case.
-
-    ``peer`` is the address that it comes from.
-    """
+    """The parts of a request that decide; names of headers are in lower case."""
 
     method: str
     path: str
@@ -61,7 +58,6 @@ class GuardedRequest:
 
     @classmethod
     def of(cls, scope: "Scope") -> "GuardedRequest":
-        """Read it from an ASGI scope."""
         headers: dict[bytes, list[bytes]] = {}
         pairs = cast("Iterable[tuple[bytes, bytes]]", scope["headers"])
         for name, value in pairs:
@@ -72,44 +68,33 @@ class GuardedRequest:
         return cls(str(scope["method"]), str(scope["path"]), headers, peer)
 
     def all(self, name: bytes) -> list[bytes]:
-        """Return the values of a header, in their order."""
         return self.headers.get(name, [])
 
 
 class GuardedResponse:
-    """The response to one request.
-
-    The body of a 500 that the application wrote is dropped: it may quote an exception.
-    A client that takes no bytes for ``timeout_s`` seconds is given up.
-    """
+    """The response to one request; a client that takes no bytes is given up."""
 
     def __init__(self, request: GuardedRequest, send: "Send", timeout_s: float) -> None:
-        self._request = request
-        self._send = send
-        self._timeout_s = timeout_s
+        self._request, self._send, self._timeout_s = request, send, timeout_s
+        self._crashed = False
         self.status = 0
         """The HTTP status that was sent; 0 as long as none was."""
+        # Whether it stays open until its client disconnects.
         self.is_stream = False
-        """Whether it stays open until its client disconnects."""
-        self._crashed = False
+        # Send "ready" or "not ready" as the body: the details are for others.
         self.status_only = False
-        """Send "ready" or "not ready" as the body: the details are for others."""
+        # Forbid caches that serve several callers to keep it.
         self.private = False
-        """Forbid caches that serve several callers to keep it."""
+        # Whether the client was given up.
         self.stalled = False
-        """Whether the client was given up."""
         self.session = ""
         """The session of MCP's earlier era that a successful response names."""
 
     async def send(self, message: "Message") -> None:
-        """Pass on a message of the application.
-
-        Raises:
-            TimeoutError: The client took no bytes for too long.
-        """
+        """Pass on a message of the application."""
         if message["type"] == "http.response.start":
             status = cast("int", message["status"])
-            # The guard answers in its place, see `send_error`.
+            # The guard answers in its place: the body of a 500 may quote an exception.
             self._crashed = status == CRASH.status
             if self._crashed:
                 return
@@ -172,16 +157,12 @@ def _private(name: bytes, value: bytes) -> tuple[bytes, bytes]:
 
 
 def is_preflight(request: GuardedRequest) -> bool:
-    """Return whether an OPTIONS request is a browser's question before a page's own.
-
-    Such a request has no token.
-    """
+    """Return whether this is a browser's question before a page's own request."""
     asks = request.all(b"access-control-request-method")
     return bool(asks) and bool(request.all(b"origin"))
 
 
 async def send_preflight(request: GuardedRequest, send: "Send") -> None:
-    """Answer a browser that asks first; the origin was checked before."""
     headers: _Headers = [
         (b"access-control-allow-methods", _METHODS),
         (b"access-control-allow-headers", _HEADERS),
@@ -220,10 +201,7 @@ class TrafficCounts:
         self._seconds: dict[str, float] = {}
 
     def answered(self, path: str, status: int, duration_s: float | None) -> None:
-        """Count one answer; status 0 means that the client was gone.
-
-        ``duration_s`` is None for a stream: its duration is its client's.
-        """
+        """Count one answer; ``duration_s`` is None for a stream: its client decides."""
         area = _AREAS.get(path.lstrip("/").partition("/")[0], "other")
         self._answers[area, status] = self._answers.get((area, status), 0) + 1
         if duration_s is not None:
@@ -232,18 +210,16 @@ class TrafficCounts:
             self._seconds[area] = self._seconds.get(area, 0.0) + duration_s
 
     def refused(self, code: str) -> None:
-        """Count a request that the guard refused, by the code of the error."""
         self._refusals[code] = self._refusals.get(code, 0) + 1
 
     def lines(self) -> Iterator[str]:
-        """Yield the counts as Prometheus reads them."""
         name = "satchel_http_requests_total"
-        yield _head(name, "counter", "Requests by area and HTTP status.")
+        yield metric_head(name, "counter", "Requests by area and HTTP status.")
         # A copy, since the event loop may add a key while this thread iterates.
         for (area, status), count in sorted(self._answers.copy().items()):
             yield f'{name}{{part="{area}",status="{status}"}} {count}\n'
         name = "satchel_http_refusals_total"
-        yield _head(name, "counter", "Requests that were refused, by reason.")
+        yield metric_head(name, "counter", "Requests that were refused, by reason.")
         for code, count in sorted(self._refusals.copy().items()):
             yield f'{name}{{reason="{code}"}} {count}\n'
         yield from self._durations("satchel_http_request_duration_seconds")
@@ -252,10 +228,10 @@ class TrafficCounts:
             ("satchel_http_busy", "Requests being answered.", self.busy()),
             ("satchel_http_waiting", "Requests that wait for it.", self.waiting()),
         ):
-            yield f"{_head(name, 'gauge', meaning)}{name} {value}\n"
+            yield f"{metric_head(name, 'gauge', meaning)}{name} {value}\n"
 
     def _durations(self, name: str) -> Iterator[str]:
-        yield _head(name, "histogram", "How long answers took, without streams.")
+        yield metric_head(name, "histogram", "How long answers took, without streams.")
         for area, times in sorted(self._times.copy().items()):
             total = 0
             for bound, count in zip((*BUCKETS_S, "+Inf"), tuple(times), strict=True):
@@ -265,5 +241,5 @@ class TrafficCounts:
             yield f'{name}_sum{{part="{area}"}} {self._seconds[area]:.6f}\n'
 
 
-def _head(name: str, kind: str, meaning: str) -> str:
+def metric_head(name: str, kind: str, meaning: str) -> str:
     return f"# HELP {name} {meaning}\n# TYPE {name} {kind}\n"

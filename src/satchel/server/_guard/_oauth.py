@@ -1,9 +1,4 @@
-"""A server as an OAuth resource server: it accepts tokens of another server.
-
-The parts are those of the ``mcp`` package: its `TokenVerifier`, its `AccessToken`, its
-metadata of a protected resource (RFC 9728). A token that is a JWT is verified by PyJWT,
-which ``mcp`` depends on.
-"""
+"""A server as an OAuth resource server (RFC 9728), with the parts of ``mcp``."""
 
 import time
 from collections.abc import Mapping
@@ -49,29 +44,21 @@ def metadata_route(settings: OAuthSettings) -> "Route":
 
 
 class JwtVerifier:
-    """Verifies tokens that are JWTs, with the keys that the issuer publishes.
-
-    It checks signature, issuer, audience and times. The keys are fetched when they are
-    first needed and cached for five minutes; an unknown one is looked for at most twice
-    a minute.
-    """
+    """Verifies tokens that are JWTs, with the keys that the issuer publishes."""
 
     def __init__(self, settings: OAuthSettings) -> None:
         from anyio import CapacityLimiter
         from jwt import PyJWKClient
 
         self._settings = settings
+        # It caches keys for five minutes, and looks for an unknown one twice a minute.
         self._keys = PyJWKClient(settings.jwks_url, timeout=_FETCH_S)
         # Fetching keys blocks; it must not take the threads of all requests.
         self._limiter = CapacityLimiter(4)
         self._not_before = 0.0
 
     async def verify_token(self, token: str) -> "AccessToken | None":
-        """Return what a token says, None if it is not valid.
-
-        Raises:
-            SourceUnavailableError: The issuer's keys cannot be fetched now.
-        """
+        """Return what a token says, None if it is not valid."""
         from anyio.to_thread import run_sync
         from mcp.server.auth.provider import AccessToken
 

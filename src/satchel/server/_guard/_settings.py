@@ -127,11 +127,7 @@ class GuardSettings:
 
 @lru_cache(maxsize=1024)  # called for each request
 def is_loopback(host: str) -> bool:
-    """Return whether only programs on this machine reach ``host``.
-
-    True for ``localhost`` and the loopback addresses, also for IPv4 ones written as
-    IPv6. False for any other name, whatever it resolves to: that may change.
-    """
+    """Return whether only programs on this machine reach ``host``."""
     if host.lower() == "localhost":
         return True
     try:
@@ -156,12 +152,7 @@ def rate_key(address: str) -> str:
 
 
 def check_bind(host: str, settings: GuardSettings) -> None:
-    """Refuse to listen at an address that others reach without a token.
-
-    Raises:
-        ConfigError: ``host`` is not loopback, and there are no tokens and no OAuth
-            settings; the message says what to do.
-    """
+    """Refuse to listen at an address that others reach without a token."""
     if is_loopback(host) or settings.asks:
         return
     raise ConfigError(

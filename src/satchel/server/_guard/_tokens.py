@@ -24,8 +24,8 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 VARIABLE: Final = "SATCHEL_TOKEN"
 POSIX: Final = os.name == "posix"
 """Whether file modes say who may read and write a file."""
+# How often a file is checked: how long a token that was taken out still works.
 CHECK_S: Final = 1.0
-"""How often a file is checked: how long a token that was taken out still works."""
 _MAX_BYTES: Final = 1024 * 1024
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEX: Final = re.compile(r"(?:sha256:)?([0-9a-fA-F]{64})")
@@ -51,8 +51,6 @@ class TokenStore(Protocol):
 
 
 class FixedTokens:
-    """Tokens that never change."""
-
     def __init__(self, tokens: Iterable[Token]) -> None:
         self.tokens = tuple(tokens)
 
@@ -80,14 +78,7 @@ class JoinedTokens:
 
 
 def digest_of(secret: str, where: str = "") -> bytes:
-    """Return the SHA-256 of a token.
-
-    ``where`` names the place of a token that an operator gives: it has to be long
-    enough, and only of characters that a header can carry. A caller may send anything.
-
-    Raises:
-        ConfigError: It cannot be a token; the message does not repeat it.
-    """
+    """Return the SHA-256 of a token; with ``where``, check an operator's first."""
     if where and not (
         MIN_CHARS <= len(secret) <= _MAX_CHARS and _TOKEN.fullmatch(secret)
     ):
@@ -130,16 +121,7 @@ def open_tokens(
 
 
 class TokenFile:
-    """The tokens of one file as it is now: rotation needs no restart.
-
-    It is checked at most once a second. If it cannot be used after a change, the tokens
-    stay as they were, and the reason is logged once; if it is deleted, it lets in no
-    one. A file that others may write is refused; one that others may read is warned of.
-
-    Raises:
-        MissingPathError: It does not exist.
-        ConfigError: It cannot be used.
-    """
+    """The tokens of one file as it is now: rotation needs no restart."""
 
     def __init__(
         self,
@@ -147,9 +129,7 @@ class TokenFile:
         read: Callable[[str, str], tuple[Token, ...]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._path = path
-        self._read = read
-        self._clock = clock
+        self._path, self._read, self._clock = path, read, clock
         self._signature: tuple[int, ...] = ()
         self._next_check = clock() + CHECK_S
         if not path.is_file():
@@ -157,7 +137,6 @@ class TokenFile:
         self._tokens = self._load()
 
     def find(self, digest: bytes) -> Caller | None:
-        """Look a token up among those that the file has now."""
         now = self._clock()
         if now >= self._next_check:
             # Set first, so that a file that fails is not read again for each request.
@@ -207,20 +186,12 @@ class TokenFile:
 
 
 def read_one(text: str, where: str) -> tuple[Token, ...]:
-    """Read one token on a line of its own; its caller is named ``token``.
-
-    Raises:
-        ConfigError: It cannot be a token, or there is more in the text.
-    """
+    """Read one token on a line of its own; its caller is named ``token``."""
     return (Token(Caller("token"), digest_of(text.strip(), where)),)
 
 
 def read_several(text: str, where: str) -> tuple[Token, ...]:
-    """Read TOML: ``[[token]]`` with ``name``, ``token`` or ``sha256``, and ``only``.
-
-    Raises:
-        ConfigError: There is something else in it, or two tables share a name or token.
-    """
+    """Read TOML: ``[[token]]`` with ``name``, ``token`` or ``sha256``, and ``only``."""
     try:
         document: Mapping[str, object] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -278,15 +249,12 @@ def _patterns(value: object, where: str) -> tuple[str, ...]:
 
 
 def _check_mode(status: os.stat_result, where: str) -> None:
-    """Refuse what others may write, and warn of what others may read.
-
-    Containers mount secrets as readable by others (0444, 0644).
-    """
     if not POSIX:
         return
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         detail = "others may write to it, and so let themselves in: chmod 600 it"
         raise ConfigError(where, detail)
+    # Only a warning: containers mount secrets as readable by others (0444, 0644).
     if status.st_mode & (stat.S_IRGRP | stat.S_IROTH):
         _log.warning("the file of tokens can be read by others: chmod 600 it")
 

@@ -33,20 +33,17 @@ from satchel.server._http._endpoints import (
 from satchel.server._http._responses import JSON, error_response, json_bytes
 from satchel.server._library import Caller
 
+# Digests of archives that are cached: four times the packs of a large library.
 MAX_DIGESTS: Final = 65_536
-"""Digests of archives that are cached: four times the packs of a large library."""
+# Indexes that are cached: one for each caller and version.
 MAX_INDEXES: Final = 64
-"""Indexes that are cached: one for each caller and version."""
 
 _V2: Final = f"/{INDEX_V2}".removesuffix("index.json")
 _V1: Final = f"/{INDEX_V1}".removesuffix("index.json")
 
 
 class Indexes:
-    """Makes indexes, and caches them until the catalog changes. Thread-safe.
-
-    A skill whose files cannot be read now is left out of the index.
-    """
+    """Makes indexes, and caches them until the catalog changes. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -55,7 +52,6 @@ class Indexes:
         self._made = LruCache(MAX_INDEXES)
 
     def index(self, view: CallerView, caller: Caller, version: str) -> bytes:
-        """Return the index of one version as ``caller`` may see it."""
         catalog = view.catalog
         with self._lock:  # so that a cold start reads each pack once
             # By the identity of the catalog, which is another object after a sync.
@@ -77,7 +73,7 @@ class Indexes:
             try:
                 digest = self._digest(view, artifact, caller) if digests else ""
             except SkillError:
-                continue
+                continue  # it cannot be read now, and hides no other skill
             entries.append(artifact.entry(digest, f"{_V2}{artifact.path}"))
         return entries
 
@@ -93,7 +89,6 @@ class Indexes:
 
 
 def discovery_routes(http: HttpContext) -> list[Route]:
-    """Return the routes of v0.2.0, and of v0.1.0 where the settings ask for it."""
     indexes = Indexes()
 
     def route(path: str, answer: Callable[[Request], Response], prefix: str) -> Route:
@@ -124,7 +119,6 @@ def discovery_routes(http: HttpContext) -> list[Route]:
 
 
 def _artifact_response(http: HttpContext, request: Request) -> Response:
-    """Answer with a SKILL.md or an archive."""
     path = "/".join(path_segments(request, _V2) or ())
     view = http.view(request)
     artifact = _planned(view, path.removesuffix(f"/{SKILL_FILE}"), path)

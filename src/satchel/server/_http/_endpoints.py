@@ -23,8 +23,8 @@ NOT_FOUND: Final = ErrorAnswer(
     404, "not-found", "there is nothing here; / says what there is"
 )
 
+# More than any limit here has, and few enough to convert at once.
 _MAX_DIGITS: Final = 9
-"""More than any limit here has, and few enough to convert at once."""
 _PRODUCT: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}", re.ASCII)
 # A default that all calls share, so nothing may change it.
 _NO_VALUES: Final[Mapping[str, str]] = MappingProxyType({})
@@ -43,10 +43,7 @@ class HttpSettings:
 
 
 class InvalidParameterError(ValueError):
-    """A query parameter is missing, unknown, given twice, or not as described.
-
-    The text is for the caller.
-    """
+    """A query parameter is not as described; the text is for the caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +64,6 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """One parsed request: who asks, what for, and how to respond."""
-
     request: Request
     library: ServedLibrary
     view: CallerView
@@ -101,14 +96,11 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class HttpContext:
-    """One library as it is served over HTTP."""
-
     library: ServedLibrary
     settings: HttpSettings = field(default_factory=HttpSettings)
     responses: ResponseFactory = field(default_factory=ResponseFactory)
 
     def view(self, request: Request) -> CallerView:
-        """Return the skills that the sender of a request may have."""
         caller, client = sender_of(request)
         return self.library.view(caller, via="http", client=client)
 
@@ -118,12 +110,7 @@ class HttpContext:
         request: Request,
         path: Mapping[str, str] = _NO_VALUES,
     ) -> Response:
-        """Return the response of an endpoint; ``path`` has its path parameters.
-
-        Raises:
-            InvalidParameterError: A parameter is not as it is described.
-            SkillError: The endpoint cannot answer.
-        """
+        """Return the response of an endpoint; ``path`` has its path parameters."""
         query = request.query_params.multi_items()
         values = parse_parameters(endpoint.parameters, query, path)
         view = self.view(request)
@@ -134,11 +121,8 @@ class HttpContext:
     async def run(
         self, request: Request, source: str | None, answer: Callable[[], Response]
     ) -> Response:
-        """Return the response of ``answer``, which runs in a thread.
-
-        ``source`` is the slow source whose threads it takes, see `SourceThreads`. Here,
-        and nowhere else, errors become HTTP responses.
-        """
+        """Return the response of ``answer``, run in a thread of the slow ``source``."""
+        # Here, and nowhere else, errors become HTTP responses.
         try:
             return await self.library.threads.run(source, answer)
         except InvalidParameterError as error:
@@ -152,8 +136,6 @@ class HttpContext:
         answer: Callable[[Request], Response],
         source: Callable[[Request], str | None] = lambda _: None,
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Return the handler of a route: ``answer`` in a thread of its source."""
-
         async def handler(request: Request) -> Response:
             return await self.run(request, source(request), partial(answer, request))
 
@@ -165,11 +147,7 @@ def parse_parameters(
     query: list[tuple[str, str]],
     path: Mapping[str, str] = _NO_VALUES,
 ) -> dict[str, Any]:
-    """Return the values of a request's parameters.
-
-    Raises:
-        InvalidParameterError: A parameter is not as it is described.
-    """
+    """Return the values of a request's parameters, in the query or in the path."""
     by_name = {parameter.name: parameter for parameter in parameters}
     values: dict[str, Any] = {
         name: path.get(name, parameter.schema.get("default"))
@@ -195,11 +173,7 @@ def parse_parameters(
 
 
 def _value(parameter: Parameter, text: str) -> object:
-    """Return the value that a text stands for.
-
-    Raises:
-        InvalidParameterError: It does not fit the schema.
-    """
+    """Return the value that a text has by the schema of its parameter."""
     schema = parameter.schema
     # A number or a word, such as `budget=none`.
     options: list[Mapping[str, Any]] = schema.get("anyOf", [schema])
@@ -233,11 +207,7 @@ def _text_value(schema: Mapping[str, Any], text: str) -> tuple[str, str]:
 
 
 def sender_of(request: Request) -> tuple[Caller, str]:
-    """Return who sent a request, and the name that the program gives itself.
-
-    The caller is the one that the guard let in, or anyone where there is no guard. The
-    name is for events, without its version; what does not look like one is left out.
-    """
+    """Return who sent a request, and what the program calls itself: only for events."""
     state = cast("dict[str, object]", request.scope.get("state", {}))
     caller = state.get("caller")
     agent = request.headers.get("user-agent", "")
@@ -250,10 +220,7 @@ def sender_of(request: Request) -> tuple[Caller, str]:
 
 
 def path_segments(request: Request, prefix: str) -> list[str] | None:
-    """Return the parts of the path after a prefix, each decoded separately.
-
-    So an id may contain a slash, written ``%2F``. None if one is not UTF-8.
-    """
+    """Return the decoded parts of the path after a prefix; None if one is not UTF-8."""
     # The path is already decoded, so a slash in an id could not be told apart.
     raw = request.scope.get("raw_path")
     sent = raw if isinstance(raw, bytes) else quote(request.url.path).encode()

@@ -13,7 +13,7 @@ from satchel.errors import SkillError
 from satchel.model import Catalog, Finding
 from satchel.runtime import Satchel
 from satchel.server._errors import is_machine_path
-from satchel.server._guard._messages import TrafficCounts
+from satchel.server._guard._messages import TrafficCounts, metric_head
 from satchel.server._http._endpoints import HttpContext
 from satchel.server._http._responses import PLAIN, json_bytes, uncached_response
 from satchel.server._library import ServedLibrary
@@ -22,15 +22,15 @@ from satchel.text import printable
 UsageMetrics: TypeAlias = Callable[[], tuple[bytes, str]]
 """Returns metrics as text that Prometheus reads, and the media type of that text."""
 
+# Reasons that a response lists; it has the number of all of them, too.
 MAX_REASONS: Final = 20
-"""Reasons that a response lists; it has the number of all of them, too."""
+# Last names of a path that a response shows: a pack's folder, and the file in it.
 _PATH_TAIL: Final = 2
-"""Last names of a path that a response shows: a pack's folder, and the file in it."""
+# Findings that are reported by their source, or by their id, already.
 _REPORTED_ELSEWHERE: Final = frozenset({"source-unavailable", "duplicate-skill"})
-"""Findings that are reported by their source, or by their id, already."""
 _SERVED_TO_USERS: Final = frozenset({"hidden", "deprecated"})
+# The text format that every version of Prometheus reads.
 _MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-"""The text format that every version of Prometheus reads."""
 
 _HOME: Final = """\
 {name}: {count} served by Satchel
@@ -49,10 +49,7 @@ _OLD_INDEX: Final = "/.well-known/skills/index.json         discovery, v0.1.0\n"
 
 @dataclass(frozen=True, slots=True)
 class ReadinessReason:
-    """What is wrong: a code, and a sentence without a path of this machine.
-
-    ``detail`` is for the operator, with paths.
-    """
+    """What is wrong: ``message`` has no path of this machine, ``detail`` may."""
 
     code: str
     message: str
@@ -61,18 +58,13 @@ class ReadinessReason:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Why a server should get no requests, and what else is wrong.
-
-    With ``not_ready`` nothing is served. ``degraded`` costs some skills, or usage
-    events: the others work as always, and another server likely has the same problem.
-    """
+    """With ``not_ready`` nothing is served; ``degraded`` costs skills, or events."""
 
     not_ready: tuple[ReadinessReason, ...]
     degraded: tuple[ReadinessReason, ...]
 
 
 def readiness(library: ServedLibrary) -> Readiness:
-    """Return whether a library is ready, and what is wrong with it."""
     allows_empty = library.settings.allow_empty
     not_ready = () if allows_empty else tuple(_empty_library(library.catalog))
     return Readiness(not_ready, tuple(_degraded(library.skills, library.labels_in)))
@@ -135,8 +127,6 @@ def _location(finding: Finding) -> str:
 
 
 def health_routes(http: HttpContext) -> list[Route]:
-    """Return the routes of ``/``, ``/healthz`` and ``/readyz``."""
-
     def home(request: Request) -> Response:
         try:
             # Of this caller: how many skills there are in all is not for everyone.
@@ -205,10 +195,7 @@ def _reasons_json(reasons: tuple[ReadinessReason, ...]) -> list[dict[str, str]]:
 def metrics_route(
     http: HttpContext, usage: UsageMetrics | None, traffic: TrafficCounts | None
 ) -> Route:
-    """Return the route; ``usage`` gives the metrics of use.
-
-    ``traffic`` has those of requests, where a guard counts them.
-    """
+    """Return the route of metrics: of use, the catalog, and a guard's requests."""
 
     def metrics(request: Request) -> Response:
         text, media_type = usage() if usage is not None else (b"", _MEDIA_TYPE)
@@ -220,7 +207,6 @@ def metrics_route(
 
 
 def catalog_metrics(library: ServedLibrary) -> Iterator[str]:
-    """Yield the metrics of the catalog, a line each."""
     skills = library.skills
     latest = skills.registry.latest
     state = readiness(library)
@@ -229,7 +215,7 @@ def catalog_metrics(library: ServedLibrary) -> Iterator[str]:
     sources = [(_label("source", labels[s.label]), s) for s in latest.sources]
     excluded = Counter(exclusion.reason for exclusion in library.catalog.excluded)
     findings = Counter(finding.severity for finding in skills.findings)
-    gauges: tuple[tuple[str, str, Iterable[tuple[str, int]]], ...] = (
+    metrics: tuple[tuple[str, str, Iterable[tuple[str, int]]], ...] = (
         (
             "satchel_catalog_withheld",
             "Packs that are not listed, by reason.",
@@ -266,16 +252,23 @@ def catalog_metrics(library: ServedLibrary) -> Iterator[str]:
             "Whether usage events are kept now.",
             [("", not usage.problem)],
         ),
+        (
+            "satchel_usage_events_lost_total",
+            "Usage events that are lost.",
+            [("", usage.lost)],
+        ),
+        (
+            "satchel_usage_failures_total",
+            "Failures to keep events.",
+            [("", usage.failures)],
+        ),
     )
-    for name, meaning, values in gauges:
-        yield f"# HELP {name} {meaning}\n# TYPE {name} gauge\n"
+    for name, meaning, values in metrics:
+        yield metric_head(
+            name, "counter" if name.endswith("_total") else "gauge", meaning
+        )
         for label, value in sorted(dict(values).items()):
             yield f"{name}{label} {int(value)}\n"
-    for name, meaning, value in (
-        ("satchel_usage_events_lost_total", "Usage events that are lost.", usage.lost),
-        ("satchel_usage_failures_total", "Failures to keep events.", usage.failures),
-    ):
-        yield f"# HELP {name} {meaning}\n# TYPE {name} counter\n{name} {value}\n"
 
 
 def _label(name: str, value: str) -> str:

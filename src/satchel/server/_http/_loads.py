@@ -1,8 +1,4 @@
-"""``POST /v1/loads``: programs with a copy report what they load from it.
-
-Such a program fetches once and loads from its own copy, so this server would not see
-which of the skills it uses.
-"""
+"""``POST /v1/loads``: programs with a copy report what they load from it."""
 
 import json
 import re
@@ -33,10 +29,9 @@ from satchel.server._http._responses import (
 
 LOADS_PATH: Final = "/v1/loads"
 MAX_LOADS: Final = 1_000
-"""Loads of one report."""
 MAX_BYTES: Final = 1024 * 1024
+# Programs whose last number is remembered, so that nothing is counted twice.
 MAX_WRITERS: Final = 1_024
-"""Programs whose last number is remembered, so that nothing is counted twice."""
 MAX_DURATION_S: Final = 3_600.0
 MAX_SIZE: Final = 1 << 40
 
@@ -106,11 +101,6 @@ class _LoadReports:
         self._last: LruCache[tuple[object, str], int] = LruCache(MAX_WRITERS)
 
     def record(self, request: Request, body: bytes) -> Response:
-        """Record the loads of one report, and answer with their number.
-
-        Raises:
-            SkillError: There is nothing that this caller may load.
-        """
         report = _parse_report(body)
         if report is None:
             return error_response(request, _INVALID)

@@ -28,11 +28,7 @@ _ROOT: Final = "/releases/"
 
 
 def releases_routes(http: HttpContext) -> list[Route]:
-    """Return the routes of releases; they find nothing where none is served.
-
-    The files of a release as a whole are for callers that may load every skill of it; a
-    file of a skill is for callers that may load the skill.
-    """
+    """Return the routes of releases; they find nothing where none is served."""
     library = http.library
 
     def current(request: Request) -> Response:
@@ -111,7 +107,6 @@ def _resource(source: ReleaseSource, path: str) -> Resource | None:
 
 
 def _may_load_all(view: CallerView, source: ReleaseSource) -> bool:
-    """Return whether the caller may load every skill of the release."""
     try:
         # A file about the release names every skill in it.
         for skill in source.open().skills:

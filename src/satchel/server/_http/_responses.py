@@ -18,8 +18,8 @@ JSON: Final = "application/json"
 PLAIN: Final = "text/plain; charset=utf-8"
 
 _NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
+# Seconds after which to ask again: a sync may have run, or a source be back.
 _RETRY_S: Final = "5"
-"""Seconds after which to ask again: a sync may have run, or a source be back."""
 
 # No response is a web page, so a browser may run, load and frame nothing.
 _SECURITY: Final = {
@@ -30,23 +30,14 @@ _SECURITY: Final = {
 # What a browser shows without running any of it; it saves everything else.
 _HARMLESS: Final = frozenset(
     {
-        "text/plain",
-        "text/markdown",
-        "text/csv",
-        "application/json",
-        "image/png",
-        "image/jpeg",
-        "image/gif",
-        "image/webp",
+        *("text/plain", "text/markdown", "text/csv", "application/json"),
+        *("image/png", "image/jpeg", "image/gif", "image/webp"),
     }
 )
 
 
 class ResponseFactory:
-    """Makes responses that a client may cache for ``ttl_s`` seconds.
-
-    They are ``public``; the guard, which knows callers, makes them ``private``.
-    """
+    """Makes responses that a client may cache for ``ttl_s`` seconds."""
 
     def __init__(self, ttl_s: int = 60) -> None:
         self._cache_control = f"public, max-age={ttl_s}"
@@ -64,10 +55,7 @@ class ResponseFactory:
         digest: str = "",
         headers: Mapping[str, str] = _NO_HEADERS,
     ) -> Response:
-        """Return exact bytes; without them for HEAD, and if the caller has them.
-
-        ``digest`` is ``sha256:`` and the digest of the bytes; empty means compute it.
-        """
+        """Return exact bytes; without them for HEAD, and if the caller has them."""
         tag = f'"{(digest or sha256(data).hexdigest()).rpartition(":")[2]}"'
         caching = {**_SECURITY, "ETag": tag, "Cache-Control": self._cache_control}
         # RFC 9110, section 13.1.2: weak comparison.
@@ -117,7 +105,6 @@ def _disposition(media_type: str, path: str) -> Mapping[str, str]:
 def uncached_response(
     request: Request, data: bytes, *, media_type: str = JSON, status: int = 200
 ) -> Response:
-    """Return a response that no cache may keep."""
     return Response(
         b"" if request.method == "HEAD" else data,
         status,
@@ -133,7 +120,6 @@ def uncached_response(
 def error_response(
     request: Request, error: ErrorAnswer, headers: Mapping[str, str] = _NO_HEADERS
 ) -> Response:
-    """Return an error in the one shape of all errors."""
     data = json_bytes(error.as_dict())
     response = uncached_response(request, data, status=error.status)
     response.headers.update(headers)

@@ -28,10 +28,13 @@ MAX_HITS: Final = 100
 MAX_QUERY_CHARS: Final = 1000
 MAX_BUDGET: Final = 10_000_000
 _SKILLS: Final = "/v1/skills/"
+_PROMPT_KEYS: Final = (
+    *("text", "tokens", "counted_by", "budget_tokens"),
+    *("shortened", "names_only", "left_out"),
+)
 
 
 def get_catalog(api: ApiRequest) -> Response:
-    """Answer with one page of the catalog, by id."""
     entries = api.view.catalog.entries
     after, limit = api.values["after"], api.values["limit"]
     # By key and not by position, so that a page survives a sync.
@@ -49,22 +52,13 @@ def get_catalog(api: ApiRequest) -> Response:
 
 
 def get_prompt(api: ApiRequest) -> Response:
-    """Answer with the catalog section for a system prompt."""
     budget = api.values["budget"]
     section = api.view.prompt(
         style=api.values["style"],
         format=api.values["format"],
         budget_tokens=None if budget == "none" else budget,
     )
-    value = {
-        "text": section.text,
-        "tokens": section.tokens,
-        "counted_by": section.counted_by,
-        "budget_tokens": section.budget_tokens,
-        "shortened": list(section.shortened),
-        "names_only": list(section.names_only),
-        "left_out": list(section.left_out),
-    }
+    value = {key: getattr(section, key) for key in _PROMPT_KEYS}
     return api.responses.json(api.request, value)
 
 
@@ -111,7 +105,6 @@ def _load(api: ApiRequest, skill_id: str, file: str | None = None) -> Loaded:
 
 
 def find_skills(api: ApiRequest) -> Response:
-    """Answer with the skills that match a query, best first."""
     query = api.values["q"]
     labels = api.library.labels_in(api.library.catalog)
     value = {
@@ -320,7 +313,6 @@ ENDPOINTS: Final = (
 
 
 def openapi(*, private: bool = False) -> dict[str, object]:
-    """Return the description of ``/v1``, itself included."""
     return openapi_document(
         all_endpoints(private=private), version=version("satchel"), private=private
     )

@@ -31,20 +31,14 @@ DIRECTORY: Final = "inode/directory"
 
 
 class SkillParams(RequestParams):
-    """The parameters of ``skills/get``."""
-
     uri: str
 
 
 class DirectoryParams(PaginatedRequestParams):
-    """The parameters of ``resources/directory/read``."""
-
     uri: str
 
 
 class SkillsExtension:
-    """Answers the methods that the extension adds."""
-
     def __init__(self, extension: ExtensionCatalog) -> None:
         self._extension = extension
         self._library = extension.library
@@ -52,7 +46,6 @@ class SkillsExtension:
     async def list_skills(
         self, ctx: McpContext, params: PaginatedRequestParams
     ) -> dict[str, Any]:
-        """Return a page of complete entries."""
         listed_entry = ExtensionCatalog.listed_entry
 
         def work(mcp: McpRequest) -> dict[str, Any]:
@@ -87,8 +80,6 @@ class SkillsExtension:
     async def read_directory(
         self, ctx: McpContext, params: DirectoryParams
     ) -> dict[str, Any]:
-        """Return a page of what is directly in a folder of a skill."""
-
         def work(mcp: McpRequest) -> dict[str, Any]:
             target = self._extension.target(mcp.view, params.uri)
             children = [] if target is None else self._children(mcp.view, target)

@@ -17,8 +17,8 @@ from satchel.model import (
 from satchel.server._library import ServerSettings
 from satchel.skill_md import READ_DIFFERENTLY, spec_name_violations
 
+# Packs without a problem that are remembered, so that each is checked once.
 MAX_REMEMBERED: Final = 65_536
-"""Packs without a problem that are remembered, so that each is checked once."""
 _SHOWN_FIELDS: Final = 3
 FRONTMATTER: Final = "mcp-frontmatter"
 FRONTMATTER_FIX: Final = "fix the frontmatter: satchel check says where"
@@ -47,11 +47,8 @@ class PortabilityCheck:
         return None
 
     def unlisted(self, entry: Descriptor) -> Finding | None:
-        """Return why the extension answers for a skill without listing it, or None.
-
-        Clients that check frontmatter against the specification refuse the whole list
-        for one skill that breaks it.
-        """
+        """Return why the extension answers for a skill without listing it, or None."""
+        # Clients that check the frontmatter refuse the whole list for one such skill.
         return not_listed_finding(entry, entry.odd_fields) if entry.odd_fields else None
 
     def _repairs_in(self, findings: tuple[Finding, ...]) -> Mapping[str, str]:
@@ -117,13 +114,11 @@ class PortabilityCheck:
 
 
 def not_carried_finding(entry: Descriptor, code: str, why: str, fix: str) -> Finding:
-    """Return the finding of a skill that the extension does not carry."""
     message = f"MCP's skills extension leaves it out, tools serve it: {why}"
     return Finding(code, "warning", message, _manifest_path(entry), fix=fix)
 
 
 def not_listed_finding(entry: Descriptor, fields: tuple[str, ...]) -> Finding:
-    """Return the finding of a skill that the extension does not list."""
     more = ", ..." if len(fields) > _SHOWN_FIELDS else ""
     names = ", ".join(fields[:_SHOWN_FIELDS]) + more
     return Finding(

@@ -33,15 +33,13 @@ from satchel.server._mcp._resources import TEMPLATE, main_resource
 from satchel.server._mcp._skills import SCHEME, ExtensionCatalog, skill_path, uri_of
 from satchel.text import clean_line
 
+# The only argument of a skill without named ones: the text after the command.
 FREE_ARGUMENT: Final = "arguments"
-"""The only argument of a skill without named ones: the text after the command."""
 
 _CACHED: Final = 4_096
 
 
 class PromptHandlers:
-    """Answers ``prompts/list`` and ``prompts/get``."""
-
     def __init__(self, library: ServedLibrary) -> None:
         self._library = library
         self.hints = ArgumentHints()
@@ -98,10 +96,8 @@ class ArgumentHints:
         self._fields: LruCache[tuple[str, str], ClientFields] = LruCache(_CACHED)
 
     def of(self, view: CallerView, skill: Descriptor) -> ClientFields:
-        """Return one skill's fields; none if it cannot be read now.
-
-        None of a skill on another server: nothing is fetched for a list.
-        """
+        """Return one skill's fields; none if it cannot be read now."""
+        # Nothing is fetched from another server for a list.
         if skill.remote:
             return NO_CLIENT_FIELDS
         # By digest, so an edited file is read again without any clearing.
@@ -133,11 +129,7 @@ def _prompt(skill: Descriptor, fields: ClientFields) -> Prompt:
 
 
 def _typed_arguments(fields: ClientFields, given: Mapping[str, str]) -> str:
-    """Return arguments as a user would have typed them after the command.
-
-    Raises:
-        MCPError: The prompt has no argument of this name: -32602.
-    """
+    """Return arguments as a user would have typed them after the command."""
     names = argument_names(fields)
     for name in given:
         if name not in names and name != FREE_ARGUMENT:
@@ -153,16 +145,14 @@ def _typed_arguments(fields: ClientFields, given: Mapping[str, str]) -> str:
     return shlex.join(words)
 
 
+# Values of one answer. Source: the specification of MCP, "Completion".
 MAX_VALUES: Final = 100
-"""Values of one answer. Source: the specification of MCP, "Completion"."""
 
+# A group of alternatives in an argument hint: `[pdf|docx]`.
 _CHOICES: Final = re.compile(r"[\[<({]([^\[\]<>(){}]*\|[^\[\]<>(){}]*)[\]>)}]")
-"""A group of alternatives in an argument hint: ``[pdf|docx]``."""
 
 
 class CompletionHandler:
-    """Answers ``completion/complete``."""
-
     def __init__(self, extension: ExtensionCatalog, hints: ArgumentHints) -> None:
         self._extension = extension
         self._hints = hints
@@ -171,8 +161,6 @@ class CompletionHandler:
     async def complete(
         self, ctx: McpContext, params: CompleteRequestParams
     ) -> CompleteResult:
-        """Return the values that begin with what was typed so far."""
-
         def work(mcp: McpRequest) -> CompleteResult:
             ref, name = params.ref, params.argument.name
             typed = params.argument.value
@@ -224,14 +212,12 @@ class CompletionHandler:
         return self._extension.or_none(main_resource, view, skill) is not None
 
     def _words(self, view: CallerView, prompt: str, argument: str) -> Iterable[str]:
-        """Return the words that a skill's argument hint offers for one argument.
-
-        The groups of alternatives in the hint belong to the arguments in their order.
-        """
+        """Return the words that a skill's argument hint offers for one argument."""
         fields = self._hints.of(view, view.descriptor(prompt))
         names = argument_names(fields) or (FREE_ARGUMENT,)
         if argument not in names:
             raise MCPError(INVALID_PARAMS, "the prompt has no such argument")
+        # The groups of alternatives belong to the arguments in their order.
         groups = _CHOICES.findall(clean_line(fields.argument_hint))
         position = names.index(argument)
         if position >= len(groups):

@@ -33,19 +33,16 @@ McpContext: TypeAlias = "ServerRequestContext[Any, Any]"
 _T = TypeVar("_T")
 _Item = TypeVar("_Item")
 
+# Characters of a client's name that an event has.
 MAX_CLIENT_CHARS: Final = 64
-"""Characters of a client's name that an event has."""
 MAX_CURSOR_CHARS: Final = 8_192
+# Errors that may be gone a little later; all others are errors of the request.
 _TEMPORARY: Final = (ChangedSinceSyncError, SourceUnavailableError)
-"""Errors that may be gone a little later; all others are errors of the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpRequest:
-    """One request: the skills that its sender may have, and how long answers are valid.
-
-    ``scope`` is public only where everyone gets the same answer.
-    """
+    """The skills that a sender may have, and how long an answer is valid for whom."""
 
     view: CallerView
     ttl_ms: int
@@ -65,7 +62,6 @@ class McpRequest:
         *,
         kind: str,
     ) -> tuple[Sequence[_Item], str | None]:
-        """Return the page that ``params`` asks for, see `page_of`."""
         cursor = params.cursor if params else None
         return page_of(items, key, kind=kind, cursor=cursor, size=self.page_size)
 
@@ -81,10 +77,8 @@ def mcp_caller(ctx: McpContext) -> Caller:
 
 
 def client_name(ctx: McpContext) -> str:
-    """Return the name that the program gives itself: one short line, all visible.
-
-    Both eras have it: each request of the modern one, the handshake of the other.
-    """
+    """Return the name that the program gives itself: one short line, all visible."""
+    # Each request of the modern era has it, and the handshake of the other.
     params = ctx.session.client_params
     name = params.client_info.name if params is not None else ""
     # Cut before it is cleaned, since it may be megabytes long.
@@ -92,15 +86,11 @@ def client_name(ctx: McpContext) -> str:
 
 
 def mcp_view(library: ServedLibrary, ctx: McpContext) -> CallerView:
-    """Return the skills that the sender of a request may have."""
     return library.view(mcp_caller(ctx), via="mcp", client=client_name(ctx))
 
 
 async def in_thread(work: Callable[[], _T]) -> _T:
-    """Run what may wait for a disk or a network in a thread.
-
-    If the client disconnects, the result is no longer waited for.
-    """
+    """Run work in a thread; once the client is gone, nothing waits for the result."""
     return await to_thread.run_sync(work, abandon_on_cancel=True)
 
 
@@ -136,26 +126,18 @@ async def run_handler(
 
 
 def not_served_error(what: str, uri: str, why: str = "") -> MCPError:
-    """Return the error for something that is not served here.
-
-    Readers of earlier drafts recognize it by ``data``.
-    """
+    """Return the error for something that is not served here."""
     message = f"{what}: not served here{why and f'; {why}'}"
     return MCPError(INVALID_PARAMS, message, {"uri": echo(uri)})
 
 
 def mcp_error(error: SkillError) -> MCPError:
-    """Return an error of Satchel as MCP has it."""
     code = INTERNAL_ERROR if isinstance(error, _TEMPORARY) else INVALID_PARAMS
     return MCPError(code, model_message(error), {"code": error.code})
 
 
 async def contain_errors(ctx: McpContext, call_next: CallNext) -> HandlerResult:
-    """Turn every exception into an error of this request: the outermost middleware.
-
-    The protocol's own errors pass. Text that is no valid UTF-8 is refused before it is
-    used, since an answer that repeats it could not be sent.
-    """
+    """Turn every exception into an error of this request: the outermost middleware."""
     try:
         _check_text(ctx)
         return await call_next(ctx)
@@ -196,22 +178,10 @@ def page_of(
     cursor: str | None,
     size: int,
 ) -> tuple[Sequence[_Item], str | None]:
-    """Return one page and the cursor of the next; None after the last one.
-
-    A page begins after the last key of the page before. So a list may change between
-    two pages, and nothing that stays is repeated or left out.
-
-    Args:
-        items: The whole list, sorted by ``key``.
-        key: Gives a value that no two items share.
-        kind: Which list it is: a cursor of one list is invalid for another.
-        cursor: Where the page begins; None means at the beginning.
-        size: Items on a page.
-
-    Raises:
-        MCPError: The cursor is not one of this list: -32602.
-    """
+    """Return one page of items sorted by a unique key, and the cursor of the next."""
     start = 0
+    # By key and not by position: a list may change between two pages, and nothing that
+    # stays is repeated or left out.
     if cursor is not None:
         start = bisect_right(items, _last_key(cursor, kind), key=key)
     page = items[start : start + size]
@@ -226,9 +196,8 @@ def _last_key(cursor: str, kind: str) -> str:
         try:
             padding = "=" * (-len(cursor) % 4)
             raw = urlsafe_b64decode(cursor.encode("ascii") + padding.encode())
-            cursor_kind, line, last = raw.decode("utf-8", "surrogatepass").partition(
-                "\n"
-            )
+            text = raw.decode("utf-8", "surrogatepass")
+            cursor_kind, line, last = text.partition("\n")
         # Errors of base64 and of encodings are ValueErrors, too.
         except ValueError:
             cursor_kind = line = last = ""
@@ -238,11 +207,7 @@ def _last_key(cursor: str, kind: str) -> str:
 
 
 def reject_cursor(params: PaginatedRequestParams | None) -> None:
-    """Refuse a cursor for a list that always has one page.
-
-    Raises:
-        MCPError: There is a cursor: -32602.
-    """
+    """Refuse a cursor for a list that always has one page."""
     if params is not None and params.cursor is not None:
         raise _cursor_error()
 

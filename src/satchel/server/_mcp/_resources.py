@@ -72,11 +72,7 @@ def is_manifest(target: UriTarget) -> bool:
 
 
 def manifest_text(view: CallerView, skill: Descriptor) -> str:
-    """Return the paths, sizes and digests of a skill's files.
-
-    Raises:
-        SkillError: A file cannot be read now.
-    """
+    """Return the paths, sizes and digests of a skill's files."""
     files = [
         {"path": file.path, "size": file.size, "hash": file.digest}
         for file in view.resources(skill.id)
@@ -85,20 +81,18 @@ def manifest_text(view: CallerView, skill: Descriptor) -> str:
 
 
 _MAX_DOWNLOADS: Final = 1_024
+# Seconds after the list of its files in which reads of a skill are a download.
 _DOWNLOAD_S: Final = 60.0
-"""Seconds after the list of its files in which reads of a skill are a download."""
 
+# The prefix of the extension's own keys in `_meta`.
 META: Final = "io.modelcontextprotocol.skills/"
-"""The prefix of the extension's own keys in ``_meta``."""
 
 TEMPLATE: Final = f"{SCHEME}{{+skill}}/{{+path}}"
 
 
+# Readers of the older form read that list before they read every file; hosts do not.
 class _Downloads:
-    """Which client downloads which skill: it has read the list of its files.
-
-    Readers of the older form do that before they read every file; hosts do not.
-    """
+    """Which client downloads which skill: it has read the list of its files."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
@@ -106,18 +100,14 @@ class _Downloads:
         self._begun = LruCache(_MAX_DOWNLOADS)
 
     def began(self, view: CallerView, skill_id: str) -> None:
-        """Note that a client has read the list of files."""
         self._begun.put((view, skill_id), self._monotonic())
 
     def is_running(self, view: CallerView, skill_id: str) -> bool:
-        """Return whether it did so a moment ago."""
         at = self._begun.find((view, skill_id))
         return at is not None and self._monotonic() - at <= _DOWNLOAD_S
 
 
 class ResourceHandlers:
-    """Answers MCP's standard methods about resources."""
-
     def __init__(self, extension: ExtensionCatalog) -> None:
         self._extension = extension
         self._library = extension.library
@@ -126,8 +116,6 @@ class ResourceHandlers:
     async def list(
         self, ctx: McpContext, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """Return a page: the SKILL.md of each skill."""
-
         def work(mcp: McpRequest) -> ListResourcesResult:
             page, cursor = mcp.page(
                 self._extension.listed(mcp.view),
@@ -135,18 +123,12 @@ class ResourceHandlers:
                 params,
                 kind="resources",
             )
+            resources = [
+                self._extension.or_none(main_resource, mcp.view, skill)
+                for skill in page
+            ]
             return ListResourcesResult(
-                resources=[
-                    resource
-                    for skill in page
-                    if (
-                        resource := self._extension.or_none(
-                            main_resource, mcp.view, skill
-                        )
-                    )
-                ],
-                next_cursor=cursor,
-                **mcp.caching,
+                resources=[*filter(None, resources)], next_cursor=cursor, **mcp.caching
             )
 
         return await run_handler(self._library, ctx, work, lists=True)
@@ -154,7 +136,6 @@ class ResourceHandlers:
     async def templates(
         self, ctx: McpContext, params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        """Return the form of all URIs."""
         reject_cursor(params)
 
         def work(mcp: McpRequest) -> ListResourceTemplatesResult:
@@ -247,14 +228,7 @@ def _json(uri: str, text: str) -> TextResourceContents:
 def main_resource(
     extension: ExtensionCatalog, view: CallerView, skill: Descriptor
 ) -> Resource:
-    """Return what a list says of a SKILL.md, in the words of its frontmatter.
-
-    Hidden characters are made visible: a client may print them.
-
-    Raises:
-        SkillError: The file cannot be read now.
-        NotPortableError: The extension cannot carry the skill.
-    """
+    """Return what a list says of a SKILL.md, in the words of its frontmatter."""
     return Resource(
         uri=uri_of(skill),
         name=skill.name,

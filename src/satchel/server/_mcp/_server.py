@@ -63,8 +63,6 @@ class CatalogInstructions:
         self._server = server
 
     async def discover(self, ctx: McpContext, _: RequestParams) -> DiscoverResult:
-        """Answer ``server/discover``."""
-
         def work(mcp: McpRequest) -> DiscoverResult:
             return DiscoverResult(
                 supported_versions=[*MODERN_PROTOCOL_VERSIONS],
@@ -146,9 +144,14 @@ def build_server(library: ServedLibrary) -> SkillServer:
     )
     # So that `streamable_http` can end them before its server stops.
     server.streams = streams
-    _extend(server, SkillsExtension(extension))
+    methods = SkillsExtension(extension)
+    server.extensions[IDENTIFIER] = {"directoryRead": True}
+    add = server.add_request_handler
+    add("skills/list", PaginatedRequestParams, methods.list_skills)
+    add("skills/get", SkillParams, methods.get_skill)
+    add("resources/directory/read", DirectoryParams, methods.read_directory)
     instructions = CatalogInstructions(library, tools, server)
-    server.add_request_handler("server/discover", RequestParams, instructions.discover)
+    add("server/discover", RequestParams, instructions.discover)
     server.add_notification_handler(
         "notifications/initialized", NotificationParams, sessions.initialized
     )
@@ -157,16 +160,8 @@ def build_server(library: ServedLibrary) -> SkillServer:
     return server
 
 
-def _extend(server: SkillServer, extension: SkillsExtension) -> None:
-    server.extensions[IDENTIFIER] = {"directoryRead": True}
-    add = server.add_request_handler
-    add("skills/list", PaginatedRequestParams, extension.list_skills)
-    add("skills/get", SkillParams, extension.get_skill)
-    add("resources/directory/read", DirectoryParams, extension.read_directory)
-
-
+# How long to wait for answers after the client has disconnected.
 WAIT_S: Final = 5.0
-"""How long to wait for answers after the client has disconnected."""
 _ENDLESS: Final = "subscriptions/listen"
 _CANCELLED: Final = "notifications/cancelled"
 
@@ -180,12 +175,9 @@ _Streams: TypeAlias = tuple[
 async def drained_streams(
     read: AsyncIterable[_Item], send: Callable[[SessionMessage], Awaitable[None]]
 ) -> AsyncGenerator[_Streams]:
-    """Yield streams for a server; the first ends once every request is answered.
-
-    ``mcp`` alone drops open requests at the end of input, and a script that pipes its
-    requests in waits for the answers. ``read`` gives the messages of the client, and
-    ``send`` takes those for it.
-    """
+    """Yield streams for a server; the first ends once every request is answered."""
+    # `mcp` alone drops open requests at the end of input, and a script that pipes its
+    # requests in waits for the answers.
     to_server, requests = anyio.create_memory_object_stream[_Item]()
     answers, from_server = anyio.create_memory_object_stream[SessionMessage]()
     open_requests = _OpenRequests()

@@ -1,10 +1,5 @@
 """Skills as MCP's skills extension has them: URIs, entries, and what it excludes.
 
-A URI is ``skill://<skill-path>/<file-path>``. The last part of a skill's path is the
-name in its frontmatter. If its id is another, as with a prefix, the id comes before it
-as one part. Ids are unique, so no two skills share a first part, and a URI is read
-without a table.
-
 Source: MCP's skills extension (SEP-2640), "Skill URIs".
 """
 
@@ -49,6 +44,8 @@ _CACHED_FRONTMATTERS: Final = 4_096
 _log = logging.getLogger("satchel.server")
 
 
+# The name in the frontmatter ends a skill's path. If its id is another, as with a
+# prefix, that comes first, as one part. Ids are unique, so a URI needs no table.
 def skill_path(entry: Descriptor) -> str:
     """Return a skill's path, escaped: its name, after the id if that is another."""
     name = _escaped(entry.name)
@@ -62,18 +59,13 @@ def uri_of(entry: Descriptor, path: str = SKILL_FILE) -> str:
 
 
 def parts_of(uri: str) -> tuple[str, ...] | None:
-    """Return the parts of a skill URI, unescaped; None if it is not one.
-
-    No part is empty. Whether they name something is not checked.
-    """
+    """Return the parts of a skill URI, unescaped, none empty; None if it is not one."""
     if not uri.startswith(SCHEME) or len(uri) > MAX_URI_CHARS:
         return None
+    # Split first, decoded then: an escaped slash belongs to an id.
+    escaped = uri.removeprefix(SCHEME).split("/")
     try:
-        parts = tuple(
-            # Split first, decoded then: an escaped slash belongs to an id.
-            unquote(part, errors="strict")
-            for part in uri.removeprefix(SCHEME).split("/")
-        )
+        parts = tuple(unquote(part, errors="strict") for part in escaped)
     except UnicodeDecodeError:
         return None
     return parts if all(parts) else None
@@ -87,9 +79,7 @@ class NotPortableError(Exception):
     """Other readers of YAML 1.2 read this SKILL.md differently."""
 
     def __init__(self, skill_id: str, why: str) -> None:
-        """Take the skill and the reason."""
         super().__init__(skill_id, why)
-        self.skill_id = skill_id
         self.why = why
 
 
@@ -120,8 +110,7 @@ class ExtensionCatalog:
 
     def listed(self, view: CallerView) -> tuple[Descriptor, ...]:
         """Return the listed skills of a caller that the extension can carry, by id."""
-        catalog = view.catalog
-        problem = self.portability.problem
+        catalog, problem = view.catalog, self.portability.problem
         return self._lists.get(
             catalog,
             lambda: tuple(e for e in catalog.entries if problem(catalog, e) is None),
@@ -132,10 +121,7 @@ class ExtensionCatalog:
         return tuple(e for e in self.listed(view) if not self.portability.unlisted(e))
 
     def target(self, view: CallerView, uri: str) -> UriTarget | None:
-        """Return what a URI names among the skills of this caller, listed or not.
-
-        None if it names none of them. Whether the path exists is not checked.
-        """
+        """Return the skill that a URI names, listed or not; its path is not checked."""
         # No skill has an empty id, so a text that is not a skill URI finds none.
         first, *rest = parts_of(uri) or ("",)
         try:
@@ -153,10 +139,8 @@ class ExtensionCatalog:
         return UriTarget(entry, "/".join(rest))
 
     def why_not(self, view: CallerView, uri: str) -> str:
-        """Return why the extension cannot carry the skill of a URI, else empty.
-
-        A client that knows the skill from a tool would look for it in vain.
-        """
+        """Return why the extension cannot carry the skill of a URI, else empty."""
+        # A client that knows the skill from a tool would look for it in vain.
         try:
             skill = view.descriptor((parts_of(uri) or ("",))[0])
         except SkillError:
@@ -165,35 +149,21 @@ class ExtensionCatalog:
         return clean_line(problem.message) if problem else ""
 
     def entry(self, view: CallerView, skill: Descriptor) -> dict[str, Any]:
-        """Return a skill's entry: URI, frontmatter, and every file with its digest.
-
-        Digests come from the library's cache; only files that were not read before are
-        read. It is no event.
-
-        Raises:
-            SkillError: A file cannot be read now.
-            NotPortableError: Only the file itself shows that it cannot be carried.
-        """
+        """Return a skill's entry: URI, frontmatter, and every file with its digest."""
+        frontmatter = self.frontmatter(view, skill)
+        # Digests come from the library's cache: few files are read, and it is no event.
+        resources = [
+            {"uri": uri_of(skill, file.path), "digest": file.digest, "size": file.size}
+            for file in view.resources(skill.id)
+        ]
         return {
             "uri": uri_of(skill),
-            "frontmatter": self.frontmatter(view, skill),
-            "resources": [
-                {
-                    "uri": uri_of(skill, file.path),
-                    "digest": file.digest,
-                    "size": file.size,
-                }
-                for file in view.resources(skill.id)
-            ],
+            "frontmatter": frontmatter,
+            "resources": resources,
         }
 
     def listed_entry(self, view: CallerView, skill: Descriptor) -> dict[str, Any]:
-        """Return a skill's entry, unless clients refuse the whole list for it.
-
-        Raises:
-            SkillError: As for `entry`.
-            NotPortableError: As for `entry`; or a field breaks the specification.
-        """
+        """Return a skill's entry; raise if clients refuse the whole list for it."""
         entry = self.entry(view, skill)
         if fields := nonstandard_fields(entry["frontmatter"]):
             raise NotPortableError(skill.id, f"{fields[0]} breaks the specification")
@@ -205,10 +175,7 @@ class ExtensionCatalog:
         view: CallerView,
         skill: Descriptor,
     ) -> _T | None:
-        """Return what a list says of a skill; None where that is impossible now.
-
-        A pack that cannot be read hides no other.
-        """
+        """Return what a list says of a skill; None where that is impossible now."""
         try:
             # A pack that is being written must not hold up a whole list.
             return describe(self, view.without_waiting, skill)
@@ -217,12 +184,7 @@ class ExtensionCatalog:
             return None
 
     def frontmatter(self, view: CallerView, skill: Descriptor) -> Mapping[str, Json]:
-        """Return a skill's frontmatter as it was written, as JSON.
-
-        Raises:
-            SkillError: The file cannot be read now.
-            NotPortableError: Other readers would read it differently.
-        """
+        """Return a skill's frontmatter as it was written, as JSON."""
         return self._frontmatters.get(
             # By digest, so an edited file is read again without any clearing.
             (skill.id, skill.digest),

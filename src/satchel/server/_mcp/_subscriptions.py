@@ -1,8 +1,7 @@
 """Notifications of changes for clients that ask for them, in both eras.
 
 In the modern one a client opens a stream with ``subscriptions/listen``; in the earlier
-one its session has a channel, and ``resources/subscribe`` names what else it wants to
-hear of. Each is notified of what it can see itself.
+one its session has a channel, and ``resources/subscribe`` adds to it.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -36,19 +35,16 @@ from satchel.server._library import ServedLibrary
 from satchel.server._mcp._request import McpContext, in_thread, mcp_view
 from satchel.server._mcp._watchers import Watcher, Watchers, deliver_all
 
+# Resources that one client may subscribe to.
 MAX_URIS: Final = 1_000
-"""Resources that one client may subscribe to."""
+# Clients of one era that are notified at a time; the others have to poll.
 MAX_CLIENTS: Final = 1_024
-"""Clients of one era that are notified at a time; the others have to poll."""
+# Events that wait for a client that does not read; then it gets no more.
 _MAX_WAITING: Final = 2 * MAX_URIS
-"""Events that wait for a client that does not read; then it gets no more."""
 
 
 class SubscriptionStreams:
-    """Answers ``subscriptions/listen``: each request is a stream.
-
-    It is the bus of the package's own handler, but sends to each stream separately.
-    """
+    """Answers ``subscriptions/listen``: each request is a stream."""
 
     def __init__(self, library: ServedLibrary, watchers: Watchers) -> None:
         self._library = library
@@ -62,7 +58,6 @@ class SubscriptionStreams:
     async def listen(
         self, ctx: McpContext, params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
-        """Serve one stream."""
         uris = tuple(params.notifications.resource_subscriptions or ())
         if len(uris) > MAX_URIS:
             raise _too_many()
@@ -72,7 +67,6 @@ class SubscriptionStreams:
             return await self._handler(ctx, params)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Register the stream of the request that is being served."""
         pending = self._pending.get()
         pending.begin(listener)
         return pending.end
@@ -93,7 +87,6 @@ class _PendingStream:
         self._listener: Callable[[ServerEvent], None] = self._waiting.append
 
     def deliver(self, event: ServerEvent) -> None:
-        """Pass one event on."""
         self._listener(event)
 
     def begin(self, listener: Callable[[ServerEvent], None]) -> None:
@@ -103,12 +96,7 @@ class _PendingStream:
             listener(event)
 
     def end(self) -> None:
-        """Drop all further events."""
-        self._listener = _drop
-
-
-def _drop(_: ServerEvent) -> None:
-    return
+        self._listener = lambda _: None
 
 
 class SessionNotifier:
@@ -120,17 +108,11 @@ class SessionNotifier:
         self._sessions: dict[int, _NotifiedSession] = {}
 
     async def initialized(self, ctx: McpContext, _: NotificationParams) -> None:
-        """Notify a session of changes until it ends.
-
-        The package cancels this when the connection of the notification ends.
-        """
+        """Notify a session of changes, until ``mcp`` cancels this at its end."""
         who = ctx.session.client_params
+        full = len(self._sessions) >= MAX_CLIENTS
         # A client that sends this twice is notified once.
-        if (
-            who is None
-            or id(who) in self._sessions
-            or len(self._sessions) >= MAX_CLIENTS
-        ):
+        if who is None or id(who) in self._sessions or full:
             return
         send, receive = create_memory_object_stream[ServerEvent](_MAX_WAITING)
         session = self._sessions[id(who)] = _NotifiedSession(who)
@@ -148,7 +130,6 @@ class SessionNotifier:
     async def subscribe(
         self, ctx: McpContext, params: SubscribeRequestParams
     ) -> EmptyResult:
-        """Notify a session of changes of one resource, too."""
         watcher = await self._watcher_of(ctx)
         if watcher is not None:
             if len(watcher.uris) >= MAX_URIS:
@@ -159,7 +140,6 @@ class SessionNotifier:
     async def unsubscribe(
         self, ctx: McpContext, params: UnsubscribeRequestParams
     ) -> EmptyResult:
-        """Stop notifying it of this one."""
         watcher = await self._watcher_of(ctx)
         if watcher is not None:
             self._watchers.forget(watcher, params.uri)
@@ -172,10 +152,7 @@ class SessionNotifier:
 
 
 class _NotifiedSession:
-    """One session that is notified; requests before it has begun wait for that.
-
-    ``who`` is the handshake, by which its later requests are recognized.
-    """
+    """One session that is notified; requests before it has begun wait for that."""
 
     def __init__(self, who: InitializeRequestParams) -> None:
         # Kept alive, since its `id` is the key of this session.
@@ -200,7 +177,6 @@ async def _watched(
     deliver: Callable[[ServerEvent], None],
     uris: tuple[str, ...] = (),
 ) -> AsyncGenerator[Watcher, None]:
-    """Notify a client of changes inside the ``with`` block."""
     view = await in_thread(partial(mcp_view, library, ctx))
     watcher = await in_thread(partial(watchers.look, view, deliver, uris))
     watchers.add(watcher)

@@ -1,8 +1,8 @@
 """Read-only tools for MCP clients: their schemas, their arguments, their results."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp.shared.exceptions import MCPError
@@ -32,27 +32,11 @@ from satchel.server._mcp._request import (
 from satchel.text import clean_line
 from satchel.tools import Tool as CoreTool, result_text
 
+# Characters of one argument: four times the longest path that a pack may hold.
 MAX_TEXT_CHARS: Final = 4_096
-"""Characters of one argument: four times the longest path that a pack may hold."""
 
 _TEXT_KEYS: Final = frozenset({"type", "description", "maxLength"})
 _SHOWN_CHARS: Final = 300
-
-
-class _SchemaError(Protocol):
-    """One violation of a schema."""
-
-    message: str
-    path: Iterable[object]
-    validator: str
-
-
-class _Validator(Protocol):
-    """The part of the library's validators that is used."""
-
-    def iter_errors(self, instance: object) -> Iterable[_SchemaError]:
-        """Yield every violation."""
-        ...
 
 
 def bounded_schema(schema: Mapping[str, Json]) -> dict[str, Any]:
@@ -76,7 +60,7 @@ class ArgumentValidator:
     """Checks the arguments of one tool; its schema is compiled once."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._validator = cast("_Validator", Draft202012Validator(schema))
+        self._validator: Any = Draft202012Validator(schema)
         self._required = frozenset[str](schema.get("required", ()))
         # Only schemas without further rules, such as an "enum" or a "pattern".
         self._texts = {
@@ -99,10 +83,7 @@ class ArgumentValidator:
         return clean_line(path + message)
 
     def _is_plain(self, arguments: object) -> bool:
-        """Return whether these are only short texts, as most calls have them.
-
-        Then they are certainly right, without the validator, which is slow.
-        """
+        """Return whether these are only short texts, which need no slow validator."""
         if not isinstance(arguments, dict):
             return False
         values = cast("dict[str, object]", arguments)
@@ -188,10 +169,7 @@ def output_schema(style: Style, tool: str) -> dict[str, Any]:
 
 
 def tool_result(result: object) -> CallToolResult:
-    """Return the result of a tool as text for a model, and as data.
-
-    In the data, a plain text is the value of ``result``.
-    """
+    """Return the result of a tool as text for a model, and as data."""
     text = result_text(result)
     data = cast("dict[str, Any]", result) if isinstance(result, dict) else None
     return CallToolResult(
@@ -204,10 +182,7 @@ def tool_result(result: object) -> CallToolResult:
 def invalid_arguments_result(
     style: Style, tool: str, arguments: Mapping[str, Any], problem: str
 ) -> CallToolResult:
-    """Return the result of a call whose arguments break the schema; nothing was done.
-
-    It has the tool's own shape, so that a reader finds the error in the usual place.
-    """
+    """Return a refusal in the tool's own shape, where a reader looks for the error."""
     error = ToolError(tool, problem)
     if (style, tool) != ("packs", "load_skill"):
         return tool_result(error_payload(error))
@@ -243,8 +218,6 @@ _CACHED: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class _CatalogTools:
-    """The section of one catalog, and its tools, each with its validator."""
-
     section: str
     find: bool
     tools: tuple[Tool, ...]
@@ -279,7 +252,6 @@ class ToolHandlers:
     async def call(
         self, ctx: McpContext, params: CallToolRequestParams
     ) -> CallToolResult:
-        """Run one call; if it fails, the result says so."""
         arguments: dict[str, Any] = params.arguments or {}
         # Not validated yet, so it may have any type; `is_near` expects that.
         near = next((arguments[k] for k in _ID_ARGUMENTS if k in arguments), None)

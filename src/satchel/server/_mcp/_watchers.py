@@ -30,10 +30,7 @@ _Deliver: TypeAlias = Callable[[ServerEvent], None]
 
 @dataclass(slots=True, eq=False)
 class Watcher:
-    """One client: how it is notified, and what it was notified of last.
-
-    ``uris`` maps resources to marks that differ if their bytes do.
-    """
+    """One client, and what it knows: ``uris`` maps resources to marks of bytes."""
 
     view: CallerView
     deliver: _Deliver
@@ -41,11 +38,9 @@ class Watcher:
     uris: dict[str, Hashable] = field(default_factory=dict[str, Hashable])
 
 
+# Changes are computed in the thread that synced, and sent in the event loop.
 class Watchers:
-    """All clients that are notified of changes. Thread-safe.
-
-    Changes are computed in the thread that synced, and sent in the event loop.
-    """
+    """All clients that are notified of changes. Thread-safe."""
 
     def __init__(self, extension: ExtensionCatalog) -> None:
         self._extension = extension
@@ -53,7 +48,6 @@ class Watchers:
         self._watchers: dict[Watcher, None] = {}
 
     def __len__(self) -> int:
-        """Return how many clients are notified."""
         return len(self._watchers)
 
     def look(
@@ -64,23 +58,19 @@ class Watchers:
         return Watcher(view, deliver, view.catalog, marks)
 
     def add(self, watcher: Watcher) -> None:
-        """Notify a client from now on."""
         with self._lock:
             self._watchers[watcher] = None
 
     def remove(self, watcher: Watcher) -> None:
-        """Stop notifying a client."""
         with self._lock:
             self._watchers.pop(watcher, None)
 
     def watch(self, watcher: Watcher, uri: str) -> None:
-        """Notify a client of one more resource."""
         mark = self._mark(watcher.view, uri)
         with self._lock:
             watcher.uris[uri] = mark
 
     def forget(self, watcher: Watcher, uri: str) -> None:
-        """Stop notifying it of this one."""
         with self._lock:
             watcher.uris.pop(uri, None)
 
@@ -163,6 +153,5 @@ def _differ(old: Catalog, new: Catalog) -> bool:
 
 
 def deliver_all(news: Iterable[tuple[_Deliver, ServerEvent]]) -> None:
-    """Send each event to its client."""
     for deliver, event in news:
         deliver(event)
