@@ -118,11 +118,11 @@ class SourceScanner:
         except RuntimeError as error:  # the system has no more threads to give
             self._answer, self.is_scanning = str(error), False
 
-    def is_done(self, patience_s: float) -> bool:
+    def is_done(self, deadline_s: float) -> bool:
         """Tell whether there is nothing to wait for: an answer, or no hope of one.
 
-        A first answer is waited for until nothing moved for ``patience_s`` seconds. A
-        source that has answered before is waited for ``patience_s`` seconds at most,
+        A first answer is waited for until nothing moved for ``deadline_s`` seconds. A
+        source that has answered before is waited for ``deadline_s`` seconds at most,
         since its last answer can be used.
         """
         if self._take_answer():
@@ -132,10 +132,10 @@ class SourceScanner:
         if progress != self._progress:
             self._progress, self._moved_at = progress, now
         whole = self.result is not None and self.result.whole
-        if now - (self._began_at if whole else self._moved_at) < patience_s:
+        if now - (self._began_at if whole else self._moved_at) < deadline_s:
             return False
         lack = "no answer" if whole else "no progress"
-        self._fail(f"{lack} for {patience_s:g} s")
+        self._fail(f"{lack} for {deadline_s:g} s")
         return True
 
     @property

@@ -8,8 +8,8 @@ from satchel.files._confined import (
     check_path,
     check_read_size as check_read_size,
     escape_name as escape_name,
+    folded_name as folded_name,
     is_archive_name as is_archive_name,
-    is_excluded_file as is_excluded_file,
     path_problem as path_problem,
     read_confined,
 )
@@ -18,6 +18,8 @@ from satchel.files._listing import (
     TREE_PREFIX as TREE_PREFIX,
     Listing as Listing,
     digest_bytes,
+    is_digest as is_digest,
+    is_excluded_file as is_excluded_file,
     is_settled as is_settled,
     list_folder as list_folder,
     locate_findings as locate_findings,
@@ -29,10 +31,7 @@ from satchel.files._listing import (
 from satchel.files._lru import IdentityCache as IdentityCache, LruCache as LruCache
 
 if TYPE_CHECKING:
-    from satchel.files._archive_tree import (
-        ArchiveBudget as ArchiveBudget,
-        ArchiveTree as ArchiveTree,
-    )
+    from satchel.files._archive_tree import ArchiveTree as ArchiveTree
     from satchel.files._archive_writer import (
         archive_problem as archive_problem,
         tar_gz as tar_gz,
@@ -59,7 +58,6 @@ if TYPE_CHECKING:
         SITE_FORMAT as SITE_FORMAT,
         canonical_json as canonical_json,
         check_release_id as check_release_id,
-        folded_name as folded_name,
         folder_problem as folder_problem,
         parse_release as parse_release,
         parse_release_file as parse_release_file,
@@ -73,43 +71,23 @@ if TYPE_CHECKING:
         unpack as unpack,
     )
 
-__all__ = [
-    "check_path",
-    "digest_bytes",
-    "read_confined",
-]
+__all__ = ["check_path", "digest_bytes", "read_confined"]
 
+_NAMES: Final = {
+    "_archive_tree": "ArchiveTree",
+    "_archive_writer": "archive_problem tar_gz zip_pack",
+    "_atomic_write": "replace_file staged_file write_file",
+    "_discovery_index": "INDEX_V1 INDEX_V2 DiscoveryIndex IndexEntry NotAnIndexError "
+    "index_v1 index_v2 parse_index",
+    "_read_limiter": "ReadLimiter",
+    "_release_format": "FORMAT SITE_FORMAT canonical_json check_release_id "
+    "folder_problem parse_release parse_release_file render_pointer render_release",
+    "_unpack": "UnpackedArchive archive_size_limit open_archive unpack",
+}
 _LAZY: Final = {
-    "ArchiveBudget": "satchel.files._archive_tree",
-    "ArchiveTree": "satchel.files._archive_tree",
-    "archive_problem": "satchel.files._archive_writer",
-    "tar_gz": "satchel.files._archive_writer",
-    "zip_pack": "satchel.files._archive_writer",
-    "replace_file": "satchel.files._atomic_write",
-    "staged_file": "satchel.files._atomic_write",
-    "write_file": "satchel.files._atomic_write",
-    **dict.fromkeys(
-        (
-            *("INDEX_V1", "INDEX_V2", "DiscoveryIndex", "IndexEntry"),
-            *("NotAnIndexError", "index_v1", "index_v2", "parse_index"),
-        ),
-        "satchel.files._discovery_index",
-    ),
-    "ReadLimiter": "satchel.files._read_limiter",
-    "FORMAT": "satchel.files._release_format",
-    "SITE_FORMAT": "satchel.files._release_format",
-    "canonical_json": "satchel.files._release_format",
-    "check_release_id": "satchel.files._release_format",
-    "folded_name": "satchel.files._release_format",
-    "folder_problem": "satchel.files._release_format",
-    "parse_release": "satchel.files._release_format",
-    "parse_release_file": "satchel.files._release_format",
-    "render_pointer": "satchel.files._release_format",
-    "render_release": "satchel.files._release_format",
-    "UnpackedArchive": "satchel.files._unpack",
-    "archive_size_limit": "satchel.files._unpack",
-    "open_archive": "satchel.files._unpack",
-    "unpack": "satchel.files._unpack",
+    name: f"satchel.files.{module}"
+    for module, names in _NAMES.items()
+    for name in names.split()
 }
 
 __getattr__ = lazy_door(__name__, _LAZY)

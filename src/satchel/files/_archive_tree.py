@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final, NoReturn
 
 from satchel.errors import ArchiveError, LimitExceededError
-from satchel.files._confined import escape_name, is_excluded_file, path_problem
+from satchel.files._confined import escape_name, folded_name, path_problem
+from satchel.files._listing import is_excluded_file
 from satchel.model import SKILL_FILE, Limits
 
 CHUNK_BYTES: Final = 65_536
@@ -18,10 +19,12 @@ MEMBERS_PER_FILE: Final = 4
 
 
 class ArchiveBudget:
-    """Counts members, files and bytes of one archive, and refuses too many."""
+    """Counts members, files and bytes of an archive of ``packed`` bytes.
+
+    Its methods raise `LimitExceededError` where these are too many.
+    """
 
     def __init__(self, limits: Limits, packed: int, where: str) -> None:
-        """Start at zero; ``packed`` is the size of the archive itself, in bytes."""
         self.where: Final = where
         # Never 0, since the message about the ratio divides by it.
         self._packed = max(packed, 1)
@@ -36,17 +39,17 @@ class ArchiveBudget:
         return self._most_files[1] * MEMBERS_PER_FILE
 
     def take_member(self) -> None:
-        """Count one member of any kind, or raise `LimitExceededError`."""
+        """Count one member of any kind."""
         self._members += 1
         self.check_members(self._members)
 
     def check_members(self, count: int) -> None:
-        """Raise `LimitExceededError` if these are too many members."""
+        """Compare a number of members with the limit, and count none."""
         if count > self.most_members:
             self._refuse(self._most_files[0], self.most_members, count, "members")
 
     def take_file(self, size: int) -> None:
-        """Count one file and its bytes, or raise `LimitExceededError`."""
+        """Count one file and its bytes."""
         self._files += 1
         if self._files > self._most_files[1]:
             self._refuse(*self._most_files, self._files, "files")
@@ -57,12 +60,7 @@ class ArchiveBudget:
     def take_out(self, size: int, *, overhead: int = 0) -> None:
         """Count bytes that came out of a decompressor.
 
-        Args:
-            size: How many.
-            overhead: How many of all these bytes may belong to no file.
-
-        Raises:
-            LimitExceededError: They are too many, or too many for this archive.
+        ``overhead`` is how many of all these bytes may belong to no file.
         """
         self._streamed += size
         if self._streamed > self._most_bytes[1] + overhead:
@@ -83,17 +81,12 @@ def _smaller(limits: Limits, *names: str) -> tuple[str, int]:
 def inflate(
     data: bytes | memoryview, wbits: int, budget: ArchiveBudget, *, overhead: int = 0
 ) -> Iterator[bytes]:
-    """Yield the decompressed bytes, in pieces of `CHUNK_BYTES` at most.
+    """Yield the bytes of one whole stream, in pieces of `CHUNK_BYTES` at most.
 
-    Args:
-        data: One compressed stream, whole, with nothing after it.
-        wbits: Its kind, as `zlib.decompressobj` names it.
-        budget: Counts the bytes as they come.
-        overhead: As for `ArchiveBudget.take_out`.
+    ``wbits`` is its kind, as `zlib.decompressobj` names it.
 
     Raises:
         ArchiveError: It is damaged, ends early, or there is data after its end.
-        LimitExceededError: Too much comes out.
     """
     engine = zlib.decompressobj(wbits)
     for start in range(0, len(data), CHUNK_BYTES):
@@ -127,9 +120,7 @@ _SHOWN_CHARS: Final = 80
 def shown_name(name: str) -> str:
     """Return a member's name for a message: on one line, and not too long."""
     text = "".join(
-        char
-        if char.isprintable()
-        else char.encode("unicode_escape", "surrogatepass").decode("ascii")
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
         for char in escape_name(name[:_SHOWN_CHARS])
     )
     return f"{text!r}" if len(name) <= _SHOWN_CHARS else f"{text!r}..."
@@ -142,26 +133,21 @@ class ArchiveTree:
     accepted: `place`, then `put`.
     """
 
-    def __init__(self, budget: ArchiveBudget, depth: int, where: str) -> None:
-        """Start empty; ``depth`` is how many folders may be below the pack's own."""
-        self._budget = budget
-        self._depth = depth
-        self._where = where
+    def __init__(self, limits: Limits, packed: int, where: str) -> None:
+        self.budget: Final = ArchiveBudget(limits, packed, where)
+        self._depth = limits.pack_depth
         self._files: dict[str, bytes] = {}
         self._folders: set[str] = set()
         self._members: set[str] = set()
         self._spellings: dict[str, str] = {}
 
     def place(self, name: str, *, folder: bool) -> str:
-        """Reserve the path that a member's name means, and return it.
-
-        The path of the root, ``./``, is empty.
+        """Reserve the path that a member's name means, and return it; empty for ``./``.
 
         Raises:
             ArchiveError: The path is not plain, or another member has it.
-            LimitExceededError: It is too deep, or one member too many.
         """
-        self._budget.take_member()
+        self.budget.take_member()
         path = name.removesuffix("/") if folder else name
         path = "" if path == "." else path.removeprefix("./")
         if folder and not path and name in {".", "./"}:
@@ -175,13 +161,16 @@ class ArchiveTree:
         return path
 
     def put(self, path: str, data: bytes) -> None:
-        """Set the content of a reserved path, or raise `LimitExceededError`."""
-        self._budget.take_file(len(data))
+        """Set the content of a reserved path."""
+        self.budget.take_file(len(data))
         self._files[path] = data
 
     def refused(self, name: str, problem: str) -> ArchiveError:
         """Return the error that names a member."""
-        return ArchiveError(self._where, f"{shown_name(name)}: {problem}")
+        return self.error(f"{shown_name(name)}: {problem}")
+
+    def error(self, detail: str) -> ArchiveError:
+        return ArchiveError(self.budget.where, detail)
 
     @property
     def folder(self) -> str:
@@ -189,12 +178,7 @@ class ArchiveTree:
         return self._root().removesuffix("/")
 
     def pack(self) -> dict[str, bytes]:
-        """Return the files of the pack, sorted by path.
-
-        Raises:
-            ArchiveError: There is no SKILL.md at the root, nor in its one folder.
-            LimitExceededError: A file is too deep.
-        """
+        """Return the files of the pack, sorted by path; SKILL.md is among them."""
         root = self._root()
         pack = {
             path.removeprefix(root): data
@@ -208,9 +192,8 @@ class ArchiveTree:
     def _check_depth(self, path: str, most: int) -> None:
         depth = path.count("/")
         if depth > most:
-            raise LimitExceededError(
-                "pack_depth", self._depth, depth, "folders", self._where
-            )
+            where = self.budget.where
+            raise LimitExceededError("pack_depth", self._depth, depth, "folders", where)
 
     def _root(self) -> str:
         """Return what all paths of the pack begin with: nothing, or one folder."""
@@ -222,10 +205,10 @@ class ArchiveTree:
         inside = f"{next(iter(tops))}/" if len(tops) == 1 else ""
         if inside and f"{inside}{SKILL_FILE}" in self._files:
             return inside
-        other = self._spellings.get(SKILL_FILE.casefold(), "")
+        other = self._spellings.get(folded_name(SKILL_FILE), "")
         hint = f"; rename {shown_name(other)}" if other else ""
         detail = f"it has no {SKILL_FILE} at its root or in its one folder{hint}"
-        raise ArchiveError(self._where, detail)
+        raise self.error(detail)
 
     def _reserve(self, name: str, path: str, *, folder: bool) -> None:
         """Check that each part of a path has one spelling, and is a file or a folder.
@@ -236,8 +219,7 @@ class ArchiveTree:
         parts = path.split("/")
         for count in range(1, len(parts) + 1):
             part = "/".join(parts[:count])
-            key = unicodedata.normalize("NFC", part).casefold()
-            first = self._spellings.setdefault(key, part)
+            first = self._spellings.setdefault(folded_name(part), part)
             if first != part:
                 problem = f"on some systems this is the same as {shown_name(first)}"
                 raise self.refused(name, problem)

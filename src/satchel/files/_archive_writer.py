@@ -12,8 +12,6 @@ from zlib import crc32
 _ZIP_NO_TIME: Final = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a .zip can say (APPNOTE.TXT 4.4.6)."""
 _ZIP_UNIX: Final = 3
-_ZIP_FILE_MODE: Final = stat.S_IFREG | 0o644
-_ZIP_PROGRAM_MODE: Final = stat.S_IFREG | 0o755
 
 
 def zip_pack(
@@ -31,15 +29,12 @@ def zip_pack(
             member = ZipInfo(f"{folder}/{path}", _ZIP_NO_TIME)
             # Other systems have no modes, and zipfile would write the one it runs on.
             member.create_system = _ZIP_UNIX
-            member.external_attr = (
-                _ZIP_PROGRAM_MODE if path in programs else _ZIP_FILE_MODE
-            ) << 16
+            mode = 0o755 if path in programs else 0o644
+            member.external_attr = (stat.S_IFREG | mode) << 16
             archive.writestr(member, files[path])
     return whole.getvalue()
 
 
-_TAR_MODE: Final = 0o644
-_TAR_ENCODING: Final = "utf-8", "strict"
 _MAX_MEMBER_BYTES: Final = 8**11 - 1
 """Bytes of one member: the header has room for 11 octal digits."""
 
@@ -86,9 +81,9 @@ def _tar(files: list[tuple[str, bytes]]) -> Iterator[bytes]:
     total = 0
     last = None
     for path, data in files:
-        problem = "it is given twice" if path == last else archive_problem(path)
-        if problem or len(data) > _MAX_MEMBER_BYTES:
-            problem = problem or archive_problem(path, len(data))
+        twice = path == last
+        problem = "it is given twice" if twice else archive_problem(path, len(data))
+        if problem:
             raise ValueError(f"{path!r} cannot be archived: {problem}")
         last = path
         padding = -len(data) % BLOCKSIZE
@@ -103,8 +98,8 @@ def _tar(files: list[tuple[str, bytes]]) -> Iterator[bytes]:
 def _tar_header(path: str, size: int) -> bytes:
     member = TarInfo(path)
     member.size = size
-    member.mode = _TAR_MODE
-    return member.tobuf(USTAR_FORMAT, *_TAR_ENCODING)
+    member.mode = 0o644
+    return member.tobuf(USTAR_FORMAT, "utf-8", "strict")
 
 
 def _gzip(data: bytes) -> Iterator[bytes]:

@@ -52,15 +52,8 @@ def staged_file(
     """Write ``data`` next to ``path``; it takes its place when the block ends.
 
     The block gets the path of the new file, and makes the last checks. If it raises,
-    the new file is removed, and what is at ``path`` stays.
-
-    Args:
-        path: The file to write; its folder must exist.
-        data: All of its bytes.
-        mode: Its permissions; None is what the system gives to a new file.
-
-    Raises:
-        OSError: It cannot be written.
+    the new file is removed, and what is at ``path`` stays. Without ``mode`` the file
+    has the permissions that the system gives to a new one.
     """
     place = Path(path)
     staged = place.with_name(f".satchel-{secrets.token_hex(8)}")

@@ -1,4 +1,4 @@
-"""Which paths of a pack may be read, and reading one file of a folder, nothing else.
+"""Which paths a pack may have, by their text; and reading one file, nothing else.
 
 What is checked is what is read: each part of the path is opened relative to the one
 before it, no link is followed, and kind and size are asked of the open file. Nothing
@@ -12,7 +12,9 @@ import re
 import stat
 import sys
 from collections.abc import Sequence
-from typing import Final, Literal, TypeAlias
+from functools import reduce
+from operator import or_
+from typing import Final
 
 from satchel.errors import (
     LimitExceededError,
@@ -61,8 +63,7 @@ _SHORT_CHARS: Final = MAX_PART_BYTES // 4  # a character has 4 bytes at the most
 def path_problem(path: str) -> str:
     """Return what keeps ``path`` from being a plain relative path; empty if nothing.
 
-    Only the text is looked at. The rules are those of every system at once, so that
-    a pack is the same on each.
+    The rules are those of every system at once, so that a pack is the same on each.
 
     Source: docs/explanation/security.md, and the naming rules of Windows.
     """
@@ -102,89 +103,32 @@ def escape_name(name: str) -> str:
     )
 
 
+def folded_name(path: str) -> str:
+    """Return ``path`` as macOS and Windows compare it: equals are one file there."""
+    if path.isascii():
+        return path.lower()
+    import unicodedata
+
+    return unicodedata.normalize("NFC", path).casefold()
+
+
 def is_archive_name(path: str) -> bool:
-    """Tell whether a path is named like an archive; nothing is looked at."""
+    """Tell whether a path is named like an archive."""
     return path.lower().endswith(ARCHIVE_SUFFIXES)
-
-
-ExclusionKind: TypeAlias = Literal[
-    "key material", "version control", "cache", "dot-file"
-]
-
-_VERSION_CONTROL: Final = frozenset(
-    {".git", ".gitattributes", ".gitignore", ".gitmodules", ".hg", ".hgignore"}
-    | {".svn", ".bzr", ".jj", "cvs", "_darcs", ".gitkeep"}
-)
-_CACHE: Final = frozenset(
-    {"__pycache__", "node_modules", ".venv", ".tox", ".nox", ".cache", ".idea"}
-    | {".mypy_cache", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints"}
-    | {".ds_store", "thumbs.db", "desktop.ini", "__macosx"}
-)
-_KEY_FILES: Final = frozenset(
-    {"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".npmrc", ".pypirc", ".netrc"}
-    | {"_netrc", ".git-credentials", ".htpasswd", ".pgpass", ".dockercfg"}
-    | {".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".envrc"}
-)
-_KEY_FILE_NAME: Final = re.compile(
-    r"\.env(?:\..*)?|.*\.(?:env|pem|key|p8|p12|pfx|jks|keystore|kdbx?|ppk|asc|gpg)"
-)
-_CACHE_NAME: Final = re.compile(r".*(?:\.py[co]|\.sw[op]|~)")
-
-_MOST_SEVERE_FIRST: Final[tuple[ExclusionKind, ...]] = (
-    "key material",
-    "version control",
-    "cache",
-    "dot-file",
-)
-
-
-def exclusion_kind(path: str) -> ExclusionKind | None:
-    """Return why no pack lists ``path``, by any of its parts; None where it may.
-
-    Names are compared without regard to case. Keys come first: of several reasons
-    the most severe one is given.
-    """
-    kinds = [kind for part in path.lower().split("/") if (kind := _kind_of(part))]
-    if not kinds:
-        return None
-    return next(kind for kind in _MOST_SEVERE_FIRST if kind in kinds)
-
-
-def is_excluded_file(path: str) -> bool:
-    """Return whether ``path`` is of a kind that no pack lists."""
-    return exclusion_kind(path) is not None
-
-
-def _kind_of(name: str) -> ExclusionKind | None:
-    if name in _KEY_FILES or _KEY_FILE_NAME.fullmatch(name):
-        return "key material"
-    if name in _VERSION_CONTROL:
-        return "version control"
-    if name in _CACHE or _CACHE_NAME.fullmatch(name):
-        return "cache"
-    return "dot-file" if name.startswith(".") and name.strip(".") else None
 
 
 if sys.platform == "win32":
 
     def path_of(fd: int) -> str:
-        """Return the real path of an open file.
-
-        Raises:
-            OSError: The system does not say.
-        """
+        """Return the real path of an open file, or raise ``OSError``."""
         import ctypes
         import msvcrt
         from ctypes import wintypes
 
         ask = ctypes.WinDLL("kernel32", use_last_error=True).GetFinalPathNameByHandleW
-        ask.argtypes = (
-            wintypes.HANDLE,
-            wintypes.LPWSTR,
-            wintypes.DWORD,
-            wintypes.DWORD,
-        )
-        ask.restype = wintypes.DWORD
+        dword = wintypes.DWORD
+        ask.argtypes = (wintypes.HANDLE, wintypes.LPWSTR, dword, dword)
+        ask.restype = dword
         buffer = ctypes.create_unicode_buffer(32_768)  # the longest path there is
         length = ask(msvcrt.get_osfhandle(fd), buffer, len(buffer), 0)
         if not 0 < length < len(buffer):
@@ -197,13 +141,7 @@ if sys.platform == "win32":
 else:
 
     def path_of(fd: int) -> str:
-        """Return the real path of an open file, as Linux gives it.
-
-        The others open relative to a folder, and need not ask.
-
-        Raises:
-            OSError: The system does not say.
-        """
+        """Return the real path of an open file as Linux gives it; tests need it."""
         return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115 - any text, no path
 
 
@@ -213,10 +151,7 @@ HAS_DIR_FD: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 
 def _flags(*names: str) -> int:
     """Return the flags that this system has; the others are 0."""
-    flags = 0
-    for name in names:
-        flags |= getattr(os, name, 0)
-    return flags
+    return reduce(or_, (getattr(os, name, 0) for name in names))
 
 
 # O_PATH needs no right to list a folder, and is the quicker one; Linux alone has it.
@@ -276,6 +211,7 @@ def open_by_real_path(root: str, parts: Sequence[str]) -> int:
     Raises:
         OSError: As for `open_by_fd`.
     """
+    # Only the root is resolved: a link in one of the parts has to show below.
     path = "/".join([os.path.realpath(root), *parts])
     fd = os.open(path, _ANY_FILE)
     try:
@@ -315,14 +251,12 @@ def read_confined(
     whole = f"{folder}/{path}" if folder else path
     try:
         fd = _open(root, whole.split("/"))
+        try:
+            return _read(fd, limit_bytes, owner, path)
+        finally:
+            os.close(fd)
     except OSError as error:
         raise _refusal(error, owner, path) from error
-    try:
-        return _read(fd, limit_bytes, owner, path)
-    except OSError as error:
-        raise _refusal(error, owner, path) from error
-    finally:
-        os.close(fd)
 
 
 def _read(fd: int, limit_bytes: int, owner: str, path: str) -> bytes:

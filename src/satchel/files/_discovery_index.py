@@ -9,15 +9,16 @@ and v0.1.0, which older clients still ask for and whose index has no ``$schema``
 """
 
 import json
-import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, Literal, TypeAlias, cast
+from operator import attrgetter
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from satchel.errors import LimitExceededError
 from satchel.files._confined import path_problem
+from satchel.files._listing import is_digest
 from satchel.files._release_format import DuplicateMemberError, unique_members
 from satchel.model import (
     MAX_DESCRIPTION_CHARS,
@@ -38,7 +39,6 @@ MAX_INDEX_FINDINGS: Final = 100
 EntryType: TypeAlias = Literal["skill-md", "archive", "files"]
 """What an entry leads to; ``files`` is how v0.1.0 lists a pack, file by file."""
 
-_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _V2_TYPES: Final = ("skill-md", "archive")
 # Field names that publishers use instead.
 _WRONG_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -99,50 +99,32 @@ class _EntryError(ValueError):
         self.fix = fix
         self.severity: Severity = severity
 
-    def finding(self, where: str, number: int) -> Finding:
-        return Finding.of(
-            "index-entry",
-            where,
-            severity=self.severity,
-            number=number,
-            problem=self,
-            fix=self.fix,
-        )
-
 
 def index_v2(entries: Iterable[IndexEntry]) -> dict[str, object]:
     """Return the document to serve at `INDEX_V2`, skills by name."""
     fields = ("name", "type", "description", "url", "digest")
-    return {
-        "$schema": SCHEMA_V2,
-        "skills": [
-            {field: getattr(entry, field) for field in fields}
-            for entry in sorted(entries, key=lambda entry: entry.name)
-        ],
-    }
+    return {"$schema": SCHEMA_V2, "skills": _entries_to_json(entries, fields)}
 
 
 def index_v1(entries: Iterable[IndexEntry]) -> dict[str, object]:
     """Return the document to serve at `INDEX_V1`, skills by name."""
-    return {
-        "skills": [
-            {
-                "name": entry.name,
-                "description": entry.description,
-                "files": list(entry.files),
-            }
-            for entry in sorted(entries, key=lambda entry: entry.name)
-        ]
-    }
+    fields = ("name", "description", "files")
+    return {"skills": _entries_to_json(entries, fields)}
+
+
+def _entries_to_json(
+    entries: Iterable[IndexEntry], fields: Sequence[str]
+) -> list[dict[str, object]]:
+    return [
+        {field: getattr(entry, field) for field in fields}
+        for entry in sorted(entries, key=attrgetter("name"))
+    ]
 
 
 def parse_index(data: bytes, where: str, limits: Limits) -> DiscoveryIndex:
-    """Return what an index lists.
+    """Return what an index lists; ``where`` is what findings call it.
 
-    Args:
-        data: All of its bytes.
-        where: What to call it in findings.
-        limits: Entries after ``index_skills`` are not read, and a finding says so.
+    Entries after ``index_skills`` are not read, and a finding says so.
 
     Raises:
         NotAnIndexError: It is not JSON, or JSON of something else.
@@ -150,9 +132,8 @@ def parse_index(data: bytes, where: str, limits: Limits) -> DiscoveryIndex:
     top = _parse_json(data)
     schema = top.get("$schema")
     if schema is not None and schema != SCHEMA_V2:
-        finding = Finding.of(
-            "index-schema", where, schema=str(schema)[:120], expected=SCHEMA_V2
-        )
+        shown = str(schema)[:120]
+        finding = Finding.of("index-schema", where, schema=shown, expected=SCHEMA_V2)
         return DiscoveryIndex(findings=(finding,), is_known=False)
     listed = top.get("skills")
     if not isinstance(listed, list):
@@ -162,16 +143,7 @@ def parse_index(data: bytes, where: str, limits: Limits) -> DiscoveryIndex:
     other = _misspelled_field(top, "$schema")
     # Without the field the index is v0.1.0, which a publisher of v0.2.0 did not mean.
     if schema is None and other:
-        findings.append(
-            Finding.of(
-                "index-entry",
-                where,
-                severity="warning",
-                sentence="schema",
-                name="$schema",
-                other=other,
-            )
-        )
+        findings.append(_finding(where, sentence="schema", name="$schema", other=other))
     entries: dict[str, IndexEntry] = {}
     for number, item in islice(enumerate(items), limits.index_skills):
         try:
@@ -181,28 +153,30 @@ def parse_index(data: bytes, where: str, limits: Limits) -> DiscoveryIndex:
             else:
                 entry = _read_v2(fields, name)
         except _EntryError as error:
-            findings.append(error.finding(where, number))
+            values: dict[str, Any] = {"number": number, "problem": error}
+            values |= {"severity": error.severity, "fix": error.fix}
+            findings.append(_finding(where, **values))
             continue
         # The description in SKILL.md is used, so a bad one here does not cost the
         # entry.
         entries[name] = entry
         problem = _description_problem(fields)
         if problem:
-            findings.append(
-                Finding.of(
-                    "index-entry",
-                    where,
-                    severity="warning",
-                    sentence="description",
-                    number=number,
-                    name=name,
-                    problem=problem,
-                )
-            )
+            values = {"number": number, "name": name, "problem": problem}
+            findings.append(_finding(where, sentence="description", **values))
     return DiscoveryIndex(
         tuple(entries[name] for name in sorted(entries)),
         tuple(_limited(findings, where, len(items), limits.index_skills)),
     )
+
+
+def _finding(
+    where: str,
+    *,
+    severity: Severity = "warning",
+    **values: Any,  # noqa: ANN401 - as for `Finding.of`
+) -> Finding:
+    return Finding.of("index-entry", where, severity=severity, **values)
 
 
 def _limited(
@@ -215,9 +189,7 @@ def _limited(
         findings = [*findings, Finding.of_error(error, where, fix=fix)]
     more = len(findings) - MAX_INDEX_FINDINGS
     if more > 0:
-        rest = Finding.of(
-            "index-entry", where, severity="warning", sentence="more", count=more
-        )
+        rest = _finding(where, sentence="more", count=more)
         findings = [*findings[:MAX_INDEX_FINDINGS], rest]
     return findings
 
@@ -271,7 +243,7 @@ def _read_v2(fields: Mapping[str, object], name: str) -> IndexEntry:
         )
     url = _text_field(fields, "url")
     digest = _text_field(fields, "digest")
-    if not _DIGEST.fullmatch(digest):
+    if not is_digest(digest):
         raise _EntryError(
             f"{name}: {digest[:80]!r} is not a digest",
             "write 'sha256:' and 64 digits of 0-9 and a-f",

@@ -1,24 +1,21 @@
-"""The files of a pack: which are listed, their marks, and digests."""
+"""The files of a pack: which are listed and which are not, their marks, and digests."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import attrgetter
-from typing import Final, cast
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 from satchel.errors import LimitExceededError, rename_advice
-from satchel.files._confined import (
-    ExclusionKind,
-    escape_name,
-    exclusion_kind,
-    path_problem,
-)
+from satchel.files._confined import escape_name, folded_name, path_problem
 from satchel.model import DEFAULT_LIMITS, FileStat, Finding, Limits, Resource
 
 TREE_PREFIX: Final = "sha256-tree-v1:"
 
 _FILE_PREFIX: Final = "sha256:"
+_DIGEST: Final = re.compile(rf"{_FILE_PREFIX}[0-9a-f]{{64}}")
 
 
 def digest_bytes(data: bytes) -> str:
@@ -26,6 +23,11 @@ def digest_bytes(data: bytes) -> str:
     from hashlib import sha256
 
     return _FILE_PREFIX + sha256(data).hexdigest()
+
+
+def is_digest(text: str) -> bool:
+    """Return whether ``text`` has the form of what `digest_bytes` returns."""
+    return _DIGEST.fullmatch(text) is not None
 
 
 def tree_digest(resources: Iterable[Resource]) -> str:
@@ -44,6 +46,53 @@ def tree_digest(resources: Iterable[Resource]) -> str:
         # A source of a third party may give any string as a path.
         tree.update(f"{path}\0{digest}\n".encode("utf-8", "surrogatepass"))
     return TREE_PREFIX + tree.hexdigest()
+
+
+ExclusionKind: TypeAlias = Literal[
+    "key material", "version control", "cache", "dot-file"
+]
+"""The most severe first."""
+
+_VERSION_CONTROL: Final = frozenset(
+    {".git", ".gitattributes", ".gitignore", ".gitmodules", ".hg", ".hgignore"}
+    | {".svn", ".bzr", ".jj", "cvs", "_darcs", ".gitkeep"}
+)
+_CACHE: Final = frozenset(
+    {"__pycache__", "node_modules", ".venv", ".tox", ".nox", ".cache", ".idea"}
+    | {".mypy_cache", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints"}
+    | {".ds_store", "thumbs.db", "desktop.ini", "__macosx"}
+)
+_KEY_FILES: Final = frozenset(
+    {"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".npmrc", ".pypirc", ".netrc"}
+    | {"_netrc", ".git-credentials", ".htpasswd", ".pgpass", ".dockercfg"}
+    | {".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".envrc"}
+)
+_KEY_FILE_NAME: Final = re.compile(
+    r"\.env(?:\..*)?|.*\.(?:env|pem|key|p8|p12|pfx|jks|keystore|kdbx?|ppk|asc|gpg)"
+)
+_CACHE_NAME: Final = re.compile(r".*(?:\.py[co]|\.sw[op]|~)")
+
+
+def exclusion_kind(path: str) -> ExclusionKind | None:
+    """Return the most severe reason why no pack lists ``path``, by any of its parts."""
+    # In lower case: on macOS and Windows ".ENV" is ".env".
+    kinds = [kind for part in path.lower().split("/") if (kind := _kind_of(part))]
+    return min(kinds, key=get_args(ExclusionKind).index) if kinds else None
+
+
+def is_excluded_file(path: str) -> bool:
+    """Return whether ``path`` is of a kind that no pack lists."""
+    return exclusion_kind(path) is not None
+
+
+def _kind_of(name: str) -> ExclusionKind | None:
+    if name in _KEY_FILES or _KEY_FILE_NAME.fullmatch(name):
+        return "key material"
+    if name in _VERSION_CONTROL:
+        return "version control"
+    if name in _CACHE or _CACHE_NAME.fullmatch(name):
+        return "cache"
+    return "dot-file" if name.startswith(".") and name.strip(".") else None
 
 
 _MAX_NAMED: Final = 5
@@ -91,31 +140,22 @@ class Listing:
         self._skipped.setdefault(code, []).append((path, detail))
 
     def add(self, file: FileStat) -> None:
-        """List a file that was admitted.
-
-        Raises:
-            LimitExceededError: It is too deep, or the pack now has too many files or
-                bytes.
-        """
+        """List a file that was admitted, or raise `LimitExceededError`."""
         self.count(file.path, file.path.count("/"))
         self._size += file.size
-        if self._size > self.limits.pack_bytes:
-            limit = self.limits.pack_bytes
+        limit = self.limits.pack_bytes
+        if self._size > limit:
             raise LimitExceededError("pack_bytes", limit, self._size, "bytes")
         self._files.append(file)
 
     def count(self, path: str, depth: int) -> None:
-        """Count a file, or a folder that is about to be entered.
-
-        Raises:
-            LimitExceededError: It is too deep, or one too many.
-        """
+        """Count a file or a folder that is about to be entered; errors as for `add`."""
         limit = self.limits.pack_depth
         if depth > limit:
             raise LimitExceededError("pack_depth", limit, depth, "folders", path)
         self._entries += 1
-        if self._entries > self.limits.pack_files:
-            limit = self.limits.pack_files
+        limit = self.limits.pack_files
+        if self._entries > limit:
             raise LimitExceededError("pack_files", limit, self._entries, "files")
 
     def files(self) -> tuple[FileStat, ...]:
@@ -153,31 +193,22 @@ def _skipped_finding(code: str, places: list[tuple[str, str]]) -> Finding:
     return Finding(code, "warning", message, escape_name(path), fix=fix)
 
 
-def _collisions(paths: Iterable[str]) -> list[Finding]:
-    """Return a finding for each path that some file system takes for an earlier one.
+def _collisions(paths: Iterable[str]) -> Iterator[Finding]:
+    """Yield a finding for each path that some file system takes for an earlier one.
 
-    macOS and Windows fold case, macOS composes Unicode: one of the two files would
-    silently replace the other there.
+    One of the two files would silently replace the other there.
     """
-    import unicodedata
-
     seen: dict[str, str] = {}
-    findings: list[Finding] = []
     for path in paths:
-        folded = path.lower()
-        if not path.isascii():
-            folded = unicodedata.normalize("NFC", path).casefold()
-        first = seen.setdefault(folded, path)
+        first = seen.setdefault(folded_name(path), path)
         if first != path:
-            finding = Finding.of(
+            yield Finding.of(
                 "colliding-file-names",
                 path,
                 severity="warning",
                 first=first,
                 fix=rename_advice(),
             )
-            findings.append(finding)
-    return findings
 
 
 TOO_LARGE_FIX: Final = "make the pack smaller, or raise the limit that is named"
@@ -207,11 +238,7 @@ class WalkedPack:
 
 
 def list_folder(folder: str, at_most: int) -> list[os.DirEntry[str]]:
-    """Return the entries of a folder, unsorted; one more than ``at_most`` at most.
-
-    Raises:
-        OSError: The folder cannot be listed.
-    """
+    """Return the entries of a folder, unsorted; one more than ``at_most`` at most."""
     with os.scandir(folder) as entries:
         return list(islice(entries, at_most + 1))
 
@@ -224,13 +251,8 @@ def walk_pack(
 ) -> WalkedPack:
     """Return what the pack in ``folder`` holds, reading and following nothing.
 
-    Listed are regular files whose path `path_problem` has nothing to say about, and
-    which are not left out by kind. Everything else is a finding.
-
-    Args:
-        folder: The pack's own folder.
-        entries: Its entries, where the caller has listed it already.
-        limits: ``pack_files``, ``pack_bytes`` and ``pack_depth`` are kept.
+    What `Listing` does not list is a finding. ``entries`` are those of the folder, if
+    the caller has listed it already.
 
     Raises:
         LimitExceededError: The pack is larger than is accepted. Files and

@@ -17,7 +17,6 @@ class LruCache(Generic[_K, _V]):
     """
 
     def __init__(self, most: int) -> None:
-        """Start empty."""
         self._most = most
         self._lock = threading.Lock()
         self._entries: OrderedDict[_K, tuple[_V, int]] = OrderedDict()

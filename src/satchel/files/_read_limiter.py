@@ -36,7 +36,6 @@ class ReadLimiter:
         monotonic: Callable[[], float] = time.monotonic,
         places: int = MAX_READS,
     ) -> None:
-        """Take the source's label, for errors; all places are free."""
         self._label = label
         self._monotonic = monotonic
         self._free = threading.BoundedSemaphore(places)
@@ -48,12 +47,7 @@ class ReadLimiter:
 
     @contextmanager
     def hold(self) -> Generator[None]:
-        """Hold a place for one read.
-
-        Raises:
-            SourceUnavailableError: The source hung a moment ago, or all places are
-                taken by reads that do not come back.
-        """
+        """Hold a place for one read; `SourceUnavailableError` if none may begin now."""
         with self._lock:
             # At once, before the wait for a place: an open breaker refuses without it.
             self._permit()
@@ -80,11 +74,7 @@ class ReadLimiter:
             return start
 
     def _permit(self) -> bool:
-        """Tell whether a read that begins now is the one that tries after a rest.
-
-        Raises:
-            SourceUnavailableError: None may begin now.
-        """
+        """Tell whether a read that begins now is the one that tries after a rest."""
         now = self._monotonic()
         # No timer: a read that hangs is noticed when the next one begins.
         oldest = min(self._under_way.values(), default=now)

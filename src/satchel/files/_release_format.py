@@ -8,11 +8,16 @@ Source: docs/reference/release-format.md.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, TypeVar, cast, get_args
+from typing import Any, Final, TypeGuard, TypeVar, cast, get_args
 
 from satchel.errors import InvalidReleaseError, LimitExceededError
-from satchel.files._confined import is_excluded_file, path_problem
-from satchel.files._listing import digest_bytes, tree_digest
+from satchel.files._confined import folded_name, path_problem
+from satchel.files._listing import (
+    digest_bytes,
+    is_digest,
+    is_excluded_file,
+    tree_digest,
+)
 from satchel.model import (
     DEFAULT_LIMITS,
     RELEASE_FILE,
@@ -34,7 +39,6 @@ FORMAT: Final = "satchel-release"
 SITE_FORMAT: Final = "satchel-site"
 
 _ID: Final = re.compile(r"sha256-tree-v1:[0-9a-f]{64}")
-_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MAX_SIZE: Final = 2**53 - 1
 """A size that every reader of JSON takes for the same number (RFC 8259, section 6)."""
 
@@ -81,15 +85,6 @@ def folder_problem(skill_id: str) -> str:
     if skill_id.startswith("."):
         return "it begins with a dot"
     return path_problem(skill_id)
-
-
-def folded_name(path: str) -> str:
-    """Return ``path`` as macOS and Windows compare it: equals are one file there."""
-    if path.isascii():
-        return path.lower()
-    import unicodedata
-
-    return unicodedata.normalize("NFC", path).casefold()
 
 
 def canonical_json(value: object) -> bytes:
@@ -166,10 +161,9 @@ def parse_release_file(
             ``where`` is what to call it.
         LimitExceededError: It is larger than ``limits.release_bytes``.
     """
-    if len(data) > limits.release_bytes:
-        raise LimitExceededError(
-            "release_bytes", limits.release_bytes, len(data), "bytes", where
-        )
+    most = limits.release_bytes
+    if len(data) > most:
+        raise LimitExceededError("release_bytes", most, len(data), "bytes", where)
     try:
         document = json.loads(data, object_pairs_hook=unique_members)
     except DuplicateMemberError as error:
@@ -209,16 +203,17 @@ class _ReleaseParser:
         kind, version = top.get("format"), top.get("schema_version")
         if kind not in (FORMAT, SITE_FORMAT):
             raise self._error("format", f"expected {FORMAT!r}")
-        # In Python, True is an int.
-        if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        if not _is_count(version) or version < 1:
             raise self._error("schema_version", "expected a number from 1")
         if version > SCHEMA_VERSION:
-            raise self._error(
-                "schema_version", f"{version} is of a later Satchel; upgrade this one"
-            )
+            detail = f"{version} is of a later Satchel; upgrade this one"
+            raise self._error("schema_version", detail)
         if kind == SITE_FORMAT:
             return check_release_id(self._text(top, "release", ""), self._where)
-        skills = tuple(self._skills(top))
+        skills = tuple(
+            self._skill(fields, f"{at}.")
+            for at, fields in self._objects(top, "skills", "")
+        )
         others = tuple(self._others(top))
         self._check_names([skill.id for skill in skills], "skills")
         self._check_names([resource.path for resource in others], "files")
@@ -230,15 +225,8 @@ class _ReleaseParser:
         self._check_names([resource.path for resource in files], "files")
         return Release(tree_digest(files), skills, others, own)
 
-    def _skills(self, top: Mapping[str, object]) -> Iterator[ReleasedSkill]:
-        for number, item in enumerate(self._list(top, "skills", "")):
-            at = f"skills[{number}]"
-            yield self._skill(self._object(item, at), f"{at}.")
-
     def _others(self, top: Mapping[str, object]) -> Iterator[Resource]:
-        for number, item in enumerate(self._list(top, "files", "")):
-            at = f"files[{number}]"
-            fields = self._object(item, at)
+        for at, fields in self._objects(top, "files", ""):
             resource = self._resource(fields, f"{at}.")
             problem = path_problem(resource.path)
             if resource.path.startswith("skills/") or resource.path == RELEASE_FILE:
@@ -254,9 +242,7 @@ class _ReleaseParser:
             raise self._error(f"{at}id", problem)
         files: list[Resource] = []
         buckets: dict[Bucket, list[str]] = {bucket: [] for bucket in _BUCKETS}
-        for number, item in enumerate(self._list(fields, "resources", at)):
-            here = f"{at}resources[{number}]"
-            entry = self._object(item, here)
+        for here, entry in self._objects(fields, "resources", at):
             resource = self._resource(entry, f"{here}.")
             self._check_path(skill_id, resource.path, here)
             files.append(resource)
@@ -287,19 +273,12 @@ class _ReleaseParser:
         if category not in get_args(Category):
             raise self._error(f"{at}category", "expected standard or raw")
         optional: dict[str, Any] = {
-            **{
-                key: self._text(fields, key, at)
-                for key in _TEXT_FIELDS
-                if key in fields
-            },
-            **{key: self._texts(fields, key, at) for key in _LIST_FIELDS},
-            **{
-                key: self._typed(
-                    fields.get(key, True), bool, f"{at}{key}", "true or false"
-                )
-                for key in _FLAG_FIELDS
-            },
+            key: self._text(fields, key, at) for key in _TEXT_FIELDS if key in fields
         }
+        optional |= {key: self._texts(fields, key, at) for key in _LIST_FIELDS}
+        for key in _FLAG_FIELDS:
+            flag = fields.get(key, True)
+            optional[key] = self._typed(flag, bool, f"{at}{key}", "true or false")
         references, scripts, assets, others = (tuple(buckets[b]) for b in _BUCKETS)
         return Descriptor(
             id=self._name(fields, "id", at),
@@ -336,13 +315,9 @@ class _ReleaseParser:
 
     def _resource(self, fields: Mapping[str, object], at: str) -> Resource:
         digest, size = self._text(fields, "digest", at), fields.get("size")
-        if not _DIGEST.fullmatch(digest):
+        if not is_digest(digest):
             raise self._error(f"{at}digest", "expected sha256: and 64 hex digits")
-        if (
-            isinstance(size, bool)
-            or not isinstance(size, int)
-            or not (0 <= size <= _MAX_SIZE)
-        ):
+        if not _is_count(size) or size > _MAX_SIZE:
             raise self._error(f"{at}size", "expected a count of bytes")
         return Resource(self._text(fields, "path", at), digest, size)
 
@@ -363,12 +338,9 @@ class _ReleaseParser:
         self, fields: Mapping[str, object], key: str, at: str
     ) -> tuple[str, ...]:
         items = self._list(fields, key, at) if key in fields else []
-        return tuple(
-            self._encodable(
-                self._typed(item, str, f"{at}{key}", "a list of texts"), f"{at}{key}"
-            )
-            for item in items
-        )
+        at += key
+        texts = (self._typed(item, str, at, "a list of texts") for item in items)
+        return tuple(self._encodable(text, at) for text in texts)
 
     def _encodable(self, text: str, at: str) -> str:
         # JSON can hold a lone surrogate, which no output could encode.
@@ -383,6 +355,14 @@ class _ReleaseParser:
         value = fields.get(key)
         return cast("list[object]", self._typed(value, list, f"{at}{key}", "a list"))
 
+    def _objects(
+        self, fields: Mapping[str, object], key: str, at: str
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the objects of a list, each with its place in the document."""
+        for number, item in enumerate(self._list(fields, key, at)):
+            place = f"{at}{key}[{number}]"
+            yield place, self._object(item, place)
+
     def _object(self, value: object, at: str) -> dict[str, Any]:
         return cast("dict[str, Any]", self._typed(value, dict, at, "an object"))
 
@@ -393,3 +373,8 @@ class _ReleaseParser:
 
     def _error(self, at: str, detail: str) -> InvalidReleaseError:
         return InvalidReleaseError(self._where, f"{at}: {detail}")
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    # In Python, JSON's true is an int.
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

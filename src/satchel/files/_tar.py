@@ -15,8 +15,7 @@ import zlib
 from tarfile import BLOCKSIZE, HeaderError, TarInfo
 from typing import Final
 
-from satchel.errors import ArchiveError
-from satchel.files._archive_tree import ArchiveBudget, ArchiveTree, inflate, shown_name
+from satchel.files._archive_tree import ArchiveTree, inflate, shown_name
 
 _END: Final = bytes(BLOCKSIZE)
 _GZIP_WBITS: Final = 16 + zlib.MAX_WBITS
@@ -55,28 +54,19 @@ _HARMLESS_FOR_ALL: Final = frozenset(
 )
 
 
-def read_tar(data: bytes, tree: ArchiveTree, budget: ArchiveBudget) -> None:
-    """Put every file of a .tar.gz into ``tree``.
-
-    Raises:
-        ArchiveError: See `satchel.files.unpack`.
-        LimitExceededError: As there.
-    """
+def read_tar(data: bytes, tree: ArchiveTree) -> None:
+    """Put every file of a .tar.gz into ``tree``; errors are those of `unpack`."""
     # Headers, names and padding are not part of a file; the number of members bounds
     # them.
-    overhead = budget.most_members * 4 * BLOCKSIZE
-    out = inflate(data, _GZIP_WBITS, budget, overhead=overhead)
-    _TarReader(b"".join(out), tree, budget).read()
+    overhead = tree.budget.most_members * 4 * BLOCKSIZE
+    out = inflate(data, _GZIP_WBITS, tree.budget, overhead=overhead)
+    _TarReader(b"".join(out), tree).read()
 
 
 class _TarReader:
-    def __init__(self, data: bytes, tree: ArchiveTree, budget: ArchiveBudget) -> None:
+    def __init__(self, data: bytes, tree: ArchiveTree) -> None:
         self._data = data
         self._tree = tree
-        self._budget = budget
-
-    def error(self, detail: str) -> ArchiveError:
-        return ArchiveError(self._budget.where, detail)
 
     def read(self) -> None:
         """Read all members, up to the two empty blocks that end the archive."""
@@ -92,36 +82,40 @@ class _TarReader:
                 self._check_for_all(content)
             elif header.type in {_PAX, _GNU_NAME}:
                 if long_name is not None:
-                    raise self.error("two extended headers stand before one member")
+                    raise self._tree.error(
+                        "two extended headers stand before one member"
+                    )
                 long_name = self._long_name(header.type, content, position)
             else:
                 self._take(header, long_name or header.name, content)
                 long_name = None
         if long_name is not None:
-            raise self.error("an extended header stands before no member")
+            raise self._tree.error("an extended header stands before no member")
 
     def _header(self, position: int) -> TarInfo | None:
         """Return the header at ``position``; None at the end of the archive."""
         block = self._data[position : position + BLOCKSIZE]
         if len(block) < BLOCKSIZE:
-            raise self.error("the .tar ends early")
+            raise self._tree.error("the .tar ends early")
         if block == _END:
             # Zeros pad the archive; some programs read members that come after them.
             rest = self._data[position:]
             if len(rest) < 2 * BLOCKSIZE or rest.strip(b"\0"):
-                raise self.error("there is data after the end of the .tar")
+                raise self._tree.error("there is data after the end of the .tar")
             return None
         magic, has_prefix = block[257:265], block[345] != 0
         if magic not in {_POSIX, _GNU}:
-            raise self.error("it is no .tar of a kind that is written today")
+            raise self._tree.error("it is no .tar of a kind that is written today")
         if has_prefix and magic == _GNU:  # the time of a backup, or a folder
-            raise self.error("a header has a field that programs read differently")
+            raise self._tree.error(
+                "a header has a field that programs read differently"
+            )
         try:
             header = TarInfo.frombuf(block, "utf-8", "surrogateescape")
         except HeaderError:
-            raise self.error("a header of the .tar is damaged") from None
+            raise self._tree.error("a header of the .tar is damaged") from None
         if not _OCTAL.fullmatch(block[124:136]):  # other numbers are for 8 GiB and more
-            raise self.error("the size of a member is no octal number")
+            raise self._tree.error("the size of a member is no octal number")
         # Decoded again, strictly: tarfile keeps wrong bytes as surrogates.
         header.name = self._text(header.name.encode("utf-8", "surrogateescape"))
         return header
@@ -131,7 +125,7 @@ class _TarReader:
             return name.decode()
         except UnicodeDecodeError:
             shown = shown_name(name.decode("latin-1"))
-            raise self.error(f"{shown}: the name is not UTF-8") from None
+            raise self._tree.error(f"{shown}: the name is not UTF-8") from None
 
     def _take(self, header: TarInfo, name: str, content: bytes) -> None:
         folder = header.type == _FOLDER
@@ -146,23 +140,21 @@ class _TarReader:
 
     def _check_extended(self, content: bytes) -> None:
         # Each of them takes time, so it counts as a member.
-        self._budget.take_member()
+        self._tree.budget.take_member()
         if len(content) > _MAX_EXTENDED_BYTES:
-            raise self.error("an extended header is too long")
+            raise self._tree.error("an extended header is too long")
 
     def _long_name(self, kind: bytes, content: bytes, position: int) -> str:
         """Return the name of the next member; empty if its header has it.
 
-        Args:
-            kind: Of the extended header.
-            content: Of the extended header.
-            position: Of the member's own header.
+        ``kind`` and ``content`` are those of the extended header, ``position`` is that
+        of the member's own.
         """
         self._check_extended(content)
         if kind == _GNU_NAME:
             name = self._text(content.removesuffix(b"\0"))
             if not name:
-                raise self.error("a long name is empty")
+                raise self._tree.error("a long name is empty")
             return name
         records = self._records(content)
         size = records.get("size")
@@ -170,7 +162,7 @@ class _TarReader:
         if size is not None:
             member = self._header(position)
             if member is None or size != str(member.size):
-                raise self.error("a member has two sizes")
+                raise self._tree.error("a member has two sizes")
         return records.get("path", "")
 
     def _check_for_all(self, content: bytes) -> None:
@@ -178,7 +170,7 @@ class _TarReader:
         self._check_extended(content)
         for key in self._records(content):
             if key not in _HARMLESS_FOR_ALL:
-                raise self.error(f"{shown_name(key)} is declared for all members")
+                raise self._tree.error(f"{shown_name(key)} is declared for all members")
 
     def _records(self, content: bytes) -> dict[str, str]:
         """Return the records of an extended header: ``length key=value``."""
@@ -188,13 +180,15 @@ class _TarReader:
             length = _RECORD.match(content, position)
             end = position + int(length[1]) if length else 0
             if length is None or end > len(content) or end <= length.end():
-                raise self.error("an extended header is damaged")
+                raise self._tree.error("an extended header is damaged")
             key, equals, value = content[length.end() : end].partition(b"=")
             if not (equals and value.endswith(b"\n")):
-                raise self.error("an extended header is damaged")
+                raise self._tree.error("an extended header is damaged")
             name = self._text(key)
             if name in records or _AMBIGUOUS.fullmatch(name):
-                raise self.error(f"an extended header may not say {shown_name(name)}")
+                raise self._tree.error(
+                    f"an extended header may not say {shown_name(name)}"
+                )
             # Other values, for example extended attributes, may be any bytes.
             is_used = name in {"path", "size"}
             records[name] = self._text(value[:-1]) if is_used else ""

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from satchel.errors import ArchiveError
-from satchel.files._archive_tree import ArchiveBudget, ArchiveTree
+from satchel.files._archive_tree import ArchiveTree
 from satchel.files._tar import read_tar
 from satchel.files._zip import read_zip
 from satchel.model import DEFAULT_LIMITS, Limits
@@ -19,17 +18,10 @@ _TAIL_BYTES: Final = 16_384
 """Bytes at the end of an archive: tar pads to a record of 10,240."""
 
 
-def is_archive(data: bytes) -> bool:
-    """Return whether ``data`` begins like an archive."""
-    return data.startswith((_ZIP, _GZIP))
-
-
 def archive_size_limit(limits: Limits = DEFAULT_LIMITS) -> int:
-    """Return the size above which an archive cannot be within ``limits``, in bytes.
-
-    A release stores files without compressing them, so this is a little more than
-    what may come out.
-    """
+    """Return the size above which an archive cannot be within ``limits``, in bytes."""
+    # A release stores files without compressing them, so the archive may be a little
+    # larger than what comes out of it.
     headers = limits.archive_files * _HEADERS_BYTES + _TAIL_BYTES
     return limits.archive_bytes + headers
 
@@ -76,20 +68,14 @@ def unpack(
 def open_archive(
     data: bytes, *, limits: Limits = DEFAULT_LIMITS, where: str = ""
 ) -> UnpackedArchive:
-    """Return the files as `unpack` does, and the folder that they were in.
-
-    Raises:
-        ArchiveError, LimitExceededError: As for `unpack`.
-    """
-    budget = ArchiveBudget(limits, len(data), where)
-    tree = ArchiveTree(budget, limits.pack_depth, where)
+    """Return the files as `unpack` does, and the folder that they were in."""
+    tree = ArchiveTree(limits, len(data), where)
     # The first bytes decide, not the name, which a publisher may choose freely.
     if data.startswith(_GZIP):
-        read_tar(data, tree, budget)
+        read_tar(data, tree)
     elif data.startswith(_ZIP):
-        read_zip(data, tree, budget)
+        read_zip(data, tree)
     else:
-        detail = "it begins neither like a .zip nor like a .tar.gz"
-        raise ArchiveError(where, detail)
+        raise tree.error("it begins neither like a .zip nor like a .tar.gz")
     files = tree.pack()
     return UnpackedArchive(tree.folder, files)

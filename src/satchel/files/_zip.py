@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from satchel.errors import ArchiveError
-from satchel.files._archive_tree import ArchiveBudget, ArchiveTree, inflate, shown_name
+from satchel.files._archive_tree import ArchiveTree, inflate, shown_name
 
 _END: Final = struct.Struct("<L4H2LH")
 _CENTRAL: Final = struct.Struct("<L6H3L5H2L")
@@ -60,73 +59,64 @@ class _ZipMember:
         return bool(self.flags & _LENGTHS_FOLLOW)
 
 
-def read_zip(data: bytes, tree: ArchiveTree, budget: ArchiveBudget) -> None:
-    """Put every file of a .zip into ``tree``.
-
-    Raises:
-        ArchiveError: See `satchel.files.unpack`.
-        LimitExceededError: As there.
-    """
-    reader = _ZipReader(data, tree, budget)
+def read_zip(data: bytes, tree: ArchiveTree) -> None:
+    """Put every file of a .zip into ``tree``; errors are those of `unpack`."""
+    reader = _ZipReader(data, tree)
     central, members = reader.directory()
     position = 0
     # The central directory may list the members in any order.
     for member in sorted(members, key=lambda member: member.offset):
         if member.offset != position:
-            raise reader.error("it has bytes that belong to no member, or to two")
+            raise tree.error("it has bytes that belong to no member, or to two")
         position = reader.read(member)
     if position != central:
-        raise reader.error("it has bytes that belong to no member, or to two")
+        raise tree.error("it has bytes that belong to no member, or to two")
 
 
 class _ZipReader:
-    def __init__(self, data: bytes, tree: ArchiveTree, budget: ArchiveBudget) -> None:
+    def __init__(self, data: bytes, tree: ArchiveTree) -> None:
         self._data = data
         self._tree = tree
-        self._budget = budget
-
-    def error(self, detail: str) -> ArchiveError:
-        return ArchiveError(self._budget.where, detail)
 
     def directory(self) -> tuple[int, list[_ZipMember]]:
         """Return where the central directory begins, and its members (4.3.12)."""
         end = self._data.rfind(_END_SIGN)
         if end < 0 or end + _END.size > len(self._data):
-            raise self.error("the .zip ends early: it has no end record")
+            raise self._tree.error("the .zip ends early: it has no end record")
         _, disk, first_disk, here, count, size, start, comment = _END.unpack_from(
             self._data, end
         )
         if end + _END.size + comment != len(self._data):
-            raise self.error("there is data after the end of the .zip")
+            raise self._tree.error("there is data after the end of the .zip")
         if disk or first_disk or here != count:
-            raise self.error("it is one part of a .zip in several parts")
+            raise self._tree.error("it is one part of a .zip in several parts")
         if start + size != end:
             # The records of zip64 would be here, and data in front of the .zip shows.
-            raise self.error(
+            raise self._tree.error(
                 "its central directory is not where the end record says: there is "
                 "data in front of the .zip, or it is a zip64"
             )
         # Before they are read, which takes time and memory for each.
-        self._budget.check_members(count)
+        self._tree.budget.check_members(count)
         members = list(self._members(start, end))
         if len(members) != count:
-            raise self.error("its end record counts more or fewer members")
+            raise self._tree.error("its end record counts more or fewer members")
         return start, members
 
     def _members(self, position: int, end: int) -> Iterator[_ZipMember]:
         while position < end:
             head = self._unpack(_CENTRAL, position, end)
-            sign, made_by, _, flags, method, _, _, crc, packed, size = head[:10]
+            sign, _, _, flags, method, _, _, crc, packed, size = head[:10]
             name_size, extra_size, comment_size, disk, _, attributes, offset = head[10:]
             if sign != _CENTRAL_SIGN or disk:
-                raise self.error("its central directory is damaged")
+                raise self._tree.error("its central directory is damaged")
             position += _CENTRAL.size
             name = self._slice(position, name_size, end)
             self._check_extra(self._slice(position + name_size, extra_size, end), name)
             position += name_size + extra_size
             self._slice(position, comment_size, end)
             position += comment_size
-            del made_by  # a link is refused, whichever system made it
+            # Whichever system made it (the field that is skipped): a link is refused.
             kind = stat.S_IFMT(attributes >> 16)
             yield _ZipMember(name, flags, method, crc, packed, size, offset, kind)
 
@@ -156,7 +146,7 @@ class _ZipReader:
             return raw.decode()
         except UnicodeDecodeError:
             detail = f"{shown_name(raw.decode('latin-1'))}: the name is not UTF-8"
-            raise self.error(detail) from None
+            raise self._tree.error(detail) from None
 
     def _check(self, member: _ZipMember, name: str, *, folder: bool) -> None:
         """Refuse all but plain members, before any of it is unpacked."""
@@ -203,10 +193,10 @@ class _ZipReader:
         self, member: _ZipMember, packed: memoryview
     ) -> Iterator[bytes | memoryview]:
         if member.method == _STORED:
-            self._budget.take_out(len(packed))
+            self._tree.budget.take_out(len(packed))
             yield packed
         else:
-            yield from inflate(packed, _RAW, self._budget)
+            yield from inflate(packed, _RAW, self._tree.budget)
 
     def _described(self, member: _ZipMember, name: str, position: int) -> int:
         """Return where a member ends: after the lengths that follow it (4.3.9)."""
@@ -227,24 +217,26 @@ class _ZipReader:
             position += _EXTRA.size + size
             fields += 1
             if position > len(extra) or fields > _MOST_FIELDS:
-                raise self.error("an extra field is damaged")
+                raise self._tree.error("an extra field is damaged")
             if kind == _ZIP64:
-                raise self.error("it is a zip64, which is not needed at this size")
+                raise self._tree.error(
+                    "it is a zip64, which is not needed at this size"
+                )
             # A version, a checksum of the other name, then the name.
             field = extra[position - size : position] if kind == _UNICODE_PATH else b""
             if field and field[5:] != name:
-                raise self.error("a member has two names")
+                raise self._tree.error("a member has two names")
         if extra[position:].strip(b"\0"):
-            raise self.error("an extra field is damaged")
+            raise self._tree.error("an extra field is damaged")
 
     def _unpack(self, what: struct.Struct, position: int, end: int) -> tuple[int, ...]:
         if position + what.size > end:
-            raise self.error("a header is cut off")
+            raise self._tree.error("a header is cut off")
         return what.unpack_from(self._data, position)
 
     def _slice(self, position: int, size: int, end: int) -> bytes:
         if position + size > end:
-            raise self.error("a header is cut off")
+            raise self._tree.error("a header is cut off")
         return self._data[position : position + size]
 
 

@@ -42,13 +42,7 @@ class ArchiveSource(SourceAbilities):
         label: str | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        """Take the file, relative to the current working folder; open nothing.
-
-        Args:
-            path: The archive.
-            label: What to call the source; None is ``path`` as it is given.
-            limits: Bounds on what is accepted.
-        """
+        """Open nothing yet; ``path`` is relative to the current working folder."""
         written = os.fspath(path)
         self.label: Final = written if label is None else label
         self._shown: Final = written
@@ -58,37 +52,28 @@ class ArchiveSource(SourceAbilities):
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
-        """Return what a debugger shows."""
         return f"{type(self).__name__}({self._shown!r}, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the pack, then its findings.
-
-        Raises:
-            SourceUnavailableError: The file does not exist, or cannot be read.
-        """
+        """Return the pack, then its findings."""
         opened = self._open()
         if opened.finding is not None:
             return (opened.finding,)
         return opened.packs.scan()
 
     def manifest(self, key: str) -> bytes:
-        """Return the raw SKILL.md."""
         return self._open().packs.manifest(key)
 
     def files(self, key: str) -> tuple[FileStat, ...]:
-        """Return the files of the pack, sorted by path."""
         return self._open().packs.files(key)
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Return one file's raw bytes."""
         opened = self._open()
         if opened.finding is not None:
             raise SkillNotFoundError(key)
         return opened.packs.read(key, path, limit_bytes)
 
     def close(self) -> None:
-        """Drop what was unpacked."""
         self._opened = None
 
     def _open(self) -> _OpenedArchive:

@@ -83,12 +83,7 @@ class FolderSearch:
     _too_deep: int = 0
 
     def run(self) -> FolderSearchResult:
-        """Search, links last, so that each pack is found where it really is.
-
-        Raises:
-            OSError: The root cannot be listed.
-            ValueError: The root is no path that this system could have.
-        """
+        """Search; ``OSError`` or ``ValueError`` if the root cannot be listed."""
         self._left = self.limits.scan_entries
         if not self.starts:
             self._enter(self.root, "", 0)
@@ -273,10 +268,7 @@ class FolderSearch:
     def _admit(
         self, key: str, path: str, place: PackLocation, *, depth: int | None = None
     ) -> bool:
-        """Search where no plain key leads; return whether a pack was found there.
-
-        A folder that was searched before adds nothing, so that no cycle goes round.
-        """
+        """Search where no plain key leads; return whether a pack was found there."""
         if path in self._visited:
             return False  # links may lead in a circle
         before = len(self._found)

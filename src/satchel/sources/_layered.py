@@ -109,13 +109,7 @@ class LayeredSource(SourceAbilities):
         label: str = "layers",
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        """Take the layers, the lowest first; look at nothing.
-
-        Args:
-            layers: A name and a source for each.
-            label: What to call the source.
-            limits: Bounds on what is accepted.
-        """
+        """Look at nothing yet; ``layers`` are in order, the lowest first."""
         self.label: Final = label
         self._layers: Final = tuple(
             (layer, with_abilities(source)) for layer, source in layers
@@ -125,16 +119,11 @@ class LayeredSource(SourceAbilities):
         self._packs: dict[str, tuple[_LayerPart, ...]] | None = None
 
     def __repr__(self) -> str:
-        """Return what a debugger shows."""
         names = ", ".join(layer for layer, _ in self._layers)
         return f"{type(self).__name__}({names}, label={self.label!r})"
 
     def scan(self) -> Iterable[Found | Finding]:
-        """Return the packs, sorted by key, then what was met in any layer.
-
-        Raises:
-            SourceUnavailableError: A layer does not answer.
-        """
+        """Return the packs, sorted by key, then the findings of all layers."""
         packs: dict[str, list[_LayerPart]] = {}
         findings: list[Finding] = []
         for layer, source in self._layers:
@@ -190,22 +179,15 @@ class LayeredSource(SourceAbilities):
         raise ReferenceNotFoundError(key, path)
 
     def explain(self, key: str) -> LayerExplanation:
-        """Return which layer gives what of a skill.
-
-        Raises:
-            SkillNotFoundError: No layer has it.
-            SkillError: As for `manifest`.
-        """
+        """Return which layer gives what of a skill; errors are those of `manifest`."""
         parts = self._parts(key)
         files: dict[str, str] = {}
         for part in parts:
             stats = part.source.files(part.found.key)
             files |= {stat.path: part.layer for stat in stats}
         files.pop(SKILL_FILE, None)
-        layers = self._read(parts)
-        merged = merge_layers(
-            key, [Layer(p.layer, written.fields) for p, written in layers]
-        )
+        layers = [(part, self._written(part)) for part in parts]
+        merged = merge_layers(key, [Layer(p.layer, w.fields) for p, w in layers])
         return LayerExplanation(
             str(merged.fields.get("name", key.rpartition("/")[2])),
             tuple((part.layer, part.found.location) for part in parts),
@@ -226,7 +208,6 @@ class LayeredSource(SourceAbilities):
         return tuple(source.progress for _, source in self._layers)
 
     def close(self) -> None:
-        """Close every layer."""
         for _, source in self._layers:
             source.close()
 
@@ -239,16 +220,9 @@ class LayeredSource(SourceAbilities):
         return parts
 
     def _merged(self, key: str, parts: Sequence[_LayerPart]) -> bytes:
-        layers = self._read(parts)
-        merged = merge_layers(
-            key, [Layer(p.layer, written.fields) for p, written in layers]
-        )
+        layers = [(part, self._written(part)) for part in parts]
+        merged = merge_layers(key, [Layer(p.layer, w.fields) for p, w in layers])
         return render_frontmatter(merged.fields).encode() + _body(layers)[1]
-
-    def _read(
-        self, parts: Sequence[_LayerPart]
-    ) -> list[tuple[_LayerPart, WrittenFrontmatter]]:
-        return [(part, self._written(part)) for part in parts]
 
     def _written(self, part: _LayerPart) -> WrittenFrontmatter:
         """Return what one layer says; frontmatter that needs a repair is refused."""

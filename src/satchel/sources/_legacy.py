@@ -70,25 +70,21 @@ class LegacySourceAdapter:
     def __init__(
         self, older: LegacySource, *, label: str, limits: Limits = DEFAULT_LIMITS
     ) -> None:
-        """Wrap ``older``; nothing of it is called yet."""
         self.label: Final = label
         self.older: Final = older
         self._limits = limits
 
     def __repr__(self) -> str:
-        """Return what a debugger shows."""
         return f"{type(self).__name__}({self.older!r}, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
         """Return the skills, sorted by name."""
-        packs = [
+        return tuple(
             Found(name, f"{self.label}/{name}", digest_bytes(_skill_md(skill)))
             for name, skill in sorted(self._skills().items())
-        ]
-        return tuple(packs)
+        )
 
     def manifest(self, key: str) -> bytes:
-        """Return a SKILL.md with the fields of the skill."""
         return self.read(key, SKILL_FILE, self._limits.skill_md_bytes)
 
     def files(self, key: str) -> tuple[FileStat, ...]:
@@ -105,7 +101,6 @@ class LegacySourceAdapter:
         return listing.files()
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Return one file's raw bytes."""
         check_path(path, key)
         data = self._data(self._skill(key), key, path)
         check_read_size(path, len(data), limit_bytes)

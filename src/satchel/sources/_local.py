@@ -95,7 +95,6 @@ class LocalSource(SourceAbilities):
         self._running: FolderSearch | None = None
 
     def __repr__(self) -> str:
-        """Return what a debugger shows."""
         return f"{type(self).__name__}({self._shown!r}, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:

@@ -65,11 +65,6 @@ class MemorySource(SourceAbilities):
     ) -> None:
         """Copy the packs, and write a SKILL.md for each skill.
 
-        Args:
-            what: Skills written in code, and packs; text in these is taken as UTF-8.
-            label: What to call the source.
-            limits: Bounds on what is accepted.
-
         Raises:
             SkillManifestError: A skill has no description to list it by.
             DuplicateSkillError: Two of them have one name.
@@ -84,11 +79,10 @@ class MemorySource(SourceAbilities):
         self._packs = MappingProxyType(packs)
 
     def __repr__(self) -> str:
-        """Return what a debugger shows."""
         return f"{type(self).__name__}({len(self._packs)} packs, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the packs, sorted by key, then what is wrong with some."""
+        """Return the packs, sorted by key, then the findings."""
         packs: list[Found] = []
         findings: list[Finding] = []
         for key in sorted(self._packs):
@@ -106,7 +100,6 @@ class MemorySource(SourceAbilities):
         return (*packs, *findings)
 
     def manifest(self, key: str) -> bytes:
-        """Return the raw SKILL.md."""
         data = self._pack(key).get(SKILL_FILE)
         if data is None:
             raise SkillNotFoundError(key)
@@ -114,12 +107,10 @@ class MemorySource(SourceAbilities):
         return data
 
     def files(self, key: str) -> tuple[FileStat, ...]:
-        """Return the files of the pack, sorted by path."""
         self._pack(key)
         return self._list(key)[0]
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Return one file's raw bytes."""
         check_path(path, key)
         data = self._pack(key).get(path)
         if data is None:

@@ -34,7 +34,6 @@ class PluginSource(SourceWrapper):
     """A source that an entry point gave, under a label that says so."""
 
     def __init__(self, source: SkillSource, label: str) -> None:
-        """Give the source its label."""
         super().__init__(source)
         self._label = label
 
@@ -48,12 +47,10 @@ class SkippedPlugins(MemorySource):
     """No pack, and a finding for each plug-in that was left out."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
-        """Keep the findings."""
         super().__init__(label="plugins")
         self._findings = tuple(findings)
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the findings."""
         return self._findings
 
 
@@ -77,14 +74,10 @@ def load_plugins(
     only: Collection[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Plugins:
-    """Enumerate the entry points now, and open each; sorted by name.
+    """Open the entry points that are there now, sorted by name.
 
-    One that does not open is logged and is a finding; the others are not affected.
-
-    Args:
-        deny: Names of entry points or distributions, or labels, to leave out.
-        only: Names of distributions to take; None is all.
-        limits: Bounds for sources of the older protocol.
+    One that does not open is logged and is a finding; the others are not affected. The
+    arguments are those of `satchel.sources.packages`.
     """
     names = None if only is None else set(map(normal_distribution_name, only))
     denied = {*deny, *map(normal_distribution_name, deny)}

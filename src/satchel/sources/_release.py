@@ -88,15 +88,10 @@ class ReleaseSource(SourceAbilities):
         near: bool = False,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        """Set up the source; fetch nothing.
+        """Fetch nothing yet; ``fetch`` is called from any thread.
 
-        Args:
-            fetch: Reads files of the place; called from any thread.
-            label: What to call the source.
-            pin: The id that the release must have.
-            shown: The prefix of paths in messages; None is ``label``.
-            near: Whether ``fetch`` reads from a disk of this machine.
-            limits: Bounds on what is accepted.
+        ``shown`` begins the paths in messages; None is ``label``. ``near`` is whether
+        ``fetch`` reads from a disk of this machine.
 
         Raises:
             InvalidReleaseError: ``pin`` is not the id of a release.
@@ -111,7 +106,6 @@ class ReleaseSource(SourceAbilities):
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
-        """Return what a debugger shows."""
         return f"{type(self).__name__}({self._shown!r}, pin={self.pin!r})"
 
     @property
@@ -126,8 +120,6 @@ class ReleaseSource(SourceAbilities):
         Raises:
             InvalidReleaseError: There is no release here, or not the one pinned.
             DigestMismatchError: It is another one than the pin, or the site, says.
-            LimitExceededError: release.json is larger than the limits allow.
-            SourceUnavailableError: The place does not answer.
         """
         with self._lock:
             if self._current is None or self.pin is None:
@@ -150,11 +142,9 @@ class ReleaseSource(SourceAbilities):
         )
 
     def manifest(self, key: str) -> bytes:
-        """Return the raw SKILL.md."""
         return self.read(key, SKILL_FILE, self._limits.skill_md_bytes)
 
     def files(self, key: str) -> tuple[FileStat, ...]:
-        """Return the files of the pack with their digests, sorted by path."""
         return self._skill(key).descriptor.files
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
@@ -162,7 +152,6 @@ class ReleaseSource(SourceAbilities):
 
         Raises:
             DigestMismatchError: They are not those of the release.
-            SkillError: As for every source.
         """
         check_path(path, key)
         files = self._skill(key).resources
@@ -174,11 +163,7 @@ class ReleaseSource(SourceAbilities):
         return self._checked(whole, key, path)
 
     def read_file(self, file: Resource) -> bytes:
-        """Return the checked bytes of any file of the release, by its path in there.
-
-        Raises:
-            SkillError: As for `read`; it names the path.
-        """
+        """Return the checked bytes of any file of the release, by its path in there."""
         current = self._use()
         if file == current.release.document:
             return current.document
@@ -229,12 +214,11 @@ class ReleaseSource(SourceAbilities):
             raise DigestMismatchError(name, path, detail=detail) from error
         if len(data) != file.size:
             detail = f"it has {len(data):,} bytes, and not {file.size:,}"
-            raise DigestMismatchError(name, path, detail=detail)
-        digest = digest_bytes(data)
-        if digest != file.digest:
+        elif (digest := digest_bytes(data)) != file.digest:
             detail = f"its digest is {digest}, and not {file.digest}"
-            raise DigestMismatchError(name, path, detail=detail)
-        return data
+        else:
+            return data
+        raise DigestMismatchError(name, path, detail=detail)
 
     def _fetch_current(self) -> _CurrentRelease:
         if self.pin is not None:
@@ -280,10 +264,9 @@ class ReleaseSource(SourceAbilities):
         try:
             return self._fetch(path, limit)
         except LimitExceededError as error:
-            where = f"{self._shown}/{path}"
-            raise LimitExceededError(
-                "release_bytes", limit, error.actual, "bytes", where
-            ) from error
+            actual, where = error.actual, f"{self._shown}/{path}"
+            name = "release_bytes"
+            raise LimitExceededError(name, limit, actual, "bytes", where) from error
 
     def _compare(self, actual: str, expected: str | None, path: str) -> None:
         if expected not in (None, actual):
@@ -298,11 +281,7 @@ def release_folder(
     label: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> ReleaseSource:
-    """Make a source of a release, or a site of releases, in a folder.
-
-    Raises:
-        InvalidReleaseError: ``pin`` is no id of a release.
-    """
+    """Make a source of a release, or a site of releases, in a folder."""
     written = os.fspath(path)
     root = os.path.abspath(written)  # noqa: PTH100 - pathlib costs start-up time
     name = written if label is None else label
@@ -332,15 +311,12 @@ def is_release(path: str) -> bool:
         return False
     except LimitExceededError:
         head = b""
-    if any(
-        name.encode() in head[:_FORMAT_HEAD_BYTES] for name in (FORMAT, SITE_FORMAT)
-    ):
+    head = head[:_FORMAT_HEAD_BYTES]
+    if FORMAT.encode() in head or SITE_FORMAT.encode() in head:
         return True
-    inner = ("skills", "releases")
-    return os.path.isdir(f"{path}/.well-known") and any(  # noqa: PTH112
-        os.path.isdir(f"{path}/{name}")  # noqa: PTH112
-        for name in inner
-    )
+    # A damaged one shows by its folders: `satchel publish` makes these.
+    folders = (f"{path}/{name}" for name in ("skills", "releases"))
+    return os.path.isdir(f"{path}/.well-known") and any(map(os.path.isdir, folders))  # noqa: PTH112
 
 
 def _release_folder(release: str) -> str:

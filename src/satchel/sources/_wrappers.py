@@ -21,42 +21,33 @@ class SourceWrapper:
     """
 
     def __init__(self, source: SkillSource) -> None:
-        """Wrap ``source``; closing the wrapper closes it."""
         self._source: Final = source
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the inner one has
-        """Return what only the inner source knows."""
         if name.startswith("_"):  # not set yet, as while a copy is being made
             raise AttributeError(name)
         return getattr(self._source, name)
 
     def __repr__(self) -> str:
-        """Return what a debugger shows."""
         return f"{type(self).__name__}({self._source!r})"
 
     @property
     def label(self) -> str:
-        """The label of the inner source."""
         return self._source.label
 
     def scan(self) -> Iterable[Found | Finding]:
-        """Pass on."""
         return self._source.scan()
 
     def manifest(self, key: str) -> bytes | Manifest:
-        """Pass on."""
         return self._source.manifest(key)
 
     def files(self, key: str) -> Iterable[FileStat]:
-        """Pass on."""
         return self._source.files(key)
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Pass on."""
         return self._source.read(key, path, limit_bytes)
 
     def close(self) -> None:
-        """Pass on."""
         self._source.close()
 
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
@@ -80,7 +71,6 @@ class FilteredSource(SourceWrapper):
         self._exclude = tuple(exclude)
 
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
-        """Return the id, or None where it does not fit."""
         name = super().identify_at(manifest, key)
         if name is None or _fits(name, self._exclude):
             return None
@@ -95,15 +85,11 @@ class PrefixedSource(SourceWrapper):
     """The same packs, with something in front of each id."""
 
     def __init__(self, source: SkillSource, prefix: str) -> None:
-        """Take the prefix as it is, its hyphen included.
+        """Take the prefix with its hyphen; see `satchel.sources.prefixed`.
 
-        ``{folder}`` in it is the name of the pack's folder, ``{parent}`` of the folder
-        above, ``{path}`` of every folder from the root of the source to the pack; each
-        in lower case, with hyphens for what is neither letter nor digit. A prefix that
-        ends in one of them gets a hyphen; one that comes out empty is none.
-
-        Raises:
-            ConfigError: ``prefix`` has another word in braces.
+        The folders are in lower case, with hyphens for what is neither letter nor
+        digit. A prefix that ends in one of them gets a hyphen; one that comes out empty
+        is none.
         """
         super().__init__(source)
         unknown = [word for word in _BRACES.findall(prefix) if word not in _WORDS]
@@ -113,7 +99,6 @@ class PrefixedSource(SourceWrapper):
         self._prefix = prefix
 
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
-        """Return prefix and id."""
         name = super().identify_at(manifest, key)
         return None if name is None else self._filled(key) + name
 
@@ -153,12 +138,10 @@ class RenamedSource(SourceWrapper):
     """The same packs, some under another id."""
 
     def __init__(self, source: SkillSource, names: Mapping[str, str]) -> None:
-        """Take new ids by old ones."""
         super().__init__(source)
         self._names = dict(names)
 
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
-        """Return the new id, or the old one."""
         name = super().identify_at(manifest, key)
         return None if name is None else self._names.get(name, name)
 
@@ -167,7 +150,6 @@ class CachedSource(SourceWrapper):
     """The same packs, looked for at most once in a time; what is read is not cached."""
 
     def __init__(self, source: SkillSource, ttl_s: float, clock: Clock | None) -> None:
-        """Look at nothing yet; a failure is never remembered."""
         super().__init__(source)
         self._ttl_s = ttl_s
         self._now = clock.monotonic if clock else time.monotonic
@@ -176,7 +158,8 @@ class CachedSource(SourceWrapper):
         self._until: float | None = None
 
     def scan(self) -> Iterable[Found | Finding]:
-        """Return what the last look saw, or look; one look at a time."""
+        # Inside the lock, so that callers who come at once wait for one scan. One that
+        # fails is not remembered.
         with self._lock:
             now = self._now()
             if self._until is None or now >= self._until:
@@ -196,7 +179,6 @@ class CachedSource(SourceWrapper):
         return next((pack for pack in packs if pack.key == key), None)
 
     def close(self) -> None:
-        """Forget what was seen, and close the inner source."""
         with self._lock:
             self._seen, self._until = (), None
         super().close()

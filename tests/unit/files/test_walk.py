@@ -7,7 +7,7 @@ import pytest
 
 from satchel.errors import LimitExceededError
 from satchel.files import is_excluded_file, mark_of, walk_pack
-from satchel.files._confined import exclusion_kind
+from satchel.files._listing import exclusion_kind
 from satchel.model import FileStat, Limits
 
 

@@ -21,7 +21,6 @@ class DiskCache:
     """
 
     def __init__(self, folder: str | os.PathLike[str], most_bytes: int) -> None:
-        """Make nothing yet; `prune` leaves ``most_bytes``."""
         self._folder = os.path.abspath(folder)  # noqa: PTH100 - costs start-up time
         self._most = most_bytes
         self._added = most_bytes  # so that the first call of `prune` lists the folder

@@ -137,15 +137,7 @@ class HttpClient:
         timeout_s: float = 30.0,
         environment: HttpEnvironment | None = None,
     ) -> None:
-        """Set up the client; nothing is connected.
-
-        The arguments are those of `satchel.sources.http`. Only the origin of ``url``
-        gets ``headers``.
-
-        Raises:
-            ConfigError: ``url``, ``hosts`` or ``headers`` cannot be used; a password in
-                them is not repeated.
-        """
+        """Connect nothing yet; the arguments are those of `satchel.sources.http`."""
         try:
             self.home: Final = _site_url(url)
             self.hosts: Final = AllowedHosts.of(tuple(hosts))
@@ -178,7 +170,6 @@ class HttpClient:
         Raises:
             SourceUnavailableError: No answer came, or none that can be used; or the
                 request is not allowed.
-            LimitExceededError: The answer is larger than the request's limit.
         """
         end = self.environment.monotonic() + self.timeout_s
         end = end if request.until is None else min(end, request.until)

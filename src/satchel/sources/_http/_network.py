@@ -32,24 +32,20 @@ class AddressKind(Enum):
     FORBIDDEN = "an address that no skill is fetched from"
 
 
-_PRIVATE_V4: Final = tuple(
-    map(
-        IPv4Network,
-        # RFC 1918, and the shared space of RFC 6598, which private networks use.
-        ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"),
-    )
-)
+# RFC 1918, and the shared space of RFC 6598, which private networks use.
+_PRIVATE_V4: Final = [
+    IPv4Network(network)
+    for network in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+]
 # RFC 4193.
 _PRIVATE_V6: Final = IPv6Network("fc00::/7")
 # The only block from which IANA assigns global addresses.
 _UNICAST_V6: Final = IPv6Network("2000::/3")
-_FORBIDDEN: Final = frozenset(
-    map(
-        ip_address,
-        # Where clouds give a machine its secrets, besides the link-local 169.254/16.
-        ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254"),
-    )
-)
+# Where clouds give a machine its secrets, besides the link-local 169.254/16.
+_FORBIDDEN: Final = [
+    ip_address(text)
+    for text in ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254")
+]
 # 0.0.0.0 reaches this machine; 192.88.99.0/24 was for relays of 6to4 (RFC 7526).
 _FORBIDDEN_V4: Final = tuple(map(IPv4Network, ("0.0.0.0/8", "192.88.99.0/24")))
 _FORBIDDEN_V6: Final = IPv6Network("3fff::/20")  # for documents: RFC 9637
@@ -122,12 +118,9 @@ _deadline: Final[contextvars.ContextVar[_RequestDeadline]] = contextvars.Context
 def request_deadline(
     end: float, now: Callable[[], float], *, plain: bool
 ) -> Generator[None]:
-    """Give everything that this thread does on a connection a deadline.
+    """Give everything that this thread does on a connection a deadline, by ``now``.
 
-    Args:
-        end: The deadline, by ``now``.
-        now: A clock in seconds.
-        plain: Whether the request is without TLS; no public address gets those.
+    ``plain`` is whether the request is without TLS; no public address gets those.
     """
     token = _deadline.set(_RequestDeadline(end, now, plain))
     try:
@@ -152,7 +145,6 @@ class CheckedBackend(httpcore2.NetworkBackend):
         resolve: Resolver,
         inner: httpcore2.NetworkBackend | None = None,
     ) -> None:
-        """Look names up with ``resolve``; ``inner`` makes the connections."""
         self._allow_private = allow_private
         self._resolve = resolve
         self._inner = inner or httpcore2.SyncBackend()

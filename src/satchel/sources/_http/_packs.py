@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -14,7 +15,6 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.files import (
-    ArchiveBudget,
     ArchiveTree,
     IndexEntry,
     Listing,
@@ -85,7 +85,6 @@ class PackStore:
     def __init__(
         self, client: HttpClient, disk: DiskCache | None, limits: Limits
     ) -> None:
-        """Fetch nothing yet."""
         self._client = client
         self._disk = disk
         self._limits = limits
@@ -109,14 +108,10 @@ class PackStore:
         *,
         extend: bool,
     ) -> dict[IndexEntry, FetchResult]:
-        """Fetch what is new, some at a time; results in the order of ``entries``.
+        """Fetch what is new, some at a time, in the order of ``entries``.
 
-        Args:
-            entries: What the index lists, in the order to fetch it in.
-            location: Of the index.
-            before: Packs of an earlier scan, by name; one with the same digest is used
-                again without a request.
-            extend: Whether the time starts again with each pack that comes.
+        A pack of ``before``, by name, with the same digest is used again without a
+        request. With ``extend`` the time starts again with each pack that comes.
         """
         end_s = self._monotonic() + self.scan_s
 
@@ -154,16 +149,10 @@ class PackStore:
         last: FetchedPack | None,
         until: float,
     ) -> FetchedPack:
-        """Return the pack of an entry.
+        """Return the pack of an entry, or raise `SkillError`.
 
-        Args:
-            entry: The entry.
-            location: Of the index that lists it.
-            last: The pack of this name as it was before.
-            until: When to give up, by the monotonic clock.
-
-        Raises:
-            SkillError: It cannot be fetched, is not what was announced, or is no pack.
+        ``last`` is the pack of this name as it was before, ``until`` when to give up,
+        by the monotonic clock.
         """
         if entry.type == "files":
             pack = self._fetch_files(entry, location, last, until)
@@ -178,11 +167,7 @@ class PackStore:
         return self._skill_mds.find(pack.cache_key)
 
     def read(self, pack: FetchedPack, path: str) -> bytes:
-        """Return one listed file, from memory, from disk, or fetched again.
-
-        Raises:
-            SkillError: It has to be fetched, and cannot be, or is another one now.
-        """
+        """Return one listed file, from memory, from disk, or fetched again."""
         data = self._find(pack, path)
         # A file of v0.1.0 may have changed on the site since it was listed.
         if data is None or digest_bytes(data) != _stat(pack, path).digest:
@@ -237,10 +222,9 @@ class PackStore:
         return {SKILL_FILE: data}
 
     def _get(self, request: HttpRequest, name: str) -> bytes:
-        if request.until is None:  # a caller waits for this one read
-            with self._limiter.hold():
-                answer = self._client.get(request)
-        else:
+        # Without a deadline a caller waits for this one read, so that it counts among
+        # the concurrent ones; a scan has threads and a deadline of its own.
+        with self._limiter.hold() if request.until is None else nullcontext():
             answer = self._client.get(request)
         if answer.status != OK:
             detail = f"{request.url}: the server answers {answer.status} for {name}"
@@ -270,8 +254,7 @@ class PackStore:
         where = f"{label}/{entry.name}"
         # The files together are held to the limits of an archive, and their paths to
         # its rules.
-        budget = ArchiveBudget(self._limits, self._limits.archive_bytes, where)
-        tree = ArchiveTree(budget, self._limits.pack_depth, where)
+        tree = ArchiveTree(self._limits, self._limits.archive_bytes, where)
         cached = self._packs.find(last.cache_key) if last else None
         etags: dict[str, str] = {}
         for path in entry.files:
@@ -283,14 +266,14 @@ class PackStore:
             answer = self._client.get(request)
             if answer.unchanged and cached is not None:
                 data = cached[path]
-            elif answer.status == OK:
-                data = answer.body
-            else:
+            elif answer.status != OK:
                 detail = f"{request.url}: the server answers {answer.status}"
                 raise SourceUnavailableError(label, detail)
-            if answer.encoding_problem:  # there is no digest that would show it
+            elif answer.encoding_problem:  # there is no digest that would show it
                 detail = f"{request.url}: {answer.encoding_problem}"
                 raise SourceUnavailableError(label, detail)
+            else:
+                data = answer.body
             if answer.etag:
                 etags[path] = answer.etag
             tree.put(member, data)

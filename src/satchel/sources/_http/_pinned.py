@@ -35,17 +35,7 @@ class PinnedSource(ReleaseSource):
         cache: str | os.PathLike[str] | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        """Take the client; ask the site nothing.
-
-        Args:
-            client: Fetches from the site; closed with the source.
-            pin: The id of the release.
-            cache: A folder for fetched bytes; None is memory alone.
-            limits: Bounds on what is accepted.
-
-        Raises:
-            InvalidReleaseError: ``pin`` is not the id of a release.
-        """
+        """Ask the site nothing yet; the client is closed with the source."""
         self._client = client
         self._folder = _folder_url(client.home)
         self._hosts = client.hosts.including(client.home)
@@ -55,7 +45,7 @@ class PinnedSource(ReleaseSource):
         super().__init__(self._get, label=client.label, pin=pin, limits=limits)
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Return one file's raw bytes; errors are those of `ReleaseSource.read`."""
+        """Return one file's raw bytes; see `ReleaseSource.read`."""
         check_path(path, key)
         stat = next((file for file in self.files(key) if file.path == path), None)
         # The base class has the errors for both.
@@ -82,9 +72,8 @@ class PinnedSource(ReleaseSource):
 
     def _get(self, path: str, limit_bytes: int) -> bytes:
         url = parse_url(quote(path), self._folder)
-        answer = self._client.get(
-            HttpRequest(url, "file_bytes", limit_bytes, self._hosts)
-        )
+        request = HttpRequest(url, "file_bytes", limit_bytes, self._hosts)
+        answer = self._client.get(request)
         if answer.status in _GONE:
             raise ReferenceNotFoundError(self.label, path)
         if answer.status != OK:
@@ -95,7 +84,5 @@ class PinnedSource(ReleaseSource):
 
 def _folder_url(home: Url) -> Url:
     """Return the folder that paths are relative to."""
-    path = home.path
-    if path.endswith(".json"):
-        path = path.rpartition("/")[0]
+    path = home.path.rpartition("/")[0] if home.path.endswith(".json") else home.path
     return replace(home, path=f"{path.rstrip('/')}/", query="")

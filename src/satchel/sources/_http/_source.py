@@ -74,13 +74,7 @@ class HttpSource(SourceAbilities):
         cache: str | os.PathLike[str] | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        """Take the client; ask the site nothing.
-
-        Args:
-            client: Fetches from the site; closed with the source.
-            cache: A folder for fetched bytes; None is memory alone.
-            limits: Bounds on what is accepted.
-        """
+        """Ask the site nothing yet; the client is closed with the source."""
         self.label: Final = client.label
         self._client = client
         self._index_urls = _index_urls(client.home)
@@ -88,13 +82,14 @@ class HttpSource(SourceAbilities):
         self._disk = None if cache is None else DiskCache(cache, DISK_CACHE_BYTES)
         self._store = PackStore(client, self._disk, limits)
         self._lock = threading.Lock()
+        # A lock of its own: a scan holds the other one while it waits for the site.
+        self._packs_lock = threading.Lock()
         self._index: _FetchedIndex | None = None
         self._packs: Mapping[str, FetchedPack] | None = None
         self._failed: frozenset[str] = frozenset()
         self._complete = False
 
     def __repr__(self) -> str:
-        """Return what a debugger shows."""
         home = str(self._client.home)
         return f"{type(self).__name__}({home!r}, label={self.label!r})"
 
@@ -108,22 +103,21 @@ class HttpSource(SourceAbilities):
         with self._lock:
             index = self._fetch_index(self._deadline())
             packs, findings = self._fetch_packs(index)
-            self._index, self._packs = index, MappingProxyType(packs)
+            with self._packs_lock:
+                self._index, self._packs = index, MappingProxyType(packs)
             if self._disk:
                 self._disk.prune()
         return (*(self._found(name, pack) for name, pack in packs.items()), *findings)
 
     def scan_one(self, key: str, location: str) -> Found:
-        """Return one pack; its files are fetched again if it has no announced digest.
-
-        Raises:
-            SkillNotFoundError, SourceUnavailableError: As for `manifest`.
-        """
+        """Return one pack; its files are fetched again if no digest is announced."""
         del location
         pack = self._pack(key)
         if pack.entry.type == "files":
             pack = self._store.fetch(pack.entry, pack.location, pack, self._deadline())
-            self._packs = MappingProxyType({**(self._packs or {}), key: pack})
+            # A scan that ends at this moment must not lose what it found.
+            with self._packs_lock:
+                self._packs = MappingProxyType({**(self._packs or {}), key: pack})
         return self._found(key, pack)
 
     @property
@@ -144,7 +138,6 @@ class HttpSource(SourceAbilities):
 
         Raises:
             ChangedSinceSyncError: An index of v0.1.0 leads to other bytes now.
-            SkillError: As for every source.
         """
         check_path(path, key)
         return self._read(self._pack(key), path, limit_bytes)

@@ -38,7 +38,6 @@ class LoopThread:
     """
 
     def __init__(self, name: str) -> None:
-        """Start the thread."""
         ready: Future[BlockingPortal] = Future()
         run = partial(anyio.run, _run_portal, ready)
         self._thread = threading.Thread(target=run, name=name, daemon=True)
@@ -79,10 +78,12 @@ for _name in ("mcp.client", "mcp.shared", "client"):
 
 
 class UnexpectedAnswerError(Exception):
-    """The server refused, or sent the wrong shape. Caught in this package."""
+    """The server refused, or sent the wrong shape, which has the code 0.
+
+    Caught in this package.
+    """
 
     def __init__(self, code: int, detail: str) -> None:
-        """Store the code of JSON-RPC, 0 for an answer of the wrong shape."""
         super().__init__(code, detail)
         self.code = code
         self.detail = detail
@@ -111,7 +112,6 @@ class McpConnection:
     """
 
     def __init__(self, target: McpTarget) -> None:
-        """Take the server; start nothing yet."""
         self._target: Final = target
         self._lock = threading.Lock()
         self._thread: LoopThread | None = None
@@ -125,7 +125,6 @@ class McpConnection:
 
         Raises:
             UnexpectedAnswerError: The server refused, or sent the wrong shape.
-            SourceUnavailableError: No answer, or none in time.
         """
         while True:
             live, fresh = self._connected()

@@ -8,14 +8,13 @@ Framework 1.23, which reads it.
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
 from satchel.errors import LimitExceededError
-from satchel.files import Listing, digest_bytes, tree_digest
+from satchel.files import Listing, digest_bytes, is_digest, tree_digest
 from satchel.model import SKILL_FILE, FileStat, Finding, Json, Limits, Resource
 from satchel.sources._mcp._uris import (
     EntryRefusedError,
@@ -32,7 +31,6 @@ MAX_SKILL_BYTES: Final = 16 * 1024 * 1024
 """Bytes of one skill. Source: the Skills extension, "Limits"."""
 
 DYNAMIC: Final = "dynamic"
-_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _DIGEST_FIX: Final = "give sha256: and 64 lowercase hex digits"
 _NESTED: Final = f"/{SKILL_FILE}"
 
@@ -133,7 +131,9 @@ def parse_entry(raw: object, limits: Limits) -> McpSkillEntry:
 
 def index_items(raw: object) -> list[object]:
     """Return the items of the older index, or raise `EntryRefusedError`."""
-    skills = cast("dict[str, object]", raw).get("skills") if _is_object(raw) else None
+    skills = None
+    if isinstance(raw, dict):
+        skills = cast("dict[str, object]", raw).get("skills")
     if not isinstance(skills, list):
         raise _older_error("it has no list of skills")
     return cast("list[object]", skills)
@@ -150,20 +150,17 @@ def parse_index_entry(raw: object, limits: Limits) -> McpSkillEntry:
     if kind not in ("skill-md", "archive"):  # not a set: the value may be a list
         raise _older_error(f"it is of an unknown type, {short_line(kind)!r}")
     archive = plain_uri(fields.get("url")) if kind == "archive" else ""
-    if archive:
-        root = f"{archive}/{fields.get('name')}"
-    else:
-        root = skill_root(fields.get("url"))
+    named = f"{archive}/{fields.get('name')}"
+    root = named if archive else skill_root(fields.get("url"))
     declared = {key: fields.get(key) for key in ("name", "description")}
     digest = fields.get("digest")
     if digest is None:
         digest = ""
-    elif not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
-        raise EntryRefusedError("its digest is not a digest", _DIGEST_FIX)
-    if digest:
+        finding = Finding.of("unverified-skill", SKILL_FILE, sentence="older-index")
+    elif isinstance(digest, str) and is_digest(digest):
         finding = Finding.of("older-index", SKILL_FILE)
     else:
-        finding = Finding.of("unverified-skill", SKILL_FILE, sentence="older-index")
+        raise EntryRefusedError("its digest is not a digest", _DIGEST_FIX)
     return McpSkillEntry(
         root,
         _frontmatter(declared, root, limits),
@@ -181,21 +178,15 @@ def _older_error(problem: str) -> EntryRefusedError:
     return EntryRefusedError(problem, "ask the server's owner for the Skills extension")
 
 
-def _is_object(raw: object) -> bool:
-    return isinstance(raw, dict)
-
-
-def _fields(raw: object) -> dict[str, object]:
-    if not _is_object(raw):
-        raise EntryRefusedError("it is not an object")
+def _fields(raw: object, what: str = "it") -> dict[str, object]:
+    if not isinstance(raw, dict):
+        raise EntryRefusedError(f"{what} is not an object")
     return cast("dict[str, object]", raw)
 
 
 def _frontmatter(raw: object, root: str, limits: Limits) -> dict[str, Json]:
     """Return the frontmatter of an entry, which has a name and a description."""
-    if not _is_object(raw):
-        raise EntryRefusedError("its frontmatter is not an object")
-    fields = cast("dict[str, Json]", raw)
+    fields = cast("dict[str, Json]", _fields(raw, "its frontmatter"))
     for field in ("name", "description"):
         value = fields.get(field)
         if not isinstance(value, str) or not value.strip():
@@ -226,9 +217,9 @@ def _check_frontmatter_size(frontmatter: object, limits: Limits) -> None:
             break
         if not inner:
             # Only now: `json.dumps` calls itself for each level.
-            size = len(json.dumps(frontmatter, ensure_ascii=False))
-            if size > limits.frontmatter_bytes:
-                most = limits.frontmatter_bytes
+            text = json.dumps(frontmatter, ensure_ascii=False)
+            most = limits.frontmatter_bytes
+            if len(text.encode("utf-8", "surrogatepass")) > most:
                 raise _frontmatter_limit_error("frontmatter_bytes", most, "bytes")
             return
         if depth == limits.yaml_depth:
@@ -264,12 +255,10 @@ def _listed_files(
 
 
 def _listed_file(root: str, raw: object) -> tuple[str, ListedFile]:
-    if not _is_object(raw):
-        raise EntryRefusedError("one of its resources is not an object")
-    fields = cast("dict[str, object]", raw)
+    fields = _fields(raw, "one of its resources")
     uri, digest, size = fields.get("uri"), fields.get("digest"), fields.get("size")
     path = path_in(root, uri)
-    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+    if not isinstance(digest, str) or not is_digest(digest):
         raise EntryRefusedError(f"{short_line(path)!r} has no digest", _DIGEST_FIX)
     # In Python, JSON's true is an int.
     if not isinstance(size, int) or isinstance(size, bool) or size < 0:

@@ -52,19 +52,9 @@ def list_skills(  # noqa: PLR0913 - what a source knows, and needs only here
 ) -> ServerListing:
     """Ask a server for its skills; none of their files is read.
 
-    A list that does not end in time, or breaks off, is used as far as it came. The next
-    call goes on from there.
-
-    Args:
-        requests: How the server is asked.
-        also: URIs of skills that it may not list.
-        limits: Limits on each skill; ``scan_entries`` on all skills and files.
-        max_s: Seconds for all pages together.
-        now: A clock in seconds.
-        before: What the call before this one returned.
-
-    Raises:
-        SourceUnavailableError: It does not answer, or not with a list of skills.
+    A list that does not end in ``max_s`` seconds, or breaks off, is used as far as it
+    came. The next call, to which this one's result is ``before``, goes on from there.
+    ``also`` has URIs of skills that the server may not list.
     """
     listing = _Listing(requests, limits)
     if not requests.has_skills():
@@ -108,10 +98,7 @@ class _Listing:
                 self.size += 1 + len(entry.listed)
 
     def add_pages(self, late: Callable[[], bool]) -> float:
-        """Add every page from ``cursor`` on; return the shortest time that one holds.
-
-        Afterwards ``cursor`` is where the list goes on.
-        """
+        """Add every page from ``cursor`` on; return how long all of them hold."""
         cursors: set[str] = set()
         ttl_s, pages_without_new = float("inf"), 0
         for number in range(1, MAX_PAGES + 1):

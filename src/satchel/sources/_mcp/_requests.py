@@ -58,10 +58,13 @@ class _GetSkill(types.Request[_UriParams, Literal["skills/get"]]):
 
 
 class McpRequests:
-    """One request a call; each raises `SourceUnavailableError` if no answer comes."""
+    """One request a call.
+
+    Each raises `SourceUnavailableError` if no answer comes, and `NotServedError` if the
+    server does not have what is asked for.
+    """
 
     def __init__(self, connection: McpConnection, label: str) -> None:
-        """Take the connection; ask nothing yet."""
         self._connection = connection
         self.label = label
         self.answers = 0
@@ -94,20 +97,12 @@ class McpRequests:
         return SkillPage(cast("list[object]", skills), following, _ttl_seconds(answer))
 
     def skill(self, uri: str) -> tuple[object, float]:
-        """Return the entry of one skill, and for how many seconds it holds.
-
-        Raises:
-            NotServedError: The server serves no skill at ``uri``.
-        """
+        """Return the entry of one skill, and for how many seconds it holds."""
         answer = self._send(_GetSkill(params=_UriParams(uri=uri)))
         return answer.get("skill"), _ttl_seconds(answer)
 
     def read(self, uri: str) -> bytes | None:
-        """Return the bytes of one resource; None if the answer has none.
-
-        Raises:
-            NotServedError: The server has no such resource.
-        """
+        """Return the bytes of one resource; None if the answer has none."""
         # Read here, in the caller's context: `ask` runs in another thread.
         meta = None if IS_LOAD.get() else _SYNC_META
 
@@ -121,17 +116,10 @@ class McpRequests:
             contents = [content for content in contents if content.uri == uri]
         if len(contents) != 1:
             return None
-        content = contents[0]
-        if isinstance(content, types.TextResourceContents):
-            return raw_bytes(content.text, None)
-        return raw_bytes(None, content.blob)
+        return raw_bytes(contents[0])
 
     def index(self) -> object:
-        """Return the older index of skills, parsed.
-
-        Raises:
-            NotServedError: The server has none.
-        """
+        """Return the older index of skills, parsed."""
         data = self.read(INDEX_URI)
         try:
             return json.loads(data or b"")

@@ -79,13 +79,7 @@ class McpSource(SourceAbilities):
         limits: Limits = DEFAULT_LIMITS,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take the server; it is connected at the first request.
-
-        The arguments are those of `satchel.sources.mcp`; ``now`` is a clock in seconds.
-
-        Raises:
-            ValueError: ``server`` cannot be one.
-        """
+        """Connect nothing yet; the arguments are those of `satchel.sources.mcp`."""
         target = McpTarget(
             server,
             label=label,
@@ -110,7 +104,6 @@ class McpSource(SourceAbilities):
         self._valid_until = 0.0
 
     def __repr__(self) -> str:
-        """Return what a debugger shows."""
         return f"{type(self).__name__}(label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
@@ -134,11 +127,6 @@ class McpSource(SourceAbilities):
 
         Skills that share a name are named by their paths. Tools that it asks for are
         left out unless it is approved.
-
-        Raises:
-            SkillNotFoundError: The server has no such skill.
-            SkillManifestError: What it says is not a manifest.
-            SourceUnavailableError: It does not answer.
         """
         entry = self._entry(key)
         text = render_frontmatter(entry.frontmatter)
@@ -163,10 +151,7 @@ class McpSource(SourceAbilities):
             DigestMismatchError: It is not what was listed, or SKILL.md's frontmatter
                 is not. No file of the skill is read then until the next sync, which
                 asks the server again.
-            ReferenceEscapesError, ReferenceNotFoundError: It is not listed.
-            LimitExceededError: It is larger than ``limit_bytes``.
             ArchiveError: What the older index calls an archive is not one.
-            SkillNotFoundError, SourceUnavailableError: As for `manifest`.
         """
         check_path(path, key)
         entry = self._entry(key)
@@ -205,7 +190,7 @@ class McpSource(SourceAbilities):
         self._connection.close()
 
     def _list(self) -> None:
-        listing = list_skills(
+        listing = self._listing = list_skills(
             self._requests,
             self._also,
             self._limits,
@@ -214,7 +199,6 @@ class McpSource(SourceAbilities):
             before=self._listing,
         )
         self._shared = shared_names(listing.entries)
-        self._listing = listing
         # The new list announces new digests.
         self._mismatched = {}
         # A server could otherwise keep one list in use for ever.

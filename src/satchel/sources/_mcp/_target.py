@@ -1,12 +1,7 @@
 """Which MCP server is meant, and how mcp's client reaches it."""
 
 import os
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path, PurePath
@@ -49,13 +44,7 @@ class McpTarget:
         timeout_s: float,
         max_bytes: int,
     ) -> None:
-        """Take the server; connect nothing.
-
-        Raises:
-            ValueError: A URL that is not of http or https or has a password, an empty
-                command, headers that cannot be sent, or headers for a server that is
-                not reached over HTTP.
-        """
+        """Connect nothing yet, and raise ``ValueError`` for what cannot be a server."""
         self.timeout_s: Final = timeout_s
         self._server = server
         self._headers = checked_headers(headers or {})

@@ -1,4 +1,7 @@
-"""The URIs of skills and of their files, checked as text: nothing is resolved."""
+"""The URIs of skills and of their files, checked as text: nothing is resolved.
+
+What cannot be used is an `EntryRefusedError`.
+"""
 
 import re
 from typing import Final
@@ -11,12 +14,14 @@ _MAX_LINE_CHARS: Final = 120
 
 
 class EntryRefusedError(Exception):
-    """One entry of a server cannot be used; the others can. Caught in this package."""
+    """One entry of a server cannot be used; the others can. Caught in this package.
+
+    ``fix`` is what the server's owner can do.
+    """
 
     def __init__(
         self, problem: str, fix: str = "", code: str = "invalid-entry"
     ) -> None:
-        """Store the sentence, and what the server's owner can do."""
         super().__init__(problem, fix, code)
         self.problem = problem
         self.fix = fix
@@ -45,9 +50,6 @@ _SKILL_FILE_SUFFIX: Final = f"/{SKILL_FILE}"
 def skill_root(uri: object) -> str:
     """Return the URI of a skill's folder, given that of its SKILL.md.
 
-    Raises:
-        EntryRefusedError: It is not a plain URI of a SKILL.md.
-
     Source: "Resource Mapping" of the Skills extension.
     """
     text = plain_uri(uri)
@@ -69,11 +71,7 @@ def skill_path(root: str) -> str:
 
 
 def path_in(root: str, uri: object) -> str:
-    """Return the path of a file inside a skill's folder, decoded.
-
-    Raises:
-        EntryRefusedError: It is not a plain URI, or not one inside the folder.
-    """
+    """Return the path of a file inside a skill's folder, decoded."""
     text = plain_uri(uri)
     # With the slash: "skill://ab/x" is not inside "skill://a".
     inside = text.removeprefix(f"{root}/")
@@ -83,11 +81,7 @@ def path_in(root: str, uri: object) -> str:
 
 
 def plain_uri(uri: object) -> str:
-    """Return a URI of folders and a file that has only one reading.
-
-    Raises:
-        EntryRefusedError: It is not one.
-    """
+    """Return a URI of folders and a file, if it has only one reading."""
     if not isinstance(uri, str):
         raise EntryRefusedError("a URI is not a text")
     if len(uri) > MAX_URI_CHARS:

@@ -1,10 +1,11 @@
 """What is not taken on trust from a server: bytes are compared, tools are approved."""
 
 import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, cast
+
+from mcp_types import BlobResourceContents, TextResourceContents
 
 from satchel.errors import DigestMismatchError
 from satchel.files import digest_bytes
@@ -14,47 +15,36 @@ from satchel.sources._mcp._entry import ListedFile, McpSkillEntry
 from satchel.sources._mcp._uris import short_line
 
 
-def raw_bytes(text: str | None, blob: str | None) -> bytes | None:
-    """Return the bytes of a resource, given as text or in base64; None for neither.
-
-    Line ends and byte order marks stay, because the digest is over the bytes.
-    """
+def raw_bytes(content: TextResourceContents | BlobResourceContents) -> bytes | None:
+    """Return the bytes of a resource with its line ends; None if it has none."""
     try:
-        if text is not None:
-            return text.encode()
+        if isinstance(content, TextResourceContents):
+            return content.text.encode()
         # Without `validate`, Python skips characters that are not base64.
-        return None if blob is None else base64.b64decode(blob, validate=True)
-    except (UnicodeEncodeError, binascii.Error, ValueError):
+        return base64.b64decode(content.blob, validate=True)
+    except ValueError:
         return None
 
 
 def check_bytes(name: str, path: str, data: bytes | None, listed: ListedFile) -> bytes:
-    """Return bytes that have the announced size and digest; None is no bytes at all.
-
-    Raises:
-        DigestMismatchError: They have not; names which of the two differs.
+    """Return bytes that have the announced size and digest, or raise an error.
 
     Source: "Verification on Read" of the Skills extension.
     """
     if data is None:
         detail = "the answer does not have exactly this file"
-        raise DigestMismatchError(name, path, detail=detail)
     # The size first: it says more about what went wrong than two digests.
-    if listed.size is not None and len(data) != listed.size:
+    elif listed.size is not None and len(data) != listed.size:
         detail = f"{listed.size:,} bytes were announced, {len(data):,} came"
-        raise DigestMismatchError(name, path, detail=detail)
-    digest = digest_bytes(data)
-    if listed.digest and digest != listed.digest:
-        detail = f"{listed.digest} was announced, {digest} came"
-        raise DigestMismatchError(name, path, detail=detail)
-    return data
+    elif listed.digest and digest_bytes(data) != listed.digest:
+        detail = f"{listed.digest} was announced, {digest_bytes(data)} came"
+    else:
+        return data
+    raise DigestMismatchError(name, path, detail=detail)
 
 
 def check_frontmatter(entry: McpSkillEntry, data: bytes, limits: Limits) -> None:
     """Check that a SKILL.md has the same value as its entry in every field.
-
-    Raises:
-        DigestMismatchError: It has not; names the first field that differs.
 
     Source: "Frontmatter Verification" of the Skills extension.
     """

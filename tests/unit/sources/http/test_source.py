@@ -6,6 +6,8 @@ import json
 import logging
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
 
@@ -28,6 +30,7 @@ from satchel.protocols import SkillSource
 from satchel.sources import HttpSource
 from satchel.sources._http import _packs as packs, _source as source
 from satchel.sources._http._client import HttpClient, HttpEnvironment
+from satchel.sources._http._packs import FetchedPack
 from tests.unit.files.archive_makers import plain_zip
 from tests.unit.sources.http.site import INDEX, OLD_INDEX, Reply, Site, entry, skill_md
 from tests.unit.sources.scans import codes_of, findings_of, found_in
@@ -216,20 +219,13 @@ def test_urls_in_an_index(site: Site, url: str, says: str) -> None:
 
 # --- what an index leads to
 
+# Made once: the time of the call is in it.
+BOMB = plain_zip(("SKILL.md", b""), ("0", bytes(1_000_000)))
 BAD_ARTIFACTS: dict[str, tuple[bytes | Reply, dict[str, object], str]] = {
     "other bytes": (b"other", entry("bad", "/bad", b"x"), "digest-mismatch"),
     "nothing": (Reply(status=404), entry("bad", "/bad", b""), "source-unavailable"),
     "no archive": (b"x", entry("bad", "/bad", b"x", archive=True), "unsafe-archive"),
-    "a bomb": (
-        plain_zip(("SKILL.md", b""), ("0", bytes(1_000_000))),
-        entry(
-            "bad",
-            "/bad",
-            plain_zip(("SKILL.md", b""), ("0", bytes(1_000_000))),
-            archive=True,
-        ),
-        "limit-exceeded",
-    ),
+    "a bomb": (BOMB, entry("bad", "/bad", BOMB, archive=True), "limit-exceeded"),
     "a large one": (
         b"x" * 2_000_000,
         entry("bad", "/bad", b"x" * 2_000_000),
@@ -434,6 +430,37 @@ def test_an_edit_on_a_site_without_digests_is_seen_by_a_load(
 
 
 # --- what is kept
+
+
+def test_what_a_sync_finds_while_one_pack_is_looked_at_again(site: Site) -> None:
+    """The pack is put into the catalog of that sync, and not into the one before."""
+    site.put_old({"one": ONE})
+    made = of(site)
+    assert found_in(made) == ["one"]
+    before = dict(made._packs or {})
+
+    class Overtaken(Mapping[str, FetchedPack]):
+        """The packs, which a sync replaces while they are copied."""
+
+        def __init__(self) -> None:
+            self.sync = threading.Thread(target=made.scan)
+
+        def __iter__(self) -> Iterator[str]:
+            site.put_old({"one": ONE, "two": {"SKILL.md": skill_md("two")}})
+            self.sync.start()
+            self.sync.join(0.5)
+            return iter(before)
+
+        def __getitem__(self, key: str) -> FetchedPack:
+            return before[key]
+
+        def __len__(self) -> int:
+            return len(before)
+
+    made._packs = overtaken = Overtaken()
+    made.scan_one("one", "")
+    overtaken.sync.join()
+    assert made.files("two")
 
 
 def test_what_memory_lost_is_fetched_again(

@@ -575,13 +575,17 @@ def test_the_largest_skill_of_the_extension_is_taken() -> None:
         (lambda _: None, Limits(skill_md_bytes=10), "skill_md_bytes = 10"),
         (lambda _: None, Limits(frontmatter_bytes=9), "frontmatter_bytes = 9"),
         (
+            lambda e: e["frontmatter"].update(a="\u00fc" * 600),
+            Limits(frontmatter_bytes=1_000),
+            "frontmatter_bytes = 1,000",
+        ),
+        (
             lambda e: e["frontmatter"].update(a=[[[]]]),
             Limits(yaml_depth=2),
             "depth = 2",
         ),
         (lambda e: e["frontmatter"].update(a=[1] * 99), Limits(yaml_nodes=50), "= 50"),
     ],
-    ids=["files", "bytes", "our-files", "our-bytes", "md", "text", "depth", "nodes"],
 )
 def test_a_skill_over_a_limit_is_refused_and_reported(
     change: Callable[[dict[str, Any]], None], limits: Limits, text: str
