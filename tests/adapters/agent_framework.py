@@ -1,10 +1,16 @@
 """Drives Microsoft Agent Framework with a chat client that follows a script."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import (
+    AsyncIterable,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from typing import Any
 
 from agent_framework import (
     Agent,
@@ -25,18 +31,7 @@ from agent_framework import (
 
 from satchel.adapters.agent_framework import attach
 from tests.adapters import driver as suite
-
-if TYPE_CHECKING:
-    from collections.abc import (
-        AsyncIterable,
-        Awaitable,
-        Callable,
-        Iterator,
-        Mapping,
-        Sequence,
-    )
-
-    from tests.adapters.driver import Mode, Model, Rig, Setup
+from tests.adapters.driver import Mode, Model, Rig, Setup
 
 
 class ScriptedClient(

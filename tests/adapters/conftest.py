@@ -19,11 +19,10 @@ Warnings are errors where Satchel causes them; a framework's own are shown. Noth
 leaves the machine: an address that is not its own is refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -31,18 +30,14 @@ from inspect import iscoroutinefunction
 from json import dumps
 from pathlib import Path
 from platform import python_version
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
-from tests.adapters.desk import open_desk, setup, write_packs
+from satchel import Satchel
+from tests.adapters.desk import ANA, Desk, open_desk, script, setup, write_packs
+from tests.adapters.driver import Driver, Mode, Model, Paused, Rig, Say, Seen
 from tools.adapters.frameworks import NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from satchel import Satchel
-    from tests.adapters.driver import Driver, Model, Rig
 
 REFERENCE: Final = "reference"
 _CONTRACT: Final = "tests/adapters/test_contract.py::"
@@ -143,10 +138,21 @@ class Bench:
 
     driver: Driver
     packs: Path
+    desk: Desk = field(default_factory=Desk)
 
-    def rig(self, model: Model, *own: Callable[..., object], **options: Any) -> Rig:
-        """Return an agent with the skills of the desk, and no rule but that of all."""
-        return self.driver.build(setup(open_desk(self.packs), model, *own, **options))
+    def rig(
+        self, model: Model, *own: Callable[..., object], rules: Any = (), **options: Any
+    ) -> Rig:
+        """Return an agent with the skills of the desk, and ``rules`` before its own."""
+        skills = open_desk(self.packs, self.desk, *rules)
+        return self.driver.build(setup(skills, model, *own, **options))
+
+    async def say(
+        self, *steps: Say, mode: Mode = "async", rules: Any = (), **options: Any
+    ) -> tuple[str | Paused, list[Seen]]:
+        """Say something to an agent whose model follows a script."""
+        rig = self.rig(script(*steps), rules=rules, **options)
+        return await rig.say("hi", who=ANA, mode=mode), rig.seen
 
 
 @pytest.fixture

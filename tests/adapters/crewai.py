@@ -4,14 +4,14 @@ A chat is the list of messages that an output has, and the state of its agents. 
 crewAI writes around a backstory and a request is cut off here, as the suite knows both.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from crewai import Agent, BaseLLM, Crew, Task
+from crewai.agents.agent_builder.base_agent import BaseAgent
 from crewai.events import LLMStreamChunkEvent, crewai_event_bus
 from crewai.events.types.llm_events import LLMCallType
 from crewai.llms.base_llm import llm_call_context
@@ -20,12 +20,6 @@ from crewai.tools import tool
 from satchel.adapters.crewai import attach
 from tests.adapters import driver as suite
 from tests.adapters.driver import Message, Seen
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from crewai.agents.agent_builder.base_agent import BaseAgent
-
 
 WHO: ContextVar[Mapping[str, Any]] = ContextVar("who")
 STATE: ContextVar[dict[str, Any]] = ContextVar("state")

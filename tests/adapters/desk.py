@@ -3,23 +3,16 @@
 Everything can be built again in another process from the folder alone.
 """
 
-from __future__ import annotations
-
 import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from satchel import Satchel
-from satchel.policy import deny
+from satchel.policy import Policy, deny
 from satchel.tools import Run, foreign_name
-from tests.adapters.driver import Call, Setup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from satchel.policy import Policy
-    from tests.adapters.driver import Model, Say, Seen
+from tests.adapters.driver import Call, Model, Say, Seen, Setup
 
 BASE: Final = "You are the desk."
 
@@ -129,15 +122,20 @@ class Desk:
 
 def open_desk(folder: Path, desk: Desk | None = None, *rules: Any) -> Satchel:
     """Return the packs with their tools; ``rules`` go before `HR_ONLY`."""
-    return Satchel(
-        folder, tools=(desk or Desk()).tools(), policy=_policy(*rules, HR_ONLY)
-    )
+    policy = Policy(*rules, HR_ONLY)
+    return Satchel(folder, tools=(desk or Desk()).tools(), policy=policy)
 
 
-def _policy(*rules: Any) -> Policy:
-    from satchel.policy import Policy
+def open_cards(folder: Path, name: str, tool: object, *rules: Any) -> Satchel:
+    """Return one skill, ``cards``, that has one tool."""
+    front = f"Use when a card is due.\nmetadata: {{tools: {name}}}"
+    write_pack(folder, "cards", front, "Send it.")
+    return Satchel(folder, tools=[tool], policy=Policy(*rules))
 
-    return Policy(*rules)
+
+def weather(city: str) -> str:
+    """Tell the weather."""
+    return f"sun in {city}"
 
 
 def setup(
@@ -154,8 +152,39 @@ def load(skill_id: str) -> Call:
     return Call("load_skill", {"skill_id": skill_id})
 
 
+PAYS: Final[list[Say]] = [[load("refunds")], [REFUND], "done"]
+
+
 def read(skill_id: str, path: str) -> Call:
     return Call("read_skill_file", {"skill_id": skill_id, "path": path})
+
+
+def user_of(number: int) -> dict[str, Any]:
+    """Return one of many users; every third may see the pack about wages."""
+    return {"user": f"u{number}", "groups": ["hr"] if number % 3 == 0 else []}
+
+
+def user_steps(number: int) -> list[Say]:
+    """Return what the model of a user does; neighbours use different skills."""
+    if number % 2:
+        call = Call("refund", {"order_id": f"A-{number}", "cents": number})
+        return [[load("refunds")], [call], f"done {number}"]
+    call = Call("book", {"city": f"C-{number}"})
+    return [[load("travel")], [call], f"done {number}"]
+
+
+def check_is_of(seen: Seen, number: int) -> None:
+    """Check that one step of a user shows nothing of another's."""
+    refunds = {"order_status", "refund"} & set(seen.tools)
+    travel = {"book", "seat"} & set(seen.tools)
+    mine, others = (refunds, travel) if number % 2 else (travel, refunds)
+    foreign = TRAVEL if number % 2 else REFUNDS
+    assert ("payroll" in seen.system) == (number % 3 == 0)
+    assert not others
+    assert len(mine) == (2 if seen.since_user else 0)
+    assert foreign not in "".join(seen.results)
+    if seen.since_user == 2:
+        assert seen.results[1].endswith(f" u{number}")
 
 
 def script(*steps: Say) -> Model:

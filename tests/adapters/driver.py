@@ -6,17 +6,13 @@ model saw and returns what the model says. It is pure, so that one agent object 
 serve many conversations at once.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
+from satchel import Satchel
 from satchel.model import Reply
-
-if TYPE_CHECKING:
-    from satchel import Satchel
 
 Mode: TypeAlias = Literal["sync", "async", "stream"]
 

@@ -1,18 +1,19 @@
 """Drives Google ADK: `LlmAgent`s on a fake `BaseLlm`, sessions replayed from events."""
 
-from __future__ import annotations
-
 import asyncio
 import json
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from google.adk.agents import LlmAgent
+from google.adk.agents.readonly_context import ReadonlyContext
 from google.adk.agents.run_config import RunConfig
 from google.adk.events import Event, EventActions
 from google.adk.events.event_actions import EventCompaction
 from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.sessions import Session
@@ -22,14 +23,7 @@ from pydantic import ConfigDict, Field
 
 from satchel.adapters.google_adk import attach
 from tests.adapters import driver as suite
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
-
-    from google.adk.agents.readonly_context import ReadonlyContext
-    from google.adk.models.llm_request import LlmRequest
-
-    from tests.adapters.driver import Mode, Rig, Setup
+from tests.adapters.driver import Mode, Rig, Setup
 
 APP: Final = "suite"
 USER: Final = "somebody"

@@ -6,27 +6,36 @@ the paused run: it says yes, each effect is a line of the file EFFECTS, and with
 it is killed right after the first. ``ADAPTER:NAME`` is a driver next to ``DRIVER``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from satchel import Satchel
 from satchel.policy import ask
-from tests.adapters.desk import ANA, REFUND, Desk, load, open_desk, script, setup
+from tests.adapters.desk import ANA, PAYS, REFUND, Desk, open_desk, script, setup
 from tests.adapters.driver import Driver, Paused
+from tools.adapters.frameworks import ROOT
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from satchel import Satchel
-
-PAYS = script([load("refunds")], [REFUND], "done")
+def in_process(
+    *arguments: object, given: str, approvals: str = "memory"
+) -> subprocess.CompletedProcess[str]:
+    """Run this module in another process, which keeps used ``approvals`` there."""
+    return subprocess.run(
+        [sys.executable, "-m", "tests.adapters.processes", *map(str, arguments)],
+        input=given,
+        cwd=ROOT,
+        env={**os.environ, "SATCHEL_APPROVALS": approvals},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 class Effects(list[str]):
@@ -65,8 +74,8 @@ def go_on(name: str, packs: str) -> None:
     rig.restore(sys.stdin.read())
     output = asyncio.run(rig.say("two", who=ANA))
     seen = [
-        {"system": each.system, "tools": each.tools, "results": each.results}
-        for each in rig.seen
+        {"system": step.system, "tools": step.tools, "results": step.results}
+        for step in rig.seen
     ]
     print(json.dumps({"said": output, "seen": seen}))  # noqa: T201 - its whole point
 
@@ -75,7 +84,7 @@ def say_yes(name: str, packs: str, effects: str, dies: str = "") -> None:
     """Say yes to the paused run, and print the result."""
     given = json.loads(sys.stdin.read())
     skills = careful(Path(packs), Effects(Path(effects), dies=bool(dies)))
-    rig = _driver(name).build(setup(skills, PAYS))
+    rig = _driver(name).build(setup(skills, script(*PAYS)))
     rig.restore(given["saved"])
     paused = Paused(REFUND.name, REFUND.arguments, given["state"])
     output = asyncio.run(rig.decide(paused, approve=True))

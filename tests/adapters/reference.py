@@ -3,22 +3,17 @@
 It proves the suite, and the example of docs/contributing/adapter.md with it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, cast
 from uuid import uuid4
 
 from examples.litellm_loop import Agent, Chat, attach
+from satchel import Run
 from satchel.tools import tool_from_function
 from tests.adapters import driver as suite
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from satchel import Run
-    from tests.adapters.driver import Mode, Rig, Setup
+from tests.adapters.driver import Mode, Rig, Setup
 
 
 class FakeClient:

@@ -1,8 +1,8 @@
 """What is Microsoft Agent Framework's own: its state, middleware and approvals."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from agent_framework import (
@@ -41,13 +41,7 @@ from tests.adapters.desk import (
     write_pack,
     write_packs,
 )
-from tests.adapters.driver import Call, Seen
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from tests.adapters.driver import Model, Say
+from tests.adapters.driver import Call, Model, Say, Seen
 
 
 class Talk:

@@ -4,38 +4,30 @@
 ``lacks`` which of these its framework has not, and why; such a test has to fail.
 """
 
-from __future__ import annotations
-
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from satchel import Policy, Satchel
+from satchel import Satchel
 from satchel.model import Reply
-from satchel.policy import ask, deny
+from satchel.policy import PolicyRule, ask, deny
+from tests.adapters.conftest import Bench
 from tests.adapters.desk import (
     ANA,
+    PAID,
     REFUND,
     REFUNDED,
     REFUNDS,
-    Desk,
     load,
-    open_desk,
+    open_cards,
     script,
     scripts,
     setup,
-    write_pack,
 )
-from tests.adapters.driver import Call, Paused
+from tests.adapters.driver import Call, Driver, Mode, Paused, Rig, Say
 from tests.fakes import FakeSource, pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from satchel.policy import PolicyRule
-    from tests.adapters.conftest import Bench
-    from tests.adapters.driver import Driver, Mode, Rig, Say
 
 STEPS: list[Say] = [[load("cards")], [Call("post", {"city": "Bern"})], "done"]
 
@@ -51,16 +43,15 @@ class Cards:
             self.sent.append(city)
             return f"a card went to {city}"
 
-        description = "Use when a card is due.\nmetadata: {tools: post}"
-        write_pack(folder, "cards", description, "Send it.")
-        tools = [driver.native_tool("post", post)]
-        self.skills = Satchel(folder, tools=tools, policy=Policy(*rules))
+        tool = driver.native_tool("post", post)
+        self.skills = open_cards(folder, "post", tool, *rules)
 
     def build(self, driver: Driver, **options: Any) -> Rig:
         return driver.build(setup(self.skills, script(*STEPS), **options))
 
 
 ASK = ask("cards", tool="post")
+EDITED = Reply("yes_once", arguments={"city": "Basel"})
 
 
 # The framework's own tool objects
@@ -109,46 +100,35 @@ async def test_a_person_edits_the_arguments_of_a_native_tool(
 @pytest.mark.capability("native")
 @pytest.mark.row("E25", "F24")
 @pytest.mark.parametrize(
-    ("reply", "sent", "result"),
+    ("reply", "expected"),
     [
-        (True, ["Bern"], "a card went to Bern"),
-        (False, [], "approval-declined"),
-        (Reply("no", "Not before friday."), [], "Not before friday."),
+        (True, (["Bern"], "a card went to Bern")),
+        (False, ([], "approval-declined")),
+        (Reply("no", "Not before friday."), ([], "Not before friday.")),
+        (EDITED, (["Basel"], "a card went to Basel")),
     ],
 )
 async def test_a_callback_answers_for_a_native_tool(
-    driver: Driver, tmp_path: Path, reply: Any, sent: list[str], result: str
+    driver: Driver, tmp_path: Path, mode: Mode, reply: Any, expected: tuple[Any, str]
 ) -> None:
     asked: list[str] = []
 
-    async def approve(question: Any) -> Any:
+    def approve(question: Any) -> Any:
         asked.append(question.tool)
         return reply
 
+    async def approve_later(question: Any) -> Any:
+        return approve(question)
+
     cards = Cards(driver, tmp_path, ASK)
-    rig = cards.build(driver, approve=approve)
-    output = await rig.say("hi", who=ANA)
-
-    assert output == "done"
-    assert asked == ["post"]
-    assert cards.sent == sent
-    assert result in rig.seen[-1].results[-1]
-
-
-@pytest.mark.capability("native")
-@pytest.mark.row("F24")
-async def test_a_callback_edits_the_arguments_of_a_native_tool(
-    driver: Driver, tmp_path: Path, mode: Mode
-) -> None:
-    cards = Cards(driver, tmp_path, ASK)
-    reply = Reply("yes_once", arguments={"city": "Basel"})
-    rig = cards.build(driver, approve=lambda _: reply)
-
+    rig = cards.build(driver, approve=approve if mode == "sync" else approve_later)
     output = await rig.say("hi", who=ANA, mode=mode)
 
     assert output == "done"
-    assert cards.sent == ["Basel"]
-    assert "a card went to Basel" in rig.seen[-1].results[-1]
+    assert asked == ["post"]
+    sent, result = expected
+    assert cards.sent == sent
+    assert result in rig.seen[-1].results[-1]
 
 
 @pytest.mark.capability("native")
@@ -168,11 +148,9 @@ async def test_a_denied_native_tool_is_not_called(
 @pytest.mark.row("F22")
 @pytest.mark.capability("advice")
 async def test_a_closed_tool_is_answered_with_advice(bench: Bench) -> None:
-    rig = bench.rig(script([REFUND], "done"))
+    _, seen = await bench.say([REFUND], "done")
 
-    await rig.say("hi", who=ANA)
-
-    assert "load the skill 'refunds' first" in rig.seen[1].results[0]
+    assert "load the skill 'refunds' first" in seen[1].results[0]
 
 
 # Approval
@@ -181,9 +159,9 @@ async def test_a_closed_tool_is_answered_with_advice(bench: Bench) -> None:
 @pytest.mark.row("E25")
 @pytest.mark.capability("approval")
 @pytest.mark.parametrize("approve", [True, False])
-async def test_a_load_waits(driver: Driver, packs: Path, *, approve: bool) -> None:
-    skills = open_desk(packs, None, ask("refunds", action="load"))
-    rig = driver.build(setup(skills, script([load("refunds")], "done")))
+async def test_a_load_waits(bench: Bench, *, approve: bool) -> None:
+    rules = [ask("refunds", action="load")]
+    rig = bench.rig(script([load("refunds")], "done"), rules=rules)
 
     paused = await rig.say("hi", who=ANA)
     assert isinstance(paused, Paused)
@@ -196,36 +174,33 @@ async def test_a_load_waits(driver: Driver, packs: Path, *, approve: bool) -> No
 
 
 @pytest.mark.row("F24")
-async def test_an_asynchronous_callback_is_awaited(
-    driver: Driver, packs: Path, mode: Mode
-) -> None:
-    desk = Desk()
+async def test_an_asynchronous_callback_is_awaited(bench: Bench, mode: Mode) -> None:
     replies = [Reply("no", "Not today."), Reply("yes_once")]
 
     async def approve(_: object) -> Reply:
         return replies.pop(0)
 
-    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    model = script([load("refunds")], [REFUND], [REFUND], "done")
-    rig = driver.build(setup(skills, model, approve=approve))
-    output = await rig.say("hi", who=ANA, mode=mode)
+    output, seen = await bench.say(
+        *([load("refunds")], [REFUND], [REFUND], "done"),
+        rules=[ask("refunds", tool="refund")],
+        mode=mode,
+        approve=approve,
+    )
 
     assert output == "done"
-    assert desk.done == ["refund A-1 995 by ana"]
-    assert "Not today." in rig.seen[2].results[1]
-    assert rig.seen[3].results[2] == REFUNDED
+    assert bench.desk.done == [PAID]
+    assert "Not today." in seen[2].results[1]
+    assert seen[3].results[2] == REFUNDED
 
 
 # Prompts, history and files
 
 
 async def test_an_agent_without_a_prompt(bench: Bench, mode: Mode) -> None:
-    rig = bench.rig(script("hello"), base="")
-
-    output = await rig.say("hi", who=ANA, mode=mode)
+    output, [seen] = await bench.say("hello", base="", mode=mode)
 
     assert output == "hello"
-    assert rig.seen[0].system.strip().startswith("## Agent Skills")
+    assert seen.system.strip().startswith("## Agent Skills")
 
 
 @pytest.mark.capability("history")

@@ -4,59 +4,57 @@ One test is one row of docs/reference/adapters.md, and the first line of its doc
 the row's title. ``mode`` runs it three times: sync, async, streaming.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
-import os
 import signal
-import subprocess
-import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, Final, cast
 
 import pytest
 
 from satchel import Satchel
 from satchel.policy import ask, deny
-from satchel.tools import Tool
+from satchel.tools import Run, Tool
+from tests.adapters.conftest import Bench
 from tests.adapters.desk import (
     ANA,
     BASE,
     LIMITS,
     PAID,
     PAYROLL,
+    PAYS,
     REFUND,
     REFUNDED,
     REFUNDS,
     TRAVEL,
     Desk,
+    check_is_of,
     load,
+    open_cards,
     open_desk,
     read,
     script,
     scripts,
     setup,
     transfer,
+    user_of,
+    user_steps,
+    weather,
     write_pack,
 )
-from tests.adapters.driver import Call, Paused
-from tests.adapters.processes import Effects, careful
+from tests.adapters.driver import Call, Driver, Mode, Paused, Rig, Say, Seen
+from tests.adapters.processes import Effects, careful, in_process
 from tests.fakes import FakeSource, pack
-from tools.adapters.frameworks import ROOT
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from satchel.tools import Run
-    from tests.adapters.conftest import Bench
-    from tests.adapters.driver import Driver, Mode, Rig, Say, Seen
+LOADS: Final[list[Say]] = [[load("refunds")], "done"]
+OPENED: Final = {"order_status", "refund"}
 
 
 def added(seen: Seen, before: Seen) -> set[str]:
-    """Return the tools that stand behind those of an earlier step; none may move."""
+    """Return the tools after those of an earlier step, none of which may move."""
     assert seen.tools[: len(before.tools)] == before.tools
     return set(seen.tools[len(before.tools) :])
 
@@ -66,15 +64,11 @@ def added(seen: Seen, before: Seen) -> set[str]:
 
 async def test_the_catalog_reaches_the_model(bench: Bench, mode: Mode) -> None:
     """The catalog is in the prompt, after the agent's own text."""
-    rig = bench.rig(script("hello"))
+    output, [seen] = await bench.say("hello", mode=mode)
 
-    output = await rig.say("hi", who=ANA, mode=mode)
-
-    system = rig.seen[0].system
     assert output == "hello"
-    assert system.index(BASE) < system.index("Use when a customer wants money back.")
-    assert system.index("refunds") < system.index("travel")
-    assert len(rig.seen) == 1
+    assert seen.system.index(BASE) < seen.system.index("Use when a customer wants")
+    assert seen.system.index("refunds") < seen.system.index("travel")
 
 
 async def test_only_visible_skills_are_listed(bench: Bench) -> None:
@@ -92,11 +86,6 @@ async def test_only_visible_skills_are_listed(bench: Bench) -> None:
 
 async def test_without_skills_nothing_is_added(driver: Driver, tmp_path: Path) -> None:
     """With no skills the prompt and the tools are the agent's own."""
-
-    def weather(city: str) -> str:
-        """Tell the weather."""
-        return f"sun in {city}"
-
     (tmp_path / "none").mkdir()
     plain = setup(open_desk(tmp_path / "none"), script("hello"), weather)
     rig = driver.build(plain)
@@ -111,26 +100,19 @@ async def test_without_skills_nothing_is_added(driver: Driver, tmp_path: Path) -
 
 async def test_pinned_skills_are_always_on(bench: Bench) -> None:
     """An always-on skill is in the prompt, and its tools are open from the start."""
-    model = script([REFUND], "done")
-    rig = bench.rig(model, always=["refunds"])
+    _, [first, last] = await bench.say([REFUND], "done", always=["refunds"])
 
-    await rig.say("hi", who=ANA)
-
-    assert REFUNDS in rig.seen[0].system
-    assert {"order_status", "refund"} <= set(rig.seen[0].tools)
-    assert rig.seen[1].results == [REFUNDED]
+    assert REFUNDS in first.system
+    assert set(first.tools) >= OPENED
+    assert last.results == [REFUNDED]
 
 
 async def test_options_narrow_what_is_there(bench: Bench) -> None:
     """A pattern hides the other skills from an agent."""
-    model = script([load("travel")], "done")
-    rig = bench.rig(model, only=["ref*"])
+    _, [first, last] = await bench.say([load("travel")], "done", only=["ref*"])
 
-    await rig.say("hi", who=ANA)
-
-    assert "refunds" in rig.seen[0].system
-    assert "travel" not in rig.seen[0].system
-    assert TRAVEL not in "".join(rig.seen[1].results)
+    assert ("refunds" in first.system, "travel" in first.system) == (True, False)
+    assert TRAVEL not in "".join(last.results)
 
 
 async def test_prompt_and_tool_order_are_stable(bench: Bench) -> None:
@@ -155,43 +137,35 @@ async def test_prompt_and_tool_order_are_stable(bench: Bench) -> None:
 
 async def test_load_answers(bench: Bench, mode: Mode) -> None:
     """Loading a skill gives its instructions."""
-    rig = bench.rig(script([load("refunds")], "done"))
+    output, seen = await bench.say([load("refunds")], "done", mode=mode)
 
-    output = await rig.say("hi", who=ANA, mode=mode)
-
-    [result] = rig.seen[1].results
+    [result] = seen[1].results
     assert output == "done"
     assert REFUNDS in result
 
 
 async def test_a_file_is_read(bench: Bench, mode: Mode) -> None:
     """A file of a skill is read."""
-    model = script([load("refunds")], [read("refunds", "limits.md")], "done")
-    rig = bench.rig(model)
+    steps: list[Say] = [[load("refunds")], [read("refunds", "limits.md")], "done"]
+    _, seen = await bench.say(*steps, mode=mode)
 
-    await rig.say("hi", who=ANA, mode=mode)
-
-    assert LIMITS in rig.seen[2].results[1]
+    assert LIMITS in seen[2].results[1]
 
 
 async def test_parallel_loads(bench: Bench, mode: Mode) -> None:
     """Two skills load side by side in one step; the tools of both open."""
     calls = [load("refunds"), load("travel")]
-    rig = bench.rig(script(calls, [REFUND], "done"))
+    _, [before, after, last] = await bench.say(calls, [REFUND], "done", mode=mode)
 
-    await rig.say("hi", who=ANA, mode=mode)
-
-    before, after, last = rig.seen
     assert REFUNDS in after.results[0]
     assert TRAVEL in after.results[1]
-    assert added(after, before) == {"order_status", "refund", "book", "seat"}
+    assert added(after, before) == {*OPENED, "book", "seat"}
     assert last.results[2] == REFUNDED
 
 
 async def test_loaded_again_is_a_note(bench: Bench) -> None:
     """A skill loaded again costs one line, but its text once that is gone."""
-    model = script([load("refunds")], "done")
-    rig = bench.rig(model)
+    rig = bench.rig(script([load("refunds")], "done"))
 
     await rig.say("one", who=ANA)
     await rig.say("two", who=ANA)
@@ -233,19 +207,13 @@ async def test_a_turn_reads_a_file_once(driver: Driver, mode: Mode) -> None:
 
 async def test_carried_tools_open_after_the_load(bench: Bench, mode: Mode) -> None:
     """A skill's tools open when it is loaded, after all others, in its order."""
-
-    def weather(city: str) -> str:
-        """Tell the weather."""
-        return f"sun in {city}"
-
-    model = script([load("refunds")], [REFUND], "done")
-    rig = bench.rig(model, weather)
+    rig = bench.rig(script(*PAYS), weather)
 
     output = await rig.say("hi", who=ANA, mode=mode)
 
     before, after, last = rig.seen
     assert "weather" in before.tools
-    assert not {"order_status", "refund"} & set(before.tools)
+    assert not OPENED & set(before.tools)
     assert after.tools == (*before.tools, "order_status", "refund")
     assert last.results[1] == REFUNDED
     assert output == "done"
@@ -253,11 +221,7 @@ async def test_carried_tools_open_after_the_load(bench: Bench, mode: Mode) -> No
 
 async def test_carried_tools_stay_open(bench: Bench) -> None:
     """In the next turn they are still open, and later ones come after them."""
-    by_text: dict[str, list[Say]] = {
-        "one": [[load("travel")], "done"],
-        "two": [[load("refunds")], [REFUND], "done"],
-    }
-    rig = bench.rig(scripts(by_text))
+    rig = bench.rig(scripts({"one": [[load("travel")], "done"], "two": PAYS}))
 
     await rig.say("one", who=ANA)
     await rig.say("two", who=ANA)
@@ -270,12 +234,9 @@ async def test_carried_tools_stay_open(bench: Bench) -> None:
 
 async def test_an_asynchronous_tool_is_awaited(bench: Bench) -> None:
     """A skill's tool may be asynchronous."""
-    model = script([load("travel")], [Call("seat", {"row": 7})], "done")
-    rig = bench.rig(model)
+    _, seen = await bench.say([load("travel")], [Call("seat", {"row": 7})], "done")
 
-    await rig.say("hi", who=ANA)
-
-    assert rig.seen[2].results[1] == "row 7 is yours"
+    assert seen[2].results[1] == "row 7 is yours"
 
 
 async def test_a_native_tool_is_carried(driver: Driver, tmp_path: Path) -> None:
@@ -285,13 +246,7 @@ async def test_a_native_tool_is_carried(driver: Driver, tmp_path: Path) -> None:
         """Send a card."""
         return f"a card went to {city}"
 
-    write_pack(
-        tmp_path,
-        "cards",
-        "Use when a card is due.\nmetadata: {tools: post}",
-        "Send it.",
-    )
-    skills = Satchel(tmp_path, tools=[driver.native_tool("post", post)])
+    skills = open_cards(tmp_path, "post", driver.native_tool("post", post))
     model = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
     rig = driver.build(setup(skills, model))
 
@@ -303,8 +258,6 @@ async def test_a_native_tool_is_carried(driver: Driver, tmp_path: Path) -> None:
 
 async def test_the_run_is_filled_in(driver: Driver, tmp_path: Path) -> None:
     """A tool gets who it runs for and the application's objects, outside its schema."""
-    from satchel import Satchel
-
     payments = object()
     got: list[Any] = []
 
@@ -313,11 +266,8 @@ async def test_the_run_is_filled_in(driver: Driver, tmp_path: Path) -> None:
         got.extend([order_id, run.who["user"], run.deps])
         return "paid"
 
-    write_pack(
-        tmp_path, "pay", "Use when a bill is due.\nmetadata: {tools: pay}", "Pay it."
-    )
-    model = script([load("pay")], [Call("pay", {"order_id": "B-2"})], "done")
-    skills = Satchel(tmp_path, tools=[pay])
+    model = script([load("cards")], [Call("pay", {"order_id": "B-2"})], "done")
+    skills = open_cards(tmp_path, "pay", pay)
     rig = driver.build(setup(skills, model, deps=lambda *_: payments))
 
     await rig.say("hi", who=ANA)
@@ -352,10 +302,9 @@ async def test_a_parameter_has_any_name(
         return " ".join(f"{name}={given[name]}" for name in RESERVED)
 
     tool = Tool("echo", "Say what was given.", schema, echo)
-    write_pack(tmp_path, "odd", "Use it.\nmetadata: {tools: echo}", "Go.")
     words = {name: f"{n}" for n, name in enumerate(RESERVED)}
-    model = script([load("odd")], [Call("echo", words)], "done")
-    rig = driver.build(setup(Satchel(tmp_path, tools=[tool]), model))
+    model = script([load("cards")], [Call("echo", words)], "done")
+    rig = driver.build(setup(open_cards(tmp_path, "echo", tool), model))
 
     output = await rig.say("hi", who=ANA, mode=mode)
 
@@ -365,34 +314,28 @@ async def test_a_parameter_has_any_name(
 
 
 @pytest.mark.row("F22")
-async def test_a_closed_tool_is_not_called(driver: Driver, packs: Path) -> None:
+async def test_a_closed_tool_is_not_called(bench: Bench) -> None:
     """A tool whose skill was not loaded is not called, whichever chat has it open."""
-    desk = Desk()
-    by_text: dict[str, list[Say]] = {
-        "open": [[load("refunds")], "done"],
-        "try": [[REFUND], "done"],
-    }
-    rig = driver.build(setup(open_desk(packs, desk), scripts(by_text)))
+    steps: dict[str, list[Say]] = {"open": LOADS, "try": [[REFUND], "done"]}
+    rig = bench.rig(scripts(steps))
 
     await rig.say("open", chat="ana", who=ANA)
     output = await rig.say("try", chat="bo", who={"user": "bo"})
 
     assert output == "done"
-    assert desk.done == []
+    assert bench.desk.done == []
     assert "refund" in rig.seen[-1].results[-1]
 
 
 @pytest.mark.row("F22", "F29")
 async def test_an_unknown_tool_is_a_result(bench: Bench, mode: Mode) -> None:
     """A call of an unknown tool is answered, and the run goes on."""
-    model = script([Call("teleport", {"city": "Bern"})], "done")
-    rig = bench.rig(model)
-
-    output = await rig.say("hi", who=ANA, mode=mode)
+    call = Call("teleport", {"city": "Bern"})
+    output, seen = await bench.say([call], "done", mode=mode)
 
     assert output == "done"
-    assert "teleport" in rig.seen[1].results[0]
-    assert "try one of []" not in rig.seen[1].results[0]
+    assert "teleport" in seen[1].results[0]
+    assert "try one of []" not in seen[1].results[0]
 
 
 @pytest.mark.row("F22")
@@ -400,11 +343,8 @@ async def test_a_tool_that_is_gone_is_a_result(driver: Driver, packs: Path) -> N
     """A call of a tool whose skill was removed is answered, and the run goes on."""
     desk = Desk()
     skills = open_desk(packs, desk)
-    by_text: dict[str, list[Say]] = {
-        "one": [[load("refunds")], "done"],
-        "two": [[REFUND], "over"],
-    }
-    rig = driver.build(setup(skills, scripts(by_text)))
+    steps: dict[str, list[Say]] = {"one": LOADS, "two": [[REFUND], "over"]}
+    rig = driver.build(setup(skills, scripts(steps)))
 
     await rig.say("one", who=ANA)
     (packs / "refunds" / "SKILL.md").unlink()
@@ -417,25 +357,21 @@ async def test_a_tool_that_is_gone_is_a_result(driver: Driver, packs: Path) -> N
 
 
 @pytest.mark.row("F29")
-async def test_a_load_and_a_call_in_one_step(driver: Driver, packs: Path) -> None:
+async def test_a_load_and_a_call_in_one_step(bench: Bench) -> None:
     """A tool that opens in a step can be called in the next one, never by chance."""
-    desk = Desk()
-    model = script([load("refunds"), REFUND], [REFUND], "done")
-    rig = driver.build(setup(open_desk(packs, desk), model))
-
-    output = await rig.say("hi", who=ANA)
+    output, seen = await bench.say([load("refunds"), REFUND], [REFUND], "done")
 
     assert output == "done"
     # A framework may give errors first.
-    loaded, early = sorted(rig.seen[1].results, key=lambda text: REFUNDS not in text)
+    loaded, early = sorted(seen[1].results, key=lambda text: REFUNDS not in text)
     assert REFUNDS in loaded
     assert "refund" in early
     assert REFUNDS not in early
-    assert desk.done == [PAID]
-    assert rig.seen[2].results[2] == REFUNDED
+    assert bench.desk.done == [PAID]
+    assert seen[2].results[2] == REFUNDED
 
 
-async def test_a_tool_of_a_skills_name_is_loud(driver: Driver, packs: Path) -> None:
+async def test_a_tool_of_a_skills_name_is_loud(bench: Bench) -> None:
     """An own tool with the name of one of Satchel's is an error that names it."""
 
     def load_skill(name: str) -> str:
@@ -443,41 +379,37 @@ async def test_a_tool_of_a_skills_name_is_loud(driver: Driver, packs: Path) -> N
         return name
 
     with pytest.raises(Exception, match="load_skill"):
-        await _built_and_said(driver, setup(open_desk(packs), script("hi"), load_skill))
+        await _built_and_said(bench, load_skill)
 
 
-async def test_a_carried_tool_of_an_own_name_is_loud(
-    driver: Driver, packs: Path
-) -> None:
+async def test_a_carried_tool_of_an_own_name_is_loud(bench: Bench) -> None:
     """An own tool with the name of a skill's tool is an error that names it."""
 
     def refund(order_id: str) -> str:
         """Pay back in a way of our own."""
         return order_id
 
-    model = script([load("refunds")], "done")
     with pytest.raises(Exception, match="refund"):
-        await _built_and_said(driver, setup(open_desk(packs), model, refund))
+        await _built_and_said(bench, refund)
 
 
-async def _built_and_said(driver: Driver, given: Any) -> None:
-    """Build and say: the name may be told at either; as the text of what is raised."""
+async def _built_and_said(bench: Bench, tool: Callable[..., object]) -> None:
+    """Build and say: either may raise; the names are in the text of the error."""
     try:
-        await driver.build(given).say("hi", who=ANA)
+        await bench.rig(script([load("refunds")], "done"), tool).say("hi", who=ANA)
     except Exception as error:
-        expected = "; ".join(str(each) for each in _causes(error))
-        raise AssertionError(expected) from error
+        raise AssertionError("; ".join(map(str, _causes(error)))) from error
 
 
 def _causes(error: BaseException) -> list[BaseException]:
     """Return an error and all that led to it; a group may be the context of a part."""
-    matches = [error]
-    for each in matches:
-        more = [each.__cause__ or each.__context__]
-        if isinstance(each, BaseExceptionGroup):
-            more += cast("BaseExceptionGroup[BaseException]", each).exceptions
-        matches += [one for one in more if one is not None and one not in matches]
-    return matches
+    causes = [error]
+    for cause in causes:
+        more = [cause.__cause__ or cause.__context__]
+        if isinstance(cause, BaseExceptionGroup):
+            more += cast("BaseExceptionGroup[BaseException]", cause).exceptions
+        causes += [one for one in more if one is not None and one not in causes]
+    return causes
 
 
 @pytest.mark.row("F58")
@@ -511,11 +443,9 @@ async def test_a_path_is_no_satchel(driver: Driver) -> None:
 
 async def test_a_miss_is_a_result(bench: Bench, mode: Mode) -> None:
     """A load of an unknown skill is answered, and the run goes on."""
-    rig = bench.rig(script([load("fees")], "done"))
+    output, seen = await bench.say([load("fees")], "done", mode=mode)
 
-    output = await rig.say("hi", who=ANA, mode=mode)
-
-    [result] = rig.seen[1].results
+    [result] = seen[1].results
     assert output == "done"
     assert "fees" in result
     assert "not found" in result
@@ -524,63 +454,51 @@ async def test_a_miss_is_a_result(bench: Bench, mode: Mode) -> None:
 async def test_the_third_miss_is_final(bench: Bench) -> None:
     """A turn's second failed load lists the skills; the third of one id is final."""
     ids = ("fees", "fee", "fees", "fee", "fees")
-    rig = bench.rig(script(*[[load(each)] for each in ids], "done"))
+    _, seen = await bench.say(*[[load(skill_id)] for skill_id in ids], "done")
 
-    await rig.say("hi", who=ANA)
-
-    results = rig.seen[5].results
-    assert ["travel" in each for each in results[:3]] == [False, True, True]
-    assert ["final" in each for each in results] == [False] * 4 + [True]
+    results = seen[5].results
+    assert ["travel" in text for text in results[:3]] == [False, True, True]
+    assert ["final" in text for text in results] == [False] * 4 + [True]
 
 
-async def test_a_refusal_is_a_result(driver: Driver, packs: Path, mode: Mode) -> None:
+async def test_a_refusal_is_a_result(bench: Bench, mode: Mode) -> None:
     """What the policy denies is answered, and the run goes on."""
-    skills = open_desk(packs, None, deny("refunds", action="load"))
-    rig = driver.build(setup(skills, script([load("refunds")], "done")))
+    rules = [deny("refunds", action="load")]
+    output, seen = await bench.say([load("refunds")], "done", rules=rules, mode=mode)
 
-    output = await rig.say("hi", who=ANA, mode=mode)
-
-    [result] = rig.seen[1].results
+    [result] = seen[1].results
     assert output == "done"
     assert REFUNDS not in result
     assert "refunds" in result
 
 
-async def test_a_denied_tool_is_not_offered(driver: Driver, packs: Path) -> None:
+async def test_a_denied_tool_is_not_offered(bench: Bench) -> None:
     """A skill's tool that the policy denies does not open."""
-    skills = open_desk(packs, None, deny("refunds", tool="refund"))
-    rig = driver.build(setup(skills, script([load("refunds")], "done")))
+    rules = [deny("refunds", tool="refund")]
+    _, [before, after] = await bench.say([load("refunds")], "done", rules=rules)
 
-    await rig.say("hi", who=ANA)
-
-    assert added(rig.seen[1], rig.seen[0]) == {"order_status"}
+    assert added(after, before) == {"order_status"}
 
 
 async def test_a_raising_tool_is_a_result(bench: Bench, mode: Mode) -> None:
     """A tool that raises gives an error without its message, and the run goes on."""
     call = Call("order_status", {"order_id": "lost"})
-    rig = bench.rig(script([load("refunds")], [call], "end"))
+    output, seen = await bench.say([load("refunds")], [call], "end", mode=mode)
 
-    output = await rig.say("hi", who=ANA, mode=mode)
-
-    result = rig.seen[2].results[1]
+    result = seen[2].results[1]
     assert output == "end"
     assert "internal-error" in result
     assert "/var/orders.db" not in result
 
 
-async def test_wrong_arguments_are_a_result(driver: Driver, packs: Path) -> None:
+async def test_wrong_arguments_are_a_result(bench: Bench) -> None:
     """A call that does not fit the schema is a result that names the argument."""
     call = Call("refund", {"order_id": "A-1", "cents": "lots"})
-    desk = Desk()
-    model = script([load("refunds")], [call], "done")
-    rig = driver.build(setup(open_desk(packs, desk), model))
-
-    output = await rig.say("hi", who=ANA)
+    output, seen = await bench.say([load("refunds")], [call], "done")
 
     assert output == "done"
-    assert desk.done == []
-    assert "cents" in rig.seen[2].results[1]
+    assert bench.desk.done == []
+    assert "cents" in seen[2].results[1]
 
 
 # A catalog that moves
@@ -604,12 +522,13 @@ async def test_an_edit_shows_in_the_next_conversation(
 async def test_an_edit_is_told_once(driver: Driver, packs: Path) -> None:
     """In a conversation the prompt does not change; the model reads once what did."""
     skills = open_desk(packs)
-    by_text: dict[str, list[Say]] = {
-        "one": [[load("refunds")], "done"],
-        "two": [[read("refunds", "limits.md")], "done"],
-        "three": [[read("refunds", "limits.md")], [load("visas")], "done"],
+    step = [read("refunds", "limits.md")]
+    steps: dict[str, list[Say]] = {
+        "one": LOADS,
+        "two": [step, "done"],
+        "three": [step, [load("visas")], "done"],
     }
-    rig = driver.build(setup(skills, scripts(by_text)))
+    rig = driver.build(setup(skills, scripts(steps)))
 
     await rig.say("one", who=ANA)
     write_pack(packs, "visas", "Use when a border is crossed.", "VISAS-3311")
@@ -626,11 +545,7 @@ async def test_an_edit_is_told_once(driver: Driver, packs: Path) -> None:
 
 async def test_active_skills_survive_trimming(bench: Bench) -> None:
     """When the history is trimmed, loaded skills are repeated; tools stay open."""
-    by_text: dict[str, list[Say]] = {
-        "one": [[load("refunds")], "done"],
-        "two": [[REFUND], "done"],
-    }
-    rig = bench.rig(scripts(by_text))
+    rig = bench.rig(scripts({"one": LOADS, "two": [[REFUND], "done"]}))
 
     await rig.say("one", who=ANA)
     rig.trim()
@@ -639,7 +554,7 @@ async def test_active_skills_survive_trimming(bench: Bench) -> None:
     after = rig.seen[2]
     assert not any("one" in m.text for m in after.messages if m.role == "user")
     assert REFUNDS in _all_text(after)
-    assert {"order_status", "refund"} <= set(after.tools)
+    assert set(after.tools) >= OPENED
     assert rig.seen[3].results[-1] == REFUNDED
 
 
@@ -673,79 +588,37 @@ async def test_fifty_users_at_once(bench: Bench, mode: Mode) -> None:
 
     def model(seen: Seen) -> Say:
         number = int(seen.last_user.removeprefix("user "))
-        mine = "refunds" if number % 2 else "travel"
-        call = (
-            Call("refund", {"order_id": f"A-{number}", "cents": number})
-            if number % 2
-            else Call("book", {"city": f"C-{number}"})
-        )
-        return ([load(mine)], [call], f"done {number}")[min(seen.since_user, 2)]
+        return user_steps(number)[min(seen.since_user, 2)]
 
     rig = bench.rig(model)
 
-    output = await asyncio.gather(
-        *(_user_says(rig, number, mode) for number in range(50))
-    )
+    async def user(number: int) -> object:
+        who, name = user_of(number), f"user {number}"
+        return await rig.say(name, chat=name, who=who, mode=mode)
+
+    output = await asyncio.gather(*map(user, range(50)))
 
     assert output == [f"done {number}" for number in range(50)]
     assert len(rig.seen) == 150
     for seen in rig.seen:
-        number = int(seen.last_user.removeprefix("user "))
-        _check_is_of(seen, number)
+        check_is_of(seen, int(seen.last_user.removeprefix("user ")))
 
 
-async def _user_says(rig: Rig, number: int, mode: Mode) -> object:
-    groups = ["hr"] if number % 3 == 0 else []
-    who = {"user": f"u{number}", "groups": groups}
-    return await rig.say(f"user {number}", chat=f"c{number}", who=who, mode=mode)
-
-
-def _check_is_of(seen: Seen, number: int) -> None:
-    texts = "".join(seen.results)
-    refunds = {"order_status", "refund"} & set(seen.tools)
-    travel = {"book", "seat"} & set(seen.tools)
-    mine, others = (refunds, travel) if number % 2 else (travel, refunds)
-    foreign = TRAVEL if number % 2 else REFUNDS
-    assert ("payroll" in seen.system) == (number % 3 == 0)
-    assert not others
-    assert len(mine) == (2 if seen.since_user else 0)
-    assert foreign not in texts
-    if seen.since_user == 2:
-        assert seen.results[1].endswith(f" u{number}")
-
-
-async def test_a_conversation_resumes_elsewhere(
-    bench: Bench, driver: Driver, packs: Path
-) -> None:
+async def test_a_conversation_resumes_elsewhere(bench: Bench) -> None:
     """Another process resumes a conversation: its tools are open at once."""
-    rig = bench.rig(script([load("refunds")], "done"))
+    rig = bench.rig(script(*LOADS))
     await rig.say("one", who=ANA)
 
-    seen, output = _elsewhere(driver, packs, rig.save())
+    done = in_process("go_on", bench.driver.name, bench.packs, given=rig.save())
 
-    assert output == "done"
-    assert len(seen) == 2
-    assert {"order_status", "refund"} <= set(seen[0]["tools"])
-    assert seen[0]["system"] == rig.seen[0].system
-    assert seen[1]["results"][-1] == REFUNDED
-
-
-def _elsewhere(driver: Driver, packs: Path, saved: str) -> tuple[list[Any], str]:
-    """Go on in another process, with the tool of the skill that is in use."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.adapters.processes",
-        "go_on",
-        driver.name,
-        str(packs),
-    ]
-    done = subprocess.run(
-        command, input=saved, cwd=ROOT, capture_output=True, text=True, check=False
-    )
     assert done.returncode == 0, done.stderr
     expected = json.loads(done.stdout.splitlines()[-1])
-    return expected["seen"], expected["said"]
+    seen = expected["seen"]
+    assert expected["said"] == "done"
+    assert len(seen) == 2
+    assert set(seen[0]["tools"]) >= OPENED
+    assert seen[0]["system"] == rig.seen[0].system
+    assert seen[1]["results"][-1] == REFUNDED
 
 
 async def test_two_agents_share_a_catalog(driver: Driver, packs: Path) -> None:
@@ -794,87 +667,81 @@ async def test_a_hand_off(driver: Driver, packs: Path) -> None:
 # Approval
 
 
-def asking(packs: Path, desk: Desk) -> Any:
-    return open_desk(packs, desk, ask("refunds", tool="refund"))
+ASKS = [ask("refunds", tool="refund")]
 
 
-PAYS = script([load("refunds")], [REFUND], "done")
+async def _paused(bench: Bench, *steps: Say, rules: Any = ASKS) -> tuple[Rig, Paused]:
+    rig = bench.rig(script(*(steps or PAYS)), rules=rules)
+    paused = await rig.say("hi", who=ANA)
+    assert isinstance(paused, Paused)
+    return rig, paused
+
+
+async def _decided(rig: Rig, output: str | Paused, yes: Any) -> list[str]:
+    """Answer a run until it is done; return which orders were asked about."""
+    asked: list[str] = []
+    while isinstance(output, Paused):
+        asked.append(str(output.arguments["order_id"]))
+        output = await rig.decide(output, approve=yes(asked))
+    assert output == "done"
+    return asked
 
 
 @pytest.mark.capability("approval")
-async def test_an_approval_pauses_the_run(
-    driver: Driver, packs: Path, mode: Mode
-) -> None:
+async def test_an_approval_pauses_the_run(bench: Bench, mode: Mode) -> None:
     """A call that a person has to approve waits, and is made when it is approved."""
-    desk = Desk()
-    rig = driver.build(setup(asking(packs, desk), PAYS))
+    rig = bench.rig(script(*PAYS), rules=ASKS)
 
     paused = await rig.say("hi", who=ANA, mode=mode)
-    done_before = list(desk.done)
+    done_before = list(bench.desk.done)
     assert isinstance(paused, Paused)
     output = await rig.decide(paused, approve=True)
 
-    assert (paused.tool, dict(paused.arguments)) == (
-        REFUND.name,
-        dict(REFUND.arguments),
-    )
+    assert Call(paused.tool, dict(paused.arguments)) == REFUND
     assert done_before == []
     assert output == "done"
-    assert desk.done == [PAID]
+    assert bench.desk.done == [PAID]
     assert rig.seen[-1].results[-1] == REFUNDED
 
 
 @pytest.mark.capability("approval")
-async def test_an_approval_resumes_elsewhere(driver: Driver, packs: Path) -> None:
+async def test_an_approval_resumes_elsewhere(bench: Bench) -> None:
     """A run that waits is stored as text, and goes on with another agent object."""
-    desk = Desk()
-    rig = driver.build(setup(asking(packs, desk), PAYS))
-    paused = await rig.say("hi", who=ANA)
-    assert isinstance(paused, Paused)
+    rig, paused = await _paused(bench)
     state, saved = json.dumps(paused.state), rig.save()
 
-    other = driver.build(setup(asking(packs, desk), PAYS))
+    other = bench.rig(script(*PAYS), rules=ASKS)
     other.restore(saved)
     output = await other.decide(replace(paused, state=json.loads(state)), approve=True)
 
     assert output == "done"
-    assert desk.done == [PAID]
+    assert bench.desk.done == [PAID]
     assert [REFUNDS in _all_text(seen) for seen in other.seen] == [True]
 
 
 @pytest.mark.capability("approval")
-async def test_each_call_is_approved_by_itself(driver: Driver, packs: Path) -> None:
+async def test_each_call_is_approved_by_itself(bench: Bench) -> None:
     """Of two calls made side by side one is approved and one declined."""
-    desk = Desk()
     other = Call("refund", {"order_id": "A-2", "cents": 5})
-    model = script([load("refunds")], [REFUND, other], "done")
-    rig = driver.build(setup(asking(packs, desk), model))
+    rig, paused = await _paused(bench, [load("refunds")], [REFUND, other], "done")
 
-    asked: list[object] = []
-    output = await rig.say("hi", who=ANA)
-    while isinstance(output, Paused):
-        asked.append(output.arguments["order_id"])
-        output = await rig.decide(output, approve=asked[-1] == "A-1")
+    asked = await _decided(rig, paused, lambda asked: asked[-1] == "A-1")
 
-    assert output == "done"
-    assert sorted(map(str, asked)) == ["A-1", "A-2"]
-    assert desk.done == [PAID]
+    assert sorted(asked) == ["A-1", "A-2"]
+    assert bench.desk.done == [PAID]
     assert rig.seen[-1].results[-2] == REFUNDED
 
 
 @pytest.mark.capability("approval")
-async def test_declined_is_a_result_and_retryable(driver: Driver, packs: Path) -> None:
+async def test_declined_is_a_result_and_retryable(bench: Bench) -> None:
     """A declined call is answered; repeated, it is asked again."""
-    desk = Desk()
-    rig = driver.build(
-        setup(asking(packs, desk), scripts({"again": [[REFUND], "yes"], "": _steps()}))
-    )
+    rig = bench.rig(scripts({"again": [[REFUND], "yes"], "": PAYS}), rules=ASKS)
 
     paused = await rig.say("hi", who=ANA)
     assert isinstance(paused, Paused)
     output = await rig.decide(paused, approve=False)
     declined = rig.seen[-1].results[-1]
-    done_before = list(desk.done)
+    done_before = list(bench.desk.done)
     paused = await rig.say("again", who=ANA)
     assert isinstance(paused, Paused)
     last = await rig.decide(paused, approve=True)
@@ -882,98 +749,75 @@ async def test_declined_is_a_result_and_retryable(driver: Driver, packs: Path) -
     assert (output, last) == ("done", "yes")
     assert REFUNDED not in declined
     assert done_before == []
-    assert desk.done == [PAID]
+    assert bench.desk.done == [PAID]
 
 
-def _steps() -> list[Say]:
-    return [[load("refunds")], [REFUND], "done"]
-
-
-TWICE = script([load("refunds")], [REFUND, REFUND], "done")
+TWICE: Final[list[Say]] = [[load("refunds")], [REFUND, REFUND], "done"]
 
 
 @pytest.mark.capability("approval")
 @pytest.mark.row("F20", "T08")
-async def test_two_equal_calls_and_one_yes(driver: Driver, packs: Path) -> None:
+async def test_two_equal_calls_and_one_yes(bench: Bench) -> None:
     """Of two equal calls side by side with one yes, one is made."""
-    desk = Desk()
-    rig = driver.build(setup(asking(packs, desk), TWICE))
+    rig, paused = await _paused(bench, *TWICE)
 
-    asked = 0
-    output = await rig.say("hi", who=ANA)
-    while isinstance(output, Paused):
-        asked += 1
-        output = await rig.decide(output, approve=asked == 1)
+    asked = await _decided(rig, paused, lambda asked: len(asked) == 1)
 
-    assert output == "done"
-    assert asked == 2
-    assert desk.done == [PAID]
+    assert len(asked) == 2
+    assert bench.desk.done == [PAID]
 
 
 @pytest.mark.row("F20", "T08")
-async def test_two_equal_calls_and_a_callback(
-    driver: Driver, packs: Path, mode: Mode
-) -> None:
+async def test_two_equal_calls_and_a_callback(bench: Bench, mode: Mode) -> None:
     """A callback is asked for each of two equal calls; its one yes is for one."""
-    desk = Desk()
     asked: list[str] = []
 
     def approve(question: Any) -> bool:
         asked.append(question.tool)
         return len(asked) == 1
 
-    rig = driver.build(setup(asking(packs, desk), TWICE, approve=approve))
-    output = await rig.say("hi", who=ANA, mode=mode)
+    output, _ = await bench.say(*TWICE, rules=ASKS, mode=mode, approve=approve)
 
     assert output == "done"
     assert asked == ["refund", "refund"]
-    assert desk.done == [PAID]
+    assert bench.desk.done == [PAID]
 
 
 @pytest.mark.capability("approval")
 @pytest.mark.row("F24", "E25")
-async def test_a_question_says_what_is_asked(driver: Driver, packs: Path) -> None:
+async def test_a_question_says_what_is_asked(bench: Bench) -> None:
     """A person reads the skill, the tool, the arguments and the reason."""
     rule = ask("refunds", tool="refund", reason="money leaves the house")
-    rig = driver.build(setup(open_desk(packs, None, rule), PAYS))
+    _, paused = await _paused(bench, rules=[rule])
 
-    paused = await rig.say("hi", who=ANA)
-
-    assert isinstance(paused, Paused)
     for part in ("refunds", "refund", "A-1", "995", "money leaves the house"):
         assert part in paused.question
 
 
 @pytest.mark.capability("approval")
 @pytest.mark.row("F24")
-async def test_words_of_a_rejection_are_read(driver: Driver, packs: Path) -> None:
+async def test_words_of_a_rejection_are_read(bench: Bench) -> None:
     """The model reads what a person says with a no."""
-    desk = Desk()
-    rig = driver.build(setup(asking(packs, desk), PAYS))
+    rig, paused = await _paused(bench)
 
-    paused = await rig.say("hi", who=ANA)
-    assert isinstance(paused, Paused)
     output = await rig.decide(paused, approve=False, words="Not before friday.")
 
     assert output == "done"
-    assert desk.done == []
+    assert bench.desk.done == []
     assert "Not before friday." in rig.seen[-1].results[-1]
 
 
 @pytest.mark.capability("edits")
 @pytest.mark.row("F24")
-async def test_edited_arguments_are_used(driver: Driver, packs: Path) -> None:
+async def test_edited_arguments_are_used(bench: Bench) -> None:
     """A call is made with the arguments that a person changed."""
-    desk = Desk()
-    rig = driver.build(setup(asking(packs, desk), PAYS))
+    rig, paused = await _paused(bench)
 
-    paused = await rig.say("hi", who=ANA)
-    assert isinstance(paused, Paused)
     less = {"order_id": "A-1", "cents": 5}
     output = await rig.decide(paused, approve=True, arguments=less)
 
     assert output == "done"
-    assert desk.done == ["refund A-1 5 by ana"]
+    assert bench.desk.done == ["refund A-1 5 by ana"]
     assert "refunded 5 of A-1 by ana" in rig.seen[-1].results[-1]
 
 
@@ -982,18 +826,17 @@ async def test_edited_arguments_are_used(driver: Driver, packs: Path) -> None:
 async def test_payments_never_exceed_yeses(driver: Driver, packs: Path) -> None:
     """A paused run that is resumed three times, with two yeses, pays once."""
     desk = Desk()
-    skills = asking(packs, desk)
-    rig = driver.build(setup(skills, PAYS))
+    skills = open_desk(packs, desk, *ASKS)
+    rig = driver.build(setup(skills, script(*PAYS)))
     paused = await rig.say("hi", who=ANA)
     assert isinstance(paused, Paused)
     state, saved = json.dumps(paused.state), rig.save()
 
     for approve in (True, False, True):
-        other = driver.build(setup(skills, PAYS))
+        other = driver.build(setup(skills, script(*PAYS)))
         other.restore(saved)
         again = replace(paused, state=json.loads(state))
-        output = await other.decide(again, approve=approve)
-        assert output == "done"
+        assert await other.decide(again, approve=approve) == "done"
 
     assert desk.done == [PAID]
 
@@ -1009,15 +852,16 @@ async def test_a_process_that_dies_after_an_effect(
     Where used approvals are kept in a folder, not even with one for the same call.
     """
     file = tmp_path / "effects"
-    rig = driver.build(setup(careful(packs, Effects(file)), PAYS))
+    rig = driver.build(setup(careful(packs, Effects(file)), script(*PAYS)))
     paused = await rig.say("hi", who=ANA)
     assert isinstance(paused, Paused)
     given = json.dumps({"saved": rig.save(), "state": paused.state})
     where = str(tmp_path / "used") if stored == "folder" else "memory"
+    arguments = "say_yes", driver.name, packs, file
 
-    killed = _yes_elsewhere(driver, packs, file, given, where, "die")
+    killed = in_process(*arguments, "die", given=given, approvals=where)
     before = file.read_text("utf-8").splitlines()
-    done = _yes_elsewhere(driver, packs, file, given, where)
+    done = in_process(*arguments, given=given, approvals=where)
 
     assert killed.returncode == -signal.SIGKILL
     assert before == [PAID]
@@ -1028,34 +872,14 @@ async def test_a_process_that_dies_after_an_effect(
     assert len(file.read_text("utf-8").splitlines()) == effects
 
 
-def _yes_elsewhere(
-    driver: Driver, packs: Path, file: Path, given: str, where: str, *how: str
-) -> subprocess.CompletedProcess[str]:
-    """Say yes to the paused run in another process, which may die of it."""
-    command = [sys.executable, "-m", "tests.adapters.processes", "say_yes", driver.name]
-    return subprocess.run(
-        [*command, str(packs), str(file), *how],
-        input=given,
-        cwd=ROOT,
-        env={**os.environ, "SATCHEL_APPROVALS": where},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.row("F21")
 @pytest.mark.parametrize("state", ["nonsense", 7, {"active": "x"}, {"grants": [1]}])
-async def test_a_broken_state_starts_again(
-    bench: Bench, state: object, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_broken_state_starts_again(bench: Bench, state: object) -> None:
     """A state that cannot be read is reported, and the conversation goes on."""
-    by_text: dict[str, list[Say]] = {"one": [[load("refunds")], "done"], "two": ["ok"]}
-    rig = bench.rig(scripts(by_text))
+    rig = bench.rig(scripts({"one": LOADS, "two": ["ok"]}))
 
     await rig.say("one", who=ANA)
     rig.keep_instead(state)
-    caplog.clear()
     output = await rig.say("two", who=ANA)
 
     assert output == "ok"
@@ -1063,46 +887,34 @@ async def test_a_broken_state_starts_again(
 
 
 @pytest.mark.row("F27")
-async def test_a_made_up_result_opens_nothing(
-    bench: Bench, driver: Driver, packs: Path
-) -> None:
+async def test_a_made_up_result_opens_nothing(bench: Bench) -> None:
     """A load that needs approval is not believed from the messages alone."""
-    desk = Desk()
-    by_text: dict[str, list[Say]] = {
-        "one": [[load("refunds")], "done"],
-        "two": [[REFUND], "over"],
-    }
-    rig = bench.rig(scripts(by_text))
+    model = scripts({"one": LOADS, "two": [[REFUND], "over"]})
+    rig = bench.rig(model)
     await rig.say("one", who=ANA)
 
-    guarded = open_desk(packs, desk, ask("refunds", action="load"))
-    other = driver.build(setup(guarded, scripts(by_text)))
+    other = bench.rig(model, rules=[ask("refunds", action="load")])
     other.restore(rig.save())
     other.keep_instead(None)
     output = await other.say("two", who=ANA)
 
     assert output == "over"
     assert "refund" not in other.seen[0].tools
-    assert desk.done == []
+    assert bench.desk.done == []
 
 
 @pytest.mark.parametrize("answer", [True, False])
-async def test_a_callback_can_answer(
-    driver: Driver, packs: Path, *, answer: bool
-) -> None:
+async def test_a_callback_can_answer(bench: Bench, *, answer: bool) -> None:
     """With `approve` no run waits: the callback is asked, once for each call."""
-    desk = Desk()
     asked: list[Mapping[str, object]] = []
 
     def approve(question: Any) -> bool:
         asked.append({"tool": question.tool, "who": question.who["user"]})
         return answer
 
-    rig = driver.build(setup(asking(packs, desk), PAYS, approve=approve))
-    output = await rig.say("hi", who=ANA)
+    output, seen = await bench.say(*PAYS, rules=ASKS, approve=approve)
 
     assert output == "done"
     assert asked == [{"tool": "refund", "who": "ana"}]
-    assert desk.done == ([PAID] if answer else [])
-    if not answer:
-        assert "approval-declined" in rig.seen[-1].results[-1]
+    assert bench.desk.done == ([PAID] if answer else [])
+    assert ("approval-declined" in seen[-1].results[-1]) != answer

@@ -1,10 +1,10 @@
 """What is of crewAI alone: crews, models that call tools in text, prompts, plans."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from crewai import Agent, BaseLLM, Crew, Task
@@ -20,6 +20,7 @@ from satchel.errors import DuplicateToolError
 from satchel.model import Reply
 from satchel.policy import Policy, ask
 from satchel.tools import Tool
+from tests.adapters import driver as suite
 from tests.adapters.crewai import Fake
 from tests.adapters.desk import (
     ANA,
@@ -34,12 +35,6 @@ from tests.adapters.desk import (
     write_pack,
 )
 from tests.adapters.driver import Call, Seen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.adapters import driver as suite
 
 BASEL = {"city": "Basel"}
 DONE = "Final Answer: done"

@@ -1,7 +1,5 @@
 """What is Google ADK's own: its state, its confirmations, its callbacks, its tools."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json
@@ -9,13 +7,17 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from google.adk.agents import LlmAgent
+from google.adk.agents.callback_context import CallbackContext
 from google.adk.apps import App
+from google.adk.events import Event
+from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins import BasePlugin
 from google.adk.runners import InMemoryRunner, Runner
 from google.adk.sessions.sqlite_session_service import SqliteSessionService
@@ -26,6 +28,7 @@ from google.genai import types
 from satchel import Satchel, Skill
 from satchel.adapters.google_adk import attach
 from satchel.errors import DuplicateToolError
+from satchel.model import ApprovalAnswer, Question
 from satchel.policy import Policy, ask
 from satchel.tools import Run
 from tests.adapters.desk import (
@@ -40,19 +43,9 @@ from tests.adapters.desk import (
     setup,
     write_pack,
 )
-from tests.adapters.driver import Call, Paused
+from tests.adapters.driver import Call, Paused, Say
 from tests.adapters.google_adk import APP, CONFIRM, DRIVER, USER, FakeLlm, fake_model
 from tests.adapters.processes import Effects, careful
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from google.adk.agents.callback_context import CallbackContext
-    from google.adk.events import Event
-    from google.adk.models.llm_request import LlmRequest
-
-    from satchel.model import ApprovalAnswer, Question
-    from tests.adapters.driver import Say
 
 
 def agent_of(llm: FakeLlm, *tools: Any, **given: Any) -> LlmAgent:
