@@ -23,25 +23,37 @@ from agent_framework import (
     tool,
 )
 
-from satchel import Policy, Run, Satchel, ask
+from satchel import Run, Satchel, ask
 from satchel.adapters.agent_framework import attach
 from satchel.errors import DuplicateToolError
 from tests.adapters.agent_framework import ScriptedClient
 from tests.adapters.desk import (
     ANA,
     BASE,
+    PAID,
+    PAYS,
     REFUND,
+    REFUNDED,
     REFUNDS,
     TRAVEL,
     Desk,
     load,
+    open_cards,
     open_desk,
     script,
     scripts,
-    write_pack,
-    write_packs,
+    weather,
 )
 from tests.adapters.driver import Call, Model, Say, Seen
+
+LOADS: list[Say] = [[load("refunds")], "done"]
+JOT = Call("note", {"text": "it"})
+
+
+@tool
+def note(text: str) -> str:
+    """Note something."""
+    return f"noted {text}"
 
 
 class Talk:
@@ -74,12 +86,20 @@ class Talk:
         """Answer what the run waits for, in order."""
         requests = response.user_input_requests
         given = zip(requests, answers, strict=True)
-        answered = [each.to_function_approval_response(yes) for each, yes in given]
+        answered = [
+            request.to_function_approval_response(yes) for request, yes in given
+        ]
         return await self.say(answered, stream=stream)
 
     @property
     def systems(self) -> list[str]:
         return [seen.system for seen in self.seen]
+
+
+def in_turn(*steps: Say) -> Model:
+    """Return a model that says these one after the other, whatever it sees."""
+    remaining = iter(steps)
+    return lambda _: next(remaining)
 
 
 # State
@@ -90,7 +110,7 @@ async def test_agents_that_share_a_session_load_for_themselves(
 ) -> None:
     """They are told apart by their names; messages of one show what it loaded."""
     provider = attach(skills)
-    talk = Talk(script([load("refunds")], "done"), provider)
+    talk = Talk(script(*LOADS), provider)
     other = Talk(script("hi"), provider, name="second")
 
     await talk.say("hi")
@@ -103,12 +123,12 @@ async def test_agents_that_share_a_session_load_for_themselves(
 
 
 async def test_no_session_is_needed(skills: Satchel) -> None:
-    talk = Talk(script([load("refunds")], [REFUND], "done"), attach(skills, who=ANA))
+    talk = Talk(script(*PAYS), attach(skills, who=ANA))
 
     response = await talk.agent.run("hi")
 
     assert response.text == "done"
-    assert talk.seen[2].results[1] == "refunded 995 of A-1 by ana"
+    assert talk.seen[2].results[1] == REFUNDED
 
 
 async def test_a_run_that_fails_leaves_the_conversation_as_it_was_left(
@@ -139,27 +159,20 @@ async def test_tools_are_given_what_the_run_gives_to_functions(tmp_path: Path) -
         """Pay."""
         return f"{run.who['user']} pays with {run.deps['card']}"
 
-    write_pack(tmp_path, "pay", "Use to pay.\nmetadata: {tools: pay}", "Pay it.")
-    skills = Satchel(tmp_path, tools=[pay])
-    model = script([load("pay")], [Call("pay")], "done")
-    talks = [
-        Talk(model, attach(skills, who=ANA)),
-        Talk(
-            model, attach(skills, who=ANA, deps=lambda ctx: {"card": ctx.kwargs["b"]})
-        ),
-    ]
-
-    for talk in talks:
-        await talk.say("hi", function_invocation_kwargs={"card": "visa", "b": "amex"})
-
-    expected = [talk.seen[2].results[1] for talk in talks]
-    assert expected == ["ana pays with visa", "ana pays with amex"]
+    skills = open_cards(tmp_path, "pay", pay)
+    model = script([load("cards")], [Call("pay")], "done")
+    given = {"card": "visa", "b": "amex"}
+    deps: Any
+    for deps, card in ((None, "visa"), (lambda ctx: {"card": ctx.kwargs["b"]}, "amex")):
+        talk = Talk(model, attach(skills, who=ANA, deps=deps))
+        await talk.say("hi", function_invocation_kwargs=given)
+        assert talk.seen[2].results[1] == f"ana pays with {card}"
 
 
-# What stands in the prompt
+# The prompt
 
 
-async def test_a_blank_line_stands_before_the_catalog(skills: Satchel) -> None:
+async def test_a_blank_line_comes_before_the_catalog(skills: Satchel) -> None:
     with_base = Talk(script("hi"), attach(skills))
     without = Talk(script("hi"), attach(skills), instructions=None)
 
@@ -172,10 +185,10 @@ async def test_a_blank_line_stands_before_the_catalog(skills: Satchel) -> None:
 
 
 async def test_instructions_in_blocks_stay_blocks(skills: Satchel) -> None:
-    """Some clients take blocks, which hold cache points; ours come behind them."""
+    """Some clients take blocks, which hold cache points; ours come after them."""
     blocks = [{"type": "text", "text": BASE, "cache_control": {"type": "ephemeral"}}]
     talk = Talk(
-        script([load("refunds")], "done"),
+        script(*LOADS),
         attach(skills),
         InMemoryHistoryProvider(),
         instructions=None,
@@ -194,22 +207,16 @@ async def test_instructions_in_blocks_stay_blocks(skills: Satchel) -> None:
     assert len(last) == len(first) + 1
 
 
-async def test_tools_of_a_run_stand_before_those_of_skills(skills: Satchel) -> None:
-    """So what opens during a run is behind them in the next one, too."""
-
-    @tool
-    def weather(city: str) -> str:
-        """Tell the weather."""
-        return city
-
-    model = scripts({"one": [[load("refunds")], "done"], "two": ["done"]})
+async def test_tools_of_a_run_come_before_those_of_skills(skills: Satchel) -> None:
+    """So what opens during a run is after them in the next one, too."""
+    model = scripts({"one": LOADS, "two": ["done"]})
     talk = Talk(model, attach(skills))
 
-    await talk.say("one", tools=[weather])
-    await talk.say("two", tools=[weather])
+    await talk.say("one", tools=[note])
+    await talk.say("two", tools=[note])
 
     first, opened, again = (seen.tools for seen in talk.seen)
-    assert first[0] == "weather"
+    assert first[0] == "note"
     assert opened == again == (*first, "order_status", "refund")
 
 
@@ -241,13 +248,13 @@ class NoMiddleware(FunctionInvocationLayer[Any], BaseChatClient[Any]):
 async def test_tools_open_where_a_client_takes_no_chat_middleware(
     skills: Satchel,
 ) -> None:
-    model = script([load("refunds")], [REFUND], "done")
+    model = script(*PAYS)
     talk = Talk(model, attach(skills, who=ANA), client=NoMiddleware)
 
     await talk.say("hi")
 
     assert "wants money back" in talk.systems[0]
-    assert talk.seen[2].results[1] == "refunded 995 of A-1 by ana"
+    assert talk.seen[2].results[1] == REFUNDED
 
 
 # What the model sees of the conversation
@@ -259,11 +266,7 @@ async def test_what_is_compacted_within_a_run_is_stated_again_at_once(
 ) -> None:
     """And a load after it gives the text, for no message shows it any more."""
     keep_one = SlidingWindowStrategy(keep_last_groups=1)
-    steps: list[Say] = [[load("refunds")], [load("travel")], [load("refunds")], "done"]
-
-    def model(seen: Seen) -> Say:
-        return steps[len(talk.seen) - 1]
-
+    model = in_turn([load("refunds")], [load("travel")], [load("refunds")], "done")
     talk = Talk(model, attach(skills), compaction_strategy=keep_one)
 
     await talk.say("hi", stream=stream)
@@ -289,11 +292,7 @@ async def test_a_conversation_that_the_service_keeps_is_not_stated_again(
     skills: Satchel,
 ) -> None:
     """Nobody here can see what the service has; so a load gives the text again."""
-    steps: list[Say] = [[load("refunds")], "one", [load("refunds")], "two"]
-
-    def model(_: Seen) -> Say:
-        return steps[len(talk.seen) - 1]
-
+    model = in_turn([load("refunds")], "one", [load("refunds")], "two")
     talk = Talk(model, attach(skills), client=Remote)
 
     await talk.say("one")
@@ -308,7 +307,7 @@ async def test_a_conversation_that_the_service_keeps_is_not_stated_again(
 async def test_a_history_that_is_loaded_for_each_call_is_not_stated_again(
     skills: Satchel,
 ) -> None:
-    model = scripts({"one": [[load("refunds")], "done"], "two": ["done"]})
+    model = scripts({"one": LOADS, "two": ["done"]})
     talk = Talk(
         model,
         attach(skills),
@@ -326,12 +325,9 @@ async def test_a_history_that_is_loaded_for_each_call_is_not_stated_again(
 # Approval
 
 
-async def test_a_load_next_to_one_that_is_asked_for_waits_with_it(
-    tmp_path: Path,
-) -> None:
+async def test_a_load_next_to_one_that_is_asked_for_waits_with_it(packs: Path) -> None:
     """The framework asks by tool, so it asks for both."""
-    policy = Policy(ask("refunds", action="load"))
-    skills = Satchel(write_packs(tmp_path), policy=policy)
+    skills = open_desk(packs, None, ask("refunds", action="load"))
     talk = Talk(script([load("refunds"), load("travel")], "done"), attach(skills))
 
     response = await talk.say("hi")
@@ -342,10 +338,8 @@ async def test_a_load_next_to_one_that_is_asked_for_waits_with_it(
     assert TRAVEL in loaded
 
 
-async def test_what_is_next_to_a_call_that_waits_is_done_with_it(
-    tmp_path: Path,
-) -> None:
-    skills = open_desk(write_packs(tmp_path), None, ask("refunds", tool="refund"))
+async def test_what_is_next_to_a_call_that_waits_is_done_with_it(packs: Path) -> None:
+    skills = open_desk(packs, None, ask("refunds", tool="refund"))
     status = Call("order_status", {"order_id": "A-1"})
     model = script([load("refunds")], [status, REFUND], "done")
     talk = Talk(model, attach(skills, who=ANA))
@@ -353,22 +347,12 @@ async def test_what_is_next_to_a_call_that_waits_is_done_with_it(
     response = await talk.say("hi")
     await talk.answer(response, True)
 
-    assert [each.function_call.name for each in response.user_input_requests] == [
-        "refund"
-    ]
-    assert talk.seen[-1].results[1:] == [
-        "A-1 is on its way",
-        "refunded 995 of A-1 by ana",
-    ]
+    [request] = response.user_input_requests
+    assert request.function_call.name == "refund"
+    assert talk.seen[-1].results[1:] == ["A-1 is on its way", REFUNDED]
 
 
 # Tools of the framework that a skill carries
-
-
-def cards(tmp_path: Path, post: FunctionTool, *rules: Any) -> Satchel:
-    header = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(tmp_path, "cards", header, "Send it.")
-    return Satchel(tmp_path, tools=[post], policy=Policy(*rules))
 
 
 @pytest.fixture
@@ -381,16 +365,13 @@ def post() -> FunctionTool:
     return post
 
 
-SENDS = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
-BY_AIR: dict[str, Any] = {"function_invocation_kwargs": {"by": "air"}}
-
-
 async def test_a_native_tool_is_handed_on_as_it_is(
     tmp_path: Path, post: FunctionTool
 ) -> None:
-    talk = Talk(SENDS, attach(cards(tmp_path, post)))
+    model = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
+    talk = Talk(model, attach(open_cards(tmp_path, "post", post)))
 
-    await talk.say("hi", **BY_AIR)
+    await talk.say("hi", function_invocation_kwargs={"by": "air"})
 
     assert talk.seen[2].results[1] == "a card to Bern by air"
     assert post.invocation_count == 1
@@ -411,38 +392,35 @@ class Spoiler(ContextProvider):
         context.extend_middleware(self.source_id, [Spoils()])
 
 
-async def test_a_call_that_was_made_is_not_made_again(tmp_path: Path) -> None:
+async def test_a_call_that_was_made_is_not_made_again(packs: Path) -> None:
     """Whatever middleware below ours raises after it."""
     desk = Desk()
-    skills = open_desk(write_packs(tmp_path), desk)
-    model = script([load("refunds")], [REFUND], "done")
-    talk = Talk(model, attach(skills, who=ANA), Spoiler("spoiler"))
+    provider = attach(open_desk(packs, desk), who=ANA)
+    talk = Talk(script(*PAYS), provider, Spoiler("spoiler"))
 
     await talk.say("hi")
 
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
     assert "Error" in talk.seen[2].results[1]
 
 
-async def test_arguments_that_only_look_wrong_are_taken(tmp_path: Path) -> None:
+LOOKS_WRONG = Call("refund", {"order_id": "A-1", "cents": "995"})
+
+
+async def test_arguments_that_only_look_wrong_are_taken(skills: Satchel) -> None:
     """The framework refuses "995" for a number; what the hint says takes it."""
-    skills = open_desk(write_packs(tmp_path))
-    call = Call("refund", {"order_id": "A-1", "cents": "995"})
-    talk = Talk(script([load("refunds")], [call], "done"), attach(skills, who=ANA))
+    model = script([load("refunds")], [LOOKS_WRONG], "done")
+    talk = Talk(model, attach(skills, who=ANA))
 
     await talk.say("hi")
 
-    assert talk.seen[2].results[1] == "refunded 995 of A-1 by ana"
+    assert talk.seen[2].results[1] == REFUNDED
 
 
 async def test_an_agents_own_tools_are_none_of_ours(skills: Satchel) -> None:
-    @tool(approval_mode="always_require")
-    def weather(city: str) -> str:
-        """Tell the weather."""
-        return f"sun in {city}"
-
+    own = tool(weather, approval_mode="always_require")
     call = Call("weather", {"city": "Bern"})
-    talk = Talk(script([call], "done"), attach(skills), tools=[weather])
+    talk = Talk(script([call], "done"), attach(skills), tools=[own])
 
     response = await talk.say("hi")
     await talk.answer(response, True)
@@ -453,17 +431,10 @@ async def test_an_agents_own_tools_are_none_of_ours(skills: Satchel) -> None:
 # What a model call costs: only what may have changed is looked at
 
 
-@tool
-def note(text: str) -> str:
-    """Note something."""
-    return f"noted {text}"
-
-
 async def test_a_load_after_calls_of_the_agents_own_tools_is_not_repeated(
     skills: Satchel,
 ) -> None:
-    jot = Call("note", {"text": "it"})
-    model = script([load("refunds")], [jot], [jot], [load("refunds")], [jot], "done")
+    model = script([load("refunds")], [JOT], [JOT], [load("refunds")], [JOT], "done")
     talk = Talk(model, attach(skills), tools=[note])
 
     await talk.say("hi")
@@ -484,13 +455,12 @@ class Forgets(ChatMiddleware):
 async def test_what_other_middleware_takes_away_is_stated_again(
     skills: Satchel,
 ) -> None:
-    jot = Call("note", {"text": "it"})
-    steps: list[Say] = [[load("refunds")], [jot], [jot], "done"]
-
-    def model(_: Seen) -> Say:
-        return steps[len(talk.seen) - 1]
-
-    talk = Talk(model, attach(skills), tools=[note], middleware=[Forgets()])
+    talk = Talk(
+        in_turn([load("refunds")], [JOT], [JOT], "done"),
+        attach(skills),
+        tools=[note],
+        middleware=[Forgets()],
+    )
 
     await talk.say("hi")
 
@@ -501,8 +471,7 @@ async def test_a_native_tool_that_is_offered_in_a_run_waits_for_the_next(
     tmp_path: Path, post: FunctionTool
 ) -> None:
     """Nothing goes around the calls of a run that began without such tools."""
-    header = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(tmp_path, "cards", header, "Send it.")
+    open_cards(tmp_path, "post", post)
     skills = Satchel(tmp_path)
 
     @tool
@@ -511,9 +480,8 @@ async def test_a_native_tool_that_is_offered_in_a_run_waits_for_the_next(
         skills.offer(post)
         return "offered"
 
-    model = scripts(
-        {"one": [[Call("offer", {})], [load("cards")], "done"], "two": ["done"]}
-    )
+    steps: list[Say] = [[Call("offer", {})], [load("cards")], "done"]
+    model = scripts({"one": steps, "two": ["done"]})
     talk = Talk(model, attach(skills), tools=[offer])
 
     await talk.say("one")
@@ -523,25 +491,22 @@ async def test_a_native_tool_that_is_offered_in_a_run_waits_for_the_next(
     assert "post" in talk.seen[3].tools
 
 
-async def test_a_sandbox_is_given_the_result_itself(tmp_path: Path) -> None:
+async def test_a_sandbox_is_given_the_result_itself(skills: Satchel) -> None:
     """And arguments that only look wrong are taken there, too."""
     given: list[object] = []
 
     class Raw(FunctionMiddleware):
         async def process(self, context: Any, call_next: Any) -> None:
             if context.function.name == "refund":
-                given.append(
-                    await context.function.invoke(context=context, skip_parsing=True)
-                )
+                invoke = context.function.invoke
+                given.append(await invoke(context=context, skip_parsing=True))
                 context.result = "done"
             else:
                 await call_next()
 
-    skills = open_desk(write_packs(tmp_path))
-    call = Call("refund", {"order_id": "A-1", "cents": "995"})
-    model = script([load("refunds")], [call], "done")
+    model = script([load("refunds")], [LOOKS_WRONG], "done")
     talk = Talk(model, attach(skills, who=ANA), middleware=[Raw()])
 
     await talk.say("hi")
 
-    assert given == ["refunded 995 of A-1 by ana"]
+    assert given == [REFUNDED]

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +15,29 @@ from crewai.skills.models import Skill, SkillFrontmatter
 from crewai.tools import tool
 from pydantic import BaseModel
 
-from satchel import Satchel
 from satchel.adapters.crewai import attach
 from satchel.errors import DuplicateToolError
 from satchel.model import Reply
-from satchel.policy import Policy, ask
+from satchel.policy import ask
 from satchel.tools import Tool
 from tests.adapters import driver as suite
 from tests.adapters.crewai import Fake
 from tests.adapters.desk import (
     ANA,
-    REFUND,
+    PAID,
+    PAYS,
     REFUNDED,
     REFUNDS,
     TRAVEL,
     Desk,
     load,
+    open_cards,
     open_desk,
     script,
     write_pack,
 )
 from tests.adapters.driver import Call, Seen
 
-BASEL = {"city": "Basel"}
 DONE = "Final Answer: done"
 
 
@@ -47,7 +48,7 @@ class Texts(BaseLLM):
     seen: Any = ()
 
     def call(self, messages: Any, *_: Any, **__: Any) -> str:
-        self.seen.append([str(each["content"]) for each in messages])
+        self.seen.append([str(message["content"]) for message in messages])
         return str(next(self.says))
 
 
@@ -59,6 +60,11 @@ def texts(*says: str) -> Texts:
 
 def act(name: str, **arguments: object) -> str:
     return f"Thought: so\nAction: {name}\nAction Input: {json.dumps(arguments)}"
+
+
+LOAD = act("load_skill", skill_id="refunds")
+PAY = act("refund", order_id="A-1", cents=995)
+LOADS: list[suite.Say] = [[load("refunds")], "done"]
 
 
 def calling(model: suite.Model) -> Fake:
@@ -76,8 +82,13 @@ def kickoff(agent: Agent, messages: Any) -> Any:
     return agent.kickoff(messages)
 
 
-async def akickoff(agent: Agent, messages: Any) -> Any:
-    return await agent.akickoff(messages)
+@contextmanager
+def hooked(hook: Any) -> Iterator[None]:
+    register_before_llm_call_hook(hook)
+    try:
+        yield
+    finally:
+        unregister_before_llm_call_hook(hook)
 
 
 def last(text: str) -> list[dict[str, str]]:
@@ -97,14 +108,16 @@ def crew_of(*agents: Agent, **more: Any) -> Crew:
     )
 
 
-def test_an_agent_of_a_crew_has_skills(packs: Path) -> None:
-    llm = calling(script([load("refunds")], [REFUND], "done"))
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_agent_of_a_crew_has_skills(packs: Path, *, stream: bool) -> None:
+    llm = calling(script(*PAYS))
     agent = attach(open_desk(packs), to=desk(llm), who=ANA)
 
-    output = crew_of(agent).kickoff()
+    output: Any = crew_of(agent, stream=stream).kickoff()
+    text = "".join(part.content for part in output) if stream else str(output)
 
     first, second, third = llm.seen
-    assert str(output) == "done"
+    assert text == "done"
     assert "wants money back" in first.system
     assert second.tools == (*first.tools, "order_status", "refund")
     assert third.results[1] == REFUNDED
@@ -114,26 +127,15 @@ def test_an_agent_of_a_crew_has_skills(packs: Path) -> None:
 def test_each_task_of_a_crew_starts_again(packs: Path, *, keeps: bool) -> None:
     """Its executor is the same; what was loaded is known where state is kept."""
     state: dict[str, Any] = {}
-    llm = calling(script([load("refunds")], "done"))
-    agent = attach(
-        open_desk(packs), to=desk(llm), state=(lambda _: state) if keeps else None
-    )
+    llm = calling(script(*LOADS))
+    kept = (lambda _: state) if keeps else None
+    agent = attach(open_desk(packs), to=desk(llm), state=kept)
 
     crew_of(agent, agent).kickoff()
 
     assert ("refund" in llm.seen[2].tools) == keeps
     assert (REFUNDS in llm.seen[2].system) == keeps
     assert len(llm.seen) == 4
-
-
-def test_a_crew_streams(packs: Path) -> None:
-    llm = calling(script([load("refunds")], "done"))
-    agent = attach(open_desk(packs), to=desk(llm))
-
-    streaming: Any = crew_of(agent, stream=True).kickoff()
-
-    assert "".join(chunk.content for chunk in streaming) == "done"
-    assert REFUNDS in llm.seen[1].results[0]
 
 
 @pytest.mark.row("R09")
@@ -165,11 +167,7 @@ def test_a_copy_of_an_agent_has_skills(packs: Path) -> None:
 
 
 def test_tools_are_called_in_text(packs: Path) -> None:
-    llm = texts(
-        act("load_skill", skill_id="refunds"),
-        act("refund", order_id="A-1", cents=995),
-        "Thought: I know\nFinal Answer: done",
-    )
+    llm = texts(LOAD, PAY, f"Thought: I know\n{DONE}")
     agent = attach(open_desk(packs), to=desk(llm), who=ANA)
 
     output = kickoff(agent, "hi")
@@ -188,12 +186,7 @@ def test_tools_are_called_in_text(packs: Path) -> None:
 def test_open_tools_are_told_again_in_text(packs: Path) -> None:
     """A resumed conversation lists them, and states their skill again."""
     state: dict[str, Any] = {}
-    llm = texts(
-        act("load_skill", skill_id="refunds"),
-        "Final Answer: one",
-        act("refund", order_id="A-1", cents=995),
-        "Final Answer: two",
-    )
+    llm = texts(LOAD, DONE, PAY, DONE)
     agent = attach(open_desk(packs), to=desk(llm), who=ANA, state=lambda _: state)
 
     kickoff(agent, "one")
@@ -209,13 +202,10 @@ def test_what_a_hook_removes_is_told_again(packs: Path) -> None:
         if len(context.messages) > 3:
             del context.messages[2:]
 
-    llm = texts(act("load_skill", skill_id="refunds"), "Final Answer: done")
+    llm = texts(LOAD, DONE)
     agent = attach(open_desk(packs), to=desk(llm))
-    register_before_llm_call_hook(forget)
-    try:
+    with hooked(forget):
         kickoff(agent, "hi")
-    finally:
-        unregister_before_llm_call_hook(forget)
 
     [_, message] = llm.seen
     assert len(message) == 2
@@ -225,8 +215,8 @@ def test_what_a_hook_removes_is_told_again(packs: Path) -> None:
 
 def test_the_third_miss_in_text_is_final(packs: Path) -> None:
     """That crewAI tells the model to go on is no word of the user's."""
-    misses = [act("load_skill", skill_id=each) for each in "abaca"]
-    llm = texts(*misses, "Final Answer: done")
+    misses = [act("load_skill", skill_id=skill_id) for skill_id in "abaca"]
+    llm = texts(*misses, DONE)
 
     kickoff(attach(open_desk(packs), to=desk(llm)), "hi")
 
@@ -237,15 +227,15 @@ def test_the_third_miss_in_text_is_final(packs: Path) -> None:
 
 
 def test_an_agent_without_a_system_prompt(packs: Path) -> None:
-    """Skills stand behind the agent's own prompt, in the request."""
-    llm = calling(script([load("refunds")], "done"))
+    """Skills come after the agent's own prompt, in the request."""
+    llm = calling(script(*LOADS))
     agent = attach(open_desk(packs), to=desk(llm, use_system_prompt=False))
 
     output = kickoff(agent, "one")
     history = output.messages
     kickoff(agent, [*history, *last("two")])
 
-    first, second, third, _ = (each.messages for each in llm.seen)
+    first, second, third, _ = (seen.messages for seen in llm.seen)
     assert first[0].role == "user"
     assert first[0].text.index("You are the desk.") < first[0].text.index("money back")
     assert second[0] == first[0]
@@ -255,9 +245,8 @@ def test_an_agent_without_a_system_prompt(packs: Path) -> None:
 
 def test_braces_of_a_skill_stay(packs: Path) -> None:
     """CrewAI fills its own prompts in; a skill is no part of them."""
-    write_pack(
-        packs, "forms", "Use to fill in {input} and {tools}.", "Fill {input} in."
-    )
+    front = "Use to fill in {input} and {tools}."
+    write_pack(packs, "forms", front, "Fill {input} in.")
     llm = calling(script([load("forms")], "done"))
 
     kickoff(attach(open_desk(packs), to=desk(llm)), "hi")
@@ -267,7 +256,7 @@ def test_braces_of_a_skill_stay(packs: Path) -> None:
 
 
 def test_a_prompt_that_was_summed_up_has_skills(packs: Path) -> None:
-    """Whatever becomes of the messages, they stand in one of them."""
+    """Whatever becomes of the messages, one of them has the skills."""
 
     def sum_up(context: Any) -> None:
         if len(context.messages) > 2:
@@ -278,11 +267,8 @@ def test_a_prompt_that_was_summed_up_has_skills(packs: Path) -> None:
 
     llm = calling(model)
     agent = attach(open_desk(packs), to=desk(llm))
-    register_before_llm_call_hook(sum_up)
-    try:
+    with hooked(sum_up):
         kickoff(agent, "hi")
-    finally:
-        unregister_before_llm_call_hook(sum_up)
 
     message = llm.seen[1].messages[0].text
     assert message.startswith("a summary")
@@ -297,7 +283,7 @@ def test_the_agent_itself_stays_as_it_is(packs: Path) -> None:
     class Clerk(Agent):
         floor: int = 0
 
-    llm = calling(script([load("refunds")], "done"))
+    llm = calling(script(*LOADS))
     agent = Clerk(role="clerk", goal="help", backstory="", llm=llm, floor=3)
 
     skilled = attach(open_desk(packs), to=agent)
@@ -329,33 +315,49 @@ def test_crewais_own_skills_take_the_name(packs: Path, tmp_path: Path) -> None:
         kickoff(agent, "hi")
 
 
-def test_planned_steps_have_skills(packs: Path) -> None:
-    """Each is made from messages of its own, which no hook sees."""
-    steps: list[dict[str, Any]] = [
-        {"step_number": 1, "description": "Look."},
-        {"step_number": 2, "description": "Pay.", "depends_on": [1]},
+def planned(packs: Path, model: suite.Model, *steps: str) -> tuple[Fake, Any]:
+    """Work by a plan with these steps; return what the model saw, and the output."""
+    plan = [
+        {"step_number": n, "description": step, "depends_on": [*range(1, n)]}
+        for n, step in enumerate(steps, 1)
     ]
-    plan = {"plan": "Refund.", "steps": steps, "ready": True}
 
-    def model(seen: Seen) -> suite.Say:
+    def plans(seen: Seen) -> suite.Say:
         if "create_reasoning_plan" in seen.tools:
-            return json.dumps(plan)
-        if "refund" in seen.tools or not seen.tools:
-            return "done"
-        return [load("refunds")]
+            return json.dumps({"plan": "Refund.", "steps": plan, "ready": True})
+        return model(seen)
 
-    llm = calling(model)
+    llm = calling(plans)
     config = PlanningConfig(reasoning_effort="low", max_attempts=1)
     agent = attach(open_desk(packs), to=desk(llm, planning_config=config))
+    return llm, kickoff(agent, "hi")
 
-    kickoff(agent, "hi")
 
-    planned = [each for each in llm.seen if "load_skill" in each.tools]
-    first, opened, second = planned[:3]
+def test_planned_steps_have_skills(packs: Path) -> None:
+    """Each is made from messages of its own, which no hook sees."""
+
+    def model(seen: Seen) -> suite.Say:
+        done = "refund" in seen.tools or not seen.tools
+        return "done" if done else [load("refunds")]
+
+    llm, _ = planned(packs, model, "Look.", "Pay.")
+
+    first, opened, second = [s for s in llm.seen if "load_skill" in s.tools][:3]
     assert "wants money back" in first.system
     assert opened.tools == (*first.tools, "order_status", "refund")
     assert REFUNDS in opened.results[0]
     assert REFUNDS in second.system
+
+
+@pytest.mark.row("F22")
+def test_a_call_of_no_tool_in_a_step_of_a_plan_is_answered(packs: Path) -> None:
+    def model(seen: Seen) -> suite.Say:
+        return "done" if seen.results or not seen.tools else [Call("teleport")]
+
+    llm, output = planned(packs, model, "Look.")
+
+    assert "done" in output.raw
+    assert any(seen.results for seen in llm.seen)
 
 
 # Tools
@@ -371,14 +373,14 @@ def test_a_refusal_is_never_the_final_answer(tmp_path: Path) -> None:
         return f"a card went to {city}"
 
     answers = iter([Reply("no", "Not before friday."), Reply("yes_in_session")])
-    hint = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(tmp_path, "cards", hint, "Send it.")
-    skills = Satchel(tmp_path, tools=[post], policy=Policy(ask("cards", tool="post")))
     call = [Call("post", {"city": "Bern"})]
     llm = calling(script([load("cards")], call, call, "done"))
     chat: dict[str, Any] = {}
     agent = attach(
-        skills, to=desk(llm), approve=lambda _: next(answers), state=lambda _: chat
+        open_cards(tmp_path, "post", post, ask("cards", tool="post")),
+        to=desk(llm),
+        approve=lambda _: next(answers),
+        state=lambda _: chat,
     )
 
     output = kickoff(agent, "hi")
@@ -390,31 +392,28 @@ def test_a_refusal_is_never_the_final_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.row("F24")
-def test_an_asynchronous_approver_is_waited_for_in_text(packs: Path) -> None:
+async def test_an_asynchronous_approver_is_waited_for_in_text(packs: Path) -> None:
     async def wait(_: object) -> bool:
         await asyncio.sleep(0)
         return True
 
     done = Desk()
     skills = open_desk(packs, done, ask("refunds", tool="refund"))
-    call = act("refund", order_id="A-1", cents=995)
-    llm = texts(act("load_skill", skill_id="refunds"), call, DONE)
+    llm = texts(LOAD, PAY, DONE)
 
-    asyncio.run(akickoff(attach(skills, to=desk(llm), who=ANA, approve=wait), "hi"))
+    await attach(skills, to=desk(llm), who=ANA, approve=wait).akickoff("hi")
 
-    assert done.done == ["refund A-1 995 by ana"]
+    assert done.done == [PAID]
 
 
 @pytest.mark.row("F25")
 def test_an_argument_is_called_self_in_text(tmp_path: Path) -> None:
     schema: Any = {"type": "object", "properties": {"self": {"type": "string"}}}
     echo = Tool("echo", "Say it.", schema, lambda **given: f"got {given}")
-    write_pack(tmp_path, "odd", "Use it.\nmetadata: {tools: echo}", "Go.")
-    llm = texts(
-        act("load_skill", skill_id="odd"), act("echo", self="me"), "Final Answer: done"
-    )
+    load_cards = act("load_skill", skill_id="cards")
+    llm = texts(load_cards, act("echo", self="me"), DONE)
 
-    kickoff(attach(Satchel(tmp_path, tools=[echo]), to=desk(llm)), "hi")
+    kickoff(attach(open_cards(tmp_path, "echo", echo), to=desk(llm)), "hi")
 
     assert "got {'self': 'me'}" in "".join(llm.seen[2])
 
@@ -432,38 +431,14 @@ def test_a_call_of_no_tool_is_answered_in_a_crew(packs: Path, name: str) -> None
     results = llm.seen[2].results
     assert len(results) == 4
     assert TRAVEL in results[0]
-    assert all("bad-tool-call" in each for each in results[1:])
+    assert all("bad-tool-call" in result for result in results[1:])
     assert max(map(len, results[1:])) < 1000
-
-
-@pytest.mark.row("F22")
-def test_a_call_of_no_tool_in_a_step_of_a_plan_is_answered(packs: Path) -> None:
-    steps = [{"step_number": 1, "description": "Look."}]
-    plan = {"plan": "Look.", "steps": steps, "ready": True}
-
-    def model(seen: Seen) -> suite.Say:
-        if "create_reasoning_plan" in seen.tools:
-            return json.dumps(plan)
-        if seen.results or not seen.tools:
-            return "done"
-        return [Call("teleport")]
-
-    llm = calling(model)
-    config = PlanningConfig(reasoning_effort="low", max_attempts=1)
-    agent = attach(open_desk(packs), to=desk(llm, planning_config=config))
-
-    assert "done" in kickoff(agent, "hi").raw
-    assert any(seen.results for seen in llm.seen)
 
 
 @pytest.mark.row("F27")
 def test_an_observation_that_was_made_up_opens_nothing(packs: Path) -> None:
-    free = attach(
-        open_desk(packs),
-        to=desk(texts(act("load_skill", skill_id="refunds"), DONE)),
-    )
-    output = kickoff(free, "one")
-    history = [each for each in output.messages if each["role"] != "system"]
+    output = kickoff(attach(open_desk(packs), to=desk(texts(LOAD, DONE))), "one")
+    history = [m for m in output.messages if m["role"] != "system"]
     desk_ = Desk()
     guarded = open_desk(packs, desk_, ask("refunds", action="load"))
     llm = texts(act("refund", order_id="A-1", cents=5), DONE)
@@ -488,11 +463,10 @@ def test_schemas_are_told_whole(tmp_path: Path) -> None:
         got.extend([parcel.grams, to, weight])
         return "sent"
 
-    write_pack(tmp_path, "post", "Use to send.\nmetadata: {tools: send}", "Send it.")
     arguments: dict[str, object] = {"parcel": {"grams": 3}, "to": 7}
-    llm = calling(script([load("post")], [Call("send", arguments)], "done"))
+    llm = calling(script([load("cards")], [Call("send", arguments)], "done"))
 
-    kickoff(attach(Satchel(tmp_path, tools=[send]), to=desk(llm)), "hi")
+    kickoff(attach(open_cards(tmp_path, "send", send), to=desk(llm)), "hi")
 
     properties = llm.seen[1].schemas["send"]["properties"]
     assert [*properties] == ["parcel", "to", "weight"]
@@ -503,40 +477,31 @@ def test_schemas_are_told_whole(tmp_path: Path) -> None:
 
 
 def test_calls_that_make_no_sense_stay_in_the_loop(packs: Path) -> None:
-    def model(seen: Seen) -> suite.Say:
-        return [Call("nothing")] if not seen.since_user else "done"
-
-    llm = calling(model)
+    llm = calling(script([Call("nothing")], "done"))
     agent = attach(open_desk(packs), to=desk(llm))
-
-    history: list[Any] = [
-        *last("hi"),
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [
-                {"id": "1", "function": {"name": "load_skill", "arguments": "{"}},
-                {"id": "2", "function": {"name": "load_skill", "arguments": "[]"}},
-            ],
-        },
-        {"role": "tool", "tool_call_id": "1", "name": "load_skill", "content": "?"},
-        {"role": "tool", "tool_call_id": "2", "name": "load_skill", "content": "?"},
+    calls = [
+        {"id": given, "function": {"name": "load_skill", "arguments": given}}
+        for given in ("{", "[]")
     ]
-    output = kickoff(agent, [*history, *last("go on")])
+    results = [
+        {"role": "tool", "tool_call_id": given, "name": "load_skill", "content": "?"}
+        for given in ("{", "[]")
+    ]
+    asked = {"role": "assistant", "content": None, "tool_calls": calls}
+
+    output = kickoff(agent, [*last("hi"), asked, *results, *last("go on")])
 
     assert output.raw == "done"
     assert "nothing: there is no such tool" in llm.seen[1].results[-1]
 
 
-def test_two_desks_at_once(packs: Path) -> None:
+async def test_two_desks_at_once(packs: Path) -> None:
     """One agent object in two crews at once is crewAI's own error, and no mixture."""
     done = Desk()
 
-    async def both() -> Iterator[Any]:
-        llm = calling(script([load("refunds")], [REFUND], "done"))
-        agent = attach(open_desk(packs, done), to=desk(llm), who=ANA)
-        runs = (agent.akickoff("hi") for _ in range(2))
-        return iter(await asyncio.gather(*runs))
+    agent = attach(open_desk(packs, done), to=desk(calling(script(*PAYS))), who=ANA)
 
-    assert [each.raw for each in asyncio.run(both())] == ["done", "done"]
-    assert done.done == ["refund A-1 995 by ana"] * 2
+    output = await asyncio.gather(*(agent.akickoff("hi") for _ in range(2)))
+
+    assert [result.raw for result in output] == ["done", "done"]
+    assert done.done == [PAID] * 2

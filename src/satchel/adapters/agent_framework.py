@@ -10,23 +10,16 @@ and resumes. A call that a person has to approve is one of the response's
 same session, here or in another process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, Unpack
 
 from satchel.adapters._base import Conversation, SessionFactory, Who, framework
 from satchel.adapters._translation import ToolForms
 from satchel.model import SeenMessage
-from satchel.runtime import LOAD_TOOLS, READ_TOOL
+from satchel.runtime import LOAD_TOOLS, READ_TOOL, Satchel, SessionOptions
 from satchel.tools import Tool, result_text
-
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from satchel.runtime import Satchel, SessionOptions
 
 with framework("Microsoft Agent Framework", "agent-framework"):
     from agent_framework import (
@@ -46,7 +39,7 @@ with framework("Microsoft Agent Framework", "agent-framework"):
 
 __all__ = ["attach"]
 
-Deps: TypeAlias = "Callable[[FunctionInvocationContext], object] | None"
+Deps: TypeAlias = Callable[[FunctionInvocationContext], object] | None
 Next: TypeAlias = Callable[[], Awaitable[None]]
 
 _KEY: Final = "satchel"
@@ -101,9 +94,8 @@ class _SkillsProvider(ContextProvider):
         context: SessionContext,
         state: dict[str, Any],
     ) -> None:
-        """Add the section, the tools that are open, and what opens others."""
-        open_run = self._sessions.call_off_loop
-        run = await open_run(self._begin, agent, session, state)
+        begin = self._sessions.call_off_loop
+        run = await begin(self._begin, agent, session, state)
         defaults: Mapping[str, Any] = getattr(agent, "default_options", {})
         own: list[Any] = defaults.get("tools") or []
         tools = run.open([*own])[len(own) :]
@@ -120,7 +112,7 @@ class _SkillsProvider(ContextProvider):
 
     def _begin(
         self, agent: SupportsAgentRun, session: AgentSession, state: dict[str, Any]
-    ) -> _Run:
+    ) -> "_Run":
         # Agents may share a session: each has its own skills.
         name = self._sessions.options.get("agent", agent.name or "agent")
         conversation = self._sessions.open(session, state.get(name), agent=name)
@@ -132,8 +124,8 @@ class _SkillsProvider(ContextProvider):
 class _Run(FunctionMiddleware):
     """One run of an agent, and so one turn: its tools in the framework's form.
 
-    It goes around tool calls only where that can matter (`Session.is_unguarded`): the
-    framework would take all of them, the agent's own too, through it.
+    It wraps tool calls, the agent's own too, only where one may have to wait or be
+    refused (`Session.is_unguarded`).
     """
 
     def __init__(
@@ -172,9 +164,10 @@ class _Run(FunctionMiddleware):
         session = self.session
         if self._opened != (session.activations, session.catalog, live):
             others = [tool for tool in live if not self._is_own_form(tool)]
-            names = filter(None, map(_name, others))
-            ours: Iterable[Tool] = session.tools(names)
-            if self.is_unguarded:  # a tool that was offered since has to wait
+            ours: Iterable[Tool] = session.tools(filter(None, map(_name, others)))
+            # Nothing wraps the calls of this run: a native tool that was offered since
+            # its beginning would be called without asking the policy.
+            if self.is_unguarded:
                 ours = [tool for tool in ours if tool.native is None]
             live[:] = [*others, *map(self._native, ours)]
             self._opened = (session.activations, session.catalog, [*live])
@@ -189,14 +182,11 @@ class _Run(FunctionMiddleware):
     ) -> str:
         """Take in what a model call sees; return what to add to its prompt.
 
-        A service that keeps the conversation gets only new messages. Where this run has
-        seen all earlier ones, they are added up; else nobody knows what it has.
-
-        Args:
-            messages: Those of the call.
-            options: Those of the call.
-            may_hide: Whether messages may have been marked as left out since.
+        ``may_hide``: messages may have been marked as left out since the last call.
         """
+        # A service that keeps the conversation gets only new messages. They are added
+        # to the earlier ones where this run has seen all of those; else nobody knows
+        # what the service has.
         is_remote = bool(options.get("conversation_id"))
         if not (may_hide or is_remote) and self._has_only_more(messages):
             return self._more
@@ -225,20 +215,20 @@ class _Run(FunctionMiddleware):
                 continue
             self._calls[content.call_id] = content
             name = content.name or ""
-            if name in ours and self._asks_for(name, content.parse_arguments() or {}):
+            arguments = content.parse_arguments() or {} if name in ours else {}
+            if name in ours and self._conversation.question(name, arguments):
                 ours[name].approval_mode = "always_require"
 
     async def process(
         self, context: FunctionInvocationContext, call_next: Next
     ) -> None:
-        """Wrap each tool call: a native tool is called where the policy allows it."""
+        """Call a native tool where the policy allows it; leave other tools alone."""
         name = context.function.name
         if name not in self._natives or not self._is_own_form(context.function):
             await call_next()
             return
-        arguments, approved = _arguments(context), _is_approved(context)
         permit = await self._conversation.apermit(
-            name, arguments, approved=approved, call_id=_call_id(context)
+            name, _arguments(context), **_approval(context)
         )
         self.save()
         if permit.refusal is not None:
@@ -256,9 +246,8 @@ class _Run(FunctionMiddleware):
         self._shown = []
         deps = self._provider.deps
         self.session.deps = deps(context) if deps else context.kwargs
-        name, approved = context.function.name, _is_approved(context)
         result = await self._conversation.acall(
-            name, arguments, approved=approved, call_id=_call_id(context)
+            context.function.name, arguments, **_approval(context)
         )
         self.save()
         if context.tools is not None:
@@ -309,9 +298,6 @@ class _Run(FunctionMiddleware):
     def _is_own_form(self, tool: object) -> bool:
         return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
 
-    def _asks_for(self, name: str, arguments: Mapping[str, object]) -> bool:
-        return self._asks and self._conversation.question(name, arguments) is not None
-
     def _native(self, tool: Tool) -> FunctionTool:
         """Return a tool in the framework's form; one for the whole run."""
         if tool.name in self._made:
@@ -321,7 +307,7 @@ class _Run(FunctionMiddleware):
             # A copy, because each step sets the approval mode of the tool.
             made = copy(tool.native) if self._asks else tool.native
         else:
-
+            # The framework fills the context in by a name that no argument may have.
             async def call(
                 _satchel_context: FunctionInvocationContext, **arguments: object
             ) -> str:
@@ -336,7 +322,7 @@ class _Run(FunctionMiddleware):
 class _SkillTool(FunctionTool):
     """A tool of a session, which checks the arguments itself."""
 
-    def bound(self, func: Callable[..., Awaitable[str]]) -> _SkillTool:
+    def bound(self, func: Callable[..., Awaitable[str]]) -> "_SkillTool":
         """Return a copy that calls this; `copy` would be slow."""
         made = _SkillTool.__new__(_SkillTool)
         made.__dict__.update(self.__dict__, func=func)
@@ -348,14 +334,11 @@ class _SkillTool(FunctionTool):
         context: FunctionInvocationContext | None = None,
         **given: Any,  # noqa: ANN401 - as the framework has it
     ) -> Any:  # noqa: ANN401
-        """Do as any tool does; where the framework rejects arguments, ask the session.
-
-        The framework's check does not tell a model which of them is wrong. The
-        session's does, and accepts some that the framework's does not.
-        """
         try:
             return await super().invoke(context=context, **given)
         except TypeError:
+            # The framework's check of arguments names none. The session's does, and
+            # accepts some that the framework rejects: a number as text.
             if context is None or _KEY in context.metadata or self.func is None:
                 raise
             text: str = await self.func(context, **_arguments(context))
@@ -369,10 +352,8 @@ class _ModelCalls(ChatMiddleware):
         self._run = run
 
     async def process(self, context: ChatContext, call_next: Next) -> None:
-        """Look at the messages as they are, and again when they were compacted."""
         run, options = self._run, dict(context.options or {})
         base, context.options = options.get("instructions"), options
-
         compact = context.kwargs.get("compaction_strategy") or getattr(
             context.client, "compaction_strategy", None
         )
@@ -410,20 +391,14 @@ def _framework_tool(tool: Tool) -> _SkillTool:
 
 
 async def _not_bound(_satchel_context: FunctionInvocationContext, **_: object) -> str:
-    """Raise: each run makes a copy of the tool with a function of its own.
-
-    The framework fills the context in by the parameter's name, which no tool has.
-    """
+    """Raise: each run makes a copy of the tool with a function of its own."""
     raise NotImplementedError(_satchel_context.function.name)
 
 
 def _name(tool: object) -> str:
     """Return a tool's name; a provider's own tool may be a mapping."""
     if isinstance(tool, Mapping):
-        function = tool.get("function")
-        return str(
-            (function if isinstance(function, Mapping) else tool).get("name", "")
-        )
+        return str(tool.get("function", tool).get("name", ""))
     return tool.name if isinstance(tool, FunctionTool) else ""
 
 
@@ -445,10 +420,8 @@ def _arguments(context: FunctionInvocationContext) -> dict[str, Any]:
     return dict(given) if isinstance(given, Mapping) else given.model_dump()
 
 
-def _call_id(context: FunctionInvocationContext) -> str:
-    return str(context.metadata.get("call_id") or "")
-
-
-def _is_approved(context: FunctionInvocationContext) -> bool | None:
-    """Tell whether a person approved this call; the framework makes no other."""
-    return True if context.metadata.get("approval_response") is not None else None
+def _approval(context: FunctionInvocationContext) -> dict[str, Any]:
+    """Return the id of a call, and the yes to it: a declined call is never made."""
+    metadata = context.metadata
+    approved = True if metadata.get("approval_response") is not None else None
+    return {"approved": approved, "call_id": str(metadata.get("call_id") or "")}

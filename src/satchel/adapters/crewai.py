@@ -6,7 +6,7 @@ itself::
 
     agent = attach(skills, to=Agent(role="desk", goal="help", backstory="...", llm=llm))
     output = agent.kickoff("hi")
-    history = [each for each in output.messages if each["role"] != "system"]
+    history = [m for m in output.messages if m["role"] != "system"]
     output = agent.kickoff([*history, {"role": "user", "content": "and then?"}])
 
 What was loaded is in those messages; ``state`` can hold the rest.
@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, TypeAlias, TypeVar, Unpack, cast
+from typing import Any, ClassVar, Final, Self, TypeAlias, TypeVar, Unpack, cast
 from uuid import uuid4
 
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
@@ -49,6 +49,9 @@ AgentT = TypeVar("AgentT", bound=Agent)
 Value = TypeVar("Value")
 State: TypeAlias = Callable[[Agent], MutableMapping[str, Any] | None]
 """Returns where a conversation's state is saved while one of its agents works."""
+
+Call: TypeAlias = Callable[[str, Mapping[str, object]], str]
+AskPermit: TypeAlias = Callable[[str, Mapping[str, object]], Permit]
 
 _OPENED: Final = "These tools are open now as well:"
 _ANYTHING: Final[dict[str, Json]] = {"type": "object"}
@@ -148,12 +151,8 @@ class _Skills:
     ) -> None:
         """Give an executor the skills for the work that begins.
 
-        Args:
-            agent: Whose work it is.
-            executor: Where its tools and messages are.
-            messages: The earlier part of the conversation that it will see.
-            at: The index that the request will have among the messages, if the agent's
-                prompt is part of it.
+        ``messages`` are the earlier part of the conversation that it will see. ``at``
+        is the index of the request among them, if the agent's prompt is part of it.
 
         Raises:
             DuplicateToolError: A tool of the agent has the name of a skill's tool.
@@ -166,7 +165,8 @@ class _Skills:
         # An executor may serve again: the earlier work must not see these messages.
         hooks[:] = [*(hook for hook in hooks if not isinstance(hook, _Work)), work]
         work.see(messages)
-        work.check()
+        names = [tool.name for tool in executor.original_tools]
+        work.conversation.tools(map(sanitize_tool_name, names))
         work.open()
         if agent.planning_enabled:
             work.planner, work.backstory = agent.model_copy(), agent.backstory
@@ -204,20 +204,11 @@ class _Work:
         self.see(context.messages)
         self.conversation.tools()
         self.open()
-        self.add_to(context.messages)
-        self.save()
+        self._add_to(context.messages)
+        self._save()
 
     def see(self, messages: Iterable[Mapping[str, Any]]) -> None:
         self.conversation.see(_seen(messages, self._loads))
-
-    def check(self) -> None:
-        """Check the names of the agent's own tools.
-
-        Raises:
-            DuplicateToolError: One has the name of a skill's tool.
-        """
-        own = self._own(self.executor.original_tools)
-        self.conversation.tools([sanitize_tool_name(tool.name) for tool in own])
 
     def open(self) -> list[BaseTool]:
         """Give the executor the tools that are open now; return those that are new."""
@@ -225,7 +216,9 @@ class _Work:
         with self.lock:
             before = {id(tool) for tool in executor.original_tools}
             skills = [*map(self.tool_forms.of, self.conversation.session.tools())]
-            tools = [*self._own(executor.original_tools), *skills]
+            forms = self.tool_forms
+            own = [tool for tool in executor.original_tools if tool not in forms]
+            tools = [*own, *skills]
             if {id(tool) for tool in tools} == before:
                 self._answer_unknown_tools()
                 return []
@@ -235,16 +228,15 @@ class _Work:
                 other.get(id(tool)) or tool.to_structured_tool() for tool in tools
             ]
             executor.tools_names = get_tool_names(executor.tools)
-            executor.tools_description = render_text_description_and_args(
-                executor.tools
-            )
+            described = render_text_description_and_args(executor.tools)
+            executor.tools_description = described
             native = setup_native_tools(tools)
             for holder in (executor, executor._step_executor):  # noqa: SLF001 - as it does
                 _replace(holder, native)
             self._answer_unknown_tools()
             return [tool for tool in skills if id(tool) not in before]
 
-    def add_to(self, messages: list[Any]) -> None:
+    def _add_to(self, messages: list[Any]) -> None:
         parts = self.conversation.session.instructions(), self._not_shown(messages)
         added = "".join(f"\n\n{part}" for part in parts if part)
         for message in reversed(messages):
@@ -266,7 +258,7 @@ class _Work:
             parts = self.backstory, self.conversation.session.instructions()
             self.planner.backstory = "\n\n".join(filter(None, parts))
 
-    def save(self) -> None:
+    def _save(self) -> None:
         if self.states is not None:
             self.states[self.agent] = self.conversation.save()
 
@@ -276,7 +268,7 @@ class _Work:
         A step of a plan and a model that calls tools in text learn of that here.
         """
         text = result_text(self.conversation.call_and_wait(name, arguments))
-        self.save()
+        self._save()
         if self.planner is not None:
             self.conversation.tools()
         elif self.executor.state.use_native_tools:
@@ -286,7 +278,7 @@ class _Work:
 
     def permit(self, name: str, arguments: Mapping[str, object]) -> Permit:
         permit = self.conversation.permit(name, arguments)
-        self.save()
+        self._save()
         return permit
 
     def _answer_unknown_tools(self) -> None:
@@ -294,37 +286,33 @@ class _Work:
         executor: Any = self.executor
         names = getattr(executor, _NAMES, None)
         if names is None or isinstance(names, _WithDefault):
-            return  # it has not begun to work, or it is done
-        executor._tool_name_mapping = _WithDefault(names, self._unknown_tool)  # noqa: SLF001
+            return  # it has not begun to work, or this is done
+
+        def unknown(name: str) -> BaseTool:
+            return _SkillTool.of(Tool(name, "", _ANYTHING, dict), self.call)
+
+        executor._tool_name_mapping = _WithDefault(names, unknown)  # noqa: SLF001
         executor._available_functions = _WithDefault(  # noqa: SLF001
             executor._available_functions,  # noqa: SLF001
-            lambda name: self._unknown_tool(name).run,
+            lambda name: unknown(name).run,
         )
-
-    def _unknown_tool(self, name: str) -> BaseTool:
-        return _SkillTool.of(name, "", _ANYTHING, self.call)
-
-    def _own(self, tools: Iterable[BaseTool]) -> list[BaseTool]:
-        return [tool for tool in tools if tool not in self.tool_forms]
 
     def _crewai_tool(self, tool: Tool) -> BaseTool:
         if isinstance(tool.native, BaseTool):
             return _PermittedTool.of(tool.native, self.permit)
-        return _SkillTool.of(tool.name, tool.description, tool.parameters, self.call)
+        return _SkillTool.of(tool, self.call)
 
     def _loads(self, text: str) -> Iterator[SeenMessage]:
-        in_use = {use.id for use in self.conversation.session.activations}
-        return loads_in_text(self.conversation.session.style, text, in_use)
+        session = self.conversation.session
+        in_use = {use.id for use in session.activations}
+        return loads_in_text(session.style, text, in_use)
 
     def _not_shown(self, messages: Iterable[Mapping[str, Any]]) -> str:
         """Return how to call the tools that no message describes."""
-        if self.executor.state.use_native_tools:
-            return ""
         texts = "\n".join(str(message.get("content")) for message in messages)
-        tools = map(self.tool_forms.of, self.conversation.session.tools())
         return self._usage(
-            tool
-            for tool in tools
+            self.tool_forms.of(tool)
+            for tool in self.conversation.session.tools()
             if f"Tool Name: {sanitize_tool_name(tool.name)}\n" not in texts
         )
 
@@ -339,28 +327,21 @@ class _Work:
 class _SkillTool(BaseTool):
     """A tool of a skill, in the form of crewAI."""
 
-    _call: Callable[[str, Mapping[str, object]], str] = PrivateAttr()
+    _call: Call = PrivateAttr()
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        description: str,
-        parameters: Mapping[str, Json],
-        call: Callable[[str, Mapping[str, object]], str],
-    ) -> "_SkillTool":
-        """Return a tool that passes its calls on unchanged."""
-        tool = cls(
-            name=name,
-            description=description,
-            args_schema=_arguments(parameters),
+    def of(cls, tool: Tool, call: Call) -> Self:
+        made = cls(
+            name=tool.name,
+            description=tool.description,
+            args_schema=_arguments(tool.parameters),
             cache_function=_never,
         )
-        tool._call = call
-        return tool
+        made._call = call
+        return made
 
+    # An argument may have any name, ``self`` too.
     def run(self, /, *_: object, **arguments: object) -> str:
-        """Pass a call on; an argument may have any name, ``self`` too."""
         return self._call(self.name, arguments)
 
     def _run(self, /, **arguments: object) -> str:
@@ -371,15 +352,10 @@ class _PermittedTool(BaseTool):
     """A tool of crewAI that a skill has: the policy is asked before each call."""
 
     _native: BaseTool = PrivateAttr()
-    _permit: Callable[[str, Mapping[str, object]], Permit] = PrivateAttr()
+    _permit: AskPermit = PrivateAttr()
 
     @classmethod
-    def of(
-        cls,
-        native: BaseTool,
-        permit: Callable[[str, Mapping[str, object]], Permit],
-    ) -> "_PermittedTool":
-        """Return a tool that asks before it calls the other."""
+    def of(cls, native: BaseTool, permit: AskPermit) -> Self:
         tool = cls(
             name=native.name,
             description=native.description,
