@@ -69,8 +69,14 @@ def _call(call: suite.Call) -> dict[str, Any]:
     return {"name": call.name, "args": args}
 
 
+def answer_to(call_id: str, response: dict[str, Any]) -> types.Part:
+    """Return what the application answers to a request for confirmation."""
+    answer = types.FunctionResponse(id=call_id, name=CONFIRM, response=response)
+    return types.Part(function_response=answer)
+
+
 class AdkRig(suite.BaseRig):
-    """A runner with its sessions; what a run is for stands in the session's state."""
+    """A runner with its sessions; what a run is for is in the session's state."""
 
     def __init__(self, runner: InMemoryRunner, seen: list[suite.Seen]) -> None:
         super().__init__(seen)
@@ -90,10 +96,7 @@ class AdkRig(suite.BaseRig):
         for call_id, answer in answers.items():
             payload = {"words": answer.words, "arguments": answer.arguments}
             response = {"confirmed": answer.approve, "payload": payload}
-            function_response = types.FunctionResponse(
-                id=call_id, name=CONFIRM, response=response
-            )
-            parts.append(types.Part(function_response=function_response))
+            parts.append(answer_to(call_id, response))
         return await self._run(parts, of, "async")
 
     async def _run(
@@ -115,13 +118,9 @@ class AdkRig(suite.BaseRig):
             for call in event.get_function_calls():
                 if call.name == CONFIRM:
                     args: Any = call.args
-                    original, hint = (
-                        args["originalFunctionCall"],
-                        args["toolConfirmation"],
-                    )
-                    waiting.append(
-                        (call.id, original["name"], original["args"], hint["hint"])
-                    )
+                    asked, hint = args["originalFunctionCall"], args["toolConfirmation"]
+                    question = asked["name"], asked["args"], hint["hint"]
+                    waiting.append((call.id, *question))
         if waiting:
             return self.paused(chat, waiting)
         last = next(event for event in reversed(events) if event.is_final_response())
@@ -160,7 +159,7 @@ class AdkRig(suite.BaseRig):
         return session
 
     async def _replay(self, saved: Session, chat: str) -> None:
-        """Build a session up from its events, as they stand in a database."""
+        """Build a session up from its events, as they are in a database."""
         session = await self._create(chat, saved.state["who"])
         for event in saved.events:
             await self.runner.session_service.append_event(session, event)
@@ -213,8 +212,8 @@ def _seen(request: LlmRequest, name: str) -> suite.Seen:
     ]
     return suite.Seen(
         system=system,
-        tools=tuple(str(each.name) for each in declarations),
-        schemas={str(each.name): _schema(each) for each in declarations},
+        tools=tuple(str(declaration.name) for declaration in declarations),
+        schemas={str(found.name): _schema(found) for found in declarations},
         messages=tuple(_shown(request.contents)),
     )
 

@@ -10,7 +10,6 @@ from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import (
     ChatMessage,
     ChatResponse,
-    CompletionResponse,
     LLMMetadata,
     MessageRole,
 )
@@ -62,12 +61,12 @@ class FakeLLM(FunctionCallingLLM):
         ]
 
     def chat(self, messages: Any, tools: Any = (), **_: Any) -> ChatResponse:
-        functions = [each.metadata.to_openai_tool()["function"] for each in tools]
+        functions = [tool.metadata.to_openai_tool()["function"] for tool in tools]
         system = [m.content or "" for m in messages if m.role is MessageRole.SYSTEM]
         seen = suite.Seen(
             "\n".join(system),
-            tuple(each["name"] for each in functions),
-            {each["name"]: each["parameters"] for each in functions},
+            tuple(function["name"] for function in functions),
+            {function["name"]: function["parameters"] for function in functions},
             tuple(_shown(m) for m in messages if m.role is not MessageRole.SYSTEM),
         )
         self.seen.append(seen)
@@ -75,10 +74,9 @@ class FakeLLM(FunctionCallingLLM):
         output = self.script(seen)
         if isinstance(output, str):
             return ChatResponse(message=ChatMessage(output, role="assistant"))
-        number = len(messages)
         blocks = [
             ToolCallBlock(
-                tool_call_id=f"c{number}-{at}",
+                tool_call_id=f"c{len(messages)}-{at}",
                 tool_name=call.name,
                 tool_kwargs=_given(call),
             )
@@ -97,20 +95,10 @@ class FakeLLM(FunctionCallingLLM):
 
         return stream()
 
-    def stream_chat(self, messages: Any, **more: Any) -> Any:
+    def _unused(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError
 
-    def complete(self, prompt: str, *_: Any, **__: Any) -> CompletionResponse:
-        raise NotImplementedError
-
-    async def acomplete(self, prompt: str, *_: Any, **__: Any) -> CompletionResponse:
-        raise NotImplementedError
-
-    def stream_complete(self, prompt: str, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError
-
-    async def astream_complete(self, prompt: str, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError
+    stream_chat = complete = acomplete = stream_complete = astream_complete = _unused
 
 
 def _given(call: Call) -> dict[str, Any]:
@@ -238,7 +226,7 @@ class LlamaIndexRig(suite.BaseRig):
         agents = json.loads(data["satchel"])
         kept_by = agents.get("value", agents)
         for agent in kept_by:
-            kept_by[agent]["ledger"] = state
+            kept_by[agent]["session"] = state
         data["satchel"] = json.dumps(agents)
         self.stored[chat] = json.dumps(stored)
 
@@ -259,13 +247,7 @@ class LlamaIndex:
         llms[1].seen = llms[0].seen
         agents = [
             agent_of(first, llms[0], name="first", description="The first desk."),
-            agent_of(
-                second,
-                llms[1],
-                name=SECOND,
-                description="The second desk.",
-                can_handoff_to=[],
-            ),
+            agent_of(second, llms[1], name=SECOND, description="The second desk."),
         ]
         workflow = AgentWorkflow(cast("Any", agents), root_agent="first")
         return LlamaIndexRig(workflow, llms[0])

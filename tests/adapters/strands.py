@@ -68,9 +68,8 @@ def _blocks(output: suite.Say, number: int) -> Iterator[Any]:
             given["agent_name"] = "second"
         use = {"toolUseId": f"c{number}-{at}", "name": call.name}
         yield {"contentBlockStart": {"start": {"toolUse": use}}}
-        yield {
-            "contentBlockDelta": {"delta": {"toolUse": {"input": json.dumps(given)}}}
-        }
+        delta = {"toolUse": {"input": json.dumps(given)}}
+        yield {"contentBlockDelta": {"delta": delta}}
         yield {"contentBlockStop": {}}
 
 
@@ -85,9 +84,9 @@ def _shown(messages: Any) -> Iterator[suite.Message]:
                 names[use["toolUseId"]] = use["name"]
             elif "toolResult" in block:
                 result = block["toolResult"]
-                text = "".join(each["text"] for each in result["content"])
+                text = "".join(part["text"] for part in result["content"])
                 yield suite.Message("tool", text, names[result["toolUseId"]])
-        uses = [each["toolUse"] for each in message["content"] if "toolUse" in each]
+        uses = [part["toolUse"] for part in message["content"] if "toolUse" in part]
         if uses:
             calls = (f"{use['name']}({json.dumps(use['input'])})" for use in uses)
             yield suite.Message("assistant", " ".join(calls))
@@ -95,11 +94,8 @@ def _shown(messages: Any) -> Iterator[suite.Message]:
 
 def plugin(setup: Setup) -> Any:
     """Attach as the suite asks for it."""
-    return strands.attach(
-        setup.skills,
-        who=lambda state: state["who"],
-        **setup.options,
-    )
+    who = lambda state: state["who"]  # noqa: E731
+    return strands.attach(setup.skills, who=who, **setup.options)
 
 
 def agent_of(setup: Setup, seen: list[suite.Seen], **more: Any) -> Agent:
@@ -207,10 +203,8 @@ class Strands:
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
         seen: list[suite.Seen] = []
-        agents = [
-            agent_of(first, seen, name="first"),
-            agent_of(second, seen, name="second"),
-        ]
+        pair = ("first", first), ("second", second)
+        agents = [agent_of(setup, seen, name=name) for name, setup in pair]
         return cast("Rig", SwarmRig(Swarm(agents, entry_point=agents[0]), seen))
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:

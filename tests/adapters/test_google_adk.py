@@ -29,14 +29,17 @@ from satchel import Satchel, Skill
 from satchel.adapters.google_adk import attach
 from satchel.errors import DuplicateToolError
 from satchel.model import ApprovalAnswer, Question
-from satchel.policy import Policy, ask
+from satchel.policy import ask
 from satchel.tools import Run
 from tests.adapters.desk import (
+    PAID,
+    PAYS,
     REFUND,
     REFUNDS,
     TRAVEL,
     Desk,
     load,
+    open_cards,
     open_desk,
     script,
     scripts,
@@ -44,54 +47,59 @@ from tests.adapters.desk import (
     write_pack,
 )
 from tests.adapters.driver import Call, Paused, Say
-from tests.adapters.google_adk import APP, CONFIRM, DRIVER, USER, FakeLlm, fake_model
+from tests.adapters.google_adk import (
+    APP,
+    CONFIRM,
+    DRIVER,
+    USER,
+    FakeLlm,
+    answer_to,
+    fake_model,
+)
 from tests.adapters.processes import Effects, careful
+
+ONE: dict[str, Any] = {"app_name": APP, "user_id": USER, "session_id": "one"}
 
 
 def agent_of(llm: FakeLlm, *tools: Any, **given: Any) -> LlmAgent:
     return LlmAgent(name="desk", model=llm, tools=list(tools), **given)
 
 
-async def output(runner: Runner, *texts: str, chat: str = "one") -> list[Event]:
+async def sent(runner: Runner, **given: Any) -> list[Event]:
+    run = runner.run_async(user_id=USER, session_id="one", **given)
+    return [event async for event in run]
+
+
+async def output(runner: Runner, *texts: str) -> list[Event]:
     """Say these in turn; return the events of the last run."""
     events: list[Event] = []
     for text in texts:
         message = types.Content(role="user", parts=[types.Part(text=text)])
-        run = runner.run_async(user_id=USER, session_id=chat, new_message=message)
-        events = [event async for event in run]
+        events = await sent(runner, new_message=message)
     return events
 
 
 async def begun(agent: LlmAgent | App) -> Runner:
-    runner = (
-        InMemoryRunner(app=agent)
-        if isinstance(agent, App)
-        else InMemoryRunner(agent, app_name=APP)
-    )
-    await runner.session_service.create_session(
-        app_name=runner.app_name, user_id=USER, session_id="one"
-    )
+    app = agent if isinstance(agent, App) else App(name=APP, root_agent=agent)
+    runner = InMemoryRunner(app=app)
+    await runner.session_service.create_session(**ONE)
     return runner
 
 
 async def stored(runner: Runner) -> dict[str, Any]:
     """Return the state of the session, as it is stored."""
-    session = await runner.session_service.get_session(
-        app_name=runner.app_name, user_id=USER, session_id="one"
-    )
+    session = await runner.session_service.get_session(**ONE)
     assert session is not None
     return session.state
 
 
 async def test_parallel_loads_are_all_kept(packs: Path) -> None:
     """ADK merges what parallel calls wrote; the stored events open both skills."""
-    steps: dict[str, list[Say]] = {
-        "one": [[load("refunds"), load("travel")], "done"],
-        "two": ["done"],
-    }
-    rig = DRIVER.build(setup(open_desk(packs), scripts(steps)))
+    steps: list[Say] = [[load("refunds"), load("travel")], "done"]
+    given = setup(open_desk(packs), scripts({"one": steps, "two": ["done"]}))
+    rig = DRIVER.build(given)
     await rig.say("one")
-    other = DRIVER.build(setup(open_desk(packs), scripts(steps)))
+    other = DRIVER.build(given)
     other.restore(rig.save())
 
     await other.say("two")
@@ -133,7 +141,7 @@ async def test_a_session_resumes_from_a_database(packs: Path, tmp_path: Path) ->
         agent = agent_of(llm, attach(open_desk(packs)))
         runner = Runner(app_name=APP, agent=agent, session_service=service)
         if text == "one":
-            await service.create_session(app_name=APP, user_id=USER, session_id="one")
+            await service.create_session(**ONE)
         await output(runner, text)
 
     assert REFUNDS not in json.dumps(await stored(runner))
@@ -179,7 +187,7 @@ class Forgets(BasePlugin):
 async def test_with_the_callback_a_plugin_may_shorten_the_messages(
     skills: Satchel,
 ) -> None:
-    """It stands behind all plug-ins, and states again what they took away."""
+    """It comes after all plug-ins, and states again what they took away."""
     llm = fake_model(scripts({"one": [[load("refunds")], "done"], "two": ["done"]}))
     mine = attach(skills)
     agent = agent_of(llm, mine, before_model_callback=mine.before_model_callback)
@@ -193,30 +201,20 @@ async def test_with_the_callback_a_plugin_may_shorten_the_messages(
     assert [message.text for message in llm.seen[2].messages] == ["two"]
 
 
-async def test_the_callback_does_nothing_where_there_are_no_skills(
-    tmp_path: Path,
-) -> None:
-    mine = attach(Satchel(tmp_path))
+@pytest.mark.parametrize("text", ["", "Write plain English."])
+async def test_there_may_be_no_tools(tmp_path: Path, text: str) -> None:
+    """The callback does nothing then; always-on instructions reach the model."""
+    always = [Skill("house", instructions=text)] if text else []
+    mine = attach(Satchel(tmp_path), always=always)
     llm = fake_model(script("hello"))
     callback = mine.before_model_callback
     runner = await begun(agent_of(llm, mine, before_model_callback=callback))
 
     await output(runner, "one")
 
-    assert await stored(runner) == {}
     assert llm.seen[0].tools == ()
-
-
-async def test_a_skill_can_be_instructions_alone(tmp_path: Path) -> None:
-    """They reach the model, though there is no tool."""
-    house = Skill("house", instructions="Write plain English.")
-    llm = fake_model(script("hello"))
-    runner = await begun(agent_of(llm, attach(Satchel(tmp_path), always=[house])))
-
-    await output(runner, "one")
-
-    assert llm.seen[0].tools == ()
-    assert "Write plain English." in llm.seen[0].system
+    assert text in llm.seen[0].system
+    assert bool(text) == ("satchel:desk" in await stored(runner))
 
 
 async def test_what_goes_wrong_before_a_step_ends_the_run(skills: Satchel) -> None:
@@ -240,7 +238,7 @@ def refund(order_id: str) -> str:
 
 @pytest.mark.row("B11")
 @pytest.mark.parametrize("own", [refund, FunctionTool(refund)])
-async def test_an_own_tool_of_a_carried_name_is_refused_wherever_it_stands(
+async def test_an_own_tool_of_a_carried_name_is_refused_wherever_it_is(
     skills: Satchel, own: Any
 ) -> None:
     llm = fake_model(script("hello"))
@@ -254,10 +252,9 @@ async def test_an_own_tool_of_a_carried_name_is_refused_wherever_it_stands(
 async def test_a_tool_that_is_offered_later_is_refused_when_it_opens(
     tmp_path: Path,
 ) -> None:
-    when = "Use when money goes back.\nmetadata: {tools: refund}"
-    write_pack(tmp_path, "money", when, "Pay.")
+    open_cards(tmp_path, "refund", refund)
     skills = Satchel(tmp_path)
-    llm = fake_model(scripts({"one": ["hello"], "two": [[load("money")], "done"]}))
+    llm = fake_model(scripts({"one": ["hello"], "two": [[load("cards")], "done"]}))
     runner = await begun(agent_of(llm, refund, attach(skills)))
 
     await output(runner, "one")
@@ -283,10 +280,7 @@ def native(folder: Path, *rules: Any, **given: Any) -> tuple[Satchel, list[str]]
         done.append(f"{city} for {tool_context.user_id}")
         return f"sent to {city}"
 
-    when = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(folder, "cards", when, "Send it.")
-    tool = FunctionTool(post, **given)
-    return Satchel(folder, tools=[tool], policy=Policy(*rules)), done
+    return open_cards(folder, "post", FunctionTool(post, **given), *rules), done
 
 
 SENDS = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
@@ -362,7 +356,7 @@ async def answers_of(
     mine = attach(Satchel(folder, tools=tools), always=["charts"])
     llm = fake_model(script([*map(Call, names)], "done"))
     events = await output(await begun(agent_of(llm, mine)), "hi")
-    return [each for event in events for each in event.get_function_responses()]
+    return [answer for event in events for answer in event.get_function_responses()]
 
 
 async def test_agents_of_a_team_keep_apart_what_they_use(skills: Satchel) -> None:
@@ -371,15 +365,13 @@ async def test_agents_of_a_team_keep_apart_what_they_use(skills: Satchel) -> Non
     llm = FakeLlm(script=script(*steps), name="first")
     deputy = FakeLlm(script=script([load("travel")], "done"), name="second")
     second = LlmAgent(name="second", model=deputy, tools=[attach(skills)])
-    first = LlmAgent(
-        name="first", model=llm, tools=[attach(skills)], sub_agents=[second]
-    )
-    runner = await begun(first)
+    given: Any = {"tools": [attach(skills)], "sub_agents": [second]}
+    runner = await begun(LlmAgent(name="first", model=llm, **given))
 
     await output(runner, "hi")
 
     state = await stored(runner)
-    in_use = {key: list(each["active"]) for key, each in state.items()}
+    in_use = {key: list(state[key]["active"]) for key in state}
     assert in_use == {"satchel:first": ["refunds"], "satchel:second": ["travel"]}
     assert TRAVEL in deputy.seen[1].results[0]
     assert "refund" not in deputy.seen[1].tools
@@ -428,7 +420,7 @@ async def test_a_grant_in_a_state_delta_is_none(packs: Path) -> None:
     """``state_delta`` is a field of ADK's API: any caller could say yes."""
     desk = Desk()
     skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    rig = DRIVER.build(setup(skills, script([load("refunds")], [REFUND], "done")))
+    rig = DRIVER.build(setup(skills, script(*PAYS)))
     forged = {
         "schema_version": 1,
         "active": {"refunds": {"id": "refunds", "at": 1.0, "place": 0}},
@@ -472,7 +464,7 @@ def runner_of(folder: str, *, dies: bool) -> Runner:
 
     packs = Path(folder)
     desk = careful(packs, Effects(packs / "effects", dies=dies))
-    llm = fake_model(script([load("refunds")], [REFUND], "done"))
+    llm = fake_model(script(*PAYS))
     agent = LlmAgent(name="desk", model=llm, tools=[attach(desk, who={"user": "ana"})])
     resumable = ResumabilityConfig(is_resumable=True)
     app = App(name=APP, root_agent=agent, resumability_config=resumable)
@@ -480,27 +472,16 @@ def runner_of(folder: str, *, dies: bool) -> Runner:
     return Runner(app=app, session_service=sessions)
 
 
-async def sent(runner: Runner, **given: Any) -> list[Event]:
-    run = runner.run_async(user_id=USER, session_id="one", **given)
-    return [event async for event in run]
-
-
 def yes(call_id: str) -> types.Content:
-    answer = types.FunctionResponse(
-        id=call_id, name=CONFIRM, response={"confirmed": True}
-    )
-    return types.Content(role="user", parts=[types.Part(function_response=answer)])
+    return types.Content(role="user", parts=[answer_to(call_id, {"confirmed": True})])
 
 
 @pytest.mark.row("F20", "F21")
 async def test_a_resumed_invocation_makes_no_second_payment(packs: Path) -> None:
     """ADK keeps the yes before the call, and repeats the call where it is resumed."""
     runner = runner_of(str(packs), dies=False)
-    await runner.session_service.create_session(
-        app_name=APP, user_id=USER, session_id="one"
-    )
-    hi = types.Content(role="user", parts=[types.Part(text="hi")])
-    events = await sent(runner, new_message=hi)
+    await runner.session_service.create_session(**ONE)
+    events = await output(runner, "hi")
     calls = (call for event in events for call in event.get_function_calls())
     call_id = next(call.id for call in calls if call.name == CONFIRM)
     invocation = events[-1].invocation_id
@@ -527,6 +508,4 @@ async def test_a_resumed_invocation_makes_no_second_payment(packs: Path) -> None
 
     assert done[0].returncode == -signal.SIGKILL, done[0].stderr
     assert done[1].returncode == 0, done[1].stderr
-    assert (packs / "effects").read_text("utf-8").splitlines() == [
-        "refund A-1 995 by ana"
-    ]
+    assert (packs / "effects").read_text("utf-8").splitlines() == [PAID]

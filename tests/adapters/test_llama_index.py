@@ -16,19 +16,23 @@ from llama_index.core.workflow import Context, HumanResponseEvent, InputRequired
 
 from satchel import Satchel
 from satchel.adapters.llama_index import attach
-from satchel.policy import Policy, ask
+from satchel.policy import ask
+from satchel.tools import Run
 from tests.adapters.desk import (
     ANA,
     BASE,
+    PAID,
+    PAYS,
     REFUND,
+    REFUNDED,
     REFUNDS,
     Desk,
     load,
+    open_cards,
     open_desk,
     script,
     setup,
     write_pack,
-    write_packs,
 )
 from tests.adapters.driver import Call, Model
 from tests.adapters.llama_index import DRIVER, FakeLLM, LlamaIndexRig
@@ -80,16 +84,11 @@ def test_the_copy_is_of_the_same_class_and_the_agent_stays_as_it_was(
     assert (agent.tools, agent.tool_retriever, type(agent)) == ([], None, Teller)
 
 
-def test_skills_are_attached_once(skills: Satchel) -> None:
-    agent = attach(skills, to=agent_with(script("hi"), name="desk"))
-
-    with pytest.raises(ValueError, match="'desk' has skills already"):
-        attach(skills, to=agent)
-
-
-def test_agents_that_call_tools_in_text_are_refused(skills: Satchel) -> None:
+def test_an_agent_is_attached_once_and_calls_tools_natively(skills: Satchel) -> None:
     agent: Any = ReActAgent(llm=FakeLLM(script=script("hi")), name="desk")
 
+    with pytest.raises(ValueError, match="'desk' has skills already"):
+        attach(skills, to=attach(skills, to=agent_with(script("hi"), name="desk")))
     with pytest.raises(TypeError, match="'desk' is no FunctionAgent"):
         attach(skills, to=agent)
 
@@ -180,10 +179,9 @@ async def test_a_structured_output_is_made_of_the_same_messages(
 
 
 async def test_without_streaming_it_is_the_same(skills: Satchel) -> None:
-    model = script([load("refunds")], [REFUND], "done")
-    agent = attach(skills, to=agent_with(model, streaming=False), who=ANA)
+    given = agent_with(script(*PAYS), streaming=False)
 
-    assert (await last(agent))[1] == "refunded 995 of A-1 by ana"
+    assert (await last(attach(skills, to=given, who=ANA)))[1] == REFUNDED
 
 
 # For whom
@@ -196,7 +194,9 @@ async def test_who_may_be_told_by_a_plain_function(skills: Satchel) -> None:
     assert (await last(agent))[1] == "booked Bern for bo"
 
 
-async def test_another_who_has_another_session_in_the_same_run(packs: Path) -> None:
+async def test_another_who_has_another_session_in_the_same_run(
+    skills: Satchel,
+) -> None:
     """What a tool of the application changes holds from the next step on."""
 
     async def sign_in(ctx: Context[Any]) -> str:
@@ -207,8 +207,7 @@ async def test_another_who_has_another_session_in_the_same_run(packs: Path) -> N
         return {"groups": await ctx.store.get("groups", default=[])}
 
     model = script([load("payroll")], [Call("sign_in")], [load("payroll")], "done")
-    given = agent_with(model, tools=[sign_in])
-    agent = attach(open_desk(packs), to=given, who=who)
+    agent = attach(skills, to=agent_with(model, tools=[sign_in]), who=who)
 
     refused, _, given_now = await last(agent)
 
@@ -219,14 +218,12 @@ async def test_another_who_has_another_session_in_the_same_run(packs: Path) -> N
 async def test_the_context_is_what_tools_get_by_default(tmp_path: Path) -> None:
     got: list[Any] = []
 
-    def keep(run: Any) -> str:
+    def keep(run: Run) -> str:
         got.append(run.deps)
         return "kept"
 
-    keep.__annotations__["run"] = "Run"
-    write_pack(tmp_path, "keep", "Use to keep.\nmetadata: {tools: keep}", "Keep it.")
-    model = script([load("keep")], [Call("keep")], "done")
-    agent = attach(Satchel(tmp_path, tools=[keep]), to=agent_with(model))
+    model = script([load("cards")], [Call("keep")], "done")
+    agent = attach(open_cards(tmp_path, "keep", keep), to=agent_with(model))
 
     await run(agent)
 
@@ -262,7 +259,7 @@ async def test_a_run_that_ended_holds_no_session(skills: Satchel) -> None:
     assert len(attached._runs) == 0
 
 
-async def test_results_stand_in_the_order_of_their_calls(tmp_path: Path) -> None:
+async def test_results_are_in_the_order_of_their_calls(skills: Satchel) -> None:
     """LlamaIndex takes them as they are done: two runs would not be the same."""
     second_done = asyncio.Event()
 
@@ -274,9 +271,8 @@ async def test_results_stand_in_the_order_of_their_calls(tmp_path: Path) -> None
         second_done.set()
         return "quick"
 
-    write_packs(tmp_path)
     model = script([Call("slow"), Call("quick")], "done")
-    agent = attach(open_desk(tmp_path), to=agent_with(model, tools=[slow, quick]))
+    agent = attach(skills, to=agent_with(model, tools=[slow, quick]))
 
     assert await last(agent) == ["slow", "quick"]
 
@@ -284,10 +280,9 @@ async def test_results_stand_in_the_order_of_their_calls(tmp_path: Path) -> None
 # Tools of LlamaIndex' own
 
 
-def posting(tmp_path: Path, tool: Any, *rules: Any) -> Satchel:
-    front = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(tmp_path, "cards", front, "Send it.")
-    return Satchel(tmp_path, tools=[tool], policy=Policy(*rules))
+def posting(tmp_path: Path, tool: Any, *rules: Any) -> FunctionAgent:
+    skills = open_cards(tmp_path, "post", tool, *rules)
+    return attach(skills, to=agent_with(POSTS))
 
 
 POSTS = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
@@ -297,8 +292,7 @@ async def test_a_tool_of_its_own_gets_the_context(tmp_path: Path) -> None:
     async def post(ctx: Context[Any], city: str) -> str:
         return f"{city} for {await ctx.store.get('who')}"
 
-    skills = posting(tmp_path, FunctionTool.from_defaults(async_fn=post))
-    agent = attach(skills, to=agent_with(POSTS))
+    agent = posting(tmp_path, FunctionTool.from_defaults(async_fn=post))
     ctx: Context[Any] = Context(agent)
     await ctx.store.set("who", "ana")
 
@@ -310,9 +304,7 @@ async def test_a_tool_of_its_own_fails_as_llama_index_has_it(tmp_path: Path) -> 
     def post(city: str) -> str:
         raise ValueError(f"no post to {city}")
 
-    agent = attach(
-        posting(tmp_path, FunctionTool.from_defaults(post)), to=agent_with(POSTS)
-    )
+    agent = posting(tmp_path, FunctionTool.from_defaults(post))
 
     assert (await last(agent))[1] == "no post to Bern"
 
@@ -331,9 +323,7 @@ async def test_a_tool_of_its_own_may_wait_after_it_was_approved(tmp_path: Path) 
         return f"{city}, {stamp.response}"
 
     tool = FunctionTool.from_defaults(async_fn=post)
-    agent = attach(
-        posting(tmp_path, tool, ask("cards", tool="post")), to=agent_with(POSTS)
-    )
+    agent = posting(tmp_path, tool, ask("cards", tool="post"))
 
     asked = await answered(agent, {"c4-0": "yes", "stamp": "red"})
 
@@ -346,9 +336,7 @@ async def test_an_output_of_llama_index_is_handed_on(tmp_path: Path) -> None:
         """Send a card."""
         return ToolOutput("post", content=f"to {city}", raw_input={}, raw_output=None)
 
-    assert (await last(attach(posting(tmp_path, post), to=agent_with(POSTS))))[1] == (
-        "to Bern"
-    )
+    assert (await last(posting(tmp_path, post)))[1] == "to Bern"
 
 
 # Approval
@@ -367,10 +355,8 @@ async def answered(
         if isinstance(event, InputRequiredEvent):
             asked.append(event.call_id)
             for call_id in (*before, event.call_id):
-                given: dict[str, Any] = {
-                    "response": answers.get(call_id, "yes"),
-                    "call_id": call_id,
-                }
+                response = answers.get(call_id, "yes")
+                given: Any = {"response": response, "call_id": call_id}
                 handler.ctx.send_event(HumanResponseEvent(**given))
     await handler
     return asked
@@ -385,7 +371,7 @@ async def test_an_answer_to_another_question_is_none(packs: Path) -> None:
     asked = await answered(agent, {"c4-1": "no"}, "another")
 
     assert asked == ["c4-0", "c4-1"]
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
 
 
 async def test_equal_calls_are_each_made_once(packs: Path) -> None:
@@ -406,7 +392,7 @@ async def test_equal_calls_are_each_made_once(packs: Path) -> None:
 
     assert isinstance(rig, LlamaIndexRig)
     assert asked == ["c4-0", "c4-1", "c4-2", "c4-4"]
-    assert desk.done == ["refund A-1 995 by ana", *["refund A-2 5 by ana"] * 3]
+    assert desk.done == [PAID, *["refund A-2 5 by ana"] * 3]
     assert [text[:8] for text in rig.seen[-1].results[1:]] == [
         *("refunded", "refunded", "refunded"),
         *("A-3 is o", "refunded"),

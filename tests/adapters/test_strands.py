@@ -13,22 +13,25 @@ from strands.session import FileSessionManager
 from strands.types.agent import ConcurrentInvocationMode
 from strands.types.exceptions import ConcurrencyException
 
-from satchel import Satchel
+from satchel import Run, Satchel
 from satchel.adapters import strands
 from satchel.policy import ask
 from tests.adapters import driver as suite
 from tests.adapters.desk import (
     ANA,
     BASE,
+    PAID,
     REFUND,
     REFUNDS,
-    TRAVEL,
     Desk,
+    check_is_of,
     load,
+    open_cards,
     open_desk,
     script,
     scripts,
-    write_pack,
+    user_of,
+    user_steps,
 )
 from tests.adapters.driver import Call, Say, Seen
 from tests.adapters.strands import FakeModel
@@ -59,9 +62,10 @@ def attach(skills: Satchel, **options: Any) -> Any:
     return strands.attach(skills, who=lambda state: state["who"], **options)
 
 
-def answer(result: Any, response: object) -> Any:
-    [pause] = result.interrupts
-    return [{"interruptResponse": {"interruptId": pause.id, "response": response}}]
+def yes(result: Any) -> list[Any]:
+    """Return a yes to all that a run waits for."""
+    ids = (pause.id for pause in result.interrupts)
+    return [{"interruptResponse": {"interruptId": id_, "response": "y"}} for id_ in ids]
 
 
 # Many users
@@ -72,30 +76,19 @@ async def test_fifty_agents_share_one_plugin(packs: Path) -> None:
     """With an agent for each user, as Strands has it, nobody sees another's."""
     plugin = attach(open_desk(packs))
 
-    async def user(number: int) -> tuple[list[Seen], Any]:
-        mine = "refunds" if number % 2 else "travel"
-        call = (
-            Call("refund", {"order_id": f"A-{number}", "cents": number})
-            if number % 2
-            else Call("book", {"city": f"C-{number}"})
-        )
-        agent = agent_with(plugin, script([load(mine)], [call], f"done {number}"))
-        groups = ["hr"] if number % 3 == 0 else []
-        await say(agent, "hi", {"user": f"u{number}", "groups": groups})
-        return seen_by(agent), agent.state.get("satchel")
+    async def user(number: int) -> Agent:
+        agent = agent_with(plugin, script(*user_steps(number)))
+        await say(agent, "hi", user_of(number))
+        return agent
 
-    ended = await asyncio.gather(*map(user, range(50)))
+    agents = await asyncio.gather(*map(user, range(50)))
 
-    for number, ((first, second, last), saved_state) in enumerate(ended):
-        mine, others = ("refunds", {"book", "seat"})
-        if number % 2 == 0:
-            mine, others = ("travel", {"refund", "order_status"})
-        assert ("payroll" in first.system) == (number % 3 == 0)
-        assert not others & set(last.tools)
-        assert len(second.tools) == len(first.tools) + 2
-        assert (TRAVEL if number % 2 else REFUNDS) not in "".join(last.results)
-        assert last.results[1].endswith(f" u{number}")
-        assert [each["id"] for each in saved_state["active"]] == [mine]
+    for number, agent in enumerate(agents):
+        assert len(seen_by(agent)) == 3
+        for seen in seen_by(agent):
+            check_is_of(seen, number)
+        [use] = agent.state.get("satchel")["active"]
+        assert use["id"] == ("refunds" if number % 2 else "travel")
 
 
 @pytest.mark.row("R09")
@@ -112,8 +105,8 @@ async def test_an_agent_refuses_a_second_run_even_where_strands_would_not(
         say(agent, "hi"), say(agent, "hi", {"user": "bo"}), return_exceptions=True
     )
 
-    refused = [each for each in output if isinstance(each, BaseException)]
-    assert [type(each) for each in refused] == [ConcurrencyException]
+    [refused] = [error for error in output if isinstance(error, BaseException)]
+    assert type(refused) is ConcurrencyException
     assert agent.system_prompt == BASE
     assert agent.tool_names == []
     assert str(await say(agent, "hi")).strip() == "hello"
@@ -124,16 +117,10 @@ async def test_an_agent_refuses_a_second_run_even_where_strands_would_not(
 
 async def test_a_run_may_begin_with_no_message(packs: Path) -> None:
     """Strands takes None for a prompt, and then only the system prompt is sent."""
-    seen: list[str] = []
-
-    def model(given: Seen) -> Say:
-        seen.append(given.system)
-        return "hello"
-
-    agent = agent_with(attach(open_desk(packs)), model)
+    agent = agent_with(attach(open_desk(packs)), lambda _: "hello")
 
     assert str(await say(agent, None)).strip() == "hello"
-    assert SECTION in seen[0]
+    assert SECTION in seen_by(agent)[0].system
 
 
 async def test_the_agent_stays_as_it_was(packs: Path) -> None:
@@ -149,29 +136,23 @@ async def test_the_agent_stays_as_it_was(packs: Path) -> None:
     assert len({seen.system for seen in seen_by(agent)}) == 1
 
 
-async def test_blocks_and_cache_points_are_kept(packs: Path) -> None:
-    blocks: Any = [{"text": BASE}, {"cachePoint": {"type": "default"}}]
+@pytest.mark.parametrize("is_text_last", [True, False])
+async def test_blocks_and_cache_points_are_kept(
+    packs: Path, *, is_text_last: bool
+) -> None:
+    """A last block of text is continued; else the skills have one of their own."""
+    point: Any = {"cachePoint": {"type": "default"}}
+    blocks = [point, {"text": BASE}] if is_text_last else [{"text": BASE}, point]
     agent = agent_with(attach(open_desk(packs)), script("hello"), system_prompt=blocks)
 
     await say(agent, "hi")
 
-    [prompt] = prompts_of(agent)
-    assert prompt[:2] == blocks
-    assert [list(block) for block in prompt[2:]] == [["text"]]
-    assert SECTION in prompt[2]["text"]
+    [[*before, last]] = prompts_of(agent)
+    assert before == ([point] if is_text_last else blocks)
+    assert [*last] == ["text"]
+    base = f"{BASE}\n\n" if is_text_last else ""
+    assert last["text"].strip().startswith(f"{base}{SECTION}")
     assert agent.system_prompt_content == blocks
-
-
-async def test_the_last_block_of_text_is_continued(packs: Path) -> None:
-    blocks: Any = [{"cachePoint": {"type": "default"}}, {"text": BASE}]
-    agent = agent_with(attach(open_desk(packs)), script("hello"), system_prompt=blocks)
-
-    await say(agent, "hi")
-
-    [prompt] = prompts_of(agent)
-    assert prompt[0] == blocks[0]
-    assert prompt[1]["text"].startswith(f"{BASE}\n\n{SECTION}")
-    assert len(prompt) == 2
 
 
 async def test_a_prompt_that_another_hook_sets_stays(packs: Path) -> None:
@@ -247,8 +228,6 @@ async def test_structured_output_is_unaffected(packs: Path) -> None:
 
 async def test_a_run_gets_the_invocation_state(tmp_path: Path) -> None:
     """Without `deps` a tool gets the run's own state; `who` may be a mapping."""
-    from satchel import Run
-
     got: list[Any] = []
 
     def pay(run: Run) -> str:
@@ -256,10 +235,8 @@ async def test_a_run_gets_the_invocation_state(tmp_path: Path) -> None:
         got.extend([run.who, run.deps["payments"], run.agent])
         return "paid"
 
-    description = "Use when a bill is due.\nmetadata: {tools: pay}"
-    write_pack(tmp_path, "pay", description, "Pay it.")
-    plugin = strands.attach(Satchel(tmp_path, tools=[pay]), who=ANA)
-    model = script([load("pay")], [Call("pay")], "done")
+    plugin = strands.attach(open_cards(tmp_path, "pay", pay), who=ANA)
+    model = script([load("cards")], [Call("pay")], "done")
     agent = agent_with(plugin, model, name="cashier")
 
     await agent.invoke_async("hi", invocation_state={"payments": "p-1"})
@@ -280,9 +257,8 @@ async def test_an_unknown_tool_is_left_to_strands(packs: Path) -> None:
 
 async def test_an_error_is_marked_as_one(packs: Path) -> None:
     wrong = Call("refund", {"order_id": "A-1"})
-    agent = agent_with(
-        attach(open_desk(packs)), script([load("refunds")], [wrong], "done")
-    )
+    model = script([load("refunds")], [wrong], "done")
+    agent = agent_with(attach(open_desk(packs)), model)
 
     await say(agent, "hi")
 
@@ -329,27 +305,16 @@ async def test_input_that_is_no_object_is_a_result(packs: Path) -> None:
 
 async def test_results_of_other_forms_are_read(packs: Path) -> None:
     """JSON in a result, and a result whose call was trimmed away, hurt nobody."""
+    content = [{"json": {"a": 1}}, {"image": {}}]
+    result = {"toolUseId": "gone", "status": "success", "content": content}
     messages: Any = [
-        {
-            "role": "user",
-            "content": [
-                {
-                    "toolResult": {
-                        "toolUseId": "gone",
-                        "status": "success",
-                        "content": [{"json": {"a": 1}}, {"image": {}}],
-                    }
-                }
-            ],
-        },
+        {"role": "user", "content": [{"toolResult": result}]},
         {"role": "assistant", "content": [{"reasoningContent": {}}, {"text": "so"}]},
     ]
-    seen = [*strands._seen(messages)]
 
-    assert [(each.role, each.text) for each in seen] == [
-        ("tool", '{"a": 1}'),
-        ("assistant", "so"),
-    ]
+    seen = [(message.role, message.text) for message in strands._seen(messages)]
+
+    assert seen == [("tool", '{"a": 1}'), ("assistant", "so")]
 
 
 # Approval
@@ -366,14 +331,10 @@ async def test_two_calls_wait_and_are_answered_together(packs: Path) -> None:
     stored = agent.take_snapshot(preset="session").to_dict()
     agent = agent_with(attach(skills), model)  # as in another process
     agent.load_snapshot(Snapshot.from_dict(stored))
-    answers = [
-        {"interruptResponse": {"interruptId": pause.id, "response": "y"}}
-        for pause in paused.interrupts
-    ]
-    output = await say(agent, answers)
+    output = await say(agent, yes(paused))
 
     assert str(output).strip() == "done"
-    assert sorted(desk.done) == ["refund A-1 995 by ana", "refund A-2 5 by ana"]
+    assert sorted(desk.done) == [PAID, "refund A-2 5 by ana"]
 
 
 # State
@@ -391,11 +352,11 @@ async def test_a_session_manager_stores_it(packs: Path, tmp_path: Path) -> None:
 
     await say(make(), "one")
     paused = await say(second := make(), "two")
-    output = await say(make(), answer(paused, "y"))
+    output = await say(make(), yes(paused))
 
     assert {"order_status", "refund"} <= set(seen_by(second)[0].tools)
     assert str(output).strip() == "That is all."
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
 
 
 async def test_a_window_that_slides_within_a_run(packs: Path) -> None:
@@ -440,15 +401,12 @@ async def test_a_load_after_calls_of_the_agents_own_tools_is_not_repeated(
     assert len({seen.system for seen in seen_by(agent)}) == 1
 
 
-async def test_a_load_that_is_shortened_where_it_stands_is_stated_again(
+async def test_a_load_that_is_shortened_in_place_is_stated_again(
     packs: Path,
 ) -> None:
     """As conversation managers do it, in the very message."""
-    agent = agent_with(
-        attach(open_desk(packs)),
-        script([load("refunds")], [JOT], [JOT], "done"),
-        tools=[note],
-    )
+    model = script([load("refunds")], [JOT], [JOT], "done")
+    agent = agent_with(attach(open_desk(packs)), model, tools=[note])
 
     def shorten(event: Any) -> None:
         if len(messages := event.agent.messages) == 6:

@@ -9,40 +9,32 @@ agent's name, and is stored with the events of Satchel's tools. Where a call nee
 approval, ADK's own tool confirmation is requested.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from copy import copy
 from operator import is_, itemgetter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, Unpack
 from weakref import ref
 
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
 from satchel.adapters._translation import ToolForms
 from satchel.model import Catalog, Reply, SeenMessage
-from satchel.runtime import question_text
+from satchel.runtime import Satchel, SessionOptions, question_text
 from satchel.tools import Tool, result_text
 
-if TYPE_CHECKING:
-    from typing import Unpack
-
+with framework("Google ADK", "google-adk"):
     from google.adk.agents.callback_context import CallbackContext
     from google.adk.agents.invocation_context import InvocationContext
-    from google.adk.models.llm_request import LlmRequest
-    from google.adk.tools.tool_context import ToolContext
-
-    from satchel.runtime import Satchel, Session, SessionOptions
-
-with framework("Google ADK", "google-adk"):
     from google.adk.agents.readonly_context import ReadonlyContext
+    from google.adk.models.llm_request import LlmRequest
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.base_toolset import BaseToolset
+    from google.adk.tools.tool_context import ToolContext
     from google.genai import types
 
 __all__ = ["SkillsToolset", "attach"]
 
-_Begin: TypeAlias = "Callable[..., Conversation]"
+_Begin: TypeAlias = Callable[..., Conversation]
 
 _MARKS: Final = frozenset({"used", "seals"})
 """Keys of the state with lists of marks, whose order does not matter."""
@@ -57,7 +49,7 @@ def attach(
     who: Who[ReadonlyContext] = None,
     deps: Deps[ReadonlyContext] = None,
     **options: Unpack[SessionOptions],
-) -> SkillsToolset:
+) -> "SkillsToolset":
     """Return what goes into ``LlmAgent(tools=[...])``, after the agent's own tools.
 
     Args:
@@ -179,20 +171,15 @@ class _Shared:
     """What is made or checked once for all steps, for every user."""
 
     def __init__(self) -> None:
-        self._declarations: ToolForms[types.FunctionDeclaration]
         self._declarations = ToolForms(_declaration)
         self._checked: tuple[frozenset[str], Catalog] | None = None
 
     def declaration(self, tool: Tool) -> types.FunctionDeclaration:
-        """Return the declaration of a tool; a copy, because ADK writes to it."""
+        # A copy, because ADK writes to it.
         return self._declarations.of(tool).model_copy()
 
-    def check(self, step: _Step, names: frozenset[str]) -> None:
-        """Check the names of the agent's own tools.
-
-        Raises:
-            DuplicateToolError: One has the name of a tool of a skill.
-        """
+    def check(self, step: "_Step", names: frozenset[str]) -> None:
+        """Raise DuplicateToolError if an own tool has the name of a skill's tool."""
         checked, catalog = self._checked, step.session.catalog
         if checked is None or checked[0] != names or checked[1] is not catalog:
             step.session.tools(names)
@@ -202,15 +189,14 @@ class _Shared:
 
 
 class _Step:
-    """What all tools of some steps share: the session, and its instructions.
+    """What the tools of steps share as long as these stay the same.
 
-    With other tools there is a new one; ``offered`` are the tools as the framework has
-    them, after the one that adds the instructions.
+    ``offered`` are the tools in ADK's form, after the one that adds the instructions.
     """
 
     def __init__(self, conversation: Conversation, shared: _Shared) -> None:
         self.conversation = conversation
-        self.session: Session = conversation.session
+        self.session = conversation.session
         self.shared = shared
         self.tools = conversation.tools()
         self.names = frozenset(tool.name for tool in self.tools)
@@ -253,9 +239,8 @@ class _Step:
         async def run_async(*, args: dict[str, Any], tool_context: ToolContext) -> Any:  # noqa: ANN401 - any result
             if self.waits(native.name, args, tool_context):
                 return {"error": _WAITS}
-            permit = await self.conversation.apermit(
-                native.name, args, **_approval(tool_context)
-            )
+            approval = _approval(tool_context)
+            permit = await self.conversation.apermit(native.name, args, **approval)
             if permit.refusal is not None:
                 return permit.refusal
             given = dict(permit.arguments)
@@ -299,9 +284,8 @@ class _SkillTool(BaseTool):
         step = self.step
         if step.waits(self.name, args, tool_context):
             return {"error": _WAITS}
-        result = await step.conversation.acall(
-            self.name, args, **_approval(tool_context)
-        )
+        approval = _approval(tool_context)
+        result = await step.conversation.acall(self.name, args, **approval)
         step.save(tool_context)
         if isinstance(result, (str, types.Part, types.FunctionResponse)):
             return result
@@ -319,11 +303,6 @@ class _Instructions(BaseTool):
     async def process_llm_request(
         self, *, tool_context: ToolContext, llm_request: LlmRequest
     ) -> None:
-        """Add the instructions.
-
-        Raises:
-            DuplicateToolError: An own tool of the agent has the name of a skill's.
-        """
         step = self._step
         step.shared.check(step, frozenset(_own_tools(tool_context, llm_request)))
         text = step.see(llm_request)
@@ -366,8 +345,10 @@ def _approval(ctx: ToolContext) -> dict[str, Any]:
     if confirmation.confirmed:
         edited = edited if isinstance(edited, dict) else None
         return {**approval, "approved": Reply("yes_once", arguments=edited)}
-    words = words if isinstance(words, str) else ""
-    return {**approval, "approved": Reply("no", words)}
+    return {
+        **approval,
+        "approved": Reply("no", words if isinstance(words, str) else ""),
+    }
 
 
 def _own_tools(ctx: ToolContext, llm_request: LlmRequest) -> Iterator[str]:
@@ -406,13 +387,9 @@ def _answered(
     if call is not None:
         pending.remove(call)
     arguments = (call.args if call else None) or {}
-    return SeenMessage("tool", _text(answer), answer.name or "", arguments)
-
-
-def _text(answer: types.FunctionResponse) -> str:
     response = answer.response or {}
     result: object = response["result"] if response.keys() == {"result"} else response
-    return result_text(result)
+    return SeenMessage("tool", result_text(result), answer.name or "", arguments)
 
 
 def _key(agent: str) -> str:

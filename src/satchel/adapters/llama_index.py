@@ -15,8 +15,9 @@ them to each step. What a conversation has loaded is in its ``Context``, and so 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import isawaitable
+from itertools import count
 from types import new_class
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Final, Literal, TypeAlias, TypeVar, Unpack, cast
 from weakref import WeakKeyDictionary
 
 from satchel.adapters._base import (
@@ -28,18 +29,14 @@ from satchel.adapters._base import (
 )
 from satchel.adapters._translation import (
     NO_PARAMETERS,
+    ResultReader,
     ToolForms,
     already_attached,
     question_data,
 )
 from satchel.model import Question, Reply, SeenMessage
-from satchel.runtime import Session, SessionOptions
+from satchel.runtime import Satchel, Session, SessionOptions
 from satchel.tools import Tool, result_text
-
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from satchel.runtime import Satchel
 
 with framework("LlamaIndex", "llama-index"):
     from llama_index.core.agent.workflow import (
@@ -80,12 +77,13 @@ Who: TypeAlias = (
     | Callable[[Context], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
 )
 """For whom a run is, or a function of its context, whose store is asynchronous."""
+_Sessions: TypeAlias = SessionFactory[Mapping[str, Any]]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 _STATE: Final = "satchel"
 """The key of a context's store with what each agent has to remember."""
-_SESSION: Final = "ledger"
-_WAITING: Final = "asking"
+_SESSION: Final = "session"
+_WAITING: Final = "waiting"
 _ANSWERS: Final = "answers"
 _INSIDE: Final = "inside"
 _YES: Final = {"yes", "y", "true", "approve", "approved"}
@@ -101,12 +99,12 @@ _ROLES: Final[dict[MessageRole, Role]] = {
 
 
 def attach(
-    skills: "Satchel",
+    skills: Satchel,
     *,
     to: AgentT,
     who: Who | None = None,
     deps: Deps[Context] = None,
-    **options: "Unpack[SessionOptions]",
+    **options: Unpack[SessionOptions],
 ) -> AgentT:
     """Return a copy of the agent that has skills; ``to`` itself is not changed.
 
@@ -139,9 +137,9 @@ def attach(
     if isinstance(to, _SkilledAgent):
         raise already_attached(to.name)
     # `who` may be asynchronous: a session is opened for its result.
-    resolved = _same if callable(who) else who
+    resolved: Any = (lambda result: result) if callable(who) else who
     options = {"agent": to.name, **options}
-    sessions = SessionFactory(skills, resolved, None, options)
+    sessions: _Sessions = SessionFactory(skills, resolved, None, options)
     retriever = _SkillsRetriever(sessions, who, deps, to.tool_retriever)
     own = None if to.tools is None else [*to.tools]
     agent = to.model_copy(update={"tools": own, "tool_retriever": retriever})
@@ -167,7 +165,7 @@ class _SkilledAgent(FunctionAgent):
     async def handle_tool_call_results(
         self, ctx: Context, results: list[ToolCallResult], memory: BaseMemory
     ) -> None:
-        """Sort the results by their calls: they come in the order they are done."""
+        # They come in the order they are done; two equal runs would not be the same.
         begun = await ctx.store.get(self.scratchpad_key, default=[])
         order = {call.tool_call_id: n for n, call in enumerate(_calls(begun[-1:]))}
         results = sorted(results, key=lambda result: order.get(result.tool_id, 0))
@@ -176,7 +174,6 @@ class _SkilledAgent(FunctionAgent):
     async def finalize(
         self, ctx: Context, output: AgentOutput, memory: BaseMemory
     ) -> AgentOutput:
-        """End the turn with the agent's run, or its part of one."""
         cast("_SkillsRetriever", self.tool_retriever).end(ctx)
         return await super().finalize(ctx, output, memory)
 
@@ -184,18 +181,10 @@ class _SkilledAgent(FunctionAgent):
 def _skilled(kind: type[FunctionAgent]) -> type[Any]:
     """Return the class with skills; it has the same name in contexts and traces."""
     names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
-    skilled: Any = new_class(kind.__name__, (_SkilledAgent, kind), {}, _with(names))
+    bases = _SkilledAgent, kind
+    skilled: Any = new_class(kind.__name__, bases, {}, lambda body: body.update(names))
     skilled._step_functions = kind._step_functions  # noqa: SLF001 - of `add_step`
     return cast("type[Any]", skilled)
-
-
-def _with(names: dict[str, Any]) -> Callable[[dict[str, Any]], None]:
-    """Return what gives the body of a class these names."""
-    return lambda body: body.update(names)
-
-
-def _same(who: Mapping[str, Any]) -> Mapping[str, Any]:
-    return who
 
 
 class _AgentRun:
@@ -239,7 +228,7 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
 
     def __init__(
         self,
-        sessions: SessionFactory[Mapping[str, Any]],
+        sessions: _Sessions,
         who: Who | None,
         deps: Deps[Context],
         own: ObjectRetriever[Any] | None,
@@ -256,7 +245,6 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
         return [] if self._own is None else self._own.retrieve(str_or_query_bundle)
 
     async def aretrieve(self, str_or_query_bundle: str | QueryBundle) -> list[BaseTool]:
-        """Return what the agent's own retriever finds, and the tool that is called."""
         query = str_or_query_bundle
         own = [] if self._own is None else await self._own.aretrieve(query)
         call = _called()
@@ -298,12 +286,13 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
         run = await self._run(ctx)
         question = run.conversation.question(name, arguments)
         if call is None or question is None:
-            output = await _make(ctx, run.conversation, name, arguments)
+            output = await _make(ctx, run, name, arguments, {})
             await self._save(ctx, run)
             return output
         reply = await self._reply(ctx, run, call, question)
         try:
-            return await self._make_once(ctx, run, call, reply)
+            approval = {"approved": reply, "call_id": call.tool_id}
+            return await _make(ctx, run, name, arguments, approval)
         except WaitingForEvent:
             run.begun.discard(call.tool_id)  # a tool of LlamaIndex' own, to be resumed
             await self._save(ctx, run)
@@ -316,30 +305,6 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
                 # The next call that waits has stopped without a result: send it again.
                 if run.waiting:
                     ctx.send_event(ToolCall(**run.waiting[0]))
-
-    async def _make_once(
-        self, ctx: Context, run: _AgentRun, call: ToolCall, reply: Reply
-    ) -> ToolOutput:
-        """Make a call that was answered, or go on inside one that waits itself."""
-        name, arguments, call_id = call.tool_name, call.tool_kwargs, call.tool_id
-        approval: Any = {"approved": reply, "call_id": call_id}
-        tool = run.conversation.tool(name)
-        if tool is None or not isinstance(tool.native, BaseTool):
-            result = await run.conversation.acall(name, arguments, **approval)
-            return _output(name, arguments, result)
-        permitted = run.inside.get(call_id)
-        if permitted is None:
-            permit = await run.conversation.apermit(name, arguments, **approval)
-            if permit.refusal is not None:
-                return _output(name, arguments, permit.refusal)
-            permitted = dict(permit.arguments)
-        # A new dict for each change: `_save` compares it with the one that is stored.
-        run.inside = {key: run.inside[key] for key in run.inside if key != call_id}
-        try:
-            return await _native_output(ctx, tool.native, permitted)
-        except WaitingForEvent:
-            run.inside = {**run.inside, call_id: permitted}
-            raise
 
     async def _reply(
         self, ctx: Context, run: _AgentRun, call: ToolCall, question: Question
@@ -366,13 +331,13 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
             answer = await _answer(ctx, call, question)
             run.answers = {**run.answers, call_id: answer}
         run.begun.add(call_id)
-        return _reply(run.answers[call_id])
+        return Reply(**run.answers[call_id])
 
     def end(self, ctx: Context) -> None:
         self._runs.pop(ctx.store, None)
 
     async def _run(self, ctx: Context) -> _AgentRun:
-        """Return this run's session; another ``who`` has another one."""
+        """Return this agent's part of the run; another ``who`` has another session."""
         who = self._who(ctx) if callable(self._who) else self._who
         if isawaitable(who):
             who = await who
@@ -407,28 +372,30 @@ def _metadata(tool: Tool) -> ToolMetadata:
     schema = dict(tool.parameters)
     # LlamaIndex takes a model of the arguments, and asks it for nothing but this.
     written = {"__module__": __name__, "model_json_schema": lambda *_, **__: schema}
-    arguments: Any = new_class(tool.name, (BaseModel,), {}, _with(written))
+    arguments: Any = new_class(
+        tool.name, (BaseModel,), {}, lambda body: body.update(written)
+    )
     return ToolMetadata(tool.description, tool.name, arguments)
 
 
 def _called() -> ToolCall | None:
-    """Return the call that this step is about; None in a step about none."""
+    """Return the call that this step is about, if any."""
     step = StepWorkerStateContextVar.get(None)
     event = None if step is None else step.event
     return event if isinstance(event, ToolCall) else None
 
 
 async def _answer(ctx: Context, call: ToolCall, question: Question) -> dict[str, Any]:
-    """Return what a person answers about a call, safe for JSON: `_reply` reads it.
+    """Return what a person answers about a call: the fields of a `Reply`, for JSON.
 
     The first time it raises what makes the workflow wait; with the answer the whole
-    step runs again. It takes any answer, and waits again if that is to another
-    question: what an answer has to be is not stored with a context.
+    step runs again.
     """
     data: dict[str, Any] = question_data(question, call.tool_name, call.tool_kwargs)
     event = {"prefix": data.pop("question"), **data, "call_id": call.tool_id}
-    number = 0
-    while True:
+    # What an answer has to be is not stored with a context. So this takes any answer,
+    # and waits again if that is to another question.
+    for number in count():
         answer = await ctx.wait_for_event(
             HumanResponseEvent,
             waiter_event=None if number else InputRequiredEvent(**event),
@@ -436,36 +403,42 @@ async def _answer(ctx: Context, call: ToolCall, question: Question) -> dict[str,
             timeout=None,
         )
         if answer.get("call_id") == call.tool_id:
-            response = str(answer.get("response", "")).strip()
-            if response.lower() in _YES:
-                return {"answer": "yes_once", "arguments": answer.get("arguments")}
-            words = "" if response.lower() in _NO else response
-            return {"answer": "no", "words": words}
-        number += 1
-
-
-def _reply(answer: object) -> Reply:
-    """Return an answer that was saved, as a session takes it."""
-    if not isinstance(answer, Mapping):  # True and False, as earlier versions saved it
-        return Reply("yes_once" if answer is True else "no")
-    given = cast("Mapping[str, Any]", answer)
-    if given.get("answer") != "yes_once":
-        return Reply("no", words=str(given.get("words", "")))
-    edited = given.get("arguments")
-    return Reply("yes_once", arguments=edited if isinstance(edited, Mapping) else None)
+            break
+    response = str(answer.get("response", "")).strip()
+    if response.lower() in _YES:
+        edited = answer.get("arguments")
+        arguments = edited if isinstance(edited, Mapping) else None
+        return {"answer": "yes_once", "arguments": arguments}
+    return {"answer": "no", "words": "" if response.lower() in _NO else response}
 
 
 async def _make(
-    ctx: Context, conversation: Conversation, name: str, arguments: dict[str, Any]
+    ctx: Context,
+    run: _AgentRun,
+    name: str,
+    arguments: dict[str, Any],
+    approval: Mapping[str, Any],
 ) -> ToolOutput:
+    """Make a call; once it is approved, perhaps go on inside a tool that waits too."""
+    conversation, call_id = run.conversation, approval.get("call_id", "")
     tool = conversation.tool(name)
-    native = tool.native if tool else None
-    if not isinstance(native, BaseTool):
-        return _output(name, arguments, await conversation.acall(name, arguments))
-    permit = await conversation.apermit(name, arguments)
-    if permit.refusal is not None:
-        return _output(name, arguments, permit.refusal)
-    return await _native_output(ctx, native, permit.arguments)
+    if tool is None or not isinstance(tool.native, BaseTool):
+        result = await conversation.acall(name, arguments, **approval)
+        return _output(name, arguments, result)
+    permitted = run.inside.get(call_id)
+    if permitted is None:
+        permit = await conversation.apermit(name, arguments, **approval)
+        if permit.refusal is not None:
+            return _output(name, arguments, permit.refusal)
+        permitted = dict(permit.arguments)
+    # A new dict for each change: `_save` compares it with the one that is stored.
+    run.inside = {key: run.inside[key] for key in run.inside if key != call_id}
+    try:
+        return await _native_output(ctx, tool.native, permitted)
+    except WaitingForEvent:
+        if call_id:
+            run.inside = {**run.inside, call_id: permitted}
+        raise
 
 
 async def _native_output(
@@ -512,16 +485,16 @@ def _with_instructions(
 
 
 def _seen(messages: Sequence[ChatMessage]) -> Iterator[SeenMessage]:
-    calls = {call.tool_call_id: call for call in _calls(messages)}
+    reader = ResultReader()
+    for call in _calls(messages):
+        reader.add_call(call.tool_call_id, call.tool_name, call.tool_kwargs)
     for message in messages:
-        role = _ROLES.get(message.role, "system")
-        call = calls.get(message.additional_kwargs.get("tool_call_id"))
-        if role != "tool" or call is None:
-            yield SeenMessage(role, message.content or "")
+        role, text = _ROLES.get(message.role, "system"), message.content or ""
+        if role == "tool":
+            call_id = message.additional_kwargs.get("tool_call_id")
+            yield reader.result(call_id, text)
         else:
-            kwargs = call.tool_kwargs
-            given = kwargs if isinstance(kwargs, dict) else {}
-            yield SeenMessage(role, message.content or "", call.tool_name, given)
+            yield SeenMessage(role, text)
 
 
 def _calls(messages: Iterable[ChatMessage]) -> Iterator[ToolCallBlock]:

@@ -28,7 +28,6 @@ from satchel.adapters._translation import (
     NO_PARAMETERS,
     ResultReader,
     ToolForms,
-    arguments_or_empty,
     question_data,
     reply_of,
 )
@@ -96,25 +95,18 @@ def attach(
 class _Skills(Plugin):
     """Gives each agent hooks of its own: nothing is stored here."""
 
+    name = _NAME  # an agent takes one plugin of each name
+
     def __init__(self, sessions: SessionFactory[InvocationState]) -> None:
         super().__init__()
-        self.sessions = sessions
-
-    @property
-    def name(self) -> str:
-        """Its name in Strands; an agent takes one plugin of each name."""
-        return _NAME
+        self._sessions = sessions
 
     def init_agent(self, agent: Agent) -> None:
-        hooks = _Hooks(self)
+        hooks = _Hooks(self._sessions)
         agent.add_hook(hooks.add, BeforeModelCallEvent)
         agent.add_hook(hooks.remove, AfterModelCallEvent)
         agent.add_hook(hooks.choose_tool, BeforeToolCallEvent)
         agent.add_hook(hooks.end_run, AfterInvocationEvent)
-
-    def open(self, agent: Agent, state: InvocationState) -> Conversation:
-        saved = agent.state.get(_NAME)
-        return self.sessions.open(state, saved, deps=state, agent=agent.name)
 
 
 @dataclass(slots=True)
@@ -139,9 +131,8 @@ class _ModelCall:
         if messages[:count] != self.messages:
             return False
         for message in (more := messages[count:]):
-            if message["role"] == "user" and any(
-                "toolResult" not in block for block in message["content"]
-            ):
+            is_result = all("toolResult" in block for block in message["content"])
+            if message["role"] == "user" and not is_result:
                 return False
         if any(_text(result) != text for result, text in self.results):
             return False
@@ -165,23 +156,14 @@ class _Run:
         self.is_behind = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Addition:
-    """What the agent has for the time of one model call, and what it had before."""
-
-    before: list[SystemContentBlock] | None
-    prompt: list[SystemContentBlock] | None
-    tools: tuple[str, ...]
-
-
 class _Hooks:
     """The hooks of one agent, and the run that it is in."""
 
-    def __init__(self, plugin: _Skills) -> None:
-        self._plugin = plugin
+    def __init__(self, sessions: SessionFactory[InvocationState]) -> None:
+        self._sessions = sessions
         self._opening = threading.Lock()
         self._run: _Run | None = None
-        self._addition: _Addition | None = None
+        self._lent: _ModelCall | None = None
 
     async def add(self, event: BeforeModelCallEvent) -> None:
         """Give the agent the prompt and the tools of this model call."""
@@ -203,8 +185,7 @@ class _Hooks:
         else:
             # The session sees the new messages when a tool of a skill is called.
             run.is_behind = True
-        names = tuple(tool.tool_name for tool in last.tools)
-        self._addition = _Addition(before, last.prompt, names)
+        self._lent = last
         agent.system_prompt = last.prompt
         for tool in last.tools:
             registry.register_dynamic_tool(tool)
@@ -227,7 +208,6 @@ class _Hooks:
         )
 
     def remove(self, event: AfterModelCallEvent) -> None:
-        """Leave the agent with its own prompt and tools."""
         self._remove(event.agent)
 
     async def choose_tool(self, event: "BeforeToolCallEvent[Any]") -> None:
@@ -265,21 +245,16 @@ class _Hooks:
         event.selected_tool = _strands_tool(tool, call)
 
     def end_run(self, event: AfterInvocationEvent) -> None:
-        """End the run, in which files were read once at most."""
         run = self._run
         if run is not None and run.state is event.invocation_state:
             self._remove(event.agent)  # the model call may have been interrupted
             self._run = None
 
     async def _entered(self, agent: Agent, state: InvocationState) -> _Run:
-        """Return the run that the agent is in; it begins where it is asked for first.
-
-        Raises:
-            ConcurrencyException: The agent is in another run.
-        """
+        """Return the run that the agent is in; the first that asks begins it."""
         run = self._run
         if run is None:
-            begin = self._plugin.sessions.call_off_loop
+            begin = self._sessions.call_off_loop
             run = await begin(self._begin, agent, state)
         if run.state is not state:
             raise ConcurrencyException("the agent is in another run: make one for each")
@@ -289,7 +264,8 @@ class _Hooks:
         with self._opening:  # parallel tool calls may be what a run begins with
             if self._run is None:
                 saved = agent.state.get(_NAME)
-                conversation = self._plugin.open(agent, state)
+                name, deps = agent.name, state
+                conversation = self._sessions.open(state, saved, deps=deps, agent=name)
                 if agent.messages and agent.messages[-1]["role"] == "assistant":
                     # The run goes on with a tool call, which comes before `add`.
                     conversation.see(_seen(agent.messages))
@@ -304,13 +280,13 @@ class _Hooks:
             run.saved = saved
 
     def _remove(self, agent: Agent) -> None:
-        addition, self._addition = self._addition, None
-        if addition is None:
+        lent, self._lent = self._lent, None
+        if lent is None:
             return
-        if agent.system_prompt_content == addition.prompt:  # else another was set
-            agent.system_prompt = addition.before
-        for name in addition.tools:
-            agent.tool_registry.dynamic_tools.pop(name, None)
+        if agent.system_prompt_content == lent.prompt:  # else another was set
+            agent.system_prompt = lent.before
+        for tool in lent.tools:
+            agent.tool_registry.dynamic_tools.pop(tool.tool_name, None)
 
 
 def _prompt(
@@ -401,4 +377,4 @@ def _text(result: ToolResult) -> str:
 
 def _arguments(use: ToolUse) -> Mapping[str, object]:
     given = use["input"]
-    return arguments_or_empty(given) if isinstance(given, Mapping) else {}
+    return given if isinstance(given, Mapping) else {}
