@@ -20,38 +20,31 @@ from haystack.tools.from_function import create_tool_from_function
 from satchel import Satchel
 from satchel.adapters import haystack
 from satchel.errors import DuplicateToolError
-from satchel.policy import Policy, ask
+from satchel.policy import ask
 from tests.adapters import driver as suite
 from tests.adapters.desk import (
     ANA,
     BASE,
+    PAYS,
     REFUND,
     REFUNDED,
     REFUNDS,
-    Desk,
     load,
+    open_cards,
     open_desk,
     script,
-    write_pack,
-    write_packs,
+    weather,
 )
-from tests.adapters.driver import Call, Say, Seen
+from tests.adapters.driver import Call, Seen
 from tests.adapters.haystack import fake
 
 SECTION = "## Agent Skills"
 HI = [ChatMessage.from_user("hi")]
-PAYS = script([load("refunds")], [REFUND], "done")
 
 
 @pytest.fixture
-def asking(tmp_path: Path) -> Satchel:
-    packs = write_packs(tmp_path / "packs")
+def asking(packs: Path) -> Satchel:
     return open_desk(packs, None, ask("refunds", tool="refund"))
-
-
-def weather(city: str) -> str:
-    """Tell the weather."""
-    return f"sun in {city}"
 
 
 WEATHER = create_tool_from_function(weather)
@@ -138,7 +131,7 @@ def test_an_agent_with_skills_is_not_written(skills: Satchel) -> None:
 
 
 def test_in_a_pipeline_the_state_is_an_input_and_an_output(skills: Satchel) -> None:
-    desk = Desked(skills, PAYS)
+    desk = Desked(skills, script(*PAYS))
     pipeline = Pipeline()
     pipeline.add_component("desk", desk.agent)
 
@@ -163,26 +156,20 @@ def test_tools_of_a_run_replace_skills_too(skills: Satchel) -> None:
 
 
 @pytest.mark.row("R09")
-def test_a_run_knows_nothing_of_the_one_before(skills: Satchel) -> None:
-    desk = Desked(skills, PAYS)
+def test_what_is_kept_is_the_agents_own_prompt(skills: Satchel) -> None:
+    """And a run knows nothing of the one before."""
+    desk = Desked(skills, script(*PAYS))
 
-    desk.run()
+    result = desk.run()
     desk.run()
 
     assert desk.seen[3].tools == desk.seen[0].tools
+    [prompt] = [m for m in result["messages"] if m.is_from(ChatRole.SYSTEM)]
+    assert prompt.text == BASE
+    assert len(result["messages"]) == len(desk.seen[2].messages) + 2
 
 
 # The prompt
-
-
-def test_what_is_kept_is_the_agents_own_prompt(skills: Satchel) -> None:
-    desk = Desked(skills, PAYS)
-
-    result = desk.run()
-
-    [prompt] = [m for m in result["messages"] if m.is_from(ChatRole.SYSTEM)]
-    assert prompt.text == BASE
-    assert len(result["messages"]) == len(desk.seen[-1].messages) + 2
 
 
 def test_a_prompt_keeps_what_providers_are_told_of_it(skills: Satchel) -> None:
@@ -231,7 +218,7 @@ def test_a_hook_may_copy_the_tools(skills: Satchel) -> None:
     def copies(state: State) -> None:
         names.append([tool.name for tool in state.get("tools")])
 
-    desk = Desked(skills, PAYS, hooks={"before_llm": [copies]})
+    desk = Desked(skills, script(*PAYS), hooks={"before_llm": [copies]})
     result = desk.run()
 
     assert names[1][-1] == "refund"
@@ -272,8 +259,8 @@ def test_a_state_that_a_hook_restores_is_taken_up(skills: Satchel) -> None:
     def restore(state: State) -> None:
         state.data.update(State.from_dict(json.loads(json.dumps(saved[0]))).data)
 
-    Desked(skills, PAYS, hooks={"after_tool": [save]}).run()
-    desk = Desked(skills, PAYS, hooks={"before_run": [restore]})
+    Desked(skills, script(*PAYS), hooks={"after_tool": [save]}).run()
+    desk = Desked(skills, script(*PAYS), hooks={"before_run": [restore]})
     result = desk.run([ChatMessage.from_user("unused")])
 
     assert "refund" in desk.seen[0].tools
@@ -285,12 +272,6 @@ def test_a_state_that_a_hook_restores_is_taken_up(skills: Satchel) -> None:
 # Tools
 
 
-def posting(tmp_path: Path, tool: object, *rules: Any) -> Satchel:
-    front = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(tmp_path, "cards", front, "Send it.")
-    return Satchel(tmp_path, tools=[tool], policy=Policy(*rules))
-
-
 POSTS = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
 
 
@@ -299,15 +280,9 @@ def post(city: str, state: State) -> str:
     return f"{city} for {state.data['hook_context']['user']}"
 
 
-async def apost(city: str) -> str:
-    """Send a card."""
-    await asyncio.sleep(0)
-    return f"{city} at last"
-
-
 def test_a_tool_of_its_own_gets_the_state(tmp_path: Path) -> None:
     tool = create_tool_from_function(post)
-    desk = Desked(posting(tmp_path, tool), POSTS)
+    desk = Desked(open_cards(tmp_path, "post", tool), POSTS)
 
     desk.run(hook_context={"user": "ana"})
 
@@ -326,7 +301,7 @@ def test_a_component_is_a_tool(tmp_path: Path) -> None:
             return {"card": f"to {city}"}
 
     tool = ComponentTool(Post(), name="post", outputs_to_string={"source": "card"})
-    desk = Desked(posting(tmp_path, tool), POSTS)
+    desk = Desked(open_cards(tmp_path, "post", tool), POSTS)
 
     desk.run()
 
@@ -336,26 +311,18 @@ def test_a_component_is_a_tool(tmp_path: Path) -> None:
 # Approval
 
 
-def test_a_run_that_waits_tells_what_for(asking: Satchel) -> None:
-    desk = Desked(asking, PAYS)
-
-    result = desk.run()
-
-    [waiting] = result["satchel_waiting"]
-    assert result["exit_reason"] == "approval_required"
-    assert result["last_message"].tool_calls[0].id == waiting["id"]
+def test_the_model_is_not_asked_again_for_what_it_said(asking: Satchel) -> None:
+    desk = Desked(asking, script(*PAYS))
+    paused = desk.run()
+    [waiting] = paused["satchel_waiting"]
+    assert paused["exit_reason"] == "approval_required"
+    assert paused["last_message"].tool_calls[0].id == waiting["id"]
     assert (waiting["tool"], waiting["arguments"]) == ("refund", REFUND.arguments)
     assert waiting["reason"]
-    assert result["messages"][0].text == BASE
-
-
-def test_the_model_is_not_asked_again_for_what_it_said(asking: Satchel) -> None:
-    desk = Desked(asking, PAYS)
-    paused = desk.run()
-    key = paused["satchel_waiting"][0]["id"]
+    assert paused["messages"][0].text == BASE
     calls = len(desk.seen)
 
-    result = go_on(desk, paused, **{key: True})
+    result = go_on(desk, paused, **{waiting["id"]: True})
 
     asked = [m for m in result["messages"] if m.tool_calls]
     assert len(desk.seen) - calls == 1
@@ -369,7 +336,7 @@ def test_the_model_is_not_asked_again_for_what_it_said(asking: Satchel) -> None:
 def test_without_its_answer_it_waits_on(
     asking: Satchel, approvals: dict[str, bool]
 ) -> None:
-    desk = Desked(asking, PAYS)
+    desk = Desked(asking, script(*PAYS))
     paused = desk.run()
 
     again = go_on(desk, paused, **approvals)
@@ -381,8 +348,7 @@ def test_without_its_answer_it_waits_on(
 
 def test_an_answer_is_for_the_calls_that_wait_alone(asking: Satchel) -> None:
     """Not for one that the model makes later, whose id it may have chosen."""
-    step: list[Say] = [[load("refunds")], [REFUND], [REFUND], "done"]
-    desk = Desked(asking, script(*step))
+    desk = Desked(asking, script([load("refunds")], [REFUND], [REFUND], "done"))
     paused = desk.run()
     key = paused["satchel_waiting"][0]["id"]
     later = f"c{len(desk.seen[-1].messages) + 3}-0"
@@ -394,20 +360,11 @@ def test_an_answer_is_for_the_calls_that_wait_alone(asking: Satchel) -> None:
 
 
 def test_calls_without_ids_are_numbered(asking: Satchel) -> None:
-    output: Any = iter(
-        [
-            ChatMessage.from_assistant(
-                tool_calls=[ToolCall("load_skill", {"skill_id": "refunds"})]
-            ),
-            ChatMessage.from_assistant(
-                tool_calls=[
-                    ToolCall("refund", {"order_id": n, "cents": 1}) for n in "ab"
-                ]
-            ),
-            "done",
-        ]
-    )
-    llm = MockChatGenerator(response_fn=lambda _: next(output))
+    loads = [ToolCall("load_skill", {"skill_id": "refunds"})]
+    pays = [ToolCall("refund", {"order_id": n, "cents": 1}) for n in "ab"]
+    called = [ChatMessage.from_assistant(tool_calls=calls) for calls in (loads, pays)]
+    says: Any = iter([*called, "done"])
+    llm = MockChatGenerator(response_fn=lambda _: next(says))
     agent = haystack.attach(asking, to=Agent(chat_generator=llm), who=ANA)
     paused = agent.run(HI)
 
@@ -417,18 +374,15 @@ def test_calls_without_ids_are_numbered(asking: Satchel) -> None:
         hook_context={"approvals": {"0": False, "1": True}},
     )
 
-    assert [each["id"] for each in paused["satchel_waiting"]] == ["0", "1"]
+    assert [call["id"] for call in paused["satchel_waiting"]] == ["0", "1"]
     first, second = (m.tool_call_result.result for m in result["messages"][-3:-1])
     assert "approval-declined" in first
     assert second == "refunded 1 of b by ana"
 
 
-def test_no_call_is_made_before_all_are_answered(tmp_path: Path) -> None:
-    desk_tools = Desk()
-    packs = write_packs(tmp_path / "packs")
-    rule = ask("refunds", tool="refund")
+def test_no_call_is_made_before_all_are_answered(asking: Satchel) -> None:
     model = script([load("refunds")], [Call("weather", {"city": "a"}), REFUND], "done")
-    desk = Desked(open_desk(packs, desk_tools, rule), model, tools=[WEATHER])
+    desk = Desked(asking, model, tools=[WEATHER])
 
     paused = desk.run()
 
@@ -439,7 +393,7 @@ def test_no_call_is_made_before_all_are_answered(tmp_path: Path) -> None:
 
 
 def test_a_run_may_wait_in_its_last_step(asking: Satchel) -> None:
-    paused = Desked(asking, PAYS, max_agent_steps=2).run()
+    paused = Desked(asking, script(*PAYS), max_agent_steps=2).run()
 
     assert paused["exit_reason"] == "approval_required"
 
@@ -454,7 +408,7 @@ class Modify:
 
 def test_an_approval_is_for_the_arguments_that_were_shown(asking: Satchel) -> None:
     confirm: Any = ConfirmationHook({"refund": cast("Any", Modify())})
-    desk = Desked(asking, PAYS, hooks={"before_tool": [confirm]})
+    desk = Desked(asking, script(*PAYS), hooks={"before_tool": [confirm]})
     paused = desk.run()
 
     go_on(desk, paused, **{paused["satchel_waiting"][0]["id"]: True})
@@ -463,12 +417,11 @@ def test_an_approval_is_for_the_arguments_that_were_shown(asking: Satchel) -> No
 
 
 def test_an_agent_that_is_a_tool_cannot_make_its_caller_wait(asking: Satchel) -> None:
-    inner = Desked(asking, PAYS)
+    inner = Desked(asking, script(*PAYS))
     tool = AgentTool(agent=inner.agent, name="pay", description="Pay.")
     task = {"role": "user", "content": "pay"}
-    outer = Desked(
-        asking, script([Call("pay", {"messages": [task]})], "done"), tools=[tool]
-    )
+    model = script([Call("pay", {"messages": [task]})], "done")
+    outer = Desked(asking, model, tools=[tool])
 
     result = outer.run()
 

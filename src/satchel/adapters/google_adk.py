@@ -345,10 +345,8 @@ def _approval(ctx: ToolContext) -> dict[str, Any]:
     if confirmation.confirmed:
         edited = edited if isinstance(edited, dict) else None
         return {**approval, "approved": Reply("yes_once", arguments=edited)}
-    return {
-        **approval,
-        "approved": Reply("no", words if isinstance(words, str) else ""),
-    }
+    words = words if isinstance(words, str) else ""
+    return {**approval, "approved": Reply("no", words)}
 
 
 def _own_tools(ctx: ToolContext, llm_request: LlmRequest) -> Iterator[str]:

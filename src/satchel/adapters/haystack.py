@@ -17,7 +17,7 @@ from copy import copy
 from functools import wraps
 from inspect import iscoroutinefunction
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Self, cast
+from typing import Any, Final, NoReturn, Self, Unpack, cast
 from weakref import WeakKeyDictionary
 
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
@@ -29,13 +29,9 @@ from satchel.adapters._translation import (
     text_of,
 )
 from satchel.errors import DuplicateToolError
-from satchel.model import Reply, SeenMessage
+from satchel.model import SeenMessage
+from satchel.runtime import Satchel, SessionOptions
 from satchel.tools import Tool as SatchelTool, Toolbox, result_text
-
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from satchel.runtime import Satchel, SessionOptions
 
 with framework("Haystack", "haystack"):
     from haystack.components.agents import Agent
@@ -59,12 +55,12 @@ _FIRST: Final = {"before_tool", "after_tool", "on_exit", "after_run"}
 
 
 def attach(
-    skills: "Satchel",
+    skills: Satchel,
     *,
     to: Agent,
     who: Who[State] = None,
     deps: Deps[State] = None,
-    **options: "Unpack[SessionOptions]",
+    **options: Unpack[SessionOptions],
 ) -> Agent:
     """Return a copy of the agent that has skills; ``to`` itself is not changed.
 
@@ -163,11 +159,6 @@ class _Skills(_NotSerializable, Toolset):
     ) -> "_Run":
         return _Run(self)
 
-    def open(self, state: State) -> Conversation:
-        data = state.data
-        deps = data.get("hook_context")
-        return self.sessions.open(state, data.get(_NAME), deps=deps)
-
 
 class _Run(_NotSerializable, Toolset):
     """The tools and the prompt of one run, step by step.
@@ -201,16 +192,16 @@ class _Run(_NotSerializable, Toolset):
         return iter(self.tools)
 
     def before_run(self, state: State) -> None:
-        """Open the session; the agent's own hooks may have restored a state."""
+        # The agent's own hooks were first: they may have restored a state.
         tools: list[Tool] = state.data["tools"]
         self._own_names = tuple(tool.name for tool in tools if tool.name != _NAME)
         state.data["tool_call_counts"].pop(_NAME, None)
         state.set(_WAITING, [])
-        self.conversation = self.skills.open(state)
+        saved, deps = state.data.get(_NAME), state.data.get("hook_context")
+        self.conversation = self.skills.sessions.open(state, saved, deps=deps)
         self._look(state)
 
     def before_llm(self, state: State) -> None:
-        """Put the session's text after the agent's own prompt, for this call."""
         if self._waiting is not None:
             return
         messages = self._look(state)
@@ -218,9 +209,8 @@ class _Run(_NotSerializable, Toolset):
             self._resumed = True
             state.data["messages"] = _Resumed(messages)
             return
-        first = (
-            messages[0] if messages and messages[0].is_from(ChatRole.SYSTEM) else None
-        )
+        has_own = bool(messages) and messages[0].is_from(ChatRole.SYSTEM)
+        first = messages[0] if has_own else None
         base = (first.text or "") if first else ""
         text = self.conversation.session.instructions(base)
         if text == base:
@@ -238,18 +228,18 @@ class _Run(_NotSerializable, Toolset):
         self._approvals, waiting = [], []
         for at, call in enumerate(last.tool_calls):
             name, arguments = call.tool_name, call.arguments
-            question = (
-                self.conversation.question(name, arguments) if self._has(name) else None
-            )
-            if question is None:
+            if all(tool.name != name for tool in self.tools):
                 continue
+            question = self.conversation.question(name, arguments)
             # Some models give their calls no ids.
             key = call.id or str(at)
-            if resumed and key in answers:
-                approval = {"approved": _reply(answers[key]), "call_id": call.id or ""}
+            if question is not None and resumed and key in answers:
+                # Text is never a yes here.
+                answer = False if isinstance(answers[key], str) else answers[key]
+                approval = {"approved": reply_of(answer), "call_id": call.id or ""}
                 self._approvals.append((name, arguments, approval))
-                continue
-            waiting.append({"id": key, **question_data(question, name, arguments)})
+            elif question is not None:
+                waiting.append({"id": key, **question_data(question, name, arguments)})
         if waiting:
             self._waiting = last
             state.data["messages"] = before
@@ -260,11 +250,9 @@ class _Run(_NotSerializable, Toolset):
         state.set(_NAME, self.conversation.save())
 
     def on_exit(self, state: State) -> None:
-        """Take the prompt of this call out of what is stored."""
         self._tidy(state)
 
     def after_run(self, state: State) -> None:
-        """Leave the messages and the state as the next run needs them."""
         self._tidy(state)
         if self._waiting is not None:
             state.data["messages"] = [*state.data["messages"], self._waiting]
@@ -293,8 +281,7 @@ class _Run(_NotSerializable, Toolset):
     def _tidy(self, state: State) -> bool:
         """Take out what was in the messages for one model call only.
 
-        Returns:
-            Whether the model was not called, because its calls are from an earlier run.
+        True if the model was not called, because its calls are from an earlier run.
         """
         messages: list[ChatMessage] = state.data["messages"]
         resumed, self._resumed = self._resumed, False
@@ -306,9 +293,6 @@ class _Run(_NotSerializable, Toolset):
             without = [own if message is ours else message for message in messages]
             state.data["messages"] = [m for m in without if m is not None]
         return resumed
-
-    def _has(self, name: str) -> bool:
-        return any(tool.name == name for tool in self.tools)
 
     def _native(self, tool: SatchelTool) -> Tool:
         if isinstance(tool.native, Tool):
@@ -392,6 +376,7 @@ class _Generator:
                 return _pending_calls(messages)
             return self._generator.run(messages=messages, **options)
 
+        # Haystack looks at the parameters of `run`, and whether there is `run_async`.
         self.run = run
         run_async = getattr(generator, "run_async", None)
         if iscoroutinefunction(run_async):
@@ -411,11 +396,6 @@ class _Generator:
 def _pending_calls(messages: list[ChatMessage]) -> dict[str, Any]:
     """Return the pending calls as a reply; it has no usage that could be counted."""
     return {"replies": [ChatMessage.from_assistant(tool_calls=messages[-1].tool_calls)]}
-
-
-def _reply(answer: object) -> Reply:
-    """Return what a person answered; text is never a yes."""
-    return reply_of(False if isinstance(answer, str) else answer)
 
 
 def _haystack_tool(tool: SatchelTool) -> _SkillTool:
