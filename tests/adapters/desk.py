@@ -83,7 +83,7 @@ def carried(folder: Path, name: str, *tools: Any, rules: Any = ()) -> Satchel:
     """Return one skill that carries tools: functions, or objects of a framework."""
     names = " ".join(foreign_name(tool) or tool.__name__ for tool in tools)
     write_pack(folder, name, f"Use for {name}.\nmetadata: {{tools: {names}}}", "Go.")
-    return Satchel(folder, tools=tools, policy=_policy(*rules))
+    return Satchel(folder, tools=tools, policy=Policy(*rules))
 
 
 @dataclass
@@ -124,13 +124,6 @@ def open_desk(folder: Path, desk: Desk | None = None, *rules: Any) -> Satchel:
     """Return the packs with their tools; ``rules`` go before `HR_ONLY`."""
     policy = Policy(*rules, HR_ONLY)
     return Satchel(folder, tools=(desk or Desk()).tools(), policy=policy)
-
-
-def open_cards(folder: Path, name: str, tool: object, *rules: Any) -> Satchel:
-    """Return one skill, ``cards``, that has one tool."""
-    front = f"Use when a card is due.\nmetadata: {{tools: {name}}}"
-    write_pack(folder, "cards", front, "Send it.")
-    return Satchel(folder, tools=[tool], policy=Policy(*rules))
 
 
 def weather(city: str) -> str:

@@ -37,8 +37,8 @@ from tests.adapters.desk import (
     REFUNDS,
     TRAVEL,
     Desk,
+    carried,
     load,
-    open_cards,
     open_desk,
     script,
     scripts,
@@ -159,7 +159,7 @@ async def test_tools_are_given_what_the_run_gives_to_functions(tmp_path: Path) -
         """Pay."""
         return f"{run.who['user']} pays with {run.deps['card']}"
 
-    skills = open_cards(tmp_path, "pay", pay)
+    skills = carried(tmp_path, "cards", pay)
     model = script([load("cards")], [Call("pay")], "done")
     given = {"card": "visa", "b": "amex"}
     deps: Any
@@ -369,7 +369,7 @@ async def test_a_native_tool_is_handed_on_as_it_is(
     tmp_path: Path, post: FunctionTool
 ) -> None:
     model = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
-    talk = Talk(model, attach(open_cards(tmp_path, "post", post)))
+    talk = Talk(model, attach(carried(tmp_path, "cards", post)))
 
     await talk.say("hi", function_invocation_kwargs={"by": "air"})
 
@@ -471,7 +471,7 @@ async def test_a_native_tool_that_is_offered_in_a_run_waits_for_the_next(
     tmp_path: Path, post: FunctionTool
 ) -> None:
     """Nothing goes around the calls of a run that began without such tools."""
-    open_cards(tmp_path, "post", post)
+    carried(tmp_path, "cards", post)
     skills = Satchel(tmp_path)
 
     @tool

@@ -20,8 +20,8 @@ from tests.adapters.desk import (
     REFUND,
     REFUNDED,
     REFUNDS,
+    carried,
     load,
-    open_cards,
     script,
     scripts,
     setup,
@@ -44,7 +44,7 @@ class Cards:
             return f"a card went to {city}"
 
         tool = driver.native_tool("post", post)
-        self.skills = open_cards(folder, "post", tool, *rules)
+        self.skills = carried(folder, "cards", tool, rules=rules)
 
     def build(self, driver: Driver, **options: Any) -> Rig:
         return driver.build(setup(self.skills, script(*STEPS), **options))

@@ -31,9 +31,9 @@ from tests.adapters.desk import (
     REFUNDS,
     TRAVEL,
     Desk,
+    carried,
     check_is_of,
     load,
-    open_cards,
     open_desk,
     read,
     script,
@@ -246,7 +246,7 @@ async def test_a_native_tool_is_carried(driver: Driver, tmp_path: Path) -> None:
         """Send a card."""
         return f"a card went to {city}"
 
-    skills = open_cards(tmp_path, "post", driver.native_tool("post", post))
+    skills = carried(tmp_path, "cards", driver.native_tool("post", post))
     model = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
     rig = driver.build(setup(skills, model))
 
@@ -267,7 +267,7 @@ async def test_the_run_is_filled_in(driver: Driver, tmp_path: Path) -> None:
         return "paid"
 
     model = script([load("cards")], [Call("pay", {"order_id": "B-2"})], "done")
-    skills = open_cards(tmp_path, "pay", pay)
+    skills = carried(tmp_path, "cards", pay)
     rig = driver.build(setup(skills, model, deps=lambda *_: payments))
 
     await rig.say("hi", who=ANA)
@@ -304,7 +304,7 @@ async def test_a_parameter_has_any_name(
     tool = Tool("echo", "Say what was given.", schema, echo)
     words = {name: f"{n}" for n, name in enumerate(RESERVED)}
     model = script([load("cards")], [Call("echo", words)], "done")
-    rig = driver.build(setup(open_cards(tmp_path, "echo", tool), model))
+    rig = driver.build(setup(carried(tmp_path, "cards", tool), model))
 
     output = await rig.say("hi", who=ANA, mode=mode)
 

@@ -30,8 +30,8 @@ from tests.adapters.desk import (
     REFUNDS,
     TRAVEL,
     Desk,
+    carried,
     load,
-    open_cards,
     open_desk,
     script,
     write_pack,
@@ -377,7 +377,7 @@ def test_a_refusal_is_never_the_final_answer(tmp_path: Path) -> None:
     llm = calling(script([load("cards")], call, call, "done"))
     chat: dict[str, Any] = {}
     agent = attach(
-        open_cards(tmp_path, "post", post, ask("cards", tool="post")),
+        carried(tmp_path, "cards", post, rules=[ask("cards", tool="post")]),
         to=desk(llm),
         approve=lambda _: next(answers),
         state=lambda _: chat,
@@ -413,7 +413,7 @@ def test_an_argument_is_called_self_in_text(tmp_path: Path) -> None:
     load_cards = act("load_skill", skill_id="cards")
     llm = texts(load_cards, act("echo", self="me"), DONE)
 
-    kickoff(attach(open_cards(tmp_path, "echo", echo), to=desk(llm)), "hi")
+    kickoff(attach(carried(tmp_path, "cards", echo), to=desk(llm)), "hi")
 
     assert "got {'self': 'me'}" in "".join(llm.seen[2])
 
@@ -466,7 +466,7 @@ def test_schemas_are_told_whole(tmp_path: Path) -> None:
     arguments: dict[str, object] = {"parcel": {"grams": 3}, "to": 7}
     llm = calling(script([load("cards")], [Call("send", arguments)], "done"))
 
-    kickoff(attach(open_cards(tmp_path, "send", send), to=desk(llm)), "hi")
+    kickoff(attach(carried(tmp_path, "cards", send), to=desk(llm)), "hi")
 
     properties = llm.seen[1].schemas["send"]["properties"]
     assert [*properties] == ["parcel", "to", "weight"]

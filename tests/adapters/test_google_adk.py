@@ -38,8 +38,8 @@ from tests.adapters.desk import (
     REFUNDS,
     TRAVEL,
     Desk,
+    carried,
     load,
-    open_cards,
     open_desk,
     script,
     scripts,
@@ -252,7 +252,7 @@ async def test_an_own_tool_of_a_carried_name_is_refused_wherever_it_is(
 async def test_a_tool_that_is_offered_later_is_refused_when_it_opens(
     tmp_path: Path,
 ) -> None:
-    open_cards(tmp_path, "refund", refund)
+    carried(tmp_path, "cards", refund)
     skills = Satchel(tmp_path)
     llm = fake_model(scripts({"one": ["hello"], "two": [[load("cards")], "done"]}))
     runner = await begun(agent_of(llm, refund, attach(skills)))
@@ -280,7 +280,8 @@ def native(folder: Path, *rules: Any, **given: Any) -> tuple[Satchel, list[str]]
         done.append(f"{city} for {tool_context.user_id}")
         return f"sent to {city}"
 
-    return open_cards(folder, "post", FunctionTool(post, **given), *rules), done
+    tool = FunctionTool(post, **given)
+    return carried(folder, "cards", tool, rules=rules), done
 
 
 SENDS = script([load("cards")], [Call("post", {"city": "Bern"})], "done")

@@ -29,8 +29,8 @@ from tests.adapters.desk import (
     REFUND,
     REFUNDED,
     REFUNDS,
+    carried,
     load,
-    open_cards,
     open_desk,
     script,
     weather,
@@ -282,7 +282,7 @@ def post(city: str, state: State) -> str:
 
 def test_a_tool_of_its_own_gets_the_state(tmp_path: Path) -> None:
     tool = create_tool_from_function(post)
-    desk = Desked(open_cards(tmp_path, "post", tool), POSTS)
+    desk = Desked(carried(tmp_path, "cards", tool), POSTS)
 
     desk.run(hook_context={"user": "ana"})
 
@@ -301,7 +301,7 @@ def test_a_component_is_a_tool(tmp_path: Path) -> None:
             return {"card": f"to {city}"}
 
     tool = ComponentTool(Post(), name="post", outputs_to_string={"source": "card"})
-    desk = Desked(open_cards(tmp_path, "post", tool), POSTS)
+    desk = Desked(carried(tmp_path, "cards", tool), POSTS)
 
     desk.run()
 

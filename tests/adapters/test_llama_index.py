@@ -27,8 +27,8 @@ from tests.adapters.desk import (
     REFUNDED,
     REFUNDS,
     Desk,
+    carried,
     load,
-    open_cards,
     open_desk,
     script,
     setup,
@@ -223,7 +223,7 @@ async def test_the_context_is_what_tools_get_by_default(tmp_path: Path) -> None:
         return "kept"
 
     model = script([load("cards")], [Call("keep")], "done")
-    agent = attach(open_cards(tmp_path, "keep", keep), to=agent_with(model))
+    agent = attach(carried(tmp_path, "cards", keep), to=agent_with(model))
 
     await run(agent)
 
@@ -281,7 +281,7 @@ async def test_results_are_in_the_order_of_their_calls(skills: Satchel) -> None:
 
 
 def posting(tmp_path: Path, tool: Any, *rules: Any) -> FunctionAgent:
-    skills = open_cards(tmp_path, "post", tool, *rules)
+    skills = carried(tmp_path, "cards", tool, rules=rules)
     return attach(skills, to=agent_with(POSTS))
 
 

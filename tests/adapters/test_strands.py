@@ -24,9 +24,9 @@ from tests.adapters.desk import (
     REFUND,
     REFUNDS,
     Desk,
+    carried,
     check_is_of,
     load,
-    open_cards,
     open_desk,
     script,
     scripts,
@@ -235,7 +235,7 @@ async def test_a_run_gets_the_invocation_state(tmp_path: Path) -> None:
         got.extend([run.who, run.deps["payments"], run.agent])
         return "paid"
 
-    plugin = strands.attach(open_cards(tmp_path, "pay", pay), who=ANA)
+    plugin = strands.attach(carried(tmp_path, "cards", pay), who=ANA)
     model = script([load("cards")], [Call("pay")], "done")
     agent = agent_with(plugin, model, name="cashier")
 
