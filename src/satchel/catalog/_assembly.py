@@ -262,10 +262,12 @@ def _holder(conflict: Conflict, old: Catalog) -> Descriptor | None:
     # By place and not by bytes: an edit must not cost the holder its id, and a copy of
     # its bytes must not take it over.
     places = {(origin.source, origin.key) for origin in before.origins}
-    for owner in conflict.owners:
-        if not places.isdisjoint((o.source, o.key) for o in owner.origins):
-            return owner
-    return None
+    same = (
+        owner
+        for owner in conflict.owners
+        if not places.isdisjoint((o.source, o.key) for o in owner.origins)
+    )
+    return next(same, None)
 
 
 def _shadowed(chosen: Descriptor, owner: Descriptor) -> Excluded:

@@ -81,8 +81,9 @@ def _resolve(
         code = "left-out-file-declared"
     else:
         code = "listed-file-missing"
-    values = {"bucket": bucket, "name": name, "in_bucket": in_bucket}
-    findings.append(Finding.of(code, SKILL_FILE, **values))
+    findings.append(
+        Finding.of(code, SKILL_FILE, bucket=bucket, name=name, in_bucket=in_bucket)
+    )
     # A missing one stays listed, so that asking for it says what is wrong.
     return path if code == "listed-file-missing" else None
 

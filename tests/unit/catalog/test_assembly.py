@@ -26,12 +26,11 @@ OTHER = "# Other\n"
 
 
 def registry(*sources: FakeSource) -> Registry:
-    return Registry(
-        sources,
-        accept=ParseOptions(),
-        rules=CatalogRules(),
-        clock=FakeClock(),
-    )
+    """Return a registry that was synced once."""
+    rules, clock = CatalogRules(), FakeClock()
+    kept = Registry(sources, accept=ParseOptions(), rules=rules, clock=clock)
+    kept.sync()
+    return kept
 
 
 def one(label: str, name: str, **more: str) -> FakeSource:
@@ -43,25 +42,11 @@ def ids(catalog: Catalog) -> list[str]:
 
 
 @pytest.mark.row("F03", "T02")
-def test_a_conflict_from_the_start_excludes_its_claimants_only() -> None:
-    second = one("second", "a", body=OTHER)
-    second.packs["b"] = {"SKILL.md": pack("b")}
-    kept = registry(one("first", "a"), second)
-    kept.sync()
-
-    assert ids(kept.catalog) == ["b"]
-    assert load(kept.catalog, Request("b")).id == "b"
-    with pytest.raises(DuplicateSkillError):
-        load(kept.catalog, Request("a"))
-
-
-@pytest.mark.row("F03", "T02")
 def test_syncs_go_on_while_a_conflict_stands() -> None:
     """Edits are seen, new packs appear, gone ones go: of every source."""
     first, second = one("first", "a"), one("second", "edited")
     second.packs["gone"] = {"SKILL.md": pack("gone")}
     kept = registry(first, second)
-    kept.sync()
     second.packs["a"] = {"SKILL.md": pack("a", body=OTHER)}
     kept.sync()
 
@@ -82,7 +67,6 @@ def test_syncs_go_on_while_a_conflict_stands() -> None:
 def test_who_had_the_id_first_keeps_it_and_its_edits_are_seen() -> None:
     first, second = one("first", "a"), FakeSource("second", {})
     kept = registry(second, first)
-    kept.sync()
     second.packs["a"] = {"SKILL.md": pack("a", body=OTHER)}
     kept.sync()
     first.packs["a"]["SKILL.md"] = pack("a", body="# Edited\n")
@@ -90,13 +74,14 @@ def test_who_had_the_id_first_keeps_it_and_its_edits_are_seen() -> None:
     assert kept.sync().updated == ("a",)
     assert kept.catalog.entries[0].source == "first"
     assert load(kept.catalog, Request("a")).body == "# Edited\n"
+    assert len(kept.latest.unresolved) == 1
+    assert "duplicate skill 'a'" in kept.health().problems[0]
 
 
 @pytest.mark.row("F03", "T02")
 def test_who_goes_away_gives_the_id_up() -> None:
     first, second = one("first", "a"), one("second", "b")
     kept = registry(first, second)
-    kept.sync()
     second.packs["x"] = {"SKILL.md": pack("a", body=OTHER)}
     kept.sync()
     del first.packs["a"]
@@ -112,21 +97,18 @@ def test_what_a_fresh_process_would_have_never_holds_the_one_that_stayed() -> No
     """Releases and indexes are made of `latest`."""
     first, second = one("first", "a"), FakeSource("second", {})
     kept = registry(first, second)
-    kept.sync()
     second.packs["a"] = {"SKILL.md": pack("a", body=OTHER)}
     kept.sync()
     fresh = registry(first, second)
-    fresh.sync()
 
     assert ids(kept.catalog) == ["a"]
     assert kept.latest == fresh.latest == fresh.catalog
     assert ids(kept.latest) == []
 
 
-@pytest.mark.row("T02")
+@pytest.mark.row("T02", "F03")
 def test_two_newcomers_of_one_name_are_excluded_both() -> None:
     kept = registry(first := one("first", "a"))
-    kept.sync()
     first.packs["x"] = {"SKILL.md": pack("b")}
     first.packs["y"] = {"SKILL.md": pack("b", body=OTHER)}
     kept.sync()
@@ -155,7 +137,6 @@ def test_the_error_gives_each_way_out_for_code_command_line_and_settings(
         {one: {"SKILL.md": pack("a")}, two: {"SKILL.md": pack("a", body=OTHER)}},
     )
     kept = registry(source)
-    kept.sync()
     with pytest.raises(DuplicateSkillError) as caught:
         load(kept.catalog, Request("a"))
 
@@ -182,7 +163,6 @@ def test_two_sources_laid_out_alike_are_told_apart_by_a_prefix_for_one() -> None
         FakeSource("s", {"p/a": {"SKILL.md": pack("a")}}),
         FakeSource("t", {"p/a": {"SKILL.md": pack("a", body=OTHER)}}),
     )
-    kept.sync()
 
     (conflict,) = kept.catalog.unresolved
     assert 'prefix={"t": "other-"}' in conflict.fix
@@ -195,7 +175,6 @@ def test_many_owners_are_counted() -> None:
         f"{n}/a": {"SKILL.md": pack("a", body=f"# {n}\n")} for n in range(5)
     }
     kept = registry(FakeSource("s", packs))
-    kept.sync()
 
     assert kept.catalog.unresolved[0].places == "s/0/a and s/1/a and s/2/a and 2 more"
 
@@ -236,13 +215,20 @@ def here(label: str) -> SkillSource:
     return sources.memory({"x": {SKILL_FILE: text}}, label=label)
 
 
-def test_it_is_listed_where_nobody_else_has_the_name() -> None:
+def test_it_is_listed_where_nobody_else_claims_the_name() -> None:
     with Satchel(Elsewhere()) as skills:
         (entry,) = skills.catalog
 
         assert entry.description == "[test server far] Use it far away."
         assert entry.remote == "test server"
         assert skills.conflicts == ()
+
+    with Satchel(Elsewhere(), sources.only(here("one"), ["y"])) as skills:
+        assert [entry.source for entry in skills.catalog] == ["far"]
+
+    with Satchel(Elsewhere("a"), Elsewhere("b", f"sha256:{'1' * 64}")) as skills:
+        (conflict,) = skills.conflicts
+        assert conflict.preferred is None
 
 
 def test_it_yields_to_one_in_a_conflict_it_does_not_decide() -> None:
@@ -265,18 +251,6 @@ def test_it_yields_to_one_in_a_conflict_it_does_not_decide() -> None:
             "two",
         ]
         assert skills.why("x").stage == "listed"
-
-
-def test_it_does_not_yield_to_what_claims_nothing() -> None:
-    """A skill that is switched off has no place to keep."""
-    with Satchel(Elsewhere(), sources.only(here("one"), ["y"])) as skills:
-        assert [entry.source for entry in skills.catalog] == ["far"]
-
-
-def test_two_that_yield_are_an_ordinary_conflict() -> None:
-    with Satchel(Elsewhere("a"), Elsewhere("b", f"sha256:{'1' * 64}")) as skills:
-        (conflict,) = skills.conflicts
-        assert conflict.preferred is None
 
 
 @pytest.mark.parametrize("digest", ["", f"sha256:{'0' * 64}"], ids=["none", "known"])
@@ -331,15 +305,13 @@ def test_replacement_of(
     assert Catalog((LISTED,), excluded).replacement_of(id) == replacement
 
 
-def test_of_several_replacements_the_first_by_id_is_named() -> None:
+def test_of_several_replacements_the_first_is_named_and_no_long_line_followed() -> None:
     others = tuple(
         Descriptor(id=id, description="d", replaces=("old",)) for id in ("b", "a")
     )
 
     assert Catalog(others).replacement_of("old") == "a"
 
-
-def test_a_long_line_of_replacements_is_not_followed_for_ever() -> None:
     line = tuple(deprecated(f"s{n}", f"s{n + 1}") for n in range(20))
 
     assert (

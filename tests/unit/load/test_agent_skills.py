@@ -107,17 +107,14 @@ def test_the_extended_envelope_lists_files_by_name() -> None:
 
 
 @pytest.mark.row("R18", "R24")
-def test_without_files_the_extended_envelope_is_the_literal_one() -> None:
+def test_without_files_and_by_default_no_place_is_told() -> None:
     loaded = loaded_as("pdf-extract")
     options = StyleOptions(envelope="extended", show_root=True)
 
     assert render_context(loaded, options) == GOLDEN.format(SKILL_MD)
 
-
-@pytest.mark.row("R24")
-def test_the_root_is_told_only_where_it_is_to_be_shown() -> None:
     loaded = loaded_as("x", references__a_md="1")
-    shown = render_context(loaded, StyleOptions(envelope="extended", show_root=True))
+    shown = render_context(loaded, options)
     kept = render_context(loaded, StyleOptions(envelope="extended"))
 
     assert "<skill_root>/home/me/skills/pdf</skill_root>" in shown
@@ -180,20 +177,13 @@ READ_ERROR = """\
 </skill_context>"""
 
 
-@pytest.mark.row("D11", "R17", "X09")
-def test_an_unknown_id_is_named_as_unavailable() -> None:
-    error = SkillNotFoundError("nope", ("close",))
+@pytest.mark.row("D11", "R17", "X09", "D13")
+def test_an_unknown_id_and_a_read_error_have_the_golden_texts() -> None:
+    missing = SkillNotFoundError("nope", ("close",))
+    closed = ReferenceUnreadableError("x", "SKILL.md", detail="Permission denied")
 
-    assert render_context_error(error, "nope") == NOT_FOUND
-
-
-@pytest.mark.row("D13", "R17", "X09")
-def test_a_read_error_is_told_apart() -> None:
-    error = ReferenceUnreadableError(
-        "pdf-extract", "SKILL.md", detail="Permission denied"
-    )
-
-    assert render_context_error(error, "pdf-extract") == READ_ERROR
+    assert render_context_error(missing, "nope") == NOT_FOUND
+    assert render_context_error(closed, "pdf-extract") == READ_ERROR
 
 
 @pytest.mark.row("D13", "R24", "G16")

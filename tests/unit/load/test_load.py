@@ -151,18 +151,19 @@ def test_only_exactly_the_id_loads(id: str) -> None:
     assert isinstance(caught.value, KeyError)
 
 
-def test_a_miss_names_close_ids() -> None:
+@pytest.mark.parametrize(
+    ("id", "close"),
+    [("pfd", ("pdf",)), ("pdf" * 30_000, ()), ("x" * 199 + "y", ("x" * 200,))],
+)
+def test_a_miss_names_close_ids(id: str, close: tuple[str, ...]) -> None:
+    """An id may have as many characters as a folder's name; no more are compared."""
+    catalog = FakePack.of().catalog()
+    long = replace(catalog.entries[0], id="x" * 200)
+
     with pytest.raises(SkillNotFoundError) as caught:
-        load(FakePack.of().catalog(), Request("pfd"))
+        load(Catalog((*catalog.entries, long)), Request(id))
 
-    assert caught.value.close == ("pdf",)
-
-
-def test_a_very_long_id_is_only_not_found() -> None:
-    with pytest.raises(SkillNotFoundError) as caught:
-        load(FakePack.of().catalog(), Request("pdf" * 30_000))
-
-    assert caught.value.close == ()
+    assert caught.value.close == close
 
 
 @pytest.mark.row("A27", "A28", "R13", "G07")
@@ -261,8 +262,8 @@ def test_a_listing_that_fails_counts_as_changed() -> None:
         def files(self, key: str) -> tuple[()]:
             raise SourceUnavailableError("here", key)
 
+    catalog = FakePack.of(references__a_md="a").catalog()
     fake = Failing(FakePack.of(references__a_md="a").files_)
-    catalog = FakePack(fake.files_).catalog()
 
     with pytest.raises(ChangedSinceSyncError):
         load(replace(catalog, readers={"here": fake}), Request("pdf", "a.md"))
@@ -287,20 +288,17 @@ def test_missing_unlisted_escaping_oversized_unreadable_changed_are_six_errors()
     fake.broken["references/b.md"] = OSError(5, "Input/output error")
     fake.files_["references/c.md"] = b"changed"
 
-    kinds = []
-    for file in ("a.md", "nope.md", "../x", "SKILL.md", "b.md", "c.md"):
+    for file, code in {
+        "a.md": "reference-not-found",
+        "nope.md": "reference-not-allowed",
+        "../x": "reference-escapes",
+        "SKILL.md": "limit-exceeded",
+        "b.md": "reference-unreadable",
+        "c.md": "changed-since-sync",
+    }.items():
         with pytest.raises(SkillError) as caught:
             load(catalog, Request("pdf", file), limits=Limits(skill_md_bytes=9))
-        kinds.append(caught.value.code)
-
-    assert kinds == [
-        "reference-not-found",
-        "reference-not-allowed",
-        "reference-escapes",
-        "limit-exceeded",
-        "reference-unreadable",
-        "changed-since-sync",
-    ]
+        assert caught.value.code == code
 
 
 def excluded(reason: ExclusionReason, **changes: object) -> Catalog:
@@ -320,22 +318,23 @@ def test_a_excluded_skill_says_why(reason: ExclusionReason) -> None:
 
 
 @pytest.mark.parametrize(
-    ("replacement", "note"),
+    ("reason", "replacement", "notes"),
     [
-        ("pdf-2", "Skill 'pdf' is deprecated; 'pdf-2' takes its place."),
-        ("", "Skill 'pdf' is deprecated."),
+        ("hidden", "", ()),
+        ("deprecated", "", ("Skill 'pdf' is deprecated.",)),
+        (
+            "deprecated",
+            "pdf-2",
+            ("Skill 'pdf' is deprecated; 'pdf-2' takes its place.",),
+        ),
     ],
 )
-def test_a_deprecated_skill_loads_and_names_its_replacement(
-    replacement: str, note: str
+def test_a_hidden_or_deprecated_skill_loads_with_its_replacement(
+    reason: ExclusionReason, replacement: str, notes: tuple[str, ...]
 ) -> None:
-    loaded = load(excluded("deprecated", replaced_by=replacement), Request("pdf"))
+    loaded = load(excluded(reason, replaced_by=replacement), Request("pdf"))
 
-    assert (loaded.text, loaded.notes) == (SKILL_MD, (note,))
-
-
-def test_a_hidden_skill_loads() -> None:
-    assert load(excluded("hidden"), Request("pdf")).notes == ()
+    assert (loaded.text, loaded.notes) == (SKILL_MD, notes)
 
 
 def test_a_conflict_names_both_owners() -> None:
@@ -348,7 +347,7 @@ def test_a_conflict_names_both_owners() -> None:
     assert caught.value.skill_name == "pdf"
 
 
-def test_a_source_that_is_gone_or_raises_anything_is_unavailable() -> None:
+def test_an_error_of_the_source_is_unavailable_and_tells_no_path() -> None:
     fake = FakePack.of()
     catalog = fake.catalog()
     fake.broken["SKILL.md"] = ZeroDivisionError("/home/me")
@@ -360,13 +359,9 @@ def test_a_source_that_is_gone_or_raises_anything_is_unavailable() -> None:
     with pytest.raises(SourceUnavailableError):
         load(replace(catalog, readers={}), Request("pdf"))
 
-
-def test_an_error_of_the_source_itself_goes_through() -> None:
-    fake = FakePack.of()
     fake.broken["SKILL.md"] = SourceUnavailableError("here", "timeout")
-
     with pytest.raises(SourceUnavailableError, match="timeout"):
-        load_from(fake)
+        load(catalog, Request("pdf"))
 
 
 @pytest.mark.row("E01", "R16", "X12", "G26")
@@ -399,8 +394,8 @@ def test_twice_in_a_turn_is_one_read_and_the_full_text_each_time() -> None:
     assert texts == {"a"}
 
 
-@pytest.mark.row("A07", "X16")
-def test_the_next_turn_and_no_turn_read_again() -> None:
+@pytest.mark.row("A07", "X16", "E27")
+def test_the_next_turn_and_no_turn_read_again_and_errors_are_not_kept() -> None:
     fake = FakePack.of()
 
     for turn in (TurnCache(), TurnCache(), None, None):
@@ -408,17 +403,12 @@ def test_the_next_turn_and_no_turn_read_again() -> None:
 
     assert fake.asked == ["SKILL.md"] * 4
 
-
-@pytest.mark.row("X16", "E27")
-def test_an_error_is_not_kept() -> None:
-    fake = FakePack.of()
-    turn = TurnCache()
+    failing = TurnCache()
     fake.broken["SKILL.md"] = OSError(5, "Input/output error")
     with pytest.raises(ReferenceUnreadableError):
-        load_from(fake, turn=turn)
+        load_from(fake, turn=failing)
     fake.broken.clear()
-
-    assert load_from(fake, turn=turn).text == SKILL_MD
+    assert load_from(fake, turn=failing).text == SKILL_MD
 
 
 @pytest.mark.row("A13")

@@ -92,19 +92,15 @@ def test_what_is_allowed_is_read(
 
 
 @pytest.mark.row("R20")
-def test_without_a_session_who_is_empty(fake: FakePack) -> None:
+def test_without_a_session_who_is_empty_and_skill_md_is_no_mere_file(
+    fake: FakePack,
+) -> None:
     with pytest.raises(DeniedError, match="not allowed"):
         load(fake.catalog(), Request("pdf"), policy=FOR_ANA)
-
-
-def test_instructions_that_are_read_as_a_file_are_a_load(fake: FakePack) -> None:
     with pytest.raises(DeniedError) as caught:
         load(
-            fake.catalog(),
-            Request("pdf", "SKILL.md"),
-            policy=Policy(deny("*", action="load")),
+            fake.catalog(), Request("pdf", "SKILL.md"), Policy(deny("*", action="load"))
         )
-
     assert caught.value.action == "load"
 
 

@@ -87,17 +87,9 @@ def nothing_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("data", [PLAIN, HIDING], ids=["plain", "hiding"])
 def test_the_second_look_says_what_the_first_did(data: bytes) -> None:
     for _ in range(2):
-        assert cached_content_warnings(data, digest(data), "a.md") == content_warnings(
-            data, "a.md"
-        )
-
-
-def test_only_what_was_cleared_is_remembered() -> None:
-    cached_content_warnings(PLAIN, digest(PLAIN), "a.md")
-    found = cached_content_warnings(HIDING, digest(HIDING), "b.md")
-
-    assert clearing._clean_digests == {digest(PLAIN)}
-    assert [finding.path for finding in found] == ["b.md"]
+        found = cached_content_warnings(data, digest(data), "a.md")
+        assert found == content_warnings(data, "a.md")
+    assert clearing._clean_digests == ({digest(data)} if data is PLAIN else set())
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +146,7 @@ def test_each_caller_of_a_failing_read_gets_an_error_of_its_own() -> None:
 
 
 @pytest.mark.row("E27")
-def test_the_least_recently_used_goes_first() -> None:
+def test_the_least_recently_used_and_what_a_large_file_pushes_out_go_first() -> None:
     cache = TurnCache(max_files=2)
     for file in ("a", "b", "a", "c"):
         cache.get(("s", file), loaded)
@@ -164,8 +156,6 @@ def test_the_least_recently_used_goes_first() -> None:
 
     assert (cache.reads, cache.hits) == (4, 3)
 
-
-def test_large_files_push_out_others_but_not_themselves() -> None:
     cache = TurnCache(max_bytes=10)
     cache.get(("s", "small"), loaded)
     cache.get(("s", "large"), lambda: loaded(100))
@@ -248,7 +238,9 @@ def test_a_session_lists_and_loads(pack: Path) -> None:
 
     text = session.call("load_skill", {"skill_id": "pdf"})
 
-    assert "<id>pdf</id>" in session.instructions("You are the desk.")
+    instructions = session.instructions("You are the desk.")
+    assert instructions.startswith("You are the desk.\n\n## Agent Skills\n")
+    assert "<id>pdf</id>" in instructions
     assert isinstance(text, str)
     assert text.startswith(
         '<skill_context id="pdf">\n  <instructions>\n---\nname: pdf\n'

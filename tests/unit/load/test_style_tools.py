@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable
-from typing import Any, get_args
+from functools import partial
+from typing import Any, cast, get_args
 
 import pytest
 
@@ -149,8 +150,8 @@ def test_in_packs_load_skill_gives_references_and_scripts() -> None:
     assert "is a script: load_skill gives it" in kinds[1]
 
 
-@pytest.mark.row("C27", "C28", "C29", "R14", "X22")
-def test_packs_give_the_body_under_seven_keys() -> None:
+@pytest.mark.row("C27", "C28", "C29", "R14", "X22", "X02")
+def test_packs_give_the_body_under_seven_keys_and_always_where_told_to() -> None:
     result = call("packs", "load_skill", name="pdf")
 
     assert list(result) == SEVEN
@@ -163,6 +164,14 @@ def test_packs_give_the_body_under_seven_keys() -> None:
         "script_content": None,
         "error": None,
     }
+
+    box = tools("packs", options=StyleOptions(always_body=True))
+
+    result = cast(
+        "Any", box.call("load_skill", {"name": "pdf", "reference": "fields.md"})
+    )
+
+    assert (result["body"], result["reference_content"]) == ("# PDF\n", "# Fields\n")
 
 
 @pytest.mark.row("C30", "C31", "C28", "X02", "R30", "R14", "A20")
@@ -187,15 +196,6 @@ def test_packs_give_files_instead_of_the_body(
         reference,
         script,
     )
-
-
-@pytest.mark.row("X02")
-def test_packs_give_the_body_always_where_told_to() -> None:
-    box = tools("packs", options=StyleOptions(always_body=True))
-
-    result: Any = box.call("load_skill", {"name": "pdf", "reference": "fields.md"})
-
-    assert (result["body"], result["reference_content"]) == ("# PDF\n", "# Fields\n")
 
 
 @pytest.mark.row("C27", "C29", "C32", "R12")
@@ -266,16 +266,9 @@ def test_packs_load_what_is_not_listed_and_still_loads() -> None:
 
 @pytest.mark.row("X19", "A11", "A24", "A03", "A12", "R12")
 def test_references_give_the_descriptor_or_the_file() -> None:
-    known = call("references", "load_skill_instructions", skill_name="pdf")
-    text = call(
-        "references", "load_skill_instructions", skill_name="pdf", reference="fields.md"
-    )
-    miss = call("references", "load_skill_instructions", skill_name="nope")
-    unlisted = call(
-        "references", "load_skill_instructions", skill_name="pdf", reference="x.md"
-    )
+    give = partial(call, "references", "load_skill_instructions", skill_name="pdf")
 
-    assert known == {
+    assert give() == {
         "name": "pdf",
         "instructions": "# PDF\n",
         "tools": [],
@@ -287,17 +280,12 @@ def test_references_give_the_descriptor_or_the_file() -> None:
             "NOTICE.txt",
         ],
     }
-    assert text == "# Fields\n"
-    assert miss == {"error": "unknown_skill", "skill_name": "nope"}
-    assert unlisted["error"]["code"] == "reference-not-allowed"
+    assert give(reference="fields.md") == "# Fields\n"
+    assert give(skill_name="no") == {"error": "unknown_skill", "skill_name": "no"}
+    assert give(reference="x.md")["error"]["code"] == "reference-not-allowed"
 
-
-def test_a_binary_reference_is_told_and_not_shown() -> None:
-    result = call(
-        "references", "load_skill_instructions", skill_name="pdf", reference="logo.png"
-    )
-
-    assert (result["content"], result["media_type"]) == (None, "image/png")
+    image = give(reference="logo.png")
+    assert (image["content"], image["media_type"]) == (None, "image/png")
 
 
 @pytest.mark.row("A24", "A40", "A03", "A25")

@@ -13,7 +13,6 @@ from satchel.load import (
     offer_reader,
     packs_result,
     render_context,
-    render_descriptor,
     tools_for,
 )
 from satchel.model import Catalog, Descriptor, Loaded, Request, Style
@@ -37,7 +36,7 @@ def fake() -> FakePack:
     )
 
 
-def call(
+def call(  # noqa: PLR0913 - what a test varies, all by name
     style: Style,
     /,
     *,
@@ -45,12 +44,13 @@ def call(
     id: str = "pdf",
     extended: bool = True,
     answers: dict[str, Any] | None = None,
+    one: FakePack | None = None,
     **arguments: str,
 ) -> Any:  # noqa: ANN401 - JSON
     load_tool, key = CALLS[style]
     box = tools_for(
         style,
-        FakeBackend(fake().catalog(), **answers or {}),
+        FakeBackend((one or fake()).catalog(), **answers or {}),
         options=StyleOptions(envelope="extended" if extended else "2026-02"),
     )
     return box.call(tool or load_tool, {key: id, **arguments})
@@ -84,6 +84,7 @@ READ_ONLY: dict[Style, str] = {
 }
 
 
+@pytest.mark.row("D08", "R18")
 @pytest.mark.parametrize("style", get_args(Style))
 def test_a_session_says_with_what_the_files_are_read(style: Style) -> None:
     (note,) = notes_of(style, call(style))
@@ -91,13 +92,9 @@ def test_a_session_says_with_what_the_files_are_read(style: Style) -> None:
     assert note.startswith("Files and scripts of this skill are for reading only here")
     assert note.endswith(f", with {READ_ONLY[style]}.")
 
-
-@pytest.mark.row("D08", "R18")
-@pytest.mark.parametrize("style", get_args(Style))
-def test_outside_a_session_nothing_is_added(style: Style) -> None:
-    result = call(style, extended=False)
-
-    assert notes_of(style, result) == []
+    # Not outside of a session, and not of a skill without files.
+    assert notes_of(style, call(style, extended=False)) == []
+    assert notes_of(style, call(style, one=FakePack.of(SKILL_MD))) == []
 
 
 @pytest.mark.parametrize(
@@ -116,20 +113,6 @@ def test_in_packs_only_tools_that_give_something_are_named(
     result: Any = packs_result(FakeBackend(catalog), "pdf", options=EXTENDED)
 
     assert result["notes"][0].endswith(f"with {expected}.")
-
-
-@pytest.mark.parametrize("style", get_args(Style))
-def test_without_files_nothing_is_said_of_them(style: Style) -> None:
-    catalog = FakePack.of(SKILL_MD).catalog()
-    loaded = load(catalog, Request("pdf"))
-
-    if style == "agent-skills":
-        assert "<notes>" not in render_context(loaded, EXTENDED)
-    elif style == "packs":
-        result = packs_result(FakeBackend(catalog), "pdf", options=EXTENDED)
-        assert "notes" not in result
-    else:
-        assert "notes" not in render_descriptor(loaded, EXTENDED)
 
 
 @pytest.mark.row("E23")

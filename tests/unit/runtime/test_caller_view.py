@@ -58,6 +58,8 @@ def test_everything_is_there_for_anybody(library: Path) -> None:
     assert ids(view.find("beta")) == ["beta"]
     assert view.manifest("beta").name == "beta"
     assert "beta" in str(view.prompt())
+    references = Satchel(library).view(style="references").tools()
+    assert references.get("load_skill_instructions") is not None
 
 
 def test_each_load_gives_the_whole_text_and_is_an_event(library: Path) -> None:
@@ -144,25 +146,6 @@ def test_it_follows_a_sync(library: Path) -> None:
     assert ids(view.catalog) == ["alpha", "beta", "gamma"]
 
 
-@pytest.mark.parametrize(
-    ("style", "names"),
-    [
-        ("agent-skills", ["load_skill", "read_skill_file"]),
-        ("packs", ["load_skill", "read_skill_file"]),
-        (
-            "references",
-            ["list_skills", "search_skills", "load_skill_instructions"],
-        ),
-    ],
-)
-def test_the_tools_are_those_of_the_style(
-    library: Path, style: str, names: list[str]
-) -> None:
-    tools = Satchel(library).view(style=style).tools()  # type: ignore[arg-type]
-
-    assert [tool.name for tool in tools] == names
-
-
 def test_many_skills_are_found_by_a_tool(tmp_path: Path) -> None:
     for number in range(30):
         write_pack(tmp_path, f"s{number}", f"Use for number {number}.")
@@ -173,29 +156,15 @@ def test_many_skills_are_found_by_a_tool(tmp_path: Path) -> None:
 
 
 @pytest.mark.row("F03", "T02")
-def test_a_conflict_keeps_nobody_out(tmp_path: Path) -> None:
+def test_a_conflict_keeps_nobody_out_and_is_told_to_who_may_have_it(
+    tmp_path: Path,
+) -> None:
     for folder in ("one", "two"):
-        home = tmp_path / folder
-        home.mkdir()
-        (home / "SKILL.md").write_text(
-            f"---\nname: same\ndescription: In {folder}.\n---\n{folder}\n"
-        )
+        write_pack(tmp_path / folder, "same", f"In {folder}.")
+    skills = Satchel(tmp_path)
 
-    view = Satchel(tmp_path).view()
-
-    assert [entry.id for entry in view.catalog] == []
+    assert ids(skills.view().catalog) == []
     with pytest.raises(DuplicateSkillError):
-        view.load("same")
-
-
-@pytest.mark.row("T02")
-def test_a_conflict_over_what_a_caller_may_not_have_is_not_told(tmp_path: Path) -> None:
-    for folder in ("one", "two"):
-        home = tmp_path / folder
-        home.mkdir()
-        (home / "SKILL.md").write_text(
-            f"---\nname: same\ndescription: In {folder}.\n---\n{folder}\n"
-        )
-
+        skills.view().load("same")
     with pytest.raises(SkillNotFoundError):
-        Satchel(tmp_path).view(only=["other*"]).load("same")
+        skills.view(only=["other*"]).load("same")

@@ -24,6 +24,7 @@ from tests.fakes import FakeClock, FakeSource, in_threads, pack
 Packs: TypeAlias = "dict[str, dict[str, str | bytes]]"
 
 LONG = "Look the order up first, and only then pay it back. " * 8
+OWN = ["load_skill", "read_skill_file"]
 STYLES = ("agent-skills", "packs", "references")
 NAME: dict[str, str] = {
     "agent-skills": "load_skill",
@@ -89,47 +90,36 @@ def seen(session: Session, skill_id: str, text: str) -> SeenMessage:
 
 
 class TestToolsThatASkillCarries:
-    def test_they_are_closed_until_the_skill_is_loaded(self) -> None:
+    @pytest.mark.row("B14")
+    def test_they_are_closed_until_their_skill_is_loaded_and_come_in_that_order(
+        self,
+    ) -> None:
         session = open_skills().session()
 
         closed: Any = session.call("refund", {})
 
-        assert names(session) == ["load_skill", "read_skill_file"]
+        assert names(session) == OWN
         assert closed["error"]["message"] == (
             "refund: load the skill 'refunds' first; that opens it"
         )
 
-    @pytest.mark.row("B14")
-    def test_they_are_appended_in_the_order_in_which_skills_are_loaded(self) -> None:
-        session = open_skills().session()
-
         text = load(session, "travel")
         load(session, "refunds")
 
-        own = ["load_skill", "read_skill_file"]
-        assert names(session) == [*own, "book", "refund", "status"]
+        assert names(session) == [*OWN, "book", "refund", "status"]
         assert "Tools that are open now: book." in text
         assert session.call("book", {}) == "done"
 
-    def test_a_skill_that_is_called_like_a_tool_is_explained(self) -> None:
-        called: Any = open_skills().session().call("travel", {})
-
+        called: Any = session.call("travel", {})
         assert "it is a skill, not a tool" in called["error"]["message"]
 
     @pytest.mark.row("B11")
-    def test_one_that_would_hide_the_tools_of_satchel_is_refused(self) -> None:
+    def test_tools_of_one_name_are_refused(self) -> None:
         skills = Satchel(source(), tools=[tool("load_skill")])
 
-        with pytest.raises(DuplicateToolError) as caught:
+        with pytest.raises(DuplicateToolError, match=r"satchel and application"):
             skills.session()
 
-        assert {caught.value.first_owner, caught.value.second_owner} == {
-            "satchel",
-            "application",
-        }
-
-    @pytest.mark.row("B11")
-    def test_two_always_on_skills_with_one_tool_are_refused(self) -> None:
         always_on = [Skill(name, tools=[tool("same")]) for name in ("one", "two")]
 
         with pytest.raises(DuplicateToolError, match=r"'same'.*one and two"):
@@ -190,14 +180,14 @@ class TestToolsThatASkillCarries:
         )
 
         assert session.activations == ()
-        assert names(session) == ["load_skill", "read_skill_file"]
+        assert names(session) == OWN
 
     def test_what_the_policy_denies_is_not_offered_and_said(self) -> None:
         session = open_skills(policy=Policy(deny("refunds", tool="refund"))).session()
 
         text = load(session, "refunds")
 
-        assert names(session) == ["load_skill", "read_skill_file", "status"]
+        assert names(session) == [*OWN, "status"]
         assert "is not allowed here" in text
         refused: Any = session.call("refund", {})
         assert refused["error"]["code"] == "denied-by-policy"
@@ -234,7 +224,9 @@ class TestToolsThatASkillCarries:
 class TestSkillsInUse:
     @pytest.mark.row("R10")
     @pytest.mark.parametrize("style", STYLES)
-    def test_a_skill_that_can_be_read_above_costs_a_note(self, style: Style) -> None:
+    def test_a_text_that_can_be_read_above_costs_a_note_until_it_is_cleared(
+        self, style: Style
+    ) -> None:
         session = open_skills().session(style=style)
         text = load(session, "refunds")
         session.see([SeenMessage("user", "hi"), seen(session, "refunds", text)])
@@ -247,11 +239,6 @@ class TestSkillsInUse:
         assert len(again.replace("\n", "")) < 400
         assert session.savings.repeat_tokens > 50
 
-    @pytest.mark.row("R10")
-    @pytest.mark.parametrize("style", STYLES)
-    def test_without_the_earlier_text_it_is_given_in_full(self, style: Style) -> None:
-        session = open_skills().session(style=style)
-        load(session, "refunds")
         session.see([SeenMessage("user", "hi"), seen(session, "refunds", "[cleared]")])
 
         assert "Look the order up" in load(session, "refunds")
@@ -366,7 +353,9 @@ class TestSkillsInUse:
         assert "x&lt;/available_skills&gt;" in told
         assert "<system>" not in told
 
-    def test_one_that_is_gone_is_named(self) -> None:
+    def test_one_that_is_gone_is_named_and_one_that_was_put_away_closes_its_tools(
+        self,
+    ) -> None:
         of = source()
         skills = open_skills(of)
         session = skills.session()
@@ -377,7 +366,6 @@ class TestSkillsInUse:
 
         assert "no longer available: travel." in session.instructions()
 
-    def test_put_away_it_is_not_stated_again_and_its_tools_close(self) -> None:
         session = open_skills().session()
         text = load(session, "travel")
         session.see([SeenMessage("user")])
@@ -386,7 +374,7 @@ class TestSkillsInUse:
         session.see([seen(session, "travel", text)])
 
         assert "## Skills in use" not in session.instructions()
-        assert names(session) == ["load_skill", "read_skill_file"]
+        assert names(session) == OWN
 
 
 class TestAFrozenPrefix:
@@ -412,7 +400,7 @@ class TestAFrozenPrefix:
         assert session.savings.prefix_tokens > 50
         assert "added" in skills.session().instructions("base")
 
-    def test_a_miss_tells_it_too(self) -> None:
+    def test_a_miss_tells_what_moved_too_and_many_changes_are_counted(self) -> None:
         of = source()
         skills = open_skills(of)
         session = skills.session()
@@ -420,6 +408,12 @@ class TestAFrozenPrefix:
         skills.sync()
 
         assert "New: added" in load(session, "nope")
+
+        for number in range(25):
+            of.packs[f"x{number:02}"] = {"SKILL.md": pack(f"x{number:02}")}
+        skills.sync()
+
+        assert "x19 (Use when testing.) and 5 more." in load(session, "wages")
 
     def test_another_session_of_the_conversation_keeps_it(self) -> None:
         of = source()
@@ -447,19 +441,9 @@ class TestAFrozenPrefix:
         assert "added" in session.instructions()
         assert "has changed" not in load(session, "wages")
 
-    def test_many_changes_are_counted(self) -> None:
-        of = source()
-        skills = open_skills(of)
-        session = skills.session()
-        for number in range(25):
-            of.packs[f"x{number:02}"] = {"SKILL.md": pack(f"x{number:02}")}
-        skills.sync()
-
-        assert "x19 (Use when testing.) and 5 more." in load(session, "wages")
-
 
 class TestAnotherProcess:
-    def test_takes_up_what_was_dumped(self) -> None:
+    def test_takes_up_what_was_dumped_which_holds_no_text(self) -> None:
         session = open_skills().session()
         load(session, "travel")
         dumped = json.dumps(session.dump())
@@ -470,8 +454,6 @@ class TestAnotherProcess:
         assert resumed.call("book", {}) == "done"
         assert resumed.dump() == session.dump()
 
-    def test_a_dump_holds_no_text(self) -> None:
-        session = open_skills().session()
         load(session, "refunds")
 
         dumped = json.dumps(session.dump())
@@ -565,8 +547,7 @@ class TestAlwaysOn:
 
         assert text.index("base") < text.index("Be kind.") < text.index("Trains.")
         assert text.index("Trains.") < text.index("## Agent Skills")
-        own = ["load_skill", "read_skill_file"]
-        assert names(session) == ["greet", "book", *own]
+        assert names(session) == ["greet", "book", *OWN]
         assert session.call("greet", {}) == "done"
         assert session.call("book", {}) == "done"
         assert "stands above" in load(session, "travel")
@@ -618,7 +599,7 @@ class TestAlwaysOn:
         assert opened.call("look", {}) == "done"
 
     @pytest.mark.row("X17")
-    def test_a_whole_satchel_is_one_skill(self) -> None:
+    def test_a_whole_satchel_is_one_skill_and_an_empty_one_of_nothing(self) -> None:
         skill = open_skills().as_skill()
         before = skill.tools
 
@@ -628,16 +609,16 @@ class TestAlwaysOn:
         assert skill.tools is not None
         assert [each.name for each in skill.tools][-1] == "book"
 
-    def test_an_empty_satchel_is_a_skill_of_nothing(self) -> None:
-        skill = Satchel(FakeSource("s", {})).as_skill()
-
-        assert (skill.instructions, skill.tools) == ("", None)
+        empty = Satchel(FakeSource("s", {})).as_skill()
+        assert (empty.instructions, empty.tools) == ("", None)
 
 
 class TestWhatIsNotFound:
     @pytest.mark.row("R35", "T09", "F29")
     @pytest.mark.parametrize("style", STYLES)
-    def test_the_golden_stays_and_what_is_said_is_outside(self, style: Style) -> None:
+    def test_the_golden_stays_and_the_third_of_one_id_is_final(
+        self, style: Style
+    ) -> None:
         """The second names what there is, the third one of the same id is final."""
         session = open_skills().session(style=style)
 
@@ -648,17 +629,13 @@ class TestWhatIsNotFound:
         assert "Valid ids: refunds, travel, wages." in second
         assert "final" in third
 
-    @pytest.mark.row("R35", "T09", "F29")
-    @pytest.mark.parametrize("style", STYLES)
-    def test_three_different_ids_are_not_final(self, style: Style) -> None:
-        session = open_skills().session(style=style)
-        said = [load(session, each) for each in ("a", "b", "c", "a", "b", "a")]
+        other = open_skills().session(style=style)
+        texts = [load(other, skill_id) for skill_id in "abcaba"]
+        assert ["final" in text for text in texts] == [False] * 5 + [True]
+        assert "Valid ids" in texts[2]
 
-        assert ["final" in each for each in said] == [False] * 5 + [True]
-        assert "Valid ids" in said[2]
-
-    @pytest.mark.row("T09")
-    def test_another_process_counts_on(self) -> None:
+    @pytest.mark.row("T09", "F26")
+    def test_what_was_not_found_is_counted_on_elsewhere_and_kept_short(self) -> None:
         first = open_skills().session()
         load(first, "nope")
         load(first, "nope")
@@ -667,13 +644,9 @@ class TestWhatIsNotFound:
         assert "final" in load(open_skills().session(resume=state), "nope")
         assert "final" not in load(open_skills().session(resume=state), "other")
 
-    @pytest.mark.row("T09", "F26")
-    def test_what_was_not_found_is_kept_short(self) -> None:
-        session = open_skills().session()
         for number in range(200):
-            load(session, f"{number}" + "x" * 10_000)
-
-        assert len(json.dumps(session.dump())) < 20_000
+            load(first, f"{number}" + "x" * 10_000)
+        assert len(json.dumps(first.dump())) < 20_000
 
     def test_a_success_a_new_message_and_a_new_turn_begin_again(self) -> None:
         session = open_skills().session()
@@ -821,7 +794,9 @@ class TestAsking:
 
 
 class TestSkillMdAsAFile:
-    def test_it_is_in_use_and_not_stated_again_where_it_can_be_read(self) -> None:
+    def test_it_is_in_use_for_who_read_it_and_for_who_has_the_messages_alone(
+        self,
+    ) -> None:
         session = open_skills().session()
         arguments = {"skill_id": "refunds", "path": "SKILL.md"}
         text = result_text(session.call("read_skill_file", arguments))
@@ -831,13 +806,8 @@ class TestSkillMdAsAFile:
         assert "refund" in names(session)
         assert session.reinjected() == ""
 
-    def test_it_counts_for_who_resumes_from_the_messages_alone(self) -> None:
-        arguments = {"skill_id": "refunds", "path": "SKILL.md"}
-        text = result_text(open_skills().session().call("read_skill_file", arguments))
         resumed = open_skills().session()
-
         resumed.see([SeenMessage("tool", text, "read_skill_file", arguments)])
-
         assert [each.id for each in resumed.activations] == ["refunds"]
 
     @pytest.mark.parametrize("action", ["load", "read"])
@@ -913,8 +883,8 @@ class TestStateThatOthersCanWrite:
     def open(self, skills: Satchel, state: Any = None, **options: Any) -> Session:  # noqa: ANN401 - JSON
         return skills.session(resume=state, trust_state=False, **options)
 
-    @pytest.mark.row("F21", "T08")
-    def test_grants_that_nobody_gave_do_not_count(self) -> None:
+    @pytest.mark.row("F21", "T08", "F27")
+    def test_grants_and_loads_that_nobody_gave_do_not_count(self) -> None:
         skills = open_skills(policy=self.rules)
         made_up: dict[str, Any] = skills.session().dump()
         made_up["grants"] = [["tool", "refunds", "refund"], ["load", "wages", ""]]
@@ -927,10 +897,6 @@ class TestStateThatOthersCanWrite:
         refused: Any = session.call("refund", {})
         assert refused["error"]["code"] == "approval-required"
 
-    @pytest.mark.row("F21", "F27")
-    def test_loads_that_nobody_approved_do_not_count(self) -> None:
-        skills = open_skills(policy=self.rules)
-        made_up: dict[str, Any] = skills.session().dump()
         made_up["active"] = [{"id": "travel"}, {"id": "refunds"}]
 
         session = self.open(skills, made_up)
@@ -960,14 +926,16 @@ class TestStateThatOthersCanWrite:
             assert stranger.decide("refund", {}).verdict == "ask"
             assert "book" not in names(stranger)
 
-    @pytest.mark.row("F21", "T08")
+    @pytest.mark.row("F21", "F27", "T08")
     def test_a_yes_for_one_load_is_kept_with_its_skill(self) -> None:
         skills = open_skills(policy=self.rules)
         session = self.open(skills, approve=Asked("yes_once"))
-        load(session, "travel")
+        text = load(session, "travel")
 
+        session.see([seen(session, "travel", text)])
         again = self.open(skills, session.dump())
 
+        assert "book" in names(session)
         assert "book" in names(again)
         assert again.decide("load_skill", {"skill_id": "travel"}).verdict == "ask"
 
@@ -1000,39 +968,22 @@ class TestStateThatOthersCanWrite:
         closed: Any = session.call("book", {})
         assert closed["error"]["code"] == "bad-tool-call"
 
-    @pytest.mark.row("F27")
-    def test_a_real_result_stays_in_use_where_the_ledger_has_it(self) -> None:
-        session = open_skills(policy=self.rules).session(approve=Asked("yes_once"))
-        text = load(session, "travel")
-
-        session.see([seen(session, "travel", text)])
-
-        assert "book" in names(session)
-
 
 class TestUsers:
     @pytest.fixture
     def skills(self) -> Satchel:
         head = "---\nname: review\ndescription: Use to review.\n{}---\n"
         review = f"{head}Review $ARGUMENTS.\n"
-        return Satchel(
-            FakeSource(
-                "s",
-                {
-                    "review": {"SKILL.md": review.format("arguments: file\n")},
-                    "secret": {
-                        "SKILL.md": review.replace("review", "secret").format(
-                            "disable-model-invocation: true\n"
-                        )
-                    },
-                    "inner": {
-                        "SKILL.md": review.replace("review", "inner").format(
-                            "user-invocable: false\n"
-                        )
-                    },
-                },
-            )
-        )
+        heads = {
+            "review": "arguments: file\n",
+            "secret": "disable-model-invocation: true\n",
+            "inner": "user-invocable: false\n",
+        }
+        packs: Packs = {
+            name: {"SKILL.md": review.replace("review", name).format(head)}
+            for name, head in heads.items()
+        }
+        return Satchel(FakeSource("s", packs))
 
     def test_they_invoke_a_skill_with_arguments(self, skills: Satchel) -> None:
         session = skills.session()
@@ -1060,7 +1011,7 @@ class TestUsers:
         )
         assert "## Skills in use" in session.reinjected()
 
-    def test_they_may_invoke_what_is_hidden_from_the_model(
+    def test_they_may_invoke_what_is_hidden_from_the_model_not_what_is_for_it(
         self, skills: Satchel
     ) -> None:
         session = skills.session()
@@ -1069,7 +1020,6 @@ class TestUsers:
         assert "secret" not in skills.session().instructions()
         assert "cannot be loaded" in load(session, "secret")
 
-    def test_they_may_not_invoke_what_is_for_the_model(self, skills: Satchel) -> None:
         with pytest.raises(SkillExcludedError):
             skills.session().invoke("inner")
 
@@ -1088,8 +1038,7 @@ def test_sessions_in_many_threads_do_not_mix() -> None:
 
     in_threads(converse, range(30))
 
-    own = ["load_skill", "read_skill_file"]
     assert results == {
-        n: ([*own, *(["book"] if n % 3 else ["refund", "status"])], n % 2 == 0)
+        n: ([*OWN, *(["book"] if n % 3 else ["refund", "status"])], n % 2 == 0)
         for n in range(30)
     }

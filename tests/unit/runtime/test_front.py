@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -27,9 +28,6 @@ from satchel.errors import (
     ConfigError,
     LimitExceededError,
     MissingPathError,
-    ReferenceEscapesError,
-    ReferenceNotAllowedError,
-    ReferenceUnreadableError,
     SkillExcludedError,
     SourceUnavailableError,
 )
@@ -138,54 +136,6 @@ def test_an_id_is_taken_as_it_is(library: Path, name: str) -> None:
         Satchel(library).load(name)
 
 
-def test_different_errors(library: Path) -> None:
-    """Missing, unlisted, escaping, oversized, unreadable."""
-    home = write(library, "many", references__gone_md="x", references__big_md="x" * 100)
-    write(library, "many", references__edited_md="old", references__piped_md="x")
-    (home / ".env").write_text("KEY=1")
-    skills = Satchel(library, options=Options(limits=Limits(file_bytes=50)))
-    (home / "references/gone.md").unlink()
-    (home / "references/piped.md").unlink()
-    (home / "references/piped.md").mkdir()
-
-    for file, error in {
-        "gone.md": ReferenceNotFoundError,
-        ".env": ReferenceNotAllowedError,
-        "../sql-style/SKILL.md": ReferenceEscapesError,
-        "big.md": LimitExceededError,
-    }.items():
-        with pytest.raises(error) as caught:
-            skills.load("many", file)
-        assert type(caught.value) is error
-
-
-def test_an_unreadable_file_is_an_error_of_its_own(library: Path) -> None:
-    source = FakeSource("s", {"a": {"SKILL.md": pack("a"), "references/r.md": "x"}})
-    skills = Satchel(source)
-    source.failure = ReferenceUnreadableError("a", "references/r.md", detail="denied")
-
-    with pytest.raises(ReferenceUnreadableError):
-        skills.load("a", "r.md")
-
-
-@pytest.mark.row("X21")
-def test_a_sync_takes_in_an_edited_skill(library: Path) -> None:
-    skills = Satchel(library)
-    write(library, "sql-style", pack("sql-style", body="# New\n"))
-
-    assert skills.sync().updated == ("sql-style",)
-    assert skills.load("sql-style").body == "# New\n"
-
-
-def test_an_edit_of_equal_length_is_seen(library: Path) -> None:
-    skills = Satchel(library)
-    path = library / "pdf-forms/references/fields.md"
-    path.write_text("# FIELDS\n")
-    os.utime(path, ns=(1, 1))
-
-    assert skills.load("pdf-forms", "fields.md").text == "# FIELDS\n"
-
-
 @pytest.mark.row("C36", "A12", "F03", "T02")
 def test_a_conflict_costs_its_id_wherever_skills_are_used(tmp_path: Path) -> None:
     """A load of that id names both owners; everything else works."""
@@ -209,28 +159,25 @@ def test_a_conflict_costs_its_id_wherever_skills_are_used(tmp_path: Path) -> Non
     assert [each.fix for each in found] == [caught.value.fix]
 
 
-def test_a_named_path_must_exist(tmp_path: Path) -> None:
-    with pytest.raises(MissingPathError, match="nowhere"):
-        Satchel(tmp_path / "nowhere")
-
-
-def test_an_empty_folder_is_a_warning(tmp_path: Path) -> None:
+@pytest.mark.row("X14")
+def test_a_folder_must_exist_and_an_empty_one_gives_nothing_but_a_warning(
+    tmp_path: Path,
+) -> None:
     skills = Satchel(tmp_path)
 
     assert [(f.code, f.severity) for f in skills.findings] == [("no-skills", "warning")]
 
-
-@pytest.mark.row("X14")
-def test_nothing_is_emitted_where_there_is_nothing(tmp_path: Path) -> None:
-    skills = Satchel(tmp_path)
     session = skills.session()
 
     assert str(skills.prompt()) == ""
     assert session.instructions("You are the desk.") == "You are the desk."
     assert list(session.tools()) == []
 
+    with pytest.raises(MissingPathError, match="nowhere"):
+        Satchel(tmp_path / "nowhere")
 
-def test_no_configuration_says_what_to_write(
+
+def test_a_configuration_without_skills_says_what_to_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "skills").mkdir()
@@ -238,6 +185,12 @@ def test_no_configuration_says_what_to_write(
 
     with pytest.raises(NoSources, match=r'skills = \["skills"\]'):
         Satchel(strict=True)
+
+    (tmp_path / "satchel.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(NoSources, match="names no skills"):
+        Satchel()
 
 
 @pytest.mark.row("F29")
@@ -284,21 +237,20 @@ def test_pyproject_has_a_table_of_its_own(
 
     assert len(Satchel().catalog) == 2
 
-
-def test_a_configuration_that_names_no_skills_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "satchel.toml").write_text("")
-    monkeypatch.chdir(tmp_path)
-
-    with pytest.raises(NoSources, match="names no skills"):
-        Satchel()
+    path = library / "pyproject.toml"
+    path.write_text("[tool.other]\n")
+    with pytest.raises(ConfigError, match=r"no table \[tool.satchel\]"):
+        Satchel(options=Options(config=path))
 
 
+@pytest.mark.row("F58")
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("skils = []", "unknown key 'skils'"),
+        ("skils = []", "unknown key 'skils'; did you mean 'skills'? known: "),
+        ('style = "pack"', "style = 'pack'; did you mean 'packs'? expected one of "),
+        ('profile = "lenien"', "did you mean 'lenient'?"),
+        ("[limits]\npack_file = 1", "did you mean 'pack_files'?"),
         ("skills = 'x'", "expected a list of strings"),
         ("skills = [1]", "expected a list of strings"),
         ("profile = 'loose'", "expected one of strict, spec, lenient, auto"),
@@ -316,19 +268,13 @@ def test_a_configuration_that_cannot_be_used_names_the_key(
     path = tmp_path / "satchel.toml"
     path.write_text(text)
 
-    with pytest.raises(ConfigError, match=says.replace("[", r"\[")):
+    with pytest.raises(ConfigError, match=re.escape(says)):
         Satchel(options=Options(config=path))
 
 
-def test_a_pyproject_without_the_table_is_no_configuration(tmp_path: Path) -> None:
-    path = tmp_path / "pyproject.toml"
-    path.write_text("[tool.other]\n")
-
-    with pytest.raises(ConfigError, match=r"no table \[tool.satchel\]"):
-        Satchel(options=Options(config=path))
-
-
-def test_skills_made_in_code_are_next_to_those_of_folders(library: Path) -> None:
+def test_sources_may_come_as_a_list_and_skills_in_code_next_to_them(
+    library: Path,
+) -> None:
     refunds = Skill(
         "refunds", description="Use for money back.", instructions="Check first."
     )
@@ -337,8 +283,6 @@ def test_skills_made_in_code_are_next_to_those_of_folders(library: Path) -> None
     assert "refunds" in skills.catalog
     assert "Check first." in skills.load("refunds").text
 
-
-def test_sources_may_come_as_a_list(library: Path) -> None:
     skills = Satchel(sources.usual(project=library, home=library), library)
 
     assert len(skills.catalog) == 2
@@ -402,7 +346,7 @@ def test_the_library_only_logs_until_a_sink_is_given(
     assert not Path(os.environ["HOME"]).exists()
 
 
-def test_a_digest_covers_every_listed_file(library: Path) -> None:
+def test_a_digest_covers_every_listed_file(library: Path, tmp_path: Path) -> None:
     skills = Satchel(library)
     before = skills.digest("pdf-forms")
     paths = [resource.path for resource in skills.resources("pdf-forms")]
@@ -412,6 +356,15 @@ def test_a_digest_covers_every_listed_file(library: Path) -> None:
     assert paths == ["SKILL.md", "references/fields.md", "scripts/fill.sh"]
     assert before.startswith("sha256-tree-v1:")
     assert skills.digest("pdf-forms") != before
+
+    write(tmp_path / "x", "same")
+    write(tmp_path / "y", "same", pack("same", body="# Other\n"))
+    skills = Satchel(tmp_path)
+
+    with pytest.raises(DuplicateSkillError):
+        skills.digest("same")
+    with pytest.raises(SkillNotFoundError):
+        skills.digest("nope")
 
 
 @pytest.mark.row("R25", "A27")
@@ -434,7 +387,9 @@ def test_a_digest_covers_no_listed_file_that_is_not_there(library: Path) -> None
         assert len(skills.resources("sql-style")) == 3
 
 
-def test_a_manifest_is_read_on_demand(library: Path) -> None:
+def test_a_manifest_is_read_on_demand_unless_the_source_made_it_up(
+    library: Path,
+) -> None:
     write(
         library,
         "sql-style",
@@ -442,6 +397,16 @@ def test_a_manifest_is_read_on_demand(library: Path) -> None:
     )
 
     assert Satchel(library).manifest("sql-style").version == "1.10"
+
+    class Made(FakeSource):
+        def manifest(self, key: str) -> bytes | Manifest:
+            return Manifest(name=key, description="Use when testing.")
+
+    skills = Satchel(Made("s", {"a": {"SKILL.md": "# Just text\n"}}))
+
+    assert skills.load("a").text == "# Just text\n"
+    with pytest.raises(SkillManifestError, match="s/a"):
+        skills.manifest("a")
 
 
 def test_a_deprecated_skill_loads_with_a_note_that_names_the_next(
@@ -454,17 +419,6 @@ def test_a_deprecated_skill_loads_with_a_note_that_names_the_next(
     assert "old" not in skills.catalog
     assert "sql-style" in " ".join(skills.load("old").notes)
     assert skills.digest("old").startswith("sha256-tree-v1:")
-
-
-def test_unknown_and_conflicting_ids_have_no_digest(tmp_path: Path) -> None:
-    write(tmp_path / "x", "same")
-    write(tmp_path / "y", "same", pack("same", body="# Other\n"))
-    skills = Satchel(tmp_path)
-
-    with pytest.raises(DuplicateSkillError):
-        skills.digest("same")
-    with pytest.raises(SkillNotFoundError):
-        skills.digest("nope")
 
 
 def test_loads_and_calls_can_be_awaited(library: Path) -> None:
@@ -484,34 +438,26 @@ def test_it_closes_its_sources_once_asked() -> None:
     assert source.closed == 1
 
 
+def run_python(code: str) -> str:
+    command = [sys.executable, "-c", code]
+    out = subprocess.run(command, capture_output=True, text=True, check=True)
+    return out.stdout.strip()
+
+
 @pytest.mark.row("C57")
 def test_public_names_are_there_and_lazy() -> None:
     """Each documented name can be imported, and none of them before it is used."""
-    names = [
-        "SkillManifest",
-        "SkillManifestError",
-        "SkillSource",
-        "SkillLoader",
-        "DuplicateSkillError",
-        "LocalDirSkillSource",
-        "load_plugin_sources",
-        "load_skill",
-        "SkillDescriptor",
-        "SkillDiscoverySkill",
-        "BaseSkill",
-        "ReferenceNotFoundError",
-    ]
-    assert all(getattr(satchel, name) is not None for name in names)
+    names = (
+        "SkillManifest SkillManifestError SkillSource SkillLoader DuplicateSkillError "
+        "LocalDirSkillSource load_plugin_sources load_skill SkillDescriptor "
+        "SkillDiscoverySkill BaseSkill ReferenceNotFoundError"
+    )
+    assert all(getattr(satchel, name) is not None for name in names.split())
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
         satchel.nope  # noqa: B018
 
-    code = (
-        "import satchel, sys; print(sorted(m for m in sys.modules if 'satchel' in m))"
-    )
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert out.stdout.strip() == "['satchel']"
+    code = "import satchel, sys; print([m for m in sys.modules if 'satchel' in m])"
+    assert run_python(code) == "['satchel']"
 
 
 def test_import_pulls_in_nothing_heavy() -> None:
@@ -522,10 +468,7 @@ def test_import_pulls_in_nothing_heavy() -> None:
         "'mcp', 'importlib.metadata', 'concurrent.futures', 'unittest'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert out.stdout.strip() == "[]"
+    assert run_python(code) == "[]"
 
 
 @pytest.mark.row("C24")
@@ -572,20 +515,6 @@ def test_a_file_can_ask_for_packages_and_for_the_usual_folders(
         Satchel()
 
 
-def test_a_source_may_make_up_a_manifest_for_a_file_that_has_none() -> None:
-    """It is listed and loaded by it; there is no frontmatter to read again."""
-
-    class Made(FakeSource):
-        def manifest(self, key: str) -> bytes | Manifest:
-            return Manifest(name=key, description="Use when testing.")
-
-    skills = Satchel(Made("s", {"a": {"SKILL.md": "# Just text\n"}}))
-
-    assert skills.load("a").text == "# Just text\n"
-    with pytest.raises(SkillManifestError, match="s/a"):
-        skills.manifest("a")
-
-
 @pytest.mark.row("R20")
 def test_the_policy_holds_without_a_session_too(library: Path) -> None:
     """For nobody in particular; ``who`` is empty then."""
@@ -602,13 +531,8 @@ def test_the_policy_holds_without_a_session_too(library: Path) -> None:
     assert "sql-style" in skills.session(who={"user": "ana"}).instructions()
 
 
-def test_what_is_no_source_is_named() -> None:
-    with pytest.raises(TypeError, match="a source or a Skill; got int"):
-        Satchel(3)  # type: ignore[arg-type]
-
-
 @pytest.mark.row("E24")
-def test_one_pattern_may_be_a_mere_text() -> None:
+def test_what_is_no_source_is_named_and_one_pattern_may_be_a_mere_text() -> None:
     """Letter by letter its star would switch everything off."""
     packs: dict[str, dict[str, str | bytes]] = {
         name: {"SKILL.md": pack(name)} for name in ("draft-a", "final")
@@ -617,3 +541,6 @@ def test_one_pattern_may_be_a_mere_text() -> None:
     skills = Satchel(FakeSource("s", packs), disabled="draft-*")
 
     assert [entry.id for entry in skills.catalog] == ["final"]
+
+    with pytest.raises(TypeError, match="a source or a Skill; got int"):
+        Satchel(3)  # type: ignore[arg-type]

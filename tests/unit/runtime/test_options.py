@@ -230,25 +230,6 @@ def test_while_a_source_is_away_a_name_is_a_warning() -> None:
     assert "disabled-unknown" in {each.code for each in skills.findings}
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("skils = []", "unknown key 'skils'; did you mean 'skills'? known: "),
-        ('style = "pack"', "style = 'pack'; did you mean 'packs'? expected one of "),
-        ('profile = "lenien"', "did you mean 'lenient'?"),
-        ("[limits]\npack_file = 1", "did you mean 'pack_files'?"),
-    ],
-)
-def test_settings_that_are_not_known_are_refused_with_what_was_meant(
-    tmp_path: Path, line: str, said: str
-) -> None:
-    (tmp_path / "satchel.toml").write_text(f"{line}\n")
-
-    with pytest.raises(ConfigError) as caught:
-        Satchel(options=Options(config=tmp_path / "satchel.toml"))
-    assert said in str(caught.value)
-
-
 @pytest.mark.parametrize("tokens", [0, -1, True])
 def test_a_budget_in_which_nothing_fits_is_refused(tokens: int) -> None:
     for act in (

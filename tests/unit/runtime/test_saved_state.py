@@ -40,8 +40,6 @@ def test_a_skill_that_was_put_away_comes_back_at_the_end() -> None:
 
     assert (ids(back), list(back.unloaded)) == (["pdf", "house"], [])
 
-
-def test_a_skill_that_is_not_active_can_be_put_away() -> None:
     assert SavedState().without("pdf").unloaded == {"pdf": 0.0}
 
 
@@ -56,22 +54,14 @@ def test_a_state_is_a_value() -> None:
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_states_of_parallel_calls_are_united(order: int) -> None:
-    base = of(HOUSE)
-    made = [
-        base.with_active(PDF),
-        base.with_active(Activation("sql", "", 21.0)),
-    ][::order]
-
-    assert sorted(ids(made[0].merged(made[1]))) == ["house", "pdf", "sql"]
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_the_later_of_two_loads_stands(order: int) -> None:
+def test_states_of_parallel_calls_are_united_and_the_later_load_stands(
+    order: int,
+) -> None:
     newer = Activation("pdf", "sha256:3", 25.0, 60)
-    old, new = [of(PDF), of(newer)][::order]
+    sql = Activation("sql", "", 21.0)
+    one, other = [of(HOUSE, PDF, sql), of(HOUSE, newer)][::order]
 
-    assert old.merged(new).active == (newer,)
+    assert set(one.merged(other).active) == {HOUSE, newer, sql}
 
 
 def test_a_reducer_takes_up_an_unload_and_a_later_load() -> None:

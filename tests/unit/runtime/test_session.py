@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, cast
 
 import pytest
@@ -11,7 +10,6 @@ from pydantic import BeforeValidator
 from satchel import Satchel, Skill
 from satchel.errors import (
     DuplicateToolError,
-    ReferenceNotFoundError,
     SkillNotFoundError,
 )
 from satchel.model import Question
@@ -26,22 +24,6 @@ def skills(count: int = 1) -> Satchel:
         for i in range(count)
     }
     return Satchel(FakeSource("s", packs))  # type: ignore[arg-type]
-
-
-@pytest.mark.row("D20", "D01")
-def test_instructions_are_the_base_a_blank_line_and_the_section() -> None:
-    text = skills().session().instructions("You are the desk.")
-
-    assert text.startswith("You are the desk.\n\n## Agent Skills\n")
-
-
-@pytest.mark.row("D05", "D21")
-def test_the_tool_catalogue_has_load_skill_and_calls_it() -> None:
-    session = skills().session()
-
-    assert [tool.name for tool in session.tools()] == ["load_skill", "read_skill_file"]
-    result = str(session.call("load_skill", {"skill_id": "s00"}))
-    assert '<skill_context id="s00">' in result
 
 
 @pytest.mark.row("D14", "C32")
@@ -61,41 +43,19 @@ def test_no_call_ever_raises(name: str, arguments: dict[str, object]) -> None:
     assert "error" in str(skills().session().call(name, arguments))
 
 
-@pytest.mark.row("A06", "A15", "X16")
-def test_within_a_turn_a_file_is_read_once() -> None:
-    session = skills().session()
-    with session.turn() as turn:
-        first = session.load("s00", "r.md")
-        again = session.load("s00", "r.md")
-
-    assert first.text == again.text == "text 0"
-    assert (turn.reads, turn.hits) == (1, 1)
-
-
-@pytest.mark.row("A07")
+@pytest.mark.row("A07", "A06", "A15", "X16")
 def test_the_next_turn_reads_again() -> None:
     source = FakeSource("s", {"a": {"SKILL.md": pack("a"), "references/r.md": "old"}})
     open_skills = Satchel(source)
     session = open_skills.session()
-    with session.turn():
+    with session.turn() as turn:
         session.load("a", "r.md")
         source.packs["a"]["references/r.md"] = "new"
         open_skills.sync()
         assert session.load("a", "r.md").text == "old"
+    assert (turn.reads, turn.hits) == (1, 1)
     with session.turn():
         assert session.load("a", "r.md").text == "new"
-
-
-@pytest.mark.row("X16")
-def test_errors_are_never_cached() -> None:
-    source = FakeSource("s", {"a": {"SKILL.md": pack("a"), "references/r.md": "x"}})
-    session = Satchel(source).session()
-    text = source.packs["a"].pop("references/r.md")
-    with session.turn():
-        with pytest.raises(ReferenceNotFoundError):
-            session.load("a", "r.md")
-        source.packs["a"]["references/r.md"] = text
-        assert session.load("a", "r.md").text == "x"
 
 
 @pytest.mark.row("R35")
@@ -107,32 +67,6 @@ def test_the_find_tool_is_offered_where_the_catalog_is_long_or_cut() -> None:
     assert "s07" in str(many.call("find_skills", {"query": "s07"}))
 
 
-@pytest.mark.parametrize(
-    ("style", "names"),
-    [
-        ("agent-skills", ["load_skill", "read_skill_file"]),
-        ("packs", ["load_skill"]),
-        ("references", ["list_skills", "search_skills", "load_skill_instructions"]),
-    ],
-)
-def test_each_style_has_its_own_tools(style: str, names: list[str]) -> None:
-    session = skills().session(style=style)  # type: ignore[arg-type]
-
-    assert [tool.name for tool in session.tools()] == names
-
-
-def test_an_edit_is_seen_by_the_tools_after_a_sync(tmp_path: Path) -> None:
-    home = tmp_path / "a"
-    home.mkdir()
-    (home / "SKILL.md").write_text(pack("a"))
-    open_skills = Satchel(tmp_path)
-    session = open_skills.session()
-    (home / "SKILL.md").write_text(pack("a", body="# New\n"))
-    open_skills.sync()
-
-    assert "# New" in str(session.call("load_skill", {"skill_id": "a"}))
-
-
 def test_the_section_names_the_tool_of_the_session_not_of_the_satchel() -> None:
     open_skills = skills()
 
@@ -141,25 +75,6 @@ def test_the_section_names_the_tool_of_the_session_not_of_the_satchel() -> None:
         in open_skills.session(style="references").instructions()
     )
     assert "load_skill_instructions" not in open_skills.session().instructions()
-
-
-def test_a_conflict_that_comes_later_is_a_result() -> None:
-    """It costs the skills of that name, where there is no good catalog before it."""
-    source = FakeSource("s", {})
-    open_skills = Satchel(source)
-    session = open_skills.session()
-    source.packs = {
-        "x": {"SKILL.md": pack("a")},
-        "y": {"SKILL.md": pack("a", body="# Other\n")},
-        "b": {"SKILL.md": pack("b")},
-    }
-    open_skills.sync()
-
-    result = str(session.call("load_skill", {"skill_id": "a"}))
-
-    assert "several packs claim the skill" in result
-    assert "s/x" not in result
-    assert "# Do" in str(session.call("load_skill", {"skill_id": "b"}))
 
 
 @pytest.mark.row("B26", "E21")
@@ -370,6 +285,7 @@ def parted(text: object) -> list[str]:
 
 
 def test_the_mark_is_the_same_while_nothing_new_is_to_be_said() -> None:
+    """Rules and always-on skills may have something else to say at any time."""
     session = skills().session()
     session.see([])
     session.instructions()
@@ -381,11 +297,7 @@ def test_the_mark_is_the_same_while_nothing_new_is_to_be_said() -> None:
     session.call("load_skill", {"skill_id": "s00"})
     assert session.mark is not first
 
-
-def test_rules_and_what_is_always_on_leave_no_mark() -> None:
-    """They may have something else to say at any time."""
-    source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
-    ruled = Satchel(source, policy=Policy(deny("b*"))).session()
+    ruled = Satchel(always_on_source(), policy=Policy(deny("b*"))).session()
     session_with_it = skills().session(always=["s00"])
 
     assert ruled.mark is not ruled.mark

@@ -1,16 +1,13 @@
 """The tools of a session: named by skills, and next to the agent's own."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from typing import Any, get_args
 
 import pytest
 
-from satchel import (
-    Satchel,
-    Skill,
-    allow,
-)
+from satchel import Satchel, Skill, allow
 from satchel.errors import DuplicateToolError
 from satchel.model import Question, SeenMessage, Style
 from satchel.policy import Policy, PolicyRule, ask, deny
@@ -37,12 +34,13 @@ LOADER: dict[str, str] = {
 SUBSETS = [[*FILES], *[[each] for each in FILES]]
 
 
-def open_session(style: Style, files: list[str], how: str, *rules: Any) -> Session:  # noqa: ANN401
+def open_session(style: Style, files: list[str], how: str) -> Session:
     more = "disable-model-invocation: true\n" if how == "hidden" else ""
     text = pack("a").replace("---\n", f"---\n{more}", 1)
     packs: Any = {"a": {"SKILL.md": text, **{each: FILES[each] for each in files}}}
+    rules = [deny("*", action="list")] if how == "not listed" else []
     skills = Satchel(FakeSource("s", packs), policy=Policy(*rules))
-    always = ["a"] if how == "always" else []
+    always = ["a"] if how in ("always", "not listed") else []
     session = skills.session(style=style, always=always)
     if how == "loaded":
         session.call(LOADER[style], {KEY[style]: "a"})
@@ -68,7 +66,7 @@ def readable(session: Session, files: list[str]) -> str:
 
 @pytest.mark.row("F28")
 @pytest.mark.parametrize("files", SUBSETS)
-@pytest.mark.parametrize("how", ["always", "loaded", "invoked"])
+@pytest.mark.parametrize("how", ["always", "loaded", "invoked", "not listed"])
 @pytest.mark.parametrize("style", get_args(Style))
 def test_they_are_offered_and_give_the_files(
     style: Style, how: str, files: list[str]
@@ -79,21 +77,6 @@ def test_they_are_offered_and_give_the_files(
 
     offered = {tool.name for tool in session.tools()}
     assert set(named.split(" and ")) <= offered
-    text = readable(session, files)
-    assert all(FILES[each].strip("print()'") in text for each in files)
-
-
-@pytest.mark.row("F28")
-@pytest.mark.parametrize("files", SUBSETS)
-@pytest.mark.parametrize("style", get_args(Style))
-def test_so_they_are_where_the_skill_is_not_listed(
-    style: Style, files: list[str]
-) -> None:
-    session = open_session(style, files, "always", deny("*", action="list"))
-
-    (named,) = NAMED.findall(session.instructions())
-
-    assert set(named.split(" and ")) <= {tool.name for tool in session.tools()}
     text = readable(session, files)
     assert all(FILES[each].strip("print()'") in text for each in files)
 
@@ -111,7 +94,7 @@ def test_no_tool_is_named_that_would_refuse_the_files(style: Style) -> None:
 @pytest.mark.row("F28")
 @pytest.mark.parametrize("style", get_args(Style))
 def test_without_files_no_tool_is_named_or_offered(style: Style) -> None:
-    session = open_session(style, [], "always", deny("*", action="list"))
+    session = open_session(style, [], "not listed")
 
     assert NAMED.findall(session.instructions()) == []
     assert list(session.tools()) == []
@@ -140,8 +123,6 @@ def open_skills(*rules: PolicyRule) -> Satchel:
 
 
 def native(*rules: PolicyRule, approve: Any = None) -> Session:  # noqa: ANN401
-    from tests.fakes import FakeSource, pack
-
     text = pack("bills").replace("---\n", "---\nmetadata: {tools: pay}\n", 1)
     source = FakeSource("s", {"bills": {"SKILL.md": text}})
     skills = Satchel(source, tools=[Native()], policy=Policy(*rules))
@@ -171,10 +152,6 @@ def test_a_name_that_nobody_here_has_stands_next_to() -> None:
     assert [tool.name for tool in session.tools(own_tools=["refund"])] == []
 
 
-def test_a_native_tool_may_be_called_where_nothing_refuses_it() -> None:
-    assert native().refusal("pay", {}) is None
-
-
 @pytest.mark.parametrize(
     ("rule", "code"), [(deny, "denied-by-policy"), (ask, "approval-required")]
 )
@@ -187,13 +164,8 @@ def test_a_native_tool_is_refused_with_a_result(
 
 
 @pytest.mark.parametrize("answer", [True, False])
-def test_the_answer_of_a_framework_decides_about_a_native_tool(answer: bool) -> None:
-    session = native(ask("bills", tool="pay"))
-
-    assert (session.refusal("pay", {}, approved=answer) is None) == answer
-
-
-async def _refused(answer: bool) -> tuple[object, list[str]]:
+def test_an_answer_decides_about_a_native_tool(answer: bool) -> None:
+    """A framework's own, or that of an asynchronous approver."""
     asked: list[str] = []
 
     async def approve(question: Question) -> bool:
@@ -201,23 +173,16 @@ async def _refused(answer: bool) -> tuple[object, list[str]]:
         return answer
 
     session = native(ask("bills", tool="pay"), approve=approve)
-    return await session.arefusal("pay", {}), asked
-
-
-@pytest.mark.parametrize("answer", [True, False])
-def test_an_asynchronous_approver_is_asked_about_a_native_tool(answer: bool) -> None:
-    import asyncio
-
-    refused, asked = asyncio.run(_refused(answer))
+    refused = asyncio.run(session.arefusal("pay", {}))
 
     assert asked == ["pay"]
     assert (refused is None) == answer
+    assert (session.refusal("pay", {}, approved=answer) is None) == answer
+    assert native().refusal("pay", {}) is None
 
 
 def test_a_session_tells_whether_its_instructions_read_files() -> None:
     """An adapter for an event loop asks before it waits."""
-    from satchel.model import SeenMessage
-
     skills = open_skills()
     fresh, using = skills.session(), skills.session()
     using.call("load_skill", {"skill_id": "refunds"})

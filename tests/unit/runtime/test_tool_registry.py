@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -147,12 +148,6 @@ def test_plain_functions_become_tools(function: object, name: str) -> None:
     assert found.parameters["required"] == [parameter]
 
 
-def test_a_function_that_a_skill_and_the_application_give_is_one() -> None:
-    refunds = Skill("refunds", description="Use it.", tools=[look_up])
-
-    assert ToolRegistry([look_up], [refunds]).owner("look_up") == "application"
-
-
 def test_an_object_whose_attributes_raise_can_be_named() -> None:
     class Odd:
         @property
@@ -229,56 +224,63 @@ def test_two_tools_of_one_name_are_loud(first: object, second: object) -> None:
     assert offers.names == ("a",)
 
 
-@pytest.mark.row("B11")
-def test_a_skill_and_the_application_are_named_as_owners() -> None:
-    refunds = Skill("refunds", description="Use it.", tools=[A])
-
-    with pytest.raises(DuplicateToolError) as got:
-        ToolRegistry([tool("a")], [refunds])
-
-    assert got.value.args == ("a", "application", "skill 'refunds'")
+def carrier(name: str, *tools: Any) -> Skill:  # noqa: ANN401
+    return Skill(name, description="Use it.", tools=tools)
 
 
 @pytest.mark.row("B11")
-def test_two_skills_are_named_as_owners() -> None:
-    one = Skill("one", description="Use it.", tools=[A])
-    two = Skill("two", description="Use it.", tools=[tool("a")])
-
+@pytest.mark.parametrize(
+    ("offered", "skills", "owners"),
+    [
+        ([tool("a")], [carrier("one", A)], ("application", "skill 'one'")),
+        (
+            [],
+            [carrier("one", A), carrier("two", tool("a"))],
+            ("skill 'one'", "skill 'two'"),
+        ),
+    ],
+)
+def test_both_owners_are_named(
+    offered: list[Tool], skills: list[Skill], owners: tuple[str, str]
+) -> None:
     with pytest.raises(DuplicateToolError) as got:
-        ToolRegistry((), [one, two])
+        ToolRegistry(offered, skills)
 
-    assert got.value.args == ("a", "skill 'one'", "skill 'two'")
-
-
-def test_tools_open_in_the_order_in_which_the_skill_names_them() -> None:
-    carried = ToolRegistry([A, B, C]).tools_of(entry("x", "c", "a"))
-
-    assert (carried.tools, carried.notes) == ((C, A), ())
+    assert got.value.args == ("a", *owners)
 
 
-def test_a_name_that_nobody_offers_is_a_note() -> None:
-    carried = ToolRegistry([A]).tools_of(entry("x", "b\n", "a"))
+@pytest.mark.parametrize(
+    ("named", "allowed", "tools", "notes"),
+    [
+        (("c", "a"), (), (C, A), ()),
+        (
+            ("b\n", "a"),
+            (),
+            (A,),
+            ("tool 'b\\n' is named by this skill and nobody offers it here",),
+        ),
+        (
+            ("a", "b"),
+            ("b(x:*)", "c"),
+            (B,),
+            ("tool 'a' stays closed: the skill's own allowed-tools does not name it",),
+        ),
+    ],
+)
+def test_tools_open_in_order_and_what_closes_them_is_a_note(
+    named: tuple[str, ...],
+    allowed: tuple[str, ...],
+    tools: tuple[Tool, ...],
+    notes: tuple[str, ...],
+) -> None:
+    carried = ToolRegistry([A, B, C]).tools_of(entry("x", *named, allowed=allowed))
 
-    assert carried.tools == (A,)
-    assert carried.notes == (
-        "tool 'b\\n' is named by this skill and nobody offers it here",
-    )
-
-
-def test_allowed_tools_close_and_never_open() -> None:
-    asked = entry("x", "a", "b", allowed=("b(x:*)", "c"))
-
-    carried = ToolRegistry([A, B, C]).tools_of(asked)
-
-    assert carried.tools == (B,)
-    assert carried.notes == (
-        "tool 'a' stays closed: the skill's own allowed-tools does not name it",
-    )
+    assert (carried.tools, carried.notes) == (tools, notes)
 
 
 def test_a_tool_that_a_skill_brings_opens_with_that_skill_alone() -> None:
     """Another pack that names it would get around what a policy says of the skill."""
-    offers = ToolRegistry((), [Skill("refunds", description="Use it.", tools=[A])])
+    offers = ToolRegistry((), [carrier("refunds", A)])
     thief = entry("thief", "a")
 
     assert offers.owner("a") == "skill 'refunds'"
@@ -293,11 +295,13 @@ def test_a_tool_that_a_skill_brings_opens_with_that_skill_alone() -> None:
 
 
 def test_what_the_application_offers_too_is_for_every_skill() -> None:
-    offers = ToolRegistry((), [Skill("refunds", description="Use it.", tools=[A])])
+    offers = ToolRegistry((), [carrier("refunds", A, look_up)])
 
-    offers.add(A)
+    offers.add(A, look_up)
 
-    assert offers.owner("a") == "application"
+    assert [offers.owner(name) for name in ("a", "look_up")] == ["application"] * 2
+    before = ToolRegistry([look_up], [carrier("refunds", look_up)])
+    assert before.owner("look_up") == "application"
     assert offers.tools_of(entry("other", "a")).tools == (A,)
 
 
@@ -306,19 +310,15 @@ def test_a_name_that_nobody_offers_is_an_error_finding() -> None:
 
     findings = ToolRegistry([A]).missing(catalog)
 
-    assert [(each.code, each.severity, each.path, each.fix) for each in findings] == [
-        (
-            *("tool-not-offered", "error", "skills/x/SKILL.md"),
-            "offer it: Satchel(..., tools=[nope])",
-        ),
-        (
-            *("tool-not-offered", "error", "skills/x/SKILL.md"),
-            "offer it: Satchel(..., tools=[...])",
-        ),
+    assert {(f.code, f.severity, f.path) for f in findings} == {
+        ("tool-not-offered", "error", "skills/x/SKILL.md")
+    }
+    assert [finding.fix for finding in findings] == [
+        "offer it: Satchel(..., tools=[nope])",
+        "offer it: Satchel(..., tools=[...])",
     ]
-    assert (
-        findings[0].message == "skill 'x' names the tool 'nope', and nobody offers it"
-    )
+    message = "skill 'x' names the tool 'nope', and nobody offers it"
+    assert findings[0].message == message
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,17 @@ def test_common_words_are_left_out_where_others_remain() -> None:
     assert query_words("what is it") == ["what", "is", "it"]
 
 
+def library(**packs: str) -> Satchel:
+    files: dict[str, dict[str, str | bytes]] = {
+        name: {"SKILL.md": text} for name, text in packs.items()
+    }
+    return Satchel(FakeSource("s", files))
+
+
+def described(**descriptions: str) -> Satchel:
+    return library(**{name: pack(name, text) for name, text in descriptions.items()})
+
+
 def three_skills() -> Satchel:
     packs = {
         "pdf-forms": pack("pdf-forms", "Fill in PDF forms.", "Tax returns and such.\n"),
@@ -36,10 +47,7 @@ def three_skills() -> Satchel:
         "dumplings": pack("dumplings", "学习做饺子的方法"),
         "café": pack("café", "Choose a coffee."),
     }
-    files: dict[str, dict[str, str | bytes]] = {
-        key: {"SKILL.md": text} for key, text in packs.items()
-    }
-    return Satchel(FakeSource("s", files))
+    return library(**packs)
 
 
 @pytest.mark.parametrize(
@@ -60,29 +68,19 @@ def test_it_finds_by_name_description_and_body(query: str, best: str) -> None:
 
 def test_a_query_of_common_words_is_still_a_query() -> None:
     """Common words are dropped only where others remain."""
-    source = FakeSource("s", {"a": {"SKILL.md": pack("a", "What to do when lost.")}})
+    skills = described(a="What to do when lost.")
 
-    assert [hit.id for hit in Satchel(source).find("what to do")] == ["a"]
-
-
-@pytest.mark.parametrize("query", ["", "   ", "!!!", "zzzz"])
-def test_no_match_is_an_empty_list(query: str) -> None:
-    assert three_skills().find(query) == []
+    assert [hit.id for hit in skills.find("what to do")] == ["a"]
 
 
-def test_k_bounds_the_list() -> None:
-    assert three_skills().find("forms queries coffee", k=0) == []
-    assert len(three_skills().find("forms queries coffee", k=2)) == 2
+def test_no_match_is_an_empty_list_k_bounds_it_and_ties_go_by_id() -> None:
+    skills = three_skills()
+    equal = described(**dict.fromkeys("bac", "The very same words."))
 
-
-def test_ties_go_by_id() -> None:
-    files: dict[str, dict[str, str | bytes]] = {
-        key: {"SKILL.md": pack(key, "The very same words.")} for key in ("b", "a", "c")
-    }
-
-    hits = Satchel(FakeSource("s", files)).find("very same words")
-
-    assert [hit.id for hit in hits] == ["a", "b", "c"]
+    assert [skills.find(query) for query in ("", "   ", "!!!", "zzzz")] == [[]] * 4
+    assert skills.find("forms queries coffee", k=0) == []
+    assert len(skills.find("forms queries coffee", k=2)) == 2
+    assert [hit.id for hit in equal.find("very same words")] == ["a", "b", "c"]
 
 
 def test_the_index_follows_the_catalog() -> None:
@@ -103,13 +101,6 @@ def test_a_body_that_cannot_be_read_is_found_by_its_description() -> None:
     assert [hit.id for hit in skills.find("apples")] == ["a"]
 
 
-def library(*packs: tuple[str, str]) -> Satchel:
-    files: dict[str, dict[str, str | bytes]] = {
-        name: {"SKILL.md": text} for name, text in packs
-    }
-    return Satchel(FakeSource("s", files))
-
-
 @pytest.mark.row("F01")
 @pytest.mark.parametrize(
     "query",
@@ -121,12 +112,12 @@ def library(*packs: tuple[str, str]) -> Satchel:
 )
 def test_a_word_that_is_an_id_decides_nothing(query: str) -> None:
     """Public skills are called ``test``, ``go``, ``C``; most queries hold one."""
-    skills = library(
-        ("review", pack("review", "Prune fruit trees.")),
-        ("go", pack("go", "Play the board game.")),
-        ("test", pack("test", "Taste soup.")),
-        ("C", pack("C", "Sing a note.")),
-        ("checks", pack("checks", "What holds for a golang pull request.")),
+    skills = described(
+        review="Prune fruit trees.",
+        go="Play the board game.",
+        test="Taste soup.",
+        C="Sing a note.",
+        checks="What holds for a golang pull request.",
     )
 
     assert skills.find(query)[0].id == "checks"
@@ -144,11 +135,12 @@ def test_a_word_that_is_an_id_decides_nothing(query: str) -> None:
     ],
 )
 def test_a_query_that_is_an_id_finds_it_first(query: str, best: str) -> None:
-    skills = library(
-        ("code-review", pack("code-review", "Prune fruit trees.")),
-        ("other", pack("other", "Code review, code review, cafe\u0301.")),
-        ("café", pack("café", "Choose a drink.")),
-    )
+    descriptions = {
+        "code-review": "Prune fruit trees.",
+        "other": "Code review, code review, cafe\u0301.",
+        "café": "Choose a drink.",
+    }
+    skills = described(**descriptions)
 
     assert skills.find(query)[0].id == best
 
@@ -171,7 +163,7 @@ def test_a_query_that_is_an_id_finds_it_first(query: str, best: str) -> None:
 def test_the_keywords_of_a_manifest_are_searched(head: str) -> None:
     text = f"---\nname: types\ndescription: Fix what is annotated.\n{head}\n---\nDo.\n"
 
-    skills = library(("types", text), ("b", pack("b")))
+    skills = library(types=text, b=pack("b"))
 
     assert [hit.id for hit in skills.find("pyright")] == ["types"]
     assert "pyright" not in str(skills.prompt())
@@ -183,7 +175,7 @@ def test_keywords_are_bounded() -> None:
     many = ", ".join(f"word{n}" for n in range(500))
     text = f"---\nname: a\ndescription: Use it.\nkeywords: [{many}]\n---\nDo.\n"
 
-    entry = library(("a", text)).catalog.get("a")
+    entry = library(a=text).catalog.get("a")
 
     assert entry is not None
     assert entry.keywords[0] == "word0"
@@ -206,4 +198,4 @@ def test_no_query_is_ever_an_error(query: str) -> None:
     assert ranked == sorted(ranked, reverse=True)
     ids = [hit.id for hit in hits]
     assert len(set(ids)) == len(ids) <= 3
-    assert all(each in LIBRARY.catalog for each in ids)
+    assert all(skill_id in LIBRARY.catalog for skill_id in ids)
