@@ -1,7 +1,4 @@
-"""A new pack, from a template or from a pack that ships with Satchel.
-
-Equal requests give equal bytes.
-"""
+"""A new pack, from a template or one that ships: equal requests give equal bytes."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -141,14 +138,7 @@ def read_role(
 ) -> dict[str, bytes]:
     """Return the files of a pack that ships, under another name, by path.
 
-    Args:
-        role: Which pack.
-        name: What it is to be called.
-        description: What its description is to be; empty for its own.
-        in_spec: Whether its frontmatter is to be in the public specification's dialect.
-
-    Raises:
-        SkillNotFoundError: There is no such pack; carries those that there are.
+    An empty ``description`` keeps its own.
     """
     source = roles()
     keys = _role_keys(source)

@@ -99,20 +99,12 @@ class PackLocation:
 
     @property
     def name(self) -> str:
-        """The manifest's name, else the folder's; only SKILL.md is read for it.
-
-        Raises:
-            SkillError: It cannot be read.
-        """
+        """The manifest's name, else the folder's; only SKILL.md is read for it."""
         data = self.source.manifest(self.pack.key)
         return WholePack(self._folder, self.location, {SKILL_FILE: data}).name
 
     def read(self) -> WholePack:
-        """Return the pack with the bytes of all its files.
-
-        Raises:
-            SkillError: One cannot be read, or is larger than is accepted.
-        """
+        """Return the pack with the bytes of all its files."""
         source, key = self.source, self.pack.key
         stats = source.files(key)
         files = {
@@ -140,13 +132,7 @@ class PackLocation:
 def find_packs(
     place: str, *, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[PackLocation, ...]:
-    """Return the packs at a place, by location: a pack, its SKILL.md, more, an archive.
-
-    Raises:
-        MissingPathError: There is nothing of this name.
-        ConfigError: It is a file, and none of these; or no pack is there.
-        SourceUnavailableError: It cannot be looked at.
-    """
+    """Return the packs at a place: a pack, SKILL.md, a folder of them, an archive."""
     source = _open(place, limits)
     findings: list[Finding] = []
     packs: list[Found] = []

@@ -59,10 +59,6 @@ class Retirement:
         """Write each file whole, and none over what changed meanwhile.
 
         Where one cannot be written, those before it are put back.
-
-        Raises:
-            AlreadyThereError: One of them changed since it was read.
-            NotWrittenError: The system refuses.
         """
         written: list[SkillEdit] = []
         try:

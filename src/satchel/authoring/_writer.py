@@ -29,9 +29,6 @@ def staged_folder(
 
     The block renames it to where it belongs; what is left goes away with the temporary
     folder. ``programs`` are the paths that anyone who may read them can execute.
-
-    Raises:
-        OSError: It cannot be written.
     """
     parent.mkdir(parents=True, exist_ok=True)
     # In the same folder, so that the rename stays on one file system.
@@ -57,12 +54,7 @@ def staged_folder(
 def new_folder(
     folder: Path, files: Mapping[str, bytes], programs: Collection[str] = ()
 ) -> None:
-    """Make a folder with these files by path, those of ``programs`` executable.
-
-    Raises:
-        AlreadyThereError: Something is there, and is not an empty folder.
-        NotWrittenError: The system refuses.
-    """
+    """Make a folder with these files by path, those of ``programs`` executable."""
     try:
         if os.path.lexists(folder):
             if folder.is_symlink() or not folder.is_dir():
@@ -82,15 +74,6 @@ def put_file(file: Path, data: bytes, *, over: bytes | None = None) -> None:
     """Put a whole file in its place; the mode of an earlier one stays.
 
     A free place is taken first, so that a file that appears meanwhile is not lost.
-
-    Args:
-        file: Its place; where it is a link, the file it leads to is written.
-        data: What is to be in it.
-        over: What is in it now and is replaced; None where there is nothing.
-
-    Raises:
-        AlreadyThereError: Something else is in it.
-        NotWrittenError: The system refuses.
     """
     taken, place = False, file
     try:

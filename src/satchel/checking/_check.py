@@ -158,11 +158,7 @@ def _is_refused(location: str, library: PackLibrary) -> bool:
 def _context(
     entry: Descriptor, library: PackLibrary, settings: LintSettings, limits: Limits
 ) -> LintContext:
-    """Return what rules may look at.
-
-    Raises:
-        SkillError: SKILL.md, or the list of files, cannot be read.
-    """
+    """Return what rules may look at."""
     key = entry.origin.key
     reader = library.reader(entry)
     data = reader.read(key, SKILL_FILE, limits.skill_md_bytes)
@@ -270,10 +266,7 @@ def _claim(pack: LintContext, library: PackLibrary) -> NameClaim:
 
 
 def duplicate_names(claims: Iterable[NameClaim]) -> Iterator[Finding]:
-    """Yield a finding for each pack whose name an earlier pack has.
-
-    Copies of one pack do not count.
-    """
+    """Yield a finding for each pack, copies aside, whose name an earlier pack has."""
     first: dict[str, NameClaim] = {}
     for claim in claims:
         owner = first.setdefault(claim.name, claim)

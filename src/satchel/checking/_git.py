@@ -66,11 +66,7 @@ class GitRepository:
     commit: str
 
     def entries(self) -> Generator[GitEntry]:
-        """Yield every file and link of the commit; submodules are left out.
-
-        Raises:
-            RevisionError: git failed.
-        """
+        """Yield every file and link of the commit; submodules are left out."""
         listed = _git(
             self.rev, self.root, "ls-tree", "-rzl", "--full-tree", self.commit
         )
@@ -91,11 +87,7 @@ class GitRepository:
 
     @contextmanager
     def open_blobs(self) -> Generator["GitBlobs"]:
-        """Open the store of the repository's objects.
-
-        Raises:
-            RevisionError: There is no git.
-        """
+        """Open the store of the repository's objects."""
         arguments = ("cat-file", "--batch")
         # Nobody reads its messages here, and a full pipe would block git.
         with _started(self.rev, self.root, *arguments, errors=DEVNULL) as process:
@@ -114,11 +106,7 @@ class GitBlobs:
         self._answers = answers
 
     def read(self, oid: str) -> bytes:
-        """Return the bytes of an object.
-
-        Raises:
-            RevisionError: It is not here, as in a partial clone.
-        """
+        """Return the bytes of an object; it may be missing, as in a partial clone."""
         try:
             self._requests.write(f"{oid}\n".encode("ascii"))
             self._requests.flush()
@@ -143,9 +131,6 @@ def open_repository(folder: str, rev: str) -> GitRepository:
     That is where the histories of ``rev`` and of the present state part, so that later
     commits of others do not count as part of a change; where it is unknown, as in a
     shallow clone, it is ``rev`` itself.
-
-    Raises:
-        RevisionError: There is no git, no repository, or no such revision.
     """
     # git would take a revision that begins with `-` for an option.
     if rev.startswith("-") or not rev.strip() or "\0" in rev:
@@ -226,15 +211,6 @@ def write_packs(
 
     Files come first, so that none is written through a link. A file over
     ``limits.file_bytes`` has its length and no content: nothing reads it.
-
-    Args:
-        repository: At the commit.
-        places: Folders, relative to the repository, whose links are written too.
-        folder: An empty folder, written as a copy of the repository's.
-        limits: Limits on the number and size of files.
-
-    Raises:
-        RevisionError: There are more files than a scan looks at, or git failed.
     """
     entries = [entry for entry in repository.entries() if _is_safe(entry.path)]
     roots = {

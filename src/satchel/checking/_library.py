@@ -96,15 +96,6 @@ def named_folders(
 
     A file means the pack that it is in, an archive means itself. A folder in another
     that was named is shown as a part of that one, so that a pack has one name.
-
-    Args:
-        paths: As they were written.
-        skip_others: Skip files that are in no pack: a list of changed files may have
-            some.
-
-    Raises:
-        MissingPathError: A path does not exist.
-        ConfigError: A file is in no pack, or a path is an address.
     """
     roots: dict[str, None] = {}
     for path in paths:
@@ -128,10 +119,6 @@ def usual_folders(
     Those are ``skills`` and the folders of clients (`satchel.clients`) with a pack in
     them. The working folder itself is returned where it is a pack, or where its packs
     are only elsewhere in it; nothing where it has none.
-
-    Args:
-        also: More folders, which a configuration file names.
-        limits: Limits on the search.
     """
     if not Path(SKILL_FILE).exists():
         likely = dict.fromkeys((*also, *PROJECT_FOLDERS))
@@ -142,11 +129,7 @@ def usual_folders(
 
 
 def count_packs(folder: str, *, limits: Limits = DEFAULT_LIMITS) -> int:
-    """Return how many packs are in a folder, also in folders of clients.
-
-    Raises:
-        SourceUnavailableError: The folder is not there, or cannot be listed.
-    """
+    """Return how many packs are in a folder, also in folders of clients."""
     results = LocalSource(folder, limits=limits, client_folders=True).scan()
     return sum(isinstance(result, Found) for result in results)
 
@@ -222,11 +205,7 @@ def _root(path: str, *, certain: bool) -> str | None:
 def open_library(
     folders: Iterable[PackFolder], *, profile: Profile, limits: Limits
 ) -> Generator[PackLibrary]:
-    """Read every pack below some folders.
-
-    Raises:
-        SourceUnavailableError: A folder gave no answer.
-    """
+    """Read every pack below some folders."""
     folders = tuple(folders)
     sources = [_source(folder, limits) for folder in folders]
     registry = Registry(

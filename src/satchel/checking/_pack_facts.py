@@ -138,10 +138,7 @@ def _facts(location: str, pack: Descriptor, folder: Path, limits: Limits) -> Pac
 def _files(
     folder: Path, limits: Limits
 ) -> Iterator[tuple[str, int, int, bytes | None]]:
-    """Yield every regular file below a folder, also those that a loader does not list.
-
-    Path, mode, size, and the bytes; None for what cannot be read or is too large.
-    """
+    """Yield path, mode, size and bytes of every file; None for what cannot be read."""
     left = limits.pack_files
     for here, folders, names in os.walk(folder):
         # In place, so that `os.walk` skips `.git` and keeps this order.

@@ -162,10 +162,7 @@ def _state(
 
 
 def _cost(library: PackLibrary) -> tuple[int, int]:
-    """Return how many skills a prompt lists, and its tokens, without a budget.
-
-    An agent accepts more packs than a strict check.
-    """
+    """Return how many skills a prompt lists, and its tokens, without a budget."""
     catalog = library.catalog
     return len(catalog), render(catalog, budget_tokens=None).tokens
 

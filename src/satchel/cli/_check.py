@@ -77,12 +77,7 @@ class CheckRun:
     changed_files: bool
 
     def run(self) -> int:
-        """Check, print, write; return the exit status.
-
-        Raises:
-            click.UsageError: Two options exclude one another.
-            NoPackError: There is no pack to check.
-        """
+        """Check, print, write; return the exit status."""
         self._refuse_mixed_options()
         settings = self._settings()
         baseline = read_baseline(self.baseline) if self.baseline else None
@@ -235,15 +230,7 @@ def _save(text: str, file: str) -> None:
 
 
 def _project_packs(config: str | None, limits: Limits) -> tuple[str, ...]:
-    """Return the folders in which a project has its skills, and print them.
-
-    ``config`` is a configuration file that names some; None is the nearest one, and
-    ``none`` no file.
-
-    Raises:
-        NoPackError: There is no pack at all.
-        MissingPathError: The file names a folder that does not exist.
-    """
+    """Return the folders in which a project has its skills, and print them."""
     configured = () if config == "none" else _configured_folders(config)
     folders = usual_folders(configured, limits=limits)
     if not folders:

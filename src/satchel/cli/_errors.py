@@ -35,11 +35,7 @@ _STATUS_2: Final = (
 
 
 def report_error(error: BaseException) -> int:
-    """Print what went wrong, and return the exit status; the only place for both.
-
-    Raises:
-        BaseException: Something that is no error of a command, such as SystemExit.
-    """
+    """Print what went wrong, and return the exit status; the only place for both."""
     # Subclasses come before OSError and SkillError: the first match wins.
     match error:
         case click.ClickException():

@@ -43,10 +43,7 @@ class Inventory(NamedTuple):
         return errors or bool(self.unresolved)
 
     def as_json(self, skills: "Satchel") -> dict[str, object]:
-        """Return what ``satchel list --json`` prints.
-
-        ``release`` is in it if everything comes from one release.
-        """
+        """Return what ``satchel list --json`` prints."""
         release = skills.registry.latest.release
         return {
             "schema_version": SCHEMA_VERSION,

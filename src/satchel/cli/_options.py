@@ -152,11 +152,6 @@ def open_named_skills(
     ``client_folders`` also searches those below a path. ``options`` are
     those of `satchel.Satchel` and fields of `satchel.Options`. Without ``sinks`` no
     event is made: most commands load nothing, and opening a sink takes time.
-
-    Raises:
-        MissingPathError: A path does not exist.
-        NoSources: There is no path, and no configuration file.
-        ConfigError: The file cannot be used, or a path is a file, but no SKILL.md.
     """
     from satchel.runtime import Options, Satchel, without_logging
 
@@ -188,9 +183,6 @@ def recording() -> Generator[tuple["UsageSink", ...]]:
     """Open the sinks of a command that loads: the user's database, by default.
 
     They get loads only: to look at skills is not to offer them.
-
-    Raises:
-        ConfigError: ``SATCHEL_USAGE`` names no sink.
     """
     from satchel.usage import LoadsOnly, Sinks
 
@@ -202,11 +194,7 @@ def recording() -> Generator[tuple["UsageSink", ...]]:
 
 
 def _settings() -> str:
-    """Return the nearest configuration file.
-
-    Raises:
-        NoSources: There is none.
-    """
+    """Return the nearest configuration file."""
     from pathlib import Path
 
     from satchel.errors import NoSources
@@ -263,11 +251,7 @@ def warn_empty(skills: "Satchel") -> None:
 
 
 def warn(skills: "Satchel") -> None:
-    """Print on standard error why skills are missing.
-
-    Sources that have none or do not answer, and ids that several packs claim; packs
-    that cannot be used are counted.
-    """
+    """Print why skills are missing; packs that cannot be used are only counted."""
     _print_findings(skills, _MISSING_SKILL_CODES)
     excluded = skills.registry.latest.excluded
     refused = sum(skill.reason == "refused" for skill in excluded)
@@ -338,9 +322,6 @@ def command_sinks() -> "tuple[UsageSink, ...]":
     """Return the sinks of a command; the caller closes them.
 
     With ``log:`` the lines go to standard error: a command sets up no other log.
-
-    Raises:
-        ConfigError: ``SATCHEL_USAGE`` names no sink.
     """
     from satchel.usage import LoggingSink, usage_sinks
 

@@ -105,17 +105,7 @@ def predict_packs(
     *,
     skip_others: bool = False,
 ) -> PredictionReport:
-    """Predict how loaders will see the packs below ``paths``.
-
-    Args:
-        paths: Packs, or folders of packs.
-        loader_names: Names of loaders, with commas between them.
-        settings: Which findings count, and how much.
-        skip_others: Skip a file that is in no pack.
-
-    Raises:
-        SkillError: A path does not exist, or a loader is not known.
-    """
+    """Predict how loaders (names with commas between them) will see the packs."""
     names = [name for text in loader_names.split(",") if (name := text.strip())]
     library = predict_library(paths, names, skip_others=skip_others)
     judged = [settings.judge(finding) for finding in library.findings]

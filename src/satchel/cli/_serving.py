@@ -70,13 +70,7 @@ _NEEDED: Final = ("mcp", "prometheus_client", "starlette", "uvicorn")
 
 
 def serve(options: ServeOptions) -> int:
-    """Serve until somebody stops it; return the exit status.
-
-    Raises:
-        ExtraMissingError: The extra ``serve`` is not installed.
-        ConfigError: An option, a variable or a file of tokens cannot be used.
-        SkillError: As for `satchel.cli._options.open_skills`.
-    """
+    """Serve until somebody stops it; return the exit status."""
     if any(find_spec(module) is None for module in _NEEDED):
         raise ExtraMissingError("satchel serve", "serve")
     # Options first: reading the skills may take long, and a wrong option needs none.
@@ -139,13 +133,7 @@ def measure(metrics: "MetricsSink", library: "ServedLibrary") -> None:
 
 
 def guard_settings(options: ServeOptions) -> "GuardSettings":
-    """Return who may call, by the options and by ``SATCHEL_TOKEN``.
-
-    Raises:
-        ConfigError: One of them cannot be used; or the address is not loopback, and
-            callers need no token.
-        MissingPathError: A file of tokens does not exist.
-    """
+    """Return who may call, by the options and by ``SATCHEL_TOKEN``."""
     from satchel.server import GuardSettings, check_bind, open_tokens
 
     file, several = options["token_file"], options["tokens"]

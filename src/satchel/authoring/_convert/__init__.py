@@ -1,5 +1,1 @@
-"""Packs from other formats, into other formats, and into the folders of clients.
-
-Readers make drafts of what they read, each with findings about what could not be
-carried over; one writer puts drafts into folders.
-"""
+"""Packs from other formats to drafts, and drafts into folders, clients' too."""

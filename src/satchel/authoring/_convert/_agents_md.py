@@ -45,15 +45,7 @@ def read_agents_md(
     split: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Conversion]:
-    """Yield a pack of the whole file; or one of each section, what is before it first.
-
-    Args:
-        path: The file.
-        dialect: The dialect of the packs; None is for clients.
-        name: What to call the pack; empty is its title, or the folder's name.
-        split: Whether each heading of level 2 begins a pack of its own.
-        limits: Bounds on what is read.
-    """
+    """Yield a pack of the file; or of each section, with what is before them first."""
     page = read_file(path, limits)
     if isinstance(page, Conversion):
         yield page

@@ -1,8 +1,4 @@
-"""A pack built of what another format has, in any dialect.
-
-Where there is no description, it is taken from the text: the text's own first
-sentences, never ours.
-"""
+"""A pack built of what another format has; without a description, of its own words."""
 
 import json
 import re

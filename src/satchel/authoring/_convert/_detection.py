@@ -47,13 +47,7 @@ class Detected(NamedTuple):
 def detect(path: str, kind: str = "") -> list[Detected]:
     """Return what to convert at a path: several where one kind has two places.
 
-    Args:
-        path: A file, or a folder; of a project, too.
-        kind: The kind to look for; empty is the only one that is there.
-
-    Raises:
-        MissingPathError: There is nothing at the path.
-        ConfigError: There is nothing of that kind, or there are several kinds.
+    Without a ``kind`` it is the only one that is there.
     """
     if not os.path.lexists(path):
         raise MissingPathError(path)
@@ -122,10 +116,7 @@ def _in_folder(path: str) -> Iterator[Detected]:
 
 
 def _place_in(path: str, form: ForeignFormat) -> str | None:
-    """Return where a project has files of a format; the path itself may be the place.
-
-    None where it has none.
-    """
+    """Return where a project has files of a format: at the path itself, or below it."""
     whole = path.rstrip("/") or "/"
     inner = f"{whole}/{form.place}" if whole != os.curdir else form.place
     if form.whole:

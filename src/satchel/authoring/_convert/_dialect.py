@@ -1,7 +1,6 @@
 """A SKILL.md from one dialect to the other: the body keeps its bytes.
 
-The frontmatter is edited, not rewritten, wherever that works; then the result is
-read back, and is given up unless it means what the file meant.
+The frontmatter is edited, not rewritten, wherever that works.
 """
 
 from collections.abc import Mapping
@@ -61,14 +60,6 @@ def rewrite(  # noqa: PLR0913 - keywords, each with a default
 
     What the fields mean, and every byte of the body, stay as they were. Frontmatter
     that every parser but ours refuses is repaired, with a finding for each repair.
-
-    Args:
-        data: The whole file.
-        dialect: The dialect to write; None only repairs what is broken.
-        name: The name to give it; empty keeps its own.
-        directory: The pack's folder, whose name is used for a missing one.
-        path: What findings call the file.
-        limits: Bounds on what is read.
     """
     parsed = parse(
         data, profile="lenient", path=path, directory=directory, limits=limits

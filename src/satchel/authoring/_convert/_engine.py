@@ -99,11 +99,7 @@ def convert(options: ConvertOptions) -> Iterator[ConversionResult]:
 def _destination(
     thing: Detected, target: ConvertTarget, options: ConvertOptions
 ) -> str:
-    """Return the folder that packs go to; empty for their own.
-
-    Raises:
-        ConfigError: It has to be named, and was not; or it was, and nothing goes there.
-    """
+    """Return the folder that packs go to; empty for their own."""
     source = options.source
     if options.in_place:
         if options.values:

@@ -86,18 +86,7 @@ FORMATS: Final = (
 def read_format(
     path: str, form: ForeignFormat, dialect: Dialect | None, name: str, limits: Limits
 ) -> Iterator[Conversion]:
-    """Yield a pack for each file: of one file, or of a folder of them.
-
-    Args:
-        path: The file or the folder.
-        form: The format of its files.
-        dialect: The dialect of the packs; None is for clients.
-        name: What to call the pack of one file; empty is the file's own name.
-        limits: Bounds on what is read.
-
-    Raises:
-        ConfigError: The folder holds none.
-    """
+    """Yield a pack for each file: of one file, or of a folder of them."""
     for page in pages_at(path, form.suffix, limits, name):
         if isinstance(page, Conversion):
             yield page

@@ -66,10 +66,7 @@ def render_known(text: str, values: Mapping[str, str], path: str) -> RenderedMar
 def as_text_only(text: str, path: str, line: int = 0) -> RenderedMarkup:
     """Return a text that was never run so that no client runs what is in it.
 
-    Args:
-        text: What was text to the program that read it.
-        path: What the finding calls the file.
-        line: How many lines of the file come before the text.
+    ``line`` is how many lines of the file come before the text.
     """
     commands = {**_places(_RUN, text, line), **_places(_RUN_BLOCK, text, line)}
     if not commands:
@@ -83,13 +80,8 @@ def as_text_only(text: str, path: str, line: int = 0) -> RenderedMarkup:
 def run_as_before(before: str, after: str, path: str, line: int = 0) -> RenderedMarkup:
     """Return a filled text in which clients run what they ran before, and no value.
 
-    A command that a value is in, or that values make, becomes text.
-
-    Args:
-        before: The text with its placeholders.
-        after: The same, filled.
-        path: What the finding calls the file.
-        line: How many lines of the file come before the text.
+    A command that a value is in, or that values make, becomes text. ``line`` is how
+    many lines of the file come before it.
     """
     ran = {run[0] for mark in (_RUN, _BLOCK) for run in mark.finditer(before)}
     stopped: _Lines = {}

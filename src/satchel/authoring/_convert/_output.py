@@ -1,8 +1,6 @@
 """Drafts to folders: the one place of a conversion that writes.
 
-A pack is complete or not there. What is there already and differs is never touched,
-unless that was asked for; then only a pack is replaced, and only one that holds nothing
-a pack does not list.
+A pack is complete or not there; what is there and differs is replaced only if asked.
 """
 
 import os
@@ -27,11 +25,7 @@ _ANY_SIZE: Final = Limits(pack_files=1_000_000, pack_depth=255, pack_bytes=1 << 
 
 
 def check_place(out: str) -> None:
-    """Check that packs can be written into ``out``, which need not be there yet.
-
-    Raises:
-        ConfigError: A file or a dead link is there, or the user may not write there.
-    """
+    """Check that packs can be written into ``out``, which need not be there yet."""
     for folder in (Path(out), *Path(out).parents):
         if not os.path.lexists(folder):
             continue
@@ -47,11 +41,8 @@ def put_pack(
 ) -> ConversionResult:
     """Put a draft into ``out``, in a folder of its name; return what became of it.
 
-    Equal files are ``unchanged``. Others are ``refused`` unless ``overwrite``, and
-    then ``updated``. A rehearsal writes nothing, and returns the same.
-
-    Raises:
-        OSError: It cannot be written.
+    Equal files are ``unchanged``; others are ``refused`` unless ``overwrite``. A
+    rehearsal writes nothing, and returns the same.
     """
     draft = conversion.draft
     if draft is None:
@@ -69,11 +60,7 @@ def put_pack(
 def replace_skill_md(
     conversion: Conversion, *, root: str, rehearse: bool = False
 ) -> ConversionResult:
-    """Put the SKILL.md of a draft into the pack that it was read from.
-
-    Raises:
-        OSError: It cannot be written.
-    """
+    """Put the SKILL.md of a draft into the pack that it was read from."""
     draft, shown = conversion.draft, conversion.source
     if draft is None:
         return ConversionResult(conversion, shown, "refused")

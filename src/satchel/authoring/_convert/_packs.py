@@ -35,9 +35,6 @@ def read_packs(root: str, *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Conver
 
     What no pack lists, dot-files and keys for instance, is left out with a finding, and
     so is a link. What is there and is not a pack comes last, without a draft.
-
-    Raises:
-        SourceUnavailableError: The folder cannot be listed.
     """
     source = folder(root, limits=limits)
     packs: list[Found] = []

@@ -63,10 +63,7 @@ class ForeignPage:
         return ["name"] if name == portable_name(self.name) else []
 
     def others(self, read: Collection[str]) -> dict[str, Json]:
-        """Return the fields but those that were read; numbers as they were written.
-
-        A field that holds something else than it should was not read.
-        """
+        """Return the fields but those that were read; numbers as they were written."""
         root = cast("dict[str, Json]", self.fields.root)
         return {
             key: value if (text := self.fields.text(key)) is None else text
@@ -133,16 +130,6 @@ def pages_at(
     """Yield each file whose name ends so, in the order of their paths.
 
     What is there and cannot be read, a link for instance, comes last, without a draft.
-
-    Args:
-        path: One such file, or a folder of them.
-        suffix: The end of their names, which is not part of the name of a page.
-        limits: Bounds on what is read.
-        name: What to call the page of a file; empty is its own name.
-
-    Raises:
-        ConfigError: No file in the folder ends so.
-        LimitExceededError: The folder holds more than a pack may.
     """
     if not Path(path).is_dir():
         yield _named(read_file(path, limits), suffix, name)

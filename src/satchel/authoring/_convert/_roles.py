@@ -1,7 +1,6 @@
 """Role templates to packs: ``roles/<role>/{system_prompt.md, task_prompt.md, ...}``.
 
-The prompt is the body, word for word; every other file of the role goes along. The
-templates stay where they are.
+The prompt is the body, word for word; every other file of the role goes along.
 """
 
 import json
@@ -28,10 +27,7 @@ _CONFIG: Final = "config.yaml"
 
 
 def roles_folder(path: str) -> str:
-    """Return the folder with a folder for each role, for ``templates`` or itself.
-
-    A folder of one role gives its parent.
-    """
+    """Return the folder of all roles, for ``templates``, itself, or one role in it."""
     if os.path.isfile(os.path.join(path, SYSTEM_PROMPT)):  # noqa: PTH113, PTH118
         return folder_above(path)
     inner = os.path.join(path, "roles")  # noqa: PTH118 - as the user writes it
@@ -66,18 +62,7 @@ def read_roles(
     *,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Conversion]:
-    """Yield a pack for each role, sorted by name.
-
-    Args:
-        path: A folder of roles, the folder around it, or the folder of one role.
-        dialect: The dialect of the packs; None is for clients.
-        values: By the name of a placeholder; what has none stays, and is reported.
-        limits: Bounds on what is read.
-
-    Raises:
-        OSError: The folder cannot be listed.
-        ConfigError: It holds no role.
-    """
+    """Yield a pack for each role, sorted by name."""
     root = roles_folder(path)
     entries = [
         entry

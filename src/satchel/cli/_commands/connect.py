@@ -135,11 +135,7 @@ def _may_replace(
 
 
 def _start_command(client: "McpClient", paths: tuple[str, ...]) -> "ServerAddress":
-    """Return the command by which the client starts the server, in any folder.
-
-    Raises:
-        ConfigError: No skills are named, and the client starts it in any folder.
-    """
+    """Return the command by which the client starts the server, in any folder."""
     from satchel.cli._connect._clients import StdioCommand
 
     if not paths and client.personal:

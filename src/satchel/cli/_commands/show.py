@@ -220,13 +220,7 @@ _SUGGESTIONS: Final = 3
 
 
 def show_layers(name: str, paths: tuple[str, ...]) -> None:
-    """Print where each field, the body and each file of a skill comes from.
-
-    Raises:
-        DuplicateSkillError: Two packs in different folders have this name.
-        SkillNotFoundError: No layer has such a skill.
-        SkillError: The layers cannot be merged.
-    """
+    """Print where each field, the body and each file of a skill comes from."""
     with closing(_open_layers(paths)) as source:
         explained = _explained(source, name)
     layers = [layer for layer, _ in explained.layers]

@@ -119,11 +119,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 
 def _file(db: str | None) -> str:
-    """Return the file to read.
-
-    Raises:
-        ConfigError: Events are not stored in a file.
-    """
+    """Return the file to read."""
     import os
 
     from satchel.usage import VARIABLE, parse_location
@@ -147,12 +143,7 @@ def _report(
     *,
     named: bool,
 ) -> "UsageReport":
-    """Read the events and make the report.
-
-    Raises:
-        MissingPathError: A file that was named does not exist.
-        ConfigError: It is no file of events.
-    """
+    """Read the events and make the report."""
     from satchel.errors import MissingPathError
     from satchel.usage import (
         Records,

@@ -1,4 +1,1 @@
-"""``satchel connect``: entries for this server in the files of MCP clients.
-
-Nothing here needs a server, or its libraries.
-"""
+"""``satchel connect``: entries in the files of MCP clients; it needs no server."""

@@ -18,10 +18,6 @@ class HttpAddress:
     """A server at a URL; ``token_env`` names the variable that holds its token.
 
     The token itself is in no file. A URL without a path means ``/mcp``.
-
-    Raises:
-        ConfigError: It is no HTTP URL, or has a name or a password in it; or
-            ``token_env`` is not the name of a variable.
     """
 
     url: str

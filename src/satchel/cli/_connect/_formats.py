@@ -1,8 +1,6 @@
 """A server's entry in a client's JSON or TOML file; everything else stays as it is.
 
-The text is edited, not written again, so that numbers, escapes, comments and the look
-of the file stay. The result is parsed, and must differ in this entry only. A TOML
-library that edits would be one more dependency of every agent for one client.
+The text is edited, so that numbers, escapes, comments and the look of the file stay.
 """
 
 import json
@@ -35,11 +33,7 @@ def block(kind: FileKind, servers: str, name: str, entry: Mapping[str, Any]) -> 
 
 
 def entry_in(client: McpClient, text: str, where: str, name: str) -> dict[str, Any]:
-    """Return the entry of this name that a file has; empty if it has none.
-
-    Raises:
-        ConfigError: It is not TOML, or not plain JSON.
-    """
+    """Return the entry of this name that a file has; empty if it has none."""
     document = _parse(client.kind, text.removeprefix("\ufeff"), where)
     return _dict(_dict(document.get(client.servers)).get(name))
 
@@ -51,10 +45,6 @@ def put_entry(
 
     Keys of the entry that do not say how the server is reached stay. An empty text is a
     new file.
-
-    Raises:
-        ConfigError: It is not TOML or plain JSON, or written in a way that cannot be
-            edited here.
     """
     kind, servers = client.kind, client.servers
     # The parsers refuse a byte order mark; it is put back at the end.
@@ -191,10 +181,7 @@ class _JsonStyle:
 
 
 def _members(text: str, at: int) -> tuple[_Members, int]:
-    """Return the members of the object that begins at ``at``, and where it closes.
-
-    The text is valid JSON.
-    """
+    """Return the members of the object that begins at ``at``, and where it closes."""
     members: _Members = {}
     at = _skip(text, at + 1)
     while text[at] != "}":

@@ -37,11 +37,6 @@ def write_config(
     The file is replaced as a whole, or not at all; behind a link, its target is.
     ``may_replace`` is called if another server has the name: with how that one is
     reached, and how this one is. None replaces it.
-
-    Raises:
-        ConfigError: It cannot be read, or cannot be changed without loss; or another
-            server has the name, and may not be replaced.
-        OSError: It cannot be written.
     """
     # Dotfiles are often links into a repository; the link has to stay.
     target = Path(os.path.realpath(file))
