@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from satchel.cli import main
 
-__all__ = ["HOSTILE_BYTES", "run", "run_process", "run_terminal", "write_pack"]
+__all__ = ["HOSTILE_BYTES", "run", "run_process", "run_terminal", "tree", "write_pack"]
 
 # ESC, OSC 8, BEL, carriage return, C1, bidirectional override, tag character, DEL.
 HOSTILE_BYTES: Final = (
@@ -29,6 +29,15 @@ def write_pack(
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
     return folder
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of each file below a folder, by its path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def run(*arguments: str, width: int | None = 80) -> Result:
@@ -52,8 +61,13 @@ def run_process(
     )
 
 
-def run_terminal(*arguments: str, cwd: Path, columns: int = 80) -> bytes:
-    """Run a command on a terminal of its own; return every byte that reached it."""
+def run_terminal(
+    *arguments: str, cwd: Path, columns: int = 80, answers: Sequence[str] = ()
+) -> bytes:
+    """Run a command on a terminal of its own; return every byte that reached it.
+
+    The answers are typed one by one, each when the command asks for it.
+    """
     import fcntl
     import pty
     import struct
@@ -71,9 +85,13 @@ def run_terminal(*arguments: str, cwd: Path, columns: int = 80) -> bytes:
     )
     os.close(theirs)
     seen = bytearray()
+    waiting = list(answers)
     try:
         while piece := _read(ours):
             seen += piece
+            if waiting and seen.endswith(b": "):
+                os.write(ours, waiting.pop(0).encode() + b"\n")
+                seen += b"\n"
     finally:
         os.close(ours)
         process.wait(60)

@@ -20,12 +20,13 @@ BAD = "---\nname: bad\n---\n# Bad\n\nDo.\n"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    write_pack(tmp_path / "skills" / "good", GOOD)
-    write_pack(tmp_path / "odd", ODD)
-    write_pack(tmp_path / "bad", BAD)
-    return tmp_path
+def folder(here: Path) -> Path:
+    write_pack(here / "skills" / "good", GOOD)
+    write_pack(here / "odd", ODD)
+    write_pack(here / "bad", BAD)
+    (here / "notes.txt").write_text("no JSON", "utf-8")
+    (here / "x.skill").write_bytes(b"x")
+    return here
 
 
 @pytest.mark.row("A33")
@@ -48,11 +49,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("skills --format nope", 2),
         ("", 0),
         ("--config none skills/good", 0),
+        ("x.skill", 1),
     ],
 )
-def test_statuses(arguments: str, status: int, folder: Path) -> None:
-    (folder / "notes.txt").write_text("no JSON", "utf-8")
-
+def test_statuses(arguments: str, status: int) -> None:
     assert run("check", *arguments.split()).exit_code == status
 
 
@@ -71,9 +71,7 @@ def test_every_format_fails_alike(style: str) -> None:
 @pytest.mark.parametrize("written", ["bad", "./bad", "bad/SKILL.md", "{folder}/bad"])
 def test_paths_begin_as_they_were_written(written: str, folder: Path) -> None:
     written = written.format(folder=folder)
-    finding = json.loads(run("check", written, "--format", "json").stdout)["findings"][
-        0
-    ]
+    [finding] = json.loads(run("check", written, "--format", "json").stdout)["findings"]
 
     assert finding["path"] == f"{written.removesuffix('/SKILL.md')}/SKILL.md"
 
@@ -86,13 +84,6 @@ def test_a_pack_is_checked_from_within(
 
     assert run("check", ".").exit_code == 0
     assert run("check", "SKILL.md").exit_code == 0
-
-
-def test_a_pack_reached_twice_is_checked_once() -> None:
-    result = run("check", "bad", "bad", "bad/SKILL.md")
-
-    assert result.stdout.count("error missing-description") == 1
-    assert "1 pack checked: 1 error" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -109,8 +100,7 @@ def test_a_pack_reached_twice_is_checked_once() -> None:
 def test_however_a_pack_is_written_it_is_checked_once(
     paths: tuple[str, ...], folder: Path
 ) -> None:
-    shutil.copytree(folder / "bad", folder / "skills" / "bad")
-    shutil.rmtree(folder / "bad")
+    shutil.move(folder / "bad", folder / "skills")
     result = run("check", *(path.replace("HERE", str(folder)) for path in paths))
 
     assert result.stdout.count("error missing-description") == 1
@@ -143,31 +133,17 @@ def test_an_archive_is_checked_and_never_fixed(name: str, folder: Path) -> None:
     assert passed_by.exit_code == (1 if name == "bad.skill" else 0)
 
 
-def test_what_cannot_be_taken_apart_is_a_finding(folder: Path) -> None:
-    (folder / "x.skill").write_bytes(b"x")
-    result = run("check", "x.skill")
-
-    assert result.exit_code == 1
-    assert "x.skill: error unsafe-archive" in result.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ("https://example.org/x", "an address cannot be checked"),
         ("x.skill --since main", "x.skill is an archive"),
         ("skills --baseline gone.json", "gone.json: no such file"),
-        (
-            "no\x1b[31m\x85::error::x",
-            "Error: no<U+001B>[31m<U+0085>::error::x: no such",
-        ),
+        ("no\x1b[31m\x85::error::x", "no<U+001B>[31m<U+0085>::error::x: no such"),
         ("skills --also json=no\x1b/x", "Error: no<U+001B>/x: no such"),
     ],
 )
-def test_what_cannot_be_checked_is_said(
-    arguments: str, message: str, folder: Path
-) -> None:
-    (folder / "x.skill").write_bytes(b"x")
+def test_what_cannot_be_checked_is_said(arguments: str, message: str) -> None:
     result = run("check", *arguments.split(" "))
 
     assert result.exit_code == 2
@@ -176,13 +152,11 @@ def test_what_cannot_be_checked_is_said(
 
 @pytest.mark.row("R37")
 def test_a_baseline_forgives_what_it_knows(folder: Path) -> None:
-    names = folder / "known.json"
-    names.write_text(run("check", "bad", "--format", "json").stdout, "utf-8")
-    (folder / "bad" / "SKILL.md").write_text(f"{BAD}\nMore.\n", "utf-8")
+    run("check", "bad", "--also", "json=known.json")
+    write_pack(folder / "bad", f"{BAD}\nMore.\n")
     same = run("check", "bad", "--baseline", "known.json")
-    more = run(
-        "check", "bad", "odd", "--baseline", "known.json", "--fail-on", "warning"
-    )
+    arguments = ("--baseline", "known.json", "--fail-on", "warning")
+    more = run("check", "bad", "odd", *arguments)
 
     assert same.exit_code == 0
     assert "(1 more in the baseline)" in same.stdout
@@ -190,21 +164,19 @@ def test_a_baseline_forgives_what_it_knows(folder: Path) -> None:
     assert "missing-description" not in more.stdout
 
 
-def test_the_profile_decides_what_is_accepted(folder: Path) -> None:
-    text = GOOD.replace("name: good", "name: good\nauthor: Ana")
-    write_pack(folder / "good", text)
-    status = {
-        profile: run("check", "good", "--profile", profile).exit_code
-        for profile in ("strict", "spec", "lenient", "auto")
-    }
+@pytest.mark.parametrize(
+    ("profile", "status"), [("strict", 0), ("spec", 1), ("lenient", 0), ("auto", 0)]
+)
+def test_the_profile_decides_what_is_accepted(
+    profile: str, status: int, folder: Path
+) -> None:
+    write_pack(folder / "good", GOOD.replace("name: good", "name: good\nauthor: Ana"))
 
-    assert status == {"strict": 0, "spec": 1, "lenient": 0, "auto": 0}
+    assert run("check", "good", "--profile", profile).exit_code == status
 
 
 def test_what_ships_is_clean() -> None:
     """The packs in examples/ are what newcomers copy."""
-    from pathlib import Path
-
     examples = Path(__file__).parents[2] / "examples"
     clean = run("check", str(examples / "skills"), "--fail-on", "warning")
     broken = run("check", str(examples / "broken"))
@@ -213,41 +185,27 @@ def test_what_ships_is_clean() -> None:
     assert broken.exit_code == 1
 
 
-@pytest.mark.parametrize("code", codes())
-def test_every_code_is_explained(code: str) -> None:
-    result = run("explain", code)
+@pytest.mark.row("E02")
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        *((code, f"# {code}\n") for code in codes()),
+        ("extra-key", "extra-key is unknown-field here.\n\n# unknown-field\n"),
+        (
+            "invalid-markdown",
+            "invalid-markdown is reported as one of these:\ndead",
+        ),
+    ],
+)
+def test_every_code_is_explained(name: str, begins: str) -> None:
+    """Also by its name in another linter."""
+    result = run("explain", name)
 
     assert result.exit_code == 0
-    assert result.stdout.startswith(f"# {code}\n")
+    assert result.stdout.startswith(begins)
 
 
 def test_without_a_code_all_are_listed() -> None:
     result = run("explain", width=None)
 
     assert [line.split()[0] for line in result.stdout.splitlines()] == list(codes())
-
-
-def test_an_unknown_code_is_status_2_with_a_hint() -> None:
-    result = run("explain", "duplicat-skill")
-
-    assert result.exit_code == 2
-    assert "did you mean duplicate-skill" in result.stderr
-
-
-@pytest.mark.row("E02")
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("extra-key", "extra-key is unknown-field here.\n\n# unknown-field\n"),
-        (
-            "invalid-markdown",
-            "invalid-markdown is reported as one of these:\ndead-anchor ",
-        ),
-        ("invalid-manifest", "# invalid-manifest\n"),
-    ],
-)
-def test_names_of_other_linters_are_explained(name: str, message: str) -> None:
-    result = run("explain", name)
-
-    assert result.exit_code == 0
-    assert result.stdout.startswith(message)

@@ -22,7 +22,7 @@ from satchel.lint._settings import thresholds_for
 from satchel.model import Finding, Limits
 
 FOLDER = Path(__file__).parents[1] / "cases" / "check"
-CASES = sorted(each for each in FOLDER.iterdir() if each.is_dir())
+CASES = sorted(case for case in FOLDER.iterdir() if case.is_dir())
 
 
 def checked(case: Path) -> tuple[Finding, ...]:
@@ -47,7 +47,7 @@ def line(finding: Finding) -> str:
     return f"{finding.severity} {finding.code} {place}"
 
 
-@pytest.mark.row("A29", "A30", "X12", "R28")
+@pytest.mark.row("A26", "A29", "A30", "A31", "A32", "G07", "R28", "R36", "X08", "X12")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every finding of the case is as expected, and says what to do."""

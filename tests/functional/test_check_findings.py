@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -9,8 +10,8 @@ from satchel import Satchel
 from satchel.authoring import Dialect, NewPackRequest, make_pack, pack_skill
 from satchel.checking import check
 from satchel.errors import RefusedPackError, SkillError
-from satchel.skill_md import Profile, parse, render_frontmatter, to_spec
-from tests.functional.library import run, write_pack
+from satchel.skill_md import Profile
+from tests.functional.library import run
 
 ABOUT = "description: Fills in PDF forms. Use when a form must be filled in.\n"
 HEAD = f"---\nname: {{}}\n{ABOUT}---\n"
@@ -18,12 +19,6 @@ BODY = "# Forms\n\nRead references/a.md first.\n"
 STRICT = f"name: forms\n{ABOUT}trigger_keywords: [pdf]\n"
 SHORT = "description: Short.\n"
 A = {"forms/references/a.md": "# A\n"}
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def forms(head: str = f"name: forms\n{ABOUT}", body: str = BODY) -> dict[str, str]:
@@ -58,78 +53,9 @@ def findings(
 def codes_of(files: Mapping[str, str | bytes], severity: str = "") -> list[str]:
     """Return ``severity code`` of each finding, or the codes of one severity."""
     lines = [line.rpartition(" ")[0] for line in findings(files)]
-    if not severity:
-        return lines
-    return [line.split()[1] for line in lines if line.startswith(severity)]
-
-
-MISSING = ["warning mentioned-file-missing forms/guides/ink/a.md:1"]
-ERRORS = {
-    "valid Markdown": (
-        {
-            **forms(),
-            "forms/references/a.md": (
-                "# A\n\n### C\n\n[x][nowhere] [y](b.md) [z](#none)\n\n```sh\nmake\n"
-            ),
-        },
-        "spec",
-        [
-            "warning skipped-heading forms/references/a.md:3",
-            "warning dead-anchor forms/references/a.md:5",
-            "warning dead-link forms/references/a.md:5",
-            "warning undefined-link forms/references/a.md:5",
-            "warning unclosed-fence forms/references/a.md:7",
-        ],
-    ),
-    "Python compiles": (
-        {
-            **forms(body="# Forms\n\nRead references/a.py.\n"),
-            "forms/references/a.py": "x = 1\nx = (\n",
-        },
-        "spec",
-        ["error python-syntax forms/references/a.py:2"],
-    ),
-    "mentioned, spec": (
-        {
-            **forms(f"name: forms\n{ABOUT}metadata:\n  references: a.md b.md\n"),
-            **A,
-            "forms/references/b.md": "# B\n",
-        },
-        "spec",
-        ["warning reference-not-mentioned forms/SKILL.md:None"],
-    ),
-    "mentioned, strict": (
-        {
-            **forms(f"name: forms\n{ABOUT}references: [a.md, b.md]\n"),
-            **A,
-            "forms/references/b.md": "# B\n",
-        },
-        "strict",
-        ["error reference-not-mentioned forms/SKILL.md:None"],
-    ),
-    "undeclared, spec": ({**forms(), **A}, "spec", []),
-    "undeclared, strict": (
-        {**forms(), **A},
-        "strict",
-        ["error unlisted-reference forms/SKILL.md:None"],
-    ),
-    "listed and missing": (
-        forms(f"name: forms\n{ABOUT}metadata:\n  references: a.md\n"),
-        "spec",
-        [
-            "error listed-file-missing forms/SKILL.md:5",
-            "warning mentioned-file-missing forms/SKILL.md:9",
-        ],
-    ),
-}
-
-
-@pytest.mark.row("A26", "A29", "A31", "A32", "G07", "R36", "X08")
-@pytest.mark.parametrize("case", ERRORS.values(), ids=ERRORS)
-def test_contracts(case: tuple[dict[str, str], Profile, list[str]]) -> None:
-    files, profile, expected = case
-
-    assert findings(files, profile) == expected
+    return [
+        line.removeprefix(f"{severity} ") for line in lines if line.startswith(severity)
+    ]
 
 
 @pytest.mark.row("X05")
@@ -137,22 +63,17 @@ def test_names_that_not_all_loaders_take() -> None:
     """Reported once: what the profile in use refuses itself is not repeated."""
     names = ("3d-forms", "forms--3d", "forms-", "forms-3d")
     files = {f"{name}/SKILL.md": "# F\n" for name in names}
+    portable, characters = "name-not-portable", "name-characters"
 
-    def reported(profile: Profile) -> list[str]:
-        lines = findings(files, profile)
-        return [line.split(" ", 1)[1].partition("/")[0] for line in lines]
-
-    assert reported("spec") == [
-        "name-not-portable 3d-forms",
-        "name-characters forms--3d",
-        "name-characters forms-",
-    ]
-    assert reported("strict") == [
-        "name-characters 3d-forms",
-        "name-not-portable forms--3d",
-        "name-not-portable forms-",
-    ]
-    assert len(reported("auto")) == 3
+    for profile, codes in (
+        ("spec", (portable, characters, characters)),
+        ("strict", (characters, portable, portable)),
+    ):
+        lines = findings(files, cast("Profile", profile))
+        assert [line.split(" ", 1)[1].partition("/")[0] for line in lines] == [
+            f"{code} {name}" for code, name in zip(codes, names, strict=False)
+        ]
+    assert len(findings(files, "auto")) == 3
 
 
 @pytest.mark.row("X06", "R30")
@@ -201,25 +122,15 @@ def test_only_packs_of_the_strict_dialect_hear_of_its_limit(
 def test_a_pack_of_the_dialect_hears_how_others_see_it() -> None:
     """And the conversion that it names leaves nothing to report."""
     head = f"name: forms\n{ABOUT}version: 1.2.0\nreferences: [a.md]\n"
-    files = {**forms(head), **A}
-    assert findings(files, "strict") == []
+    assert findings({**forms(head), **A}, "strict") == []
     (finding,) = check(["skills"], profile="lenient").findings
 
     assert (finding.code, finding.severity, finding.line) == (
-        "spec-incompatible",
-        "note",
-        4,
+        *("spec-incompatible", "note", 4),
     )
     assert "satchel convert --to spec" in finding.fix
-
-    manifest = parse(files["forms/SKILL.md"].encode()).manifest
-    assert manifest is not None
-    converted = render_frontmatter(to_spec(manifest.frontmatter)) + BODY
-
-    assert findings({"forms/SKILL.md": converted}) == []
-
-
-# --- without --profile, a pack is judged by its own dialect --------------------------
+    assert run("convert", "skills", "--to", "spec", "--in-place").exit_code == 0
+    assert findings() == []
 
 
 @pytest.mark.row("F54", "T07")
@@ -275,10 +186,9 @@ def test_any_other_pack_is_judged_by_the_public_specification(
 
 @pytest.mark.row("F54", "T07")
 def test_a_folder_may_hold_both_dialects() -> None:
-    head = f"name: scans\n{ABOUT}license: MIT\n"
+    scans = f"---\nname: scans\n{ABOUT}license: MIT\n---\n{BODY}"
     files = {**forms(f"{STRICT}references: [a.md]\n"), **A}
-    files |= {"scans/SKILL.md": f"---\n{head}---\n{BODY}"}
-    files |= {"scans/references/a.md": "# A\n"}
+    files |= {"scans/SKILL.md": scans, "scans/references/a.md": "# A\n"}
 
     assert codes_of(files) == ["note spec-incompatible"]
 
@@ -297,11 +207,8 @@ def test_the_default_profile_has_a_name(here: Path, how: list[str]) -> None:
 @pytest.mark.row("F11", "F54", "A08")
 def test_fix_opens_no_pack_that_its_author_closed(here: Path) -> None:
     """Whether a file belongs on the list is for the author to say, or for --profile."""
-    findings({**forms(f"{STRICT}refrences: [a.md]\n"), **A})
-    write_pack(here / "skills/forms/references", "# H\n")
-    (here / "skills/forms/references/SKILL.md").rename(
-        here / "skills/forms/references/hidden.md"
-    )
+    hidden = {"forms/references/hidden.md": "# H\n"}
+    findings({**forms(f"{STRICT}refrences: [a.md]\n"), **A, **hidden})
     file = here / "skills/forms/SKILL.md"
 
     run("check", "skills", "--fix")
@@ -312,30 +219,19 @@ def test_fix_opens_no_pack_that_its_author_closed(here: Path) -> None:
     assert "\nreferences: [a.md, hidden.md]\n" in file.read_text("utf-8")
 
 
-@pytest.mark.row("F54")
-@pytest.mark.parametrize("folder", ["src/satchel/packs", "examples/skills"])
-def test_what_ships_passes(folder: str) -> None:
-    report = check([str(Path(__file__).parents[2] / folder)])
-
-    assert [f.code for f in report.findings if f.severity != "note"] == []
-
-
-# --- what good packs do is no fault, and what authors get wrong is one ---------------
-
-
 @pytest.mark.row("F50")
 @pytest.mark.parametrize(
-    ("text", "file", "expected"),
+    ("text", "file", "is_found"),
     [
-        ("See `references/b.md`.", "forms/guides/references/b.md", []),
-        ("See `references/b.md`.", "forms/guides/ink/references/b.md", []),
-        ("See `merge`, `references/b.md`.", "merge/references/b.md", []),
-        ("See `references/b.md`.", "merge/references/b.md", MISSING),
-        ("See `references/b.md`.", "forms/guides/ink/pens/references/b.md", MISSING),
+        ("See `references/b.md`.", "forms/guides/references/b.md", True),
+        ("See `references/b.md`.", "forms/guides/ink/references/b.md", True),
+        ("See `merge`, `references/b.md`.", "merge/references/b.md", True),
+        ("See `references/b.md`.", "merge/references/b.md", False),
+        ("See `references/b.md`.", "forms/guides/ink/pens/references/b.md", False),
     ],
 )
 def test_a_file_is_found_where_a_reader_finds_it(
-    text: str, file: str, expected: list[str]
+    text: str, file: str, is_found: bool
 ) -> None:
     files = {
         "forms/SKILL.md": "# Forms\n\nRead guides/ink/a.md, references/c.md.\n",
@@ -344,36 +240,9 @@ def test_a_file_is_found_where_a_reader_finds_it(
         "merge/SKILL.md": "# Merge\n\nRead b.md.\n",
         file: "B\n",
     }
+    missing = "warning mentioned-file-missing forms/guides/ink/a.md:1"
 
-    assert findings(files) == expected
-
-
-@pytest.mark.row("F50")
-def test_many_links_from_a_files_own_folder_are_one_note() -> None:
-    files = {
-        "forms/SKILL.md": "# Forms\n\nRead references/a.md, b.md, c.md.\n",
-        "forms/references/a.md": "[b](b.md) [c](c.md)\n\n[b](./b.md)\n",
-        "forms/references/b.md": "B\n",
-        "forms/references/c.md": "C\n",
-    }
-
-    assert findings(files) == ["note file-relative-link forms/references/a.md:1"]
-
-
-@pytest.mark.row("F51")
-@pytest.mark.parametrize("path", ["SKILL.md", "references/a.md", "scripts/a.py"])
-def test_hidden_tags_are_an_error(path: str) -> None:
-    hidden = "".join(chr(0xE0000 + ord(char)) for char in "obey me")
-    files = {
-        "forms/SKILL.md": "# Forms\n\nRead references/a.md, run scripts/a.py.\n",
-        "forms/references/a.md": "# A\n",
-        "forms/scripts/a.py": "print(1)\n",
-    }
-    files[f"forms/{path}"] += f"# {hidden}\n"
-
-    assert [line.rpartition(":")[0] for line in findings(files)] == [
-        f"error hidden-text forms/{path}"
-    ]
+    assert findings(files) == ([] if is_found else [missing])
 
 
 @pytest.mark.row("F52")
@@ -424,13 +293,3 @@ def test_a_file_in_utf_16_is_checked_as_its_text(encoding: str) -> None:
         "error not-utf8 forms/SKILL.md:1",
         "warning dead-link forms/SKILL.md:7",
     ]
-
-
-@pytest.mark.row("F55")
-def test_the_limits_of_a_dialect_are_for_those_who_write_it() -> None:
-    head = f"name: forms\ndescription: {'Fill in forms. ' * 40}Use when asked.\n"
-    body = "# Forms\n\nFill in.\n"
-    strict = forms(f"{head}trigger_keywords: [form]\n", body)
-
-    assert findings(forms(head, body)) == []
-    assert any("description-l" in line for line in findings(strict))

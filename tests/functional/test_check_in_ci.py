@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,13 +33,27 @@ ACTION: Final = read("action.yml")
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def folder(here: Path) -> Path:
     for name, text in {"good": GOOD, "broken": BROKEN}.items():
         files = {"references/a.md": "# A\n"}
-        write_pack(tmp_path / "skills" / name, text.format(name), files)
-    (tmp_path / "README.md").write_text("# Hello\n", "utf-8")
-    return tmp_path
+        write_pack(here / "skills" / name, text.format(name), files)
+    (here / "README.md").write_text("# Hello\n", "utf-8")
+    return here
+
+
+def bash(
+    script: str, *options: str, check: bool = True, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a script as the runner does."""
+    program = shutil.which("bash")
+    assert program is not None
+    return subprocess.run(
+        [program, *options, script],
+        capture_output=True,
+        encoding="utf-8",
+        check=check,
+        env=env,
+    )
 
 
 class TestHooks:
@@ -118,13 +133,12 @@ class TestAction:
             for name, about in ACTION["inputs"].items()
         }
         values = {**given, "PATHS": given["PATH"], **inputs}
-        bash = shutil.which("bash")
-        assert bash is not None
         script = runner / "step.sh"
         script.write_text(self.STEP["run"], "utf-8")
         outputs, summary = runner / "outputs", runner / "summary"
-        done = subprocess.run(
-            [bash, "--noprofile", "--norc", "-eo", "pipefail", str(script)],
+        done = bash(
+            str(script),
+            *("--noprofile", "--norc", "-eo", "pipefail"),
             env={
                 **{k: v for k, v in values.items() if k in self.STEP["env"]},
                 "PATH": os.environ["PATH"],
@@ -133,8 +147,6 @@ class TestAction:
                 "GITHUB_OUTPUT": str(outputs),
                 "GITHUB_STEP_SUMMARY": str(summary),
             },
-            capture_output=True,
-            encoding="utf-8",
             check=False,
         )
         lines = outputs.read_text().splitlines()
@@ -160,18 +172,8 @@ class TestAction:
             (folder / f"{name}.py").write_text("open('ran', 'w')", "utf-8")
         script = ACTION["runs"]["steps"][0]["run"].replace(" -m venv", " -m venv -h #")
         called = [line.split() for line in script.splitlines() if " -m " in line]
-        bash = shutil.which("bash")
-        assert bash is not None
-        subprocess.run(
-            [bash, "-c", script.partition("bin=")[0]],
-            env={
-                "PATH": os.environ["PATH"],
-                "PYTHON": sys.executable,
-                "RUNNER_TEMP": ".",
-            },
-            check=True,
-            capture_output=True,
-        )
+        env = {"PATH": os.environ["PATH"], "PYTHON": sys.executable, "RUNNER_TEMP": "."}
+        bash(script.partition("bin=")[0], "-c", env=env)
 
         assert all(words[words.index("-m") - 1] == "-I" for words in called)
         assert not (folder / "ran").exists()
@@ -242,7 +244,4 @@ class TestAction:
 
     @pytest.mark.parametrize("step", ACTION["runs"]["steps"], ids=lambda s: s["name"])
     def test_its_scripts_are_bash(self, step: dict[str, str]) -> None:
-        bash = shutil.which("bash")
-        assert bash is not None
-
-        subprocess.run([bash, "-n", "-c", step["run"]], check=True)
+        bash(step["run"], "-n", "-c")

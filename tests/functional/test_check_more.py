@@ -13,16 +13,21 @@ PACK = "---\nname: {name}\n{about}{more}---\n# Forms\n\nDo it as {how} does.\n"
 ABOUT = "description: Fills in PDF forms. Use when a form must be filled in.\n"
 
 
-def put(
-    folder: Path, place: str, name: str = "", more: str = "", about: str = ABOUT
-) -> None:
+def put(place: str, name: str = "", more: str = "", about: str = ABOUT) -> None:
     name = name or place.rpartition("/")[2]
     text = PACK.format(name=name, about=about, more=more, how=place)
-    write_pack(folder / place, text, {})
+    write_pack(Path(place), text)
 
 
-def codes(folder: Path, code: str) -> list[str]:
-    return [f.path for f in check([str(folder)]).findings if f.code == code]
+def duplicates() -> list[str]:
+    findings = check(["."]).findings
+    return [f.path for f in findings if f.code == "duplicate-skill"]
+
+
+def known(*paths: str) -> None:
+    """Write the findings on these as a baseline."""
+    names = run("check", *paths, "--format", "json").stdout
+    Path("known.json").write_text(names, "utf-8")
 
 
 @pytest.mark.row("F15", "C36")
@@ -35,43 +40,37 @@ def codes(folder: Path, code: str) -> list[str]:
         ({"more": "license: [1]\n"}, {"more": "license: [1]\n"}),
         ({"about": ""}, {"about": ""}),
         ({"about": ""}, {"more": "version: [1]\n"}),
+        ({}, {"name": "none", "more": "Name: forms\n"}),
     ],
 )
 def test_a_name_claimed_twice_is_reported_whatever_else_is_wrong(
-    tmp_path: Path, one: dict[str, str], other: dict[str, str]
+    one: dict[str, str], other: dict[str, str]
 ) -> None:
-    put(tmp_path, "a/forms", **one)
-    put(tmp_path, "b/forms", **other)
+    put("a/forms", **one)
+    put("b/forms", **other)
+    skill = Path("b/forms/SKILL.md")
+    skill.write_text(skill.read_text("utf-8").replace("name: none\n", ""), "utf-8")
 
-    assert codes(tmp_path, "duplicate-skill") == [f"{tmp_path}/b/forms/SKILL.md"]
-
-
-@pytest.mark.row("F15")
-def test_a_misspelled_name_is_claimed_too(tmp_path: Path) -> None:
-    put(tmp_path, "a/forms")
-    write_pack(tmp_path / "b/forms", f"---\nName: forms\n{ABOUT}---\n# B\n\nDo.\n", {})
-
-    assert codes(tmp_path, "duplicate-skill") == [f"{tmp_path}/b/forms/SKILL.md"]
+    assert duplicates() == ["./b/forms/SKILL.md"]
 
 
 @pytest.mark.row("F15")
-def test_copies_and_files_without_frontmatter_claim_nothing(tmp_path: Path) -> None:
-    for place in ("a/forms", "b/forms"):
-        text = PACK.format(name="forms", about=ABOUT, more="bogus: 1\n", how="it")
-        write_pack(tmp_path / place, text, {})
-        write_pack(tmp_path / place.replace("forms", "none"), f"# {place}\n", {})
+def test_copies_and_files_without_frontmatter_claim_nothing() -> None:
+    text = PACK.format(name="forms", about=ABOUT, more="bogus: 1\n", how="it")
+    for place in ("a", "b"):
+        write_pack(Path(place, "forms"), text)
+        write_pack(Path(place, "none"), f"# {place}\n")
 
-    assert codes(tmp_path, "duplicate-skill") == []
+    assert duplicates() == []
 
 
 @pytest.mark.row("F15", "R28")
-def test_key_material_is_named_without_what_it_holds(tmp_path: Path) -> None:
-    put(tmp_path, "forms")
-    (tmp_path / "forms/.env").write_text("TOKEN=hunter2\n", "utf-8")
-    (tmp_path / "forms/keys").mkdir()
-    (tmp_path / "forms/keys/id_rsa").write_text("hunter2\n", "utf-8")
+def test_key_material_is_named_without_what_it_holds() -> None:
+    put("forms")
+    write_pack(Path("forms/keys"), "", {"../.env": "hunter2\n", "id_rsa": "hunter2\n"})
+    Path("forms/keys/SKILL.md").unlink()
 
-    message = run("check", str(tmp_path)).stdout
+    message = run("check", "forms").stdout
 
     assert "key material (2 entries): .env, keys/id_rsa" in message
     assert "hunter2" not in message
@@ -80,20 +79,18 @@ def test_key_material_is_named_without_what_it_holds(tmp_path: Path) -> None:
 @pytest.mark.row("F15")
 @pytest.mark.parametrize("to", ["moved", "deep/er/moved", "."])
 def test_a_baseline_holds_wherever_the_library_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str
+    here: Path, monkeypatch: pytest.MonkeyPatch, to: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    put(tmp_path, "lib/a/forms", more="bogus: 1\n")
-    put(tmp_path, "lib/b/forms")
-    names = run("check", "lib", "--format", "json").stdout
-    (tmp_path / "known.json").write_text(names, "utf-8")
+    put("lib/a/forms", more="bogus: 1\n")
+    put("lib/b/forms")
+    known("lib")
     if to == ".":
-        monkeypatch.chdir(tmp_path / "lib")
+        monkeypatch.chdir("lib")
     else:
-        (tmp_path / to).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "lib").rename(tmp_path / to)
+        Path(to).parent.mkdir(parents=True, exist_ok=True)
+        Path("lib").rename(to)
 
-    result = run("check", to, "--baseline", str(tmp_path / "known.json"))
+    result = run("check", to, "--baseline", str(here / "known.json"))
 
     assert result.exit_code == 0
     assert "no findings (2 more in the baseline)" in result.stdout
@@ -101,14 +98,10 @@ def test_a_baseline_holds_wherever_the_library_is(
 
 
 @pytest.mark.row("F15")
-def test_a_baseline_that_matches_nothing_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    put(tmp_path, "lib/forms", more="bogus: 1\n")
-    put(tmp_path, "other/mail", more="tags: 1\n")
-    names = run("check", "lib", "--format", "json").stdout
-    (tmp_path / "known.json").write_text(names, "utf-8")
+def test_a_baseline_that_matches_nothing_says_so() -> None:
+    put("lib/forms", more="bogus: 1\n")
+    put("other/mail", more="tags: 1\n")
+    known("lib")
 
     result = run("check", "other", "--baseline", "known.json")
 
@@ -117,35 +110,33 @@ def test_a_baseline_that_matches_nothing_says_so(
 
 
 @pytest.mark.row("F15", "T17")
-def test_a_baseline_of_before_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("path", ["lib", "./lib"])
+def test_a_baseline_of_before_is_read(path: str) -> None:
     """It has no places: its paths are compared as they are printed."""
-    monkeypatch.chdir(tmp_path)
-    put(tmp_path, "lib/forms", more="bogus: 1\n")
-    names = json.loads(run("check", "lib", "--format", "json").stdout)
+    put("lib/forms", more="bogus: 1\n")
+    known("lib")
+    names = json.loads(Path("known.json").read_text("utf-8"))
     del names["places"]
-    (tmp_path / "known.json").write_text(json.dumps(names), "utf-8")
+    Path("known.json").write_text(json.dumps(names), "utf-8")
 
-    assert run("check", "lib", "--baseline", "known.json").exit_code == 0
-    assert run("check", "./lib", "--baseline", "known.json").exit_code == 0
+    assert run("check", path, "--baseline", "known.json").exit_code == 0
 
 
 @pytest.mark.row("F55")
-def test_every_command_counts_the_same_packs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_counts_the_same_packs(here: Path) -> None:
     """Or says what makes the difference: refused, claimed twice, disabled, a copy."""
-    monkeypatch.chdir(tmp_path)
-    commit(tmp_path)
-    for name in ("mail", "scan", "odd"):
-        put(tmp_path, f"lib/{name}", more="bogus: 1\n" if name == "odd" else "")
-    put(tmp_path, "lib/a/twice")
-    put(tmp_path, "lib/b/twice")
-    put(tmp_path, "lib/none", about="")
+    commit(here)
+    put("lib/mail")
+    assert run("list", "--skills", "lib").stderr == ""
+    assert "  1 skill listed\n" in run("doctor", "--skills", "lib").stdout
+    for name in ("scan", "a/twice", "b/twice"):
+        put(f"lib/{name}")
+    put("lib/odd", more="bogus: 1\n")
+    put("lib/none", about="")
     for place in ("lib/c/copy", "lib/d/copy"):
-        text = PACK.format(name="copy", about=ABOUT, more="", how="it")
-        write_pack(tmp_path / place, text, {})
+        write_pack(
+            Path(place), PACK.format(name="copy", about=ABOUT, more="", how="it")
+        )
     message = (
         "8 packs: 4 skills listed; not listed: 2 of a name claimed twice, 1 refused, "
         "1 copy of another"
@@ -155,14 +146,5 @@ def test_every_command_counts_the_same_packs(
     assert message in run("list", "--skills", "lib").stderr
     assert message in run("doctor", "--skills", "lib").stdout
     since = run("check", "lib", "--since", "HEAD").stdout
-    assert "0 -> 4 skills" in since
-    assert "4 of 8 packs not listed" in since
-    assert "8 packs checked" in since
-
-
-@pytest.mark.row("F55")
-def test_where_all_are_listed_nothing_is_explained(tmp_path: Path) -> None:
-    put(tmp_path, "mail")
-
-    assert run("list", "--skills", str(tmp_path)).stderr == ""
-    assert "  1 skill listed\n" in run("doctor", "--skills", str(tmp_path)).stdout
+    for part in ("0 -> 4 skills", "4 of 8 packs not listed", "8 packs checked"):
+        assert part in since

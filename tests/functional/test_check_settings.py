@@ -5,18 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.library import run, run_terminal, write_pack
+from tests.functional.library import run, run_terminal, tree, write_pack
 
 BARE = "---\nname: {}\ndescription: Use it when testing.\n---\nDo.\n"
 COLON = "---\nname: {}\ndescription: Use it: when testing.\n---\n# Title\n\nDo.\n"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    write_pack(tmp_path / "skills" / "bare", BARE.format("bare"))
-    write_pack(tmp_path / "skills" / "colon", COLON.format("colon"))
-    return tmp_path
+def folder(here: Path) -> Path:
+    write_pack(here / "skills" / "bare", BARE.format("bare"))
+    write_pack(here / "skills" / "colon", COLON.format("colon"))
+    return here
 
 
 def configure(folder: Path, text: str, name: str = "satchel.toml") -> None:
@@ -28,19 +27,34 @@ def found(*arguments: str) -> list[tuple[str, str]]:
     return [(item["severity"], item["code"]) for item in report["findings"]]
 
 
+NOTE, COLONS = ("note", "missing-h1"), ("error", "unquoted-colon")
+
+
 def test_the_nearest_file_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert found() == [("note", "missing-h1"), ("error", "unquoted-colon")]
+    assert found() == [NOTE, COLONS]
     configure(folder, '[lint]\nignore = ["missing-h1"]\nprofile = "lenient"\n')
-    assert found() == [("warning", "unquoted-colon")]
     configure(folder, '[tool.satchel.lint]\nselect = ["missing-h1"]', "pyproject.toml")
     assert found() == [("warning", "unquoted-colon")]
-    assert found("--config", "pyproject.toml") == [("note", "missing-h1")]
-    assert found("--config", "none") == [
-        ("note", "missing-h1"),
-        ("error", "unquoted-colon"),
-    ]
+    assert found("--config", "pyproject.toml") == [NOTE]
+    assert found("--config", "none") == [NOTE, COLONS]
     monkeypatch.chdir(folder / "skills")
     assert run("check", ".", "--format", "json").stdout.count('"code"') == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "finding"),
+    [
+        ("[lint.thresholds]\nbody_lines = 1\n", ("warning", "body-too-large")),
+        ("[limits]\nskill_md_bytes = 20\n", ("error", "limit-exceeded")),
+    ],
+)
+def test_its_numbers_reach_the_check(
+    settings: str, finding: tuple[str, str], folder: Path
+) -> None:
+    configure(folder, settings)
+
+    assert finding in found()
+    assert finding not in found("--config", "none")
 
 
 @pytest.mark.row("E02")
@@ -108,29 +122,14 @@ def test_what_is_off_is_told(folder: Path) -> None:
     )
 
 
-def test_thresholds_reach_the_rules(folder: Path) -> None:
-    configure(folder, "[lint.thresholds]\nbody_lines = 1\n")
-
-    assert ("warning", "body-too-large") in found()
-
-
-def test_limits_of_the_file_count_as_they_do_at_run_time(folder: Path) -> None:
-    configure(folder, "[limits]\nskill_md_bytes = 20\n")
-
-    assert ("error", "limit-exceeded") in found()
-    assert ("error", "limit-exceeded") not in found("--config", "none")
-
-
-def test_more_reports_are_written_as_well(folder: Path) -> None:
-    result = run(
-        *("check", "skills", "--also", "json=out.json"),
-        *("--also", "sarif=out.sarif", "--also", "text=out.txt"),
-    )
+def test_more_reports_are_written_as_well() -> None:
+    names = "json=out.json", "sarif=out.sarif", "text=out.txt"
+    result = run("check", "skills", *(w for name in names for w in ("--also", name)))
 
     assert result.stdout.startswith("skills/bare")
-    assert json.loads((folder / "out.json").read_text())["packs"] == 2
-    assert json.loads((folder / "out.sarif").read_text())["version"] == "2.1.0"
-    assert (folder / "out.txt").read_text().startswith("skills/bare/SKILL.md")
+    assert json.loads(Path("out.json").read_text())["packs"] == 2
+    assert json.loads(Path("out.sarif").read_text())["version"] == "2.1.0"
+    assert Path("out.txt").read_text().startswith("skills/bare/SKILL.md")
     assert run("check", "skills", "--also", "json=no/such/out").exit_code == 2
 
 
@@ -151,19 +150,15 @@ def test_a_line_is_shown_with_what_is_named(folder: Path) -> None:
     assert lines[-1] == "1 can be fixed by --fix. More: satchel explain name-characters"
 
 
-def test_a_terminal_gets_colours(folder: Path) -> None:
-    shown = run_terminal("check", "skills", cwd=folder)
-
-    assert b"\x1b[31merror\x1b[0m unquoted-colon" in shown
-
-
 class TestFix:
     """``--fix`` and ``--diff``."""
 
-    def test_a_diff_is_shown_and_nothing_written(self, folder: Path) -> None:
-        file = folder / "skills/colon/SKILL.md"
-        before = file.read_bytes()
-        result = run("check", "skills", "--diff")
+    @pytest.mark.parametrize("more", [(), ("--fix",)])
+    def test_a_diff_is_shown_and_nothing_written(
+        self, more: tuple[str, ...], folder: Path
+    ) -> None:
+        before = tree(folder)
+        result = run("check", "skills", "--diff", *more)
 
         assert result.stdout.startswith(
             "--- skills/colon/SKILL.md\n+++ skills/colon/SKILL.md\n@@"
@@ -171,7 +166,7 @@ class TestFix:
         assert "\n-description: Use it: when testing.\n" in result.stdout
         assert '\n+description: "Use it: when testing."\n' in result.stdout
         assert result.exit_code == 1
-        assert file.read_bytes() == before
+        assert tree(folder) == before
 
     def test_a_fix_is_shown_written_and_checked(self, folder: Path) -> None:
         result = run("check", "skills", "--fix")
@@ -182,10 +177,7 @@ class TestFix:
         assert "2 packs checked: 1 note" in result.stdout
         assert result.exit_code == again.exit_code == 0
         assert "fixed" not in again.stderr
-        assert (
-            b'"Use it: when testing."'
-            in (folder / "skills/colon/SKILL.md").read_bytes()
-        )
+        assert b'"Use it: when testing."' in tree(folder)["skills/colon/SKILL.md"]
 
     def test_a_report_for_programs_is_not_mixed_with_it(self) -> None:
         result = run("check", "skills", "--fix", "--format", "json")
@@ -203,18 +195,18 @@ class TestFix:
         assert "0 findings fixed in 0 files" in result.stderr
 
     def test_control_characters_of_a_diff_are_harmless(self, folder: Path) -> None:
-        text = COLON.format("evil").replace("Use", "\x1b[31mUse")
-        write_pack(folder / "evil", text)
-        result = run("check", "evil", "--diff")
+        write_pack(folder / "evil", COLON.format("evil").replace("Use", "\x1b[31mUse"))
+        piped = run("check", "evil", "--diff").stdout
+        shown = run_terminal("check", "skills", cwd=folder)
 
-        assert "\x1b" not in result.stdout
-        assert "<U+001B>" in result.stdout
+        assert "\x1b" not in piped
+        assert "<U+001B>" in piped
+        assert b"\x1b[31merror\x1b[0m unquoted-colon" in shown  # ours are colours
 
     @pytest.mark.parametrize("sign", ["\r", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
     def test_no_line_of_a_diff_is_forged(self, sign: str, folder: Path) -> None:
         """What Unicode calls the end of a line is none of a diff."""
-        forged = f"a{sign}+++ forged"
-        text = f"---\nname: evil\ndescription: Use: x\n---\n{forged}\n"
+        text = f"---\nname: evil\ndescription: Use: x\n---\na{sign}+++ forged\n"
         write_pack(folder / "evil", text)
         result = run("check", "evil", "--diff")
 
@@ -232,31 +224,22 @@ class TestFix:
         assert [line for line in lines if line.strip().startswith("::")] == []
         assert [line for line in lines if "##[" in line] == []
 
-    def test_to_show_and_to_fix_is_to_show(self, folder: Path) -> None:
-        before = (folder / "skills/colon/SKILL.md").read_bytes()
-        result = run("check", "skills", "--fix", "--diff")
 
-        assert "+description" in result.stdout
-        assert (folder / "skills/colon/SKILL.md").read_bytes() == before
+EARLIER = {
+    "missing-frontmatter": "Do.\n",
+    "yaml-error": "---\nname: x\ndescription: &a d\n---\n",
+    "frontmatter-shape": "---\n- a\n---\n",
+    "invalid-manifest": "---\nname: X\ndescription: d\n---\n",
+    "extra-key": "---\nname: x\ndescription: d\ntags: a\n---\n",
+    "unsafe-reference-path": "---\nname: x\ndescription: d\nreferences: [../a]\n---\n",
+    "missing-reference": "---\nname: x\ndescription: d\nreferences: [a.md]\n---\n",
+}
 
 
 @pytest.mark.row("E02", "G21")
-def test_each_earlier_code_fails_a_check(folder: Path) -> None:
+@pytest.mark.parametrize("code", EARLIER)
+def test_each_earlier_code_fails_a_check(code: str, folder: Path) -> None:
     """Where the lint of an earlier system always ended with status 0."""
-    spoilt = {
-        "missing-frontmatter": "Do.\n",
-        "yaml-error": "---\nname: x\ndescription: &a d\n---\n",
-        "frontmatter-shape": "---\n- a\n---\n",
-        "invalid-manifest": "---\nname: X\ndescription: d\n---\n",
-        "extra-key": "---\nname: x\ndescription: d\ntags: a\n---\n",
-        "unsafe-reference-path": (
-            "---\nname: x\ndescription: d\nreferences: [../a]\n---\n"
-        ),
-        "missing-reference": "---\nname: x\ndescription: d\nreferences: [a.md]\n---\n",
-    }
-    statuses = {}
-    for name, text in spoilt.items():
-        write_pack(folder / name / "x", text)
-        statuses[name] = run("check", name, "--select", name).exit_code
+    write_pack(folder / "x", EARLIER[code])
 
-    assert statuses == dict.fromkeys(spoilt, 1)
+    assert run("check", "x", "--select", code).exit_code == 1

@@ -18,23 +18,9 @@ from satchel.authoring import (
 from satchel.checking import check
 from satchel.cli import main
 from satchel.errors import SkillNotFoundError
-from tests.functional.library import run
+from tests.functional.library import run, run_terminal, tree
 
 SAID = "Fill in PDF forms. Use when a form has fields, or its user asks for one."
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def test_a_new_skill_is_made_and_says_what_comes_next(here: Path) -> None:
@@ -123,11 +109,13 @@ def test_a_role_may_get_another_description(here: Path) -> None:
 
 def test_every_role_is_offered_where_none_fits() -> None:
     result = run("new", "our-own", "--template", "role:nobody")
+    with pytest.raises(SkillNotFoundError) as caught:
+        make_pack(NewPackRequest(name="a", role="nobody"))
 
     assert result.exit_code == 2
-    said = " ".join(result.stderr.split())
-    assert all(name in said for name in role_names())
+    assert caught.value.close == role_names()
     assert len(role_names()) == 17
+    assert all(name in " ".join(result.stderr.split()) for name in role_names())
 
 
 def test_nothing_is_written_over(here: Path) -> None:
@@ -172,36 +160,37 @@ def test_what_the_system_says_is_reported_in_a_sentence(here: Path) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
+SAYS = ["--description", SAID]
+STRICT = ["--dialect", "strict"]
+CHOICE = "expected one of minimal, references"
+FIELDS = ["--references", "a.md", "--references"]
 MISSING = {
-    "name": (["--description", SAID], "satchel new NAME"),
+    "name": (SAYS, "satchel new NAME"),
     "description": (["a"], "--description"),
     "blank": (["a", "--description", "  "], "--description"),
-    "bad-name": (["My Skill!", "--description", SAID], "try my-skill"),
-    "folder-and-name": (["./our/pdf", "--description", SAID], "try pdf --in ./our"),
-    "folder-of-here": (["./pdf/", "--description", SAID], "characters; try pdf"),
-    "no-role": (["a", "--template", "role:"], "expected one of minimal, references"),
-    "no-name-near": (["3", "--description", SAID], "at most 64 characters"),
-    "too-long": (["a" * 65, "--description", SAID], f"try {'a' * 64}"),
+    "bad-name": (["My Skill!", *SAYS], "try my-skill"),
+    "folder-and-name": (["./our/pdf", *SAYS], "try pdf --in ./our"),
+    "folder-of-here": (["./pdf/", *SAYS], "characters; try pdf"),
+    "device": (["con", *SAYS], "cannot be the name of a folder: it names a device"),
+    "no-role": (["a", "--template", "role:"], CHOICE),
+    "no-name-near": (["3", *SAYS], "at most 64 characters"),
+    "too-long": (["a" * 65, *SAYS], f"try {'a' * 64}"),
     "long-description": (["a", "--description", "x" * 1025], "1025 characters"),
-    "short-description": (
-        ["a", "--description", "short", "--dialect", "strict"],
-        "20 to 500",
+    "short-description": (["a", "--description", "short", *STRICT], "20 to 500"),
+    "template": (["a", "--template", "big"], CHOICE),
+    "folder": (["a", *SAYS, "--in", ""], "the path is empty"),
+    "role-and-files": (["a", "--template", "role:vp", *FIELDS[:2]], "has its own"),
+    "strict-license": (["a", *SAYS, *STRICT, "--license", "MIT"], "--license"),
+    "up": (["a", *SAYS, "--references", "../a.md"], "slash"),
+    "key": (["a", *SAYS, "--scripts", "id_rsa"], "no pack hands out"),
+    "nothing": (["a", *SAYS, "--scripts", ""], "empty"),
+    "hidden": (["a", *SAYS, "--scripts", "\u202ea.sh"], "invisible"),
+    "control": (["a", *SAYS, "--scripts", "a\x1b.sh"], "control"),
+    "one-case": (["a", *SAYS, *FIELDS, "A.md"], "the same file"),
+    "one-accent": (
+        ["a", *SAYS, "--references", "\u00e9.md", "--references", "e\u0301.md"],
+        "the same file",
     ),
-    "template": (["a", "--template", "big"], "expected one of minimal, references"),
-    "folder": (["a", "--description", SAID, "--in", ""], "the path is empty"),
-    "role-and-files": (
-        ["a", "--template", "role:vp", "--references", "a.md"],
-        "has its own files",
-    ),
-    "strict-license": (
-        ["a", "--description", SAID, "--dialect", "strict", "--license", "MIT"],
-        "--license",
-    ),
-    "up": (["a", "--description", SAID, "--references", "../a.md"], "slash"),
-    "key": (["a", "--description", SAID, "--scripts", "id_rsa"], "no pack hands out"),
-    "nothing": (["a", "--description", SAID, "--scripts", ""], "empty"),
-    "hidden": (["a", "--description", SAID, "--scripts", "\u202ea.sh"], "invisible"),
-    "control": (["a", "--description", SAID, "--scripts", "a\x1b.sh"], "control"),
 }
 
 
@@ -218,57 +207,22 @@ def test_what_is_missing_or_wrong_is_an_error_at_once(
     assert tree(here) == {}
 
 
+GOOD_NAMES = ("a", "pdf-forms", "a1-2b", "a" * 64)
+BAD_NAMES = ("a" * 65, "3d", "a-", "a--b", "-a", "A", "a\n", "a b", "\u6280\u80fd", "")
+
+
 @pytest.mark.row("X05")
-@pytest.mark.parametrize(
-    ("name", "good"),
-    [
-        ("a", True),
-        ("pdf-forms", True),
-        ("a1-2b", True),
-        ("a" * 64, True),
-        ("a" * 65, False),
-        ("3d", False),
-        ("a-", False),
-        ("a--b", False),
-        ("-a", False),
-        ("A", False),
-        ("a\n", False),
-        ("a b", False),
-        ("\u6280\u80fd", False),
-        ("", False),
-    ],
-)
-def test_only_names_that_everybody_takes(name: str, good: bool) -> None:
-    assert (name_problem(name) == "") is good
-    if good:
-        pack = make_pack(NewPackRequest(name=name, description=SAID))
-        assert pack.files["SKILL.md"].startswith(f"---\nname: {name}\n".encode())
+@pytest.mark.parametrize("name", [*GOOD_NAMES, *BAD_NAMES])
+def test_only_names_that_everybody_takes(name: str) -> None:
+    request = NewPackRequest(name=name, description=SAID)
+
+    assert (name_problem(name) == "") is (name in GOOD_NAMES)
+    if name in GOOD_NAMES:
+        skill = make_pack(request).files["SKILL.md"]
+        assert skill.startswith(f"---\nname: {name}\n".encode())
     else:
         with pytest.raises(ValueError, match="name"):
-            make_pack(NewPackRequest(name=name, description=SAID))
-
-
-@pytest.mark.parametrize("name", ["con", "aux", "com1"])
-def test_no_skill_is_called_like_a_device(here: Path, name: str) -> None:
-    result = run("new", name, "--description", SAID)
-
-    assert result.exit_code == 2
-    assert (
-        f"'{name}' cannot be the name of a folder: it names a device" in result.stderr
-    )
-    assert not list(here.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("one", "other"), [("a.md", "A.md"), ("\u00e9.md", "e\u0301.md")]
-)
-def test_no_two_files_are_one_on_some_systems(here: Path, one: str, other: str) -> None:
-    files = ("--references", one, "--references", other)
-    result = run("new", "pdf-forms", "--description", SAID, *files)
-
-    assert result.exit_code == 2
-    assert "the same file" in result.stderr
-    assert not list(here.iterdir())
+            make_pack(request)
 
 
 def test_warnings_about_a_description_come_at_once() -> None:
@@ -279,41 +233,12 @@ def test_warnings_about_a_description_come_at_once() -> None:
 
 
 def test_on_a_terminal_it_asks(here: Path) -> None:
-    seen = typed(here, ["new"], ["My Skill", "", "", SAID])
+    answers = ["My Skill", "", "", SAID]
+    seen = run_terminal("new", cwd=here, answers=answers).decode()
 
     assert "try my-skill" in seen
     assert "[my-skill]" in seen
     assert list(tree(here)) == ["skills/my-skill/SKILL.md"]
-
-
-def typed(cwd: Path, arguments: list[str], lines: list[str]) -> str:
-    """Run a command on a terminal, and type lines when it asks."""
-    import pty
-
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "satchel", *arguments],
-        cwd=cwd,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        close_fds=True,
-    )
-    os.close(theirs)
-    seen = b""
-    waiting = list(lines)
-    try:
-        while piece := os.read(ours, 65536):
-            seen += piece
-            if waiting and seen.endswith(b": "):
-                os.write(ours, waiting.pop(0).encode() + b"\n")
-                seen += b"\n"
-    except OSError:  # Linux: the other side is closed
-        pass
-    finally:
-        os.close(ours)
-        process.wait(30)
-    return seen.decode()
 
 
 def test_a_bad_answer_is_asked_for_again(
@@ -326,10 +251,3 @@ def test_a_bad_answer_is_asked_for_again(
     assert result.exit_code == 0, result.output
     assert "try pdf-forms" in result.stderr
     assert list(tree(here)) == ["skills/pdf-forms/SKILL.md"]
-
-
-def test_a_role_that_is_not_there_is_an_error_in_code() -> None:
-    with pytest.raises(SkillNotFoundError) as told:
-        make_pack(NewPackRequest(name="a", role="nobody"))
-
-    assert told.value.close == role_names()

@@ -19,14 +19,13 @@ from satchel.errors import (
 )
 from satchel.model import Style
 from satchel.release import build_folder
-from satchel.server import ServedLibrary, build_server
+from satchel.server import ServedLibrary, ServerSettings, build_server
 from tests.fakes import pack
-from tests.functional.library import run, write_pack
+from tests.functional.library import run, tree, write_pack
 
 
 @pytest.fixture(autouse=True)
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def library(tmp_path: Path) -> Path:
     for name in ("old", "new", "newest"):
         write_pack(tmp_path / "skills" / name, pack(name))
     return tmp_path / "skills"
@@ -60,7 +59,7 @@ def test_it_is_out_of_the_catalog_and_still_loads_with_a_note(library: Path) -> 
     retired(library, "old", "--for", "new")
 
     listed = json.loads(run("list", "--json", "--skills", str(library)).stdout)
-    assert [each["id"] for each in listed["skills"]] == ["new", "newest"]
+    assert [skill["id"] for skill in listed["skills"]] == ["new", "newest"]
     shown = run("show", "old", "--skills", str(library))
     assert (shown.exit_code, shown.stdout) == (0, "# Do\n")
     assert "deprecated; 'new' takes its place" in shown.stderr
@@ -80,28 +79,20 @@ def test_its_loads_are_counted(library: Path) -> None:
     assert [event.name for event in events if event.name == "old"] == ["old"]
 
 
-def test_to_do_it_again_changes_nothing(library: Path) -> None:
-    retired(library, "old", "--for", "new")
-    before = text_of(library / "old"), text_of(library / "new")
-
-    assert retired(library, "old", "--for", "new") == "old: nothing to change\n"
-    assert retired(library, "old") == "old: nothing to change\n"
-    assert (text_of(library / "old"), text_of(library / "new")) == before
-
-
-def test_undo_takes_every_byte_back(library: Path) -> None:
-    before = text_of(library / "old"), text_of(library / "new")
-    retired(library, "old", "--for", "new")
-
-    assert retired(library, "old", "--undo").endswith("old: back in use\n")
-    assert (text_of(library / "old"), text_of(library / "new")) == before
-
-
-def test_a_rehearsal_writes_nothing(library: Path) -> None:
-    before = text_of(library / "old")
-
+def test_undo_takes_every_byte_back_and_a_second_time_changes_nothing(
+    library: Path,
+) -> None:
+    before = tree(library)
     assert retired(library, "old", "--dry-run").endswith("old: would be retired\n")
-    assert text_of(library / "old") == before
+    assert tree(library) == before
+    retired(library, "old", "--for", "new")
+    after = tree(library)
+
+    for more in ((), ("--for", "new")):
+        assert retired(library, "old", *more) == "old: nothing to change\n"
+    assert tree(library) == after
+    assert retired(library, "old", "--undo").endswith("old: back in use\n")
+    assert tree(library) == before
 
 
 def test_another_replacement_takes_over(library: Path) -> None:
@@ -113,10 +104,12 @@ def test_another_replacement_takes_over(library: Path) -> None:
     assert "replaces: old" in text_of(library / "newest")
 
 
-def test_an_replacement_inherits(library: Path) -> None:
+def test_a_replacement_inherits(library: Path) -> None:
     """Once both are deleted, the last one still answers for the first."""
     retired(library, "old", "--for", "new")
-    retired(library, "new", "--for", "newest")
+    said = retired(library, "new", "--for", "newest")
+    assert "note: " not in said
+    assert "note: new is retired itself\n" in retired(library, "old", "--for", "new")
     for name in ("old", "new"):
         shutil.rmtree(library / name)
 
@@ -135,17 +128,17 @@ def test_an_replacement_inherits(library: Path) -> None:
         (["newest", "--for", "old"], "its replacement 'old' leads back to it"),
     ],
 )
-def test_an_replacement_has_to_be_there_and_lead_on(
+def test_a_replacement_has_to_be_there_and_lead_on(
     library: Path, arguments: list[str], said: str
 ) -> None:
-    if "nope" not in arguments and arguments != ["old", "--for", "old"]:
+    if arguments[-1] == "old" != arguments[0]:
         retired(library, "old", "--for", "new")
-        if arguments[0] == "newest":
-            retired(library, "new", "--for", "newest")
-    before = [text_of(library / name) for name in ("old", "new", "newest")]
+    if arguments[0] == "newest":
+        retired(library, "new", "--for", "newest")
+    before = tree(library)
 
     assert said in retired(library, *arguments, status=1)
-    assert [text_of(library / name) for name in ("old", "new", "newest")] == before
+    assert tree(library) == before
 
 
 @pytest.mark.parametrize("arguments", [["--for", ""], ["--undo", "--for", "new"]])
@@ -195,22 +188,6 @@ def test_a_hidden_replacement_is_not_marked(library: Path) -> None:
 
     said = retired(library, "old", "--for", "quiet")
     assert "note: quiet is not listed, and does not say that it replaces old" in said
-
-
-def test_a_file_that_changed_meanwhile_is_not_written(library: Path) -> None:
-    with Satchel(library) as skills:
-        plan = retire(skills, "old")
-    (library / "old/SKILL.md").write_text("mine", "utf-8")
-
-    with pytest.raises(AlreadyThereError, match="a moment ago"):
-        plan.write()
-    assert text_of(library / "old") == "mine"
-
-
-def test_an_replacement_that_is_retired_is_reported(library: Path) -> None:
-    retired(library, "new")
-
-    assert "note: new is retired itself\n" in retired(library, "old", "--for", "new")
 
 
 @pytest.mark.parametrize("arguments", [["--undo"], ["--for", "newest"]])
@@ -264,17 +241,14 @@ REPLACEMENT = "The skill new takes its place: load it."
         ("references", "load_skill_instructions", "skill_name"),
     ],
 )
-def test_a_model_that_asks_for_it_is_reported_of_the_replacement(
+def test_a_model_that_asks_for_it_is_told_of_the_replacement(
     library: Path, style: Style, tool: str, key: str
 ) -> None:
     write_pack(library / "new", pack("new"), {"a.md": "a", "references/b.md": "b"})
-    arguments = {key: "old"}
-    if tool == "read_skill_file":
-        arguments["path"] = "a.md"
+    arguments = {key: "old"} | ({"path": "a.md"} if tool == "read_skill_file" else {})
     with Satchel(gone(library), style=style) as skills:
         chat = skills.session()
-        first, second = (str(chat.call(tool, arguments)) for _ in range(2))
-        final = str(chat.call(tool, arguments))
+        first, second, final = (str(chat.call(tool, arguments)) for _ in range(3))
         view = str(skills.view(style=style).tools().call(tool, arguments))
 
     assert REPLACEMENT in first
@@ -295,20 +269,15 @@ def test_a_replacement_is_named_only_to_those_who_may_use_it(library: Path) -> N
 
 
 @pytest.mark.parametrize("style", ["agent-skills", "packs", "references"])
-def test_an_mcp_client_is_reported_of_the_replacement(
-    library: Path, style: Style
-) -> None:
-    names = {"agent-skills": "skill_id", "packs": "name", "references": "skill_name"}
+def test_an_mcp_client_is_told_of_the_replacement(library: Path, style: Style) -> None:
+    key = {"packs": "name", "references": "skill_name"}.get(style, "skill_id")
     tool = "load_skill_instructions" if style == "references" else "load_skill"
 
     async def ask() -> str:
         with Satchel(gone(library), style=style) as skills:
-            from satchel.server import ServerSettings
-
             served = ServedLibrary(skills, ServerSettings(style=style))
             async with Client(build_server(served)) as client:
-                result = await client.call_tool(tool, {names[style]: "old"})
-        return str(result.content)
+                return str((await client.call_tool(tool, {key: "old"})).content)
 
     assert REPLACEMENT in asyncio.run(ask())
 
