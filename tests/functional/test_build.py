@@ -13,12 +13,11 @@ GOOD = "---\nname: {name}\ndescription: Use {name} when testing.\n---\nDo.\n"
 
 
 @pytest.fixture(autouse=True)
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def library(here: Path) -> Path:
     """Two good packs in ``skills``; the working folder is the one above."""
-    monkeypatch.chdir(tmp_path)
-    write_pack(tmp_path / "skills/a", GOOD.format(name="a"), {"references/x.md": "X"})
-    write_pack(tmp_path / "skills/b", GOOD.format(name="b"))
-    return tmp_path / "skills"
+    write_pack(here / "skills/a", GOOD.format(name="a"), {"references/x.md": "X"})
+    write_pack(here / "skills/b", GOOD.format(name="b"))
+    return here / "skills"
 
 
 @pytest.mark.row("R25")
@@ -33,18 +32,12 @@ def test_the_digest_alone_goes_to_standard_output() -> None:
         assert [entry.id for entry in skills.catalog] == ["a", "b"]
 
 
-def test_the_settings_say_which_skills_where_no_option_does(tmp_path: Path) -> None:
+def test_settings_or_a_release_give_the_same_release(tmp_path: Path) -> None:
     (tmp_path / "satchel.toml").write_text('skills = ["skills"]\n')
+    first = run("build", "dist").stdout
 
-    assert run("build", "dist").stdout == (
-        run("build", "other", "--skills", "skills").stdout
-    )
-
-
-def test_a_release_can_be_built_again_from_itself() -> None:
-    first = run("build", "dist", "--skills", "skills").stdout
-
-    assert run("build", "dist2", "--skills", "dist").stdout == first
+    assert run("build", "other", "--skills", "skills").stdout == first
+    assert run("build", "again", "--skills", "dist").stdout == first
 
 
 def test_every_reason_is_reported_and_nothing_is_written(library: Path) -> None:
@@ -83,10 +76,6 @@ def test_a_place_with_something_else_in_it_is_status_2(library: Path) -> None:
     assert result.exit_code == 2
     assert "where the skills come from" in result.stderr
     assert not (library / "dist").exists()
-
-
-def test_a_folder_that_is_not_there_is_status_2() -> None:
-    assert run("build", "dist", "--skills", "gone").exit_code == 2
 
 
 def test_the_doctor_and_the_list_name_the_release() -> None:

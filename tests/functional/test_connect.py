@@ -17,30 +17,22 @@ URL = "http://127.0.0.1:8321/mcp"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def home(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: here / "home")
 
 
 def test_the_block_alone_reaches_standard_output() -> None:
     result = run("connect", "claude-code", "--token-env", "SKILLS_TOKEN")
 
-    assert json.loads(result.stdout) == {
-        "mcpServers": {
-            "satchel": {
-                "type": "http",
-                "url": URL,
-                "headers": {"Authorization": "Bearer ${SKILLS_TOKEN}"},
-            }
-        }
-    }
+    headers = {"Authorization": "Bearer ${SKILLS_TOKEN}"}
+    entry = {"type": "http", "url": URL, "headers": headers}
+    assert json.loads(result.stdout) == {"mcpServers": {"satchel": entry}}
     assert "put this into .mcp.json" in result.stderr
     assert not Path(".mcp.json").exists()
 
 
 @pytest.mark.parametrize("client", MCP_CLIENTS)
-def test_it_is_written_once(client: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Path, "home", lambda: Path("home").absolute())
+def test_it_is_written_once(client: str) -> None:
     command = "connect", client, "--write", "--name", "skills"
 
     first, second = run(*command), run(*command)
@@ -57,9 +49,8 @@ def test_it_is_written_once(client: str, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.row("F45")
 @pytest.mark.parametrize("client", MCP_CLIENTS)
 def test_another_server_of_that_name_is_not_replaced_unasked(
-    client: str, monkeypatch: pytest.MonkeyPatch
+    client: str,
 ) -> None:
-    monkeypatch.setattr(Path, "home", lambda: Path("home").absolute())
     file = Path("theirs.conf")
     command = "connect", client, "--write", "--file", str(file)
     run(*command, "--url", "https://theirs.example/mcp", "--token-env", "THEIR_TOKEN")
@@ -96,13 +87,12 @@ def test_a_new_file_of_a_user_follows_the_umask(umask: int, mode: int) -> None:
 
 def test_settings_of_codex_are_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEX_HOME", "codex")
+    url = "https://skills.example.com"
 
-    run("connect", "codex", "--write", "--url", "https://skills.example.com")
+    run("connect", "codex", "--write", "--url", url)
 
     file = tomllib.loads(Path("codex/config.toml").read_text())
-    assert file == {
-        "mcp_servers": {"satchel": {"url": "https://skills.example.com/mcp"}}
-    }
+    assert file == {"mcp_servers": {"satchel": {"url": f"{url}/mcp"}}}
 
 
 @pytest.mark.parametrize(
@@ -114,7 +104,7 @@ def test_settings_of_codex_are_where_it_says(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_a_client_finds_the_command_that_it_starts(
-    folder: Path,
+    here: Path,
     monkeypatch: pytest.MonkeyPatch,
     expected: str | None,
     venv: bool,
@@ -122,18 +112,13 @@ def test_a_client_finds_the_command_that_it_starts(
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda _: expected)
     monkeypatch.setattr(sys, "base_prefix", "/elsewhere" if venv else sys.prefix)
-    write_pack(folder / "skills", "alpha")
+    write_pack(here / "skills", "alpha")
 
     result = run("connect", "cursor", "--stdio", "--skills", "skills")
 
     entry = json.loads(result.stdout)["mcpServers"]["satchel"]
-    assert [entry["command"], *entry["args"]] == [
-        *command,
-        "serve",
-        "--stdio",
-        "--skills",
-        os.path.join(folder, "skills"),  # noqa: PTH118
-    ]
+    serve = ["serve", "--stdio", "--skills", str(here / "skills")]
+    assert [entry["command"], *entry["args"]] == [*command, *serve]
 
 
 def test_a_project_may_say_in_its_own_settings_which_skills() -> None:
@@ -163,9 +148,9 @@ def test_what_makes_no_sense_is_refused(arguments: tuple[str, ...], says: str) -
     assert "secret" not in result.stderr
 
 
-def test_what_cannot_be_written_is_printed(folder: Path) -> None:
+def test_what_cannot_be_written_is_printed(here: Path) -> None:
     """Comments would be lost, so a person puts it in."""
-    file = folder / ".vscode" / "mcp.json"
+    file = here / ".vscode" / "mcp.json"
     file.parent.mkdir()
     file.write_text('{\n  // mine\n  "servers": {}\n}\n')
 
@@ -175,10 +160,3 @@ def test_what_cannot_be_written_is_printed(folder: Path) -> None:
     assert json.loads(result.stdout)["servers"]["satchel"]["url"] == URL
     assert "add it by hand" in result.stderr
     assert "// mine" in file.read_text()
-
-
-def test_another_file_may_be_named(folder: Path) -> None:
-    result = run("connect", "cursor", "--write", "--file", "elsewhere.json")
-
-    assert result.exit_code == 0
-    assert (folder / "elsewhere.json").exists()

@@ -2,12 +2,13 @@
 
 import json
 import os
+import shlex
 from pathlib import Path
 
 import pytest
 
 from satchel.compat import resolve_role_prompt
-from tests.functional.library import HOSTILE_BYTES, run, write_pack
+from tests.functional.library import run, tree, write_pack
 
 PACK = (
     "---\nname: forms\n"
@@ -18,18 +19,9 @@ ROLE = "You are a tester of what others build. You never fix it yourself.\n"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    write_pack(tmp_path / "packs" / "forms", PACK, {"references/a.md": "A\n"})
-    return tmp_path
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+def folder(here: Path) -> Path:
+    write_pack(here / "packs" / "forms", PACK, {"references/a.md": "A\n"})
+    return here
 
 
 @pytest.mark.row("X07", "E13")
@@ -71,30 +63,21 @@ def test_there_and_back_in_place(folder: Path) -> None:
         assert run("check", "packs", "--profile", profile).exit_code == 0
 
 
-def test_a_dry_run_writes_nothing(folder: Path) -> None:
-    before = tree(folder)
-
-    for arguments in (("-o", "out"), ("--in-place",)):
-        result = run("convert", "packs", "--to", "spec", "--dry-run", *arguments)
-        assert result.exit_code == 0
-        assert "nothing was written" in result.stdout
-        assert tree(folder) == before
-
-
 @pytest.mark.row("E13")
 def test_a_client_gets_the_exact_bytes_and_nothing_else_is_touched(
     folder: Path,
 ) -> None:
-    result = run("convert", "packs", "--to", "claude")
+    command = ("convert", "packs", "--to", "claude")
+    skill = folder / ".claude/skills/forms/SKILL.md"
 
-    assert result.exit_code == 0
+    assert run(*command).exit_code == 0
     assert tree(folder / ".claude/skills") == tree(folder / "packs")
-    (folder / ".claude/skills/forms/SKILL.md").write_text("mine", "utf-8")
-    result = run("convert", "packs", "--to", "claude")
+    skill.write_text("mine", "utf-8")
+    result = run(*command)
     assert result.exit_code == 1
     assert "error place-taken" in result.stderr
-    assert (folder / ".claude/skills/forms/SKILL.md").read_text("utf-8") == "mine"
-    result = run("convert", "packs", "--to", "claude", "--overwrite")
+    assert skill.read_text("utf-8") == "mine"
+    result = run(*command, "--overwrite")
     assert (result.exit_code, "1 updated" in result.stdout) == (0, True)
     assert tree(folder / ".claude/skills") == tree(folder / "packs")
 
@@ -114,42 +97,26 @@ def test_broken_frontmatter_is_repaired_for_a_client(folder: Path) -> None:
 @pytest.mark.row("E13", "E17")
 def test_placeholders_are_filled_only_where_a_value_is_given(folder: Path) -> None:
     body = "{{A}} {{B}}\n"
+    head = PACK.replace("Fill in forms. Use when there is one.", '"{{A}}: fill"')
+    files: dict[str, str | bytes] = {
+        "references/b.md": b"{{A}}\xff",
+        "scripts/c.py": body,
+    }
     write_pack(
-        folder / "packs" / "forms",
-        PACK.replace("Fill", "{{A}}: fill")
-        .replace("description: ", 'description: "')
-        .replace("one.\n", 'one."\n')
-        + body,
-        {
-            "references/a.md": body,
-            "references/b.md": b"{{A}}\xff",
-            "scripts/c.py": body,
-        },
+        folder / "packs" / "forms", head + body, {**files, "references/a.md": body}
     )
     exact = tree(folder / "packs")
+    command = ("convert", "packs", "--to", "gemini")
 
-    assert run("convert", "packs", "--to", "gemini").exit_code == 0
-    run(
-        "convert",
-        "packs",
-        "--to",
-        "gemini",
-        "-o",
-        "x",
-        "--set",
-        "A={{B}}",
-        "--set",
-        "B=",
-    )
+    assert run(*command).exit_code == 0
+    run(*command, "-o", "x", "--set", "A={{B}}", "--set", "B=")
 
     assert tree(folder / ".gemini/skills") == exact
-    made = tree(folder / "x/.gemini/skills")
-    assert made["forms/references/a.md"] == b"{{B}} \n"
-    assert made["forms/SKILL.md"] == exact["forms/SKILL.md"].replace(
-        body.encode(), b"{{B}} \n"
-    )
-    for path in ("forms/references/b.md", "forms/scripts/c.py"):
-        assert made[path] == exact[path]
+    filled = {
+        "forms/references/a.md": b"{{B}} \n",
+        "forms/SKILL.md": exact["forms/SKILL.md"].replace(body.encode(), b"{{B}} \n"),
+    }
+    assert tree(folder / "x/.gemini/skills") == exact | filled
 
 
 @pytest.mark.row("E13")
@@ -186,10 +153,16 @@ def test_a_role_is_found_as_a_pack_after_its_migration(folder: Path) -> None:
     assert made["templates/skills/qa/SKILL.md"].endswith(f"---\n\n{ROLE}".encode())
 
 
-def test_the_report_as_json(folder: Path) -> None:
-    result = run("convert", "packs", "--to", "spec", "-o", "out", "--json", "--dry-run")
+@pytest.mark.parametrize("where", [("-o", "out"), ("--in-place",)])
+def test_a_dry_run_reports_what_would_be_and_writes_nothing(
+    where: tuple[str, ...], folder: Path
+) -> None:
+    before = tree(folder)
+    command = ("convert", "packs", "--to", "spec", "--dry-run", *where)
+    in_place = where == ("--in-place",)
 
-    assert json.loads(result.stdout) == {
+    assert "nothing was written" in run(*command).stdout
+    assert json.loads(run(*command, "--json").stdout) == {
         "schema_version": 1,
         "written": False,
         "lossless": True,
@@ -197,13 +170,14 @@ def test_the_report_as_json(folder: Path) -> None:
             {
                 "source": "packs/forms",
                 "name": "forms",
-                "path": "out/forms",
-                "status": "installed",
+                "path": "packs/forms" if in_place else "out/forms",
+                "status": "updated" if in_place else "installed",
                 "files": 2,
                 "findings": [],
             }
         ],
     }
+    assert tree(folder) == before
 
 
 @pytest.mark.row("R37")
@@ -232,10 +206,7 @@ def test_the_report_has_the_shape_that_was_released(folder: Path) -> None:
         (["packs", "--to", "amp"], "give it, -o ~"),
         (["packs", "--to", "claude", "--in-place"], "--in-place is for packs"),
         (["packs", "--to", "spec", "-o", "x", "--in-place"], "--in-place is for"),
-        (
-            ["packs", "--to", "spec", "--in-place", "--set", "A=b"],
-            "not with --in-place",
-        ),
+        (["packs", "--to", "spec", "--in-place", "--set", "A=b"], "not with --in"),
         (["packs", "--to", "spec", "-o", "x", "--set", "A"], "expected NAME=VALUE"),
         (["packs", "--to", "spec", "-o", "x", "--set", "A B=1"], "expected NAME=VALUE"),
         (["packs", "--to", "spec", "-o", "x", "--name", "a"], "--name is for a file"),
@@ -258,18 +229,6 @@ def test_what_cannot_be_done_is_reported(
 def test_a_home_is_for_clients_that_look_nowhere_else(folder: Path) -> None:
     assert run("convert", "packs", "--to", "amp", "-o", "home").exit_code == 0
     assert (folder / "home/.config/agents/skills/forms/SKILL.md").is_file()
-
-
-def test_names_and_texts_of_others_are_printed_on_one_line(folder: Path) -> None:
-    write_pack(folder / "packs" / "bad", b"---\nname: bad\nauthor: [\n" + HOSTILE_BYTES)
-    (folder / "packs" / "x\x1b[31m").mkdir()
-    (folder / "packs" / "x\x1b[31m" / "SKILL.md").write_text(PACK, "utf-8")
-
-    result = run("convert", "packs", "--to", "spec", "-o", "out")
-
-    assert result.exit_code == 1
-    assert "\x1b[31" not in result.output
-    assert "Traceback" not in result.output
 
 
 def test_an_empty_folder_has_nothing_to_convert(folder: Path) -> None:
@@ -329,22 +288,21 @@ def test_what_is_done_is_reported_before_what_failed(
 
 
 @pytest.mark.parametrize(
-    ("out", "shown"), [("a b", "'a b'"), ("-o", "./-o"), ("it's", "'it'\"'\"'s'")]
+    ("arguments", "next_command"),
+    [
+        ("packs --to spec --out a\\ b", "'a b'"),
+        ("packs --to spec --out -o", "./-o"),
+        ("packs --to spec --out it\\'s", "'it'\"'\"'s'"),
+        ("packs --to spec --in-place", "packs"),
+        ("packs/forms --to strict --in-place", "packs/forms --profile strict"),
+    ],
 )
-def test_the_next_command_can_be_typed(folder: Path, out: str, shown: str) -> None:
-    result = run("convert", "packs", "--to", "spec", "--out", out)
+@pytest.mark.usefixtures("folder")
+def test_the_next_command_can_be_typed(arguments: str, next_command: str) -> None:
+    """What is changed in place is checked as it was named."""
+    result = run("convert", *shlex.split(arguments))
 
-    assert result.stdout.endswith(f"next: satchel check {shown}\n")
-
-
-def test_what_is_changed_in_place_is_checked_as_it_was_named(folder: Path) -> None:
-    write_pack(folder / "packs" / "z" / "more", PACK.replace("forms", "more"))
-
-    result = run("convert", "packs", "--to", "spec", "--in-place")
-
-    assert result.stdout.endswith("2 updated\nnext: satchel check packs\n")
-    one = run("convert", "packs/forms", "--to", "strict", "--in-place")
-    assert one.stdout.endswith("check packs/forms --profile strict\n")
+    assert result.stdout.endswith(f"next: satchel check {next_command}\n")
 
 
 def test_one_rule_may_be_given_a_name(folder: Path) -> None:
@@ -370,8 +328,9 @@ def test_one_rule_may_be_given_a_name(folder: Path) -> None:
         ("zzzz", "expected strict, spec or a client."),
     ],
 )
+@pytest.mark.usefixtures("folder")
 def test_a_target_may_be_looked_for_by_its_clients_name(
-    folder: Path, wanted: str, meant: str
+    wanted: str, meant: str
 ) -> None:
     result = run("convert", "packs", "--to", wanted)
 
@@ -415,10 +374,8 @@ def test_packs_of_roles_go_next_to_the_roles_from_anywhere(
     result = run("convert", source)
 
     assert "1 installed" in result.stdout
-    assert [each.name for each in (folder / "old/skills").iterdir()] == ["qa"]
-    assert sorted(each.name for each in (folder / "old/roles").rglob("*")) == [
-        *("more", "qa", "system_prompt.md")
-    ]
+    assert [item.name for item in (folder / "old/skills").iterdir()] == ["qa"]
+    assert list(tree(folder / "old/roles")) == ["qa/system_prompt.md"]
 
 
 def test_a_place_that_may_not_be_written_is_reported_first(
@@ -433,18 +390,9 @@ def test_a_place_that_may_not_be_written_is_reported_first(
     assert "you may not write here" in result.stderr
 
 
-def test_a_link_says_what_it_is(folder: Path) -> None:
-    (folder / "CLAUDE.md").write_text("What all here have to know.\n", "utf-8")
-    (folder / "AGENTS.md").symlink_to("CLAUDE.md")
-
-    result = run("convert", "AGENTS.md", "-o", "out")
-
-    assert "AGENTS.md: error reference-escapes: it is a link" in result.stderr
-
-
 @pytest.mark.row("E13", "E17")
 @pytest.mark.parametrize(
-    ("body", "value", "made", "told"),
+    ("body", "value", "made", "lines"),
     [
         ("Say {{X}}.", "!`id`", "Say ``!`id` ``.", [5]),
         ("Run !{{X}}.", "`id`", "Run ``!`id` ``.", [5]),
@@ -457,17 +405,16 @@ def test_a_link_says_what_it_is(folder: Path) -> None:
     ],
 )
 def test_no_value_is_ever_run(
-    body: str, value: str, made: str, told: list[int], folder: Path
+    body: str, value: str, made: str, lines: list[int], folder: Path
 ) -> None:
     head = PACK.removesuffix("Body.\n").replace("version: '2'\n", "")
     write_pack(folder / "packs" / "forms", f"{head}{body}\n")
 
-    result = run(
-        *("convert", "packs", "--to", "claude", "--set", f"X={value}", "--json")
-    )
+    command = ("convert", "packs", "--to", "claude", "--set", f"X={value}")
+    result = run(*command, "--json")
 
     (pack,) = json.loads(result.stdout)["packs"]
-    assert [each["line"] for each in pack["findings"]] == told
+    assert [finding["line"] for finding in pack["findings"]] == lines
     skill = folder / ".claude/skills/forms/SKILL.md"
     assert skill.read_text("utf-8") == f"{head}{made}\n"
 

@@ -6,25 +6,16 @@ what became of each pack, then one ``severity code path:line`` a finding.
 """
 
 import json
-import os
 import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.functional.library import run
+from tests.functional.library import run, tree
 
 FOLDER = Path(__file__).parents[1] / "cases" / "convert"
-CASES = sorted(each for each in FOLDER.iterdir() if each.is_dir())
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+CASES = sorted(case for case in FOLDER.iterdir() if case.is_dir())
 
 
 def converted(case: Path, folder: Path) -> tuple[dict[str, bytes], list[str]]:
@@ -32,7 +23,6 @@ def converted(case: Path, folder: Path) -> tuple[dict[str, bytes], list[str]]:
     shutil.copytree(case / "input", folder, dirs_exist_ok=True)
     before = tree(folder)
     args = tomllib.loads((case / "options.toml").read_text("utf-8"))["args"]
-    os.chdir(folder)
     result = run("convert", *args, "--json")
     report = json.loads(result.stdout)
     expected = [f"status {result.exit_code}"]
@@ -49,10 +39,8 @@ def converted(case: Path, folder: Path) -> tuple[dict[str, bytes], list[str]]:
 
 @pytest.mark.row("X07", "C54", "E13", "E17", "X05", "C14", "C15", "C16")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_case(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    made, expected = converted(case, tmp_path)
+def test_case(case: Path, here: Path) -> None:
+    made, expected = converted(case, here)
 
     assert expected == (case / "told.txt").read_text("utf-8").splitlines()
     assert made == tree(case / "expect")

@@ -9,15 +9,15 @@ from satchel.checking import check
 from tests.functional.library import run
 
 FILES = {
-    ".github/prompts/release.prompt.md": ("copilot", "release"),
-    ".github/agents/planner.agent.md": ("copilot", "planner"),
-    ".github/chatmodes/ask.chatmode.md": ("copilot", "ask"),
-    ".claude/agents/reviewer.md": ("subagents", "reviewer"),
-    ".claude/agents/team/tester.md": ("subagents", "team-tester"),
-    ".windsurf/rules/ts.md": ("windsurf", "ts"),
-    ".windsurfrules": ("windsurf", "house"),
-    ".clinerules/src.md": ("cline", "src"),
-    ".clinerules": ("cline", "house"),
+    ".github/prompts/release.prompt.md": "copilot",
+    ".github/agents/planner.agent.md": "copilot",
+    ".github/chatmodes/ask.chatmode.md": "copilot",
+    ".claude/agents/reviewer.md": "subagents",
+    ".claude/agents/team/tester.md": "subagents",
+    ".windsurf/rules/ts.md": "windsurf",
+    ".windsurfrules": "windsurf",
+    ".clinerules/src.md": "cline",
+    ".clinerules": "cline",
 }
 TEXT = (
     "---\ndescription: Does it well. Use when it is asked for.\ntools: Read\n---\n"
@@ -25,52 +25,45 @@ TEXT = (
 )
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def put(path: str, text: str = TEXT) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text, "utf-8")
 
 
-def put(project: Path, path: str, text: str = TEXT) -> None:
-    (project / path).parent.mkdir(parents=True, exist_ok=True)
-    (project / path).write_text(text, "utf-8")
-
-
-def packs(project: Path) -> list[str]:
-    return sorted(item.parent.name for item in (project / "out").rglob("SKILL.md"))
+def packs() -> list[str]:
+    return sorted(item.parent.name for item in Path("out").rglob("SKILL.md"))
 
 
 @pytest.mark.row("F53")
 @pytest.mark.parametrize("path", FILES)
 @pytest.mark.parametrize("how", ["file", "project", "kind"])
-def test_each_kind_of_file_becomes_a_pack(project: Path, path: str, how: str) -> None:
-    put(project, path)
-    kind, _ = FILES[path]
+def test_each_kind_of_file_becomes_a_pack(path: str, how: str) -> None:
+    put(path)
     source = path if how == "file" else "."
-    more = ("--from", kind) if how == "kind" else ()
+    more = ("--from", FILES[path]) if how == "kind" else ()
 
     result = run("convert", source, *more, "-o", "out")
 
     assert result.exit_code == 0
-    assert len(packs(project)) == 1
+    assert len(packs()) == 1
     assert {f.severity for f in check(["out"]).findings} <= {"note"}
 
 
 @pytest.mark.row("F53")
-def test_tools_of_an_agent_open_none_of_a_pack(project: Path) -> None:
+def test_tools_of_an_agent_open_none_of_a_pack() -> None:
     """What another program means by `tools` is kept, under another name."""
-    put(project, ".claude/agents/reviewer.md")
+    put(".claude/agents/reviewer.md")
     run("convert", ".claude/agents", "-o", "out")
 
-    text = (project / "out/reviewer/SKILL.md").read_text("utf-8")
+    text = Path("out/reviewer/SKILL.md").read_text("utf-8")
     assert '"from:tools": Read' in text
 
 
 @pytest.mark.row("F53")
-def test_a_project_with_several_kinds_names_them(project: Path) -> None:
-    put(project, ".claude/agents/reviewer.md")
-    put(project, ".windsurf/rules/ts.md")
-    put(project, ".clinerules/src.md")
+def test_a_project_with_several_kinds_names_them() -> None:
+    put(".claude/agents/reviewer.md")
+    put(".windsurf/rules/ts.md")
+    put(".clinerules/src.md")
 
     result = run("convert", ".", "-o", "out")
 
@@ -79,9 +72,9 @@ def test_a_project_with_several_kinds_names_them(project: Path) -> None:
 
 
 @pytest.mark.row("F53")
-def test_files_of_another_kind_are_named(project: Path) -> None:
-    put(project, ".github/prompts/release.prompt.md")
-    put(project, ".github/prompts/notes.txt")
+def test_files_of_another_kind_are_named() -> None:
+    put(".github/prompts/release.prompt.md")
+    put(".github/prompts/notes.txt")
 
     result = run("convert", ".github/prompts", "-o", "out")
 
@@ -90,10 +83,10 @@ def test_files_of_another_kind_are_named(project: Path) -> None:
 
 
 @pytest.mark.row("F53")
-def test_a_second_file_like_agents_md_is_named(project: Path) -> None:
-    put(project, "AGENTS.md", "# Shop\n\nThis is a shop that sells books.\n")
-    put(project, "CLAUDE.md", "# Shop\n\nRead this, too.\n")
-    (project / "GEMINI.md").symlink_to("AGENTS.md")
+def test_a_second_file_like_agents_md_is_named() -> None:
+    put("AGENTS.md", "# Shop\n\nThis is a shop that sells books.\n")
+    put("CLAUDE.md", "# Shop\n\nRead this, too.\n")
+    Path("GEMINI.md").symlink_to("AGENTS.md")
 
     result = run("convert", ".", "-o", "out")
 
@@ -128,19 +121,19 @@ SECTIONS = (
 
 
 @pytest.mark.row("F53")
-def test_parts_of_a_file_pass_the_linter(project: Path) -> None:
-    put(project, "AGENTS.md", SECTIONS)
+def test_parts_of_a_file_pass_the_linter() -> None:
+    put("AGENTS.md", SECTIONS)
 
     result = run("convert", "AGENTS.md", "--split", "-o", "out")
 
     assert result.exit_code == 0
-    assert packs(project) == ["deploy", "setup", "shop", "style"]
+    assert packs() == ["deploy", "setup", "shop", "style"]
     assert [str(f) for f in check(["out"]).findings] == []
-    setup = (project / "out/setup/SKILL.md").read_text("utf-8")
+    setup = Path("out/setup/SKILL.md").read_text("utf-8")
     assert "\n# Setup\n" in setup
     assert "\n## Slow\n" in setup
     assert "the map (`docs/map.md`)" in setup
-    deploy = (project / "out/deploy/SKILL.md").read_text("utf-8")
+    deploy = Path("out/deploy/SKILL.md").read_text("utf-8")
     assert "\n## no heading\n" in deploy
 
 
@@ -149,13 +142,11 @@ def test_parts_of_a_file_pass_the_linter(project: Path) -> None:
     ("about", "status"),
     [("Fills in forms. Use when a form must be filled in.", 0), ("Short.", 1)],
 )
-def test_the_status_says_whether_there_are_packs(
-    project: Path, about: str, status: int
-) -> None:
+def test_the_status_says_whether_there_are_packs(about: str, status: int) -> None:
     """A warning is no failure; what the target refuses is one."""
     head = f"---\nname: forms\ndescription: {about}\n"
     text = f"{head}trigger_keywords: [a]  # why\n---\n# F\n\nDo it.\n"
-    put(project, "packs/forms/SKILL.md", text)
+    put("packs/forms/SKILL.md", text)
 
     assert run("convert", "packs", "--to", "spec", "-o", "spec").exit_code == 0
     assert run("convert", "spec", "--to", "strict", "-o", "s").exit_code == status

@@ -10,21 +10,21 @@ GOOD = "---\nname: {name}\ndescription: Use it when testing.\n---\nDo.\n"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    write_pack(tmp_path / "skills" / "good", GOOD.format(name="good"))
-    return tmp_path
+def folder(here: Path) -> Path:
+    write_pack(here / "skills" / "good", GOOD.format(name="good"))
+    return here
 
 
 def test_all_is_well() -> None:
     result = run("doctor", "--skills", "skills")
 
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[0].startswith("satchel 0.")
-    assert "  skills: 1 pack" in result.stdout
-    assert "  1 skill listed" in result.stdout
-    assert "all in full" in result.stdout
-    assert "  nothing: everything is in order" in result.stdout
+    assert result.stdout.startswith("satchel 0.")
+    for part in (
+        *("\nFrameworks\n", "  skills: 1 pack", "  1 skill listed", "all in full"),
+        "  nothing: everything is in order",
+    ):
+        assert part in result.stdout
     assert "Wrong" not in result.stdout
 
 
@@ -39,16 +39,19 @@ def test_each_finding_with_its_fix_worst_first(folder: Path) -> None:
     assert result.exit_code == 1
     assert "error missing-description" in wrong[0]
     assert "fix: " in wrong[1]
-    assert "2 skills listed, 1 refused" not in result.stdout or "1 refused" in (
-        result.stdout
-    )
+    assert "1 refused" in result.stdout
     assert any("warning envelope-breakout" in line for line in wrong)
 
 
-def test_settings_are_named(folder: Path) -> None:
+def test_settings_are_named_or_what_is_wrong_with_them(folder: Path) -> None:
     (folder / "satchel.toml").write_text('skills = ["skills"]\n', "utf-8")
+    good = run("doctor")
+    (folder / "satchel.toml").write_text("skils = []\n", "utf-8")
+    bad = run("doctor")
 
-    assert "  settings: satchel.toml" in run("doctor").stdout
+    assert "  settings: satchel.toml" in good.stdout
+    assert bad.exit_code == 2
+    assert "unknown key 'skils'" in bad.stderr
 
 
 def test_without_sources_it_says_what_to_do(
@@ -60,14 +63,6 @@ def test_without_sources_it_says_what_to_do(
 
     assert result.exit_code == 1
     assert 'skills = ["skills"]' in result.stdout
-
-
-def test_broken_settings_are_status_2(folder: Path) -> None:
-    (folder / "satchel.toml").write_text("skils = []\n", "utf-8")
-    result = run("doctor")
-
-    assert result.exit_code == 2
-    assert "unknown key 'skils'" in result.stderr
 
 
 def test_a_conflict_names_both_owners(folder: Path) -> None:

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from satchel.checking import read_baseline
-from satchel.cli import main
 from satchel.lint import CheckReport
 from satchel.model import Finding
 from satchel.runtime import dump_state, parse_state
+from tests.functional.library import run, write_pack
 
 FORMATS = Path(__file__).parents[1] / "formats"
 COLON = "---\nname: deploy\ndescription: Walk: through.\n---\n# Deploy\n"
@@ -35,13 +34,8 @@ def keys(value: Any) -> Any:  # noqa: ANN401 - JSON
 )
 def test_every_released_baseline_is_read(path: Path) -> None:
     """The finding that it knows does not count again."""
-    finding = Finding(
-        "unquoted-colon",
-        "error",
-        "a value with a colon in it is not in quotes",
-        "deploy/SKILL.md",
-        7,
-    )
+    message = "a value with a colon in it is not in quotes"
+    finding = Finding("unquoted-colon", "error", message, "deploy/SKILL.md", 7)
 
     left = read_baseline(str(path)).subtract(CheckReport(1, (finding,)))
 
@@ -68,16 +62,12 @@ def test_every_released_state_of_a_session_is_read(path: Path) -> None:
 
 @pytest.mark.row("R37")
 def test_the_list_has_the_shape_of_its_version(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: Path,
 ) -> None:
     """A key of a released version is never taken away under the same number."""
-    (tmp_path / "skills/deploy").mkdir(parents=True)
-    (tmp_path / "skills/deploy/SKILL.md").write_text(COLON)
-    monkeypatch.chdir(tmp_path)
+    write_pack(here / "skills/deploy", COLON)
 
-    printed = json.loads(
-        CliRunner().invoke(main, ["list", "--skills", "skills", "--json"]).stdout
-    )
+    printed = json.loads(run("list", "--skills", "skills", "--json").stdout)
 
     version = printed["schema_version"]
     released = json.loads((FORMATS / f"list-{version}.json").read_text("utf-8"))
@@ -88,19 +78,11 @@ def test_the_list_has_the_shape_of_its_version(
 @pytest.mark.parametrize(
     "path", sorted(FORMATS.glob("diff-*.json")), ids=lambda path: path.stem
 )
-def test_a_printed_diff_has_the_shape_that_was_released(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_printed_diff_has_the_shape_that_was_released(path: Path, here: Path) -> None:
     for side, text in (("old", "One."), ("new", "Two.")):
-        folder = tmp_path / side / "alpha"
-        folder.mkdir(parents=True)
         head = f"---\nname: alpha\ndescription: {text}\n---\n"
-        (folder / "SKILL.md").write_text(f"{head}# {text}\n", "utf-8")
-        (folder / "a.md").write_text(f"{text}\n", "utf-8")
-    printed = json.loads(
-        CliRunner().invoke(main, ["diff", "old", "new", "--json"]).stdout
-    )
+        write_pack(here / side / "alpha", f"{head}# {text}\n", {"a.md": f"{text}\n"})
+    printed = json.loads(run("diff", "old", "new", "--json").stdout)
 
     version = printed["schema_version"]
     assert path.name <= f"diff-{version}.json"

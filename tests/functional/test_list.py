@@ -1,7 +1,6 @@
 """``satchel list``: what there is, and what is wrong with any of it."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ GOOD = "---\nname: {name}\ndescription: Use {name} when testing the list.\n---\n
 
 
 @pytest.fixture
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def library(here: Path) -> Path:
     """Two good packs in ``skills``; the working folder is the one above."""
-    monkeypatch.chdir(tmp_path)
-    library = tmp_path / "skills"
+    library = here / "skills"
     files = {"references/a.md": "A", "scripts/b.py": "B", "assets/c.txt": "C"}
     write_pack(library / "alpha", GOOD.format(name="alpha"), files)
     write_pack(library / "beta", GOOD.format(name="beta"))
@@ -31,6 +29,10 @@ def listed(*arguments: str, status: int = 0) -> dict[str, Any]:
     assert result.exit_code == status, result.output
     document: dict[str, Any] = json.loads(result.stdout)
     return document
+
+
+def settings(text: str, name: str = "satchel.toml") -> None:
+    Path(name).write_text(f"{text}\n", "utf-8")
 
 
 @pytest.mark.row("C43")
@@ -47,38 +49,33 @@ def test_every_skill_is_a_line_of_a_table(library: Path) -> None:
 
 
 @pytest.mark.row("R37", "R24")
-def test_json_has_exactly_these_fields(library: Path) -> None:
-    document = listed("--skills", "skills")
-    digest = Satchel("skills").digest("alpha")
+@pytest.mark.usefixtures("library")
+def test_json_has_exactly_these_fields() -> None:
+    skills = Satchel("skills")
+    files = {
+        "alpha": (["references/a.md"], ["scripts/b.py"], ["assets/c.txt"]),
+        "beta": ([], [], []),
+    }
 
-    assert document == {
+    assert listed("--skills", "skills") == {
         "schema_version": 1,
         "skills": [
             {
-                "id": "alpha",
-                "description": "Use alpha when testing the list.",
+                "id": name,
+                "description": f"Use {name} when testing the list.",
                 "source": "skills",
-                "path": "skills/alpha",
-                "references": ["references/a.md"],
-                "scripts": ["scripts/b.py"],
-                "assets": ["assets/c.txt"],
-                "digest": digest,
-            },
-            {
-                "id": "beta",
-                "description": "Use beta when testing the list.",
-                "source": "skills",
-                "path": "skills/beta",
-                "references": [],
-                "scripts": [],
-                "assets": [],
-                "digest": Satchel("skills").digest("beta"),
-            },
+                "path": f"skills/{name}",
+                "references": references,
+                "scripts": scripts,
+                "assets": assets,
+                "digest": skills.digest(name),
+            }
+            for name, (references, scripts, assets) in files.items()
         ],
         "findings": [],
         "conflicts": [],
     }
-    assert digest.startswith("sha256-tree-v1:")
+    assert skills.digest("alpha").startswith("sha256-tree-v1:")
 
 
 @pytest.mark.row("R28")
@@ -108,27 +105,18 @@ def test_a_warning_is_status_0(library: Path) -> None:
 
 
 @pytest.mark.row("R03", "C36")
-def test_both_owners_of_a_conflict_are_shown(library: Path, tmp_path: Path) -> None:
-    write_pack(tmp_path / "more" / "alpha", GOOD.format(name="alpha") + "Else.\n")
+def test_both_owners_of_a_conflict_are_shown(library: Path) -> None:
+    write_pack(library / "../more/alpha", GOOD.format(name="alpha") + "Else.\n")
     places = ("--skills", "skills", "--skills", "more")
     document = listed(*places, status=1)
     table = run("list", *places)
 
-    assert [skill["path"] for skill in document["skills"]] == [
-        "more/alpha",
-        "skills/alpha",
-        "skills/beta",
+    paths = ["more/alpha", "skills/alpha", "skills/beta"]
+    assert [skill["path"] for skill in document["skills"]] == paths
+    owners = [
+        {"source": source, "path": f"{source}/alpha"} for source in ("skills", "more")
     ]
-    assert document["conflicts"] == [
-        {
-            "id": "alpha",
-            "kept": None,
-            "owners": [
-                {"source": "skills", "path": "skills/alpha"},
-                {"source": "more", "path": "more/alpha"},
-            ],
-        }
-    ]
+    assert document["conflicts"] == [{"id": "alpha", "kept": None, "owners": owners}]
     assert table.exit_code == 1
     assert table.stdout.count("[conflict]") == 2
     assert "skills/alpha and more/alpha" in table.stderr
@@ -136,27 +124,21 @@ def test_both_owners_of_a_conflict_are_shown(library: Path, tmp_path: Path) -> N
 
 @pytest.mark.row("X04")
 def test_a_chosen_precedence_is_no_trouble_and_the_loser_stays_visible(
-    library: Path, tmp_path: Path
+    library: Path,
 ) -> None:
-    write_pack(tmp_path / "more" / "alpha", GOOD.format(name="alpha") + "Else.\n")
-    settings = 'skills = ["skills", "more"]\non_conflict = "precedence"\n'
-    (tmp_path / "satchel.toml").write_text(settings, "utf-8")
+    write_pack(library / "../more/alpha", GOOD.format(name="alpha") + "Else.\n")
+    settings('skills = ["skills", "more"]\non_conflict = "precedence"')
     document = listed()
 
-    assert [skill["path"] for skill in document["skills"]] == [
-        "skills/alpha",
-        "skills/beta",
-    ]
-    [conflict] = document["conflicts"]
-    assert conflict["kept"] == "skills/alpha"
+    paths = ["skills/alpha", "skills/beta"]
+    assert [skill["path"] for skill in document["skills"]] == paths
+    assert [conflict["kept"] for conflict in document["conflicts"]] == paths[:1]
     assert [f["code"] for f in document["findings"]] == ["skill-withheld"]
 
 
-def test_what_is_excluded_is_shown_with_its_reason(
-    library: Path, tmp_path: Path
-) -> None:
-    settings = 'skills = ["skills"]\ndisabled = ["beta"]\n'
-    (tmp_path / "satchel.toml").write_text(settings, "utf-8")
+@pytest.mark.usefixtures("library")
+def test_what_is_excluded_is_shown_with_its_reason() -> None:
+    settings('skills = ["skills"]\ndisabled = ["beta"]')
     result = run("list")
     document = listed()
 
@@ -201,33 +183,23 @@ def test_paths_are_printed_as_they_were_written(library: Path, written: str) -> 
 
 
 @pytest.mark.row("R24")
-def test_paths_from_settings_are_relative_to_where_one_stands(
-    library: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["satchel.toml", "pyproject.toml"])
+def test_paths_from_settings_are_relative_to_the_working_folder(
+    name: str, library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (library.parent / "satchel.toml").write_text('skills = ["skills"]\n', "utf-8")
+    table = "[tool.satchel]\n" if name == "pyproject.toml" else ""
+    settings(f'{table}skills = ["skills"]', name)
     from_above = [skill["path"] for skill in listed()["skills"]]
-    below = library / "alpha"
-    monkeypatch.chdir(below)
+    monkeypatch.chdir(library / "alpha")
 
     assert from_above == ["skills/alpha", "skills/beta"]
-    assert [s["path"] for s in listed()["skills"]] == [
-        os.path.join("..", "..", path)  # noqa: PTH118
-        for path in from_above
+    assert [Path(skill["path"]) for skill in listed()["skills"]] == [
+        Path("..", "..", path) for path in from_above
     ]
 
 
-def test_settings_in_pyproject_count_too(library: Path) -> None:
-    table = '[tool.satchel]\nskills = ["skills"]\n'
-    (library.parent / "pyproject.toml").write_text(table, "utf-8")
-
-    assert [skill["id"] for skill in listed()["skills"]] == ["alpha", "beta"]
-
-
-def test_without_sources_it_says_what_to_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "none/skills").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "none")
+def test_without_sources_it_says_what_to_write(here: Path) -> None:
+    (here / "skills").mkdir()
     result = run("list")
 
     assert result.exit_code == 2
@@ -235,7 +207,8 @@ def test_without_sources_it_says_what_to_write(
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 120])
-def test_no_line_is_wider_than_the_terminal(library: Path, width: int) -> None:
+@pytest.mark.usefixtures("library")
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     lines = run("list", "--skills", "skills", width=width).stdout.splitlines()
 
     assert max(map(len, lines)) <= width
@@ -257,14 +230,6 @@ def test_many_findings_are_cut_short(library: Path) -> None:
 
     assert result.stderr.count(" error missing-description") == 10
     assert result.stderr.splitlines()[-1] == "5 errors more: see satchel doctor"
-
-
-def test_a_file_that_is_no_pack_is_status_2(library: Path) -> None:
-    (library / "notes.md").write_text("Notes.", "utf-8")
-    result = run("list", "--skills", "skills/notes.md")
-
-    assert result.exit_code == 2
-    assert "skills/notes.md: expected a folder of packs" in result.stderr
 
 
 def test_a_skill_file_means_its_pack(

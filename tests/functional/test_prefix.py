@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,13 +19,16 @@ def text(name: str, description: str = "Use when testing.") -> str:
 
 
 @pytest.fixture(autouse=True)
-def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def libraries(here: Path) -> Path:
     """Two collections with a pack of one name, and one at the top."""
-    monkeypatch.chdir(tmp_path)
-    write_pack(tmp_path / "libs/Acme Tools/pdf", text("pdf"))
-    write_pack(tmp_path / "libs/other/pdf", text("pdf", "Something else."))
-    write_pack(tmp_path / "libs/top", text("top"))
-    return tmp_path / "libs"
+    write_pack(here / "libs/Acme Tools/pdf", text("pdf"))
+    write_pack(here / "libs/other/pdf", text("pdf", "Something else."))
+    write_pack(here / "libs/top", text("top"))
+    return here / "libs"
+
+
+def ids(*places: str, **options: Any) -> list[str]:  # noqa: ANN401
+    return [e.id for e in Satchel(*places, options=Options(**options)).catalog]
 
 
 def listed(*arguments: str) -> list[str]:
@@ -48,28 +52,21 @@ PARENT = ["acme-tools-pdf", "libs-top", "other-pdf"]
 def test_the_folders_of_a_pack_are_in_front_of_its_name(
     prefix: str, expected: list[str]
 ) -> None:
-    assert [
-        e.id for e in Satchel("libs", options=Options(prefix=prefix)).catalog
-    ] == expected
     around = sources.prefixed(sources.folder("libs"), prefix)
+
     assert [e.id for e in Satchel(around).catalog] == expected
+    assert ids("libs", prefix=prefix) == expected
     assert listed("--skills", "libs", "--prefix", prefix) == expected
 
 
-def test_a_folder_separates_packs_that_are_neighbours(tmp_path: Path) -> None:
-    write_pack(tmp_path / "near/one", text("same"))
-    write_pack(tmp_path / "near/two", text("same", "Something else."))
-
+def test_a_folder_separates_packs_that_are_neighbours(here: Path) -> None:
+    write_pack(here / "near/one", text("same"))
+    write_pack(here / "near/two", text("same", "Something else."))
     skills = Satchel("near", options=Options(prefix="{folder}"))
 
     assert [e.id for e in skills.catalog] == ["one-same", "two-same"]
     assert skills.load("two-same").descriptor.name == "same"
-
-
-def test_one_pack_is_in_the_folder_above_it() -> None:
-    skills = Satchel("libs/other/pdf", options=Options(prefix="{parent}"))
-
-    assert [e.id for e in skills.catalog] == ["other-pdf"]
+    assert ids("libs/other/pdf", prefix="{parent}") == ["other-pdf"]
 
 
 def test_settings_have_a_prefix_and_the_command_line_goes_first(tmp_path: Path) -> None:
@@ -84,21 +81,19 @@ def test_settings_have_a_prefix_and_the_command_line_goes_first(tmp_path: Path) 
     assert '"other-pdf"' in run("prompt", "--format", "json").stdout
 
 
-def test_a_prefix_may_be_for_some_places_only(tmp_path: Path) -> None:
-    write_pack(tmp_path / "mine/pdf", text("pdf", "Mine."))
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub/satchel.toml").write_text(
-        'skills = ["../mine", "../libs/other"]\nprefix = { "../mine" = "my-" }\n',
-        "utf-8",
+def test_a_prefix_may_be_for_some_places_only(here: Path) -> None:
+    write_pack(here / "mine/pdf", text("pdf", "Mine."))
+    (here / "sub").mkdir()
+    (here / "sub/satchel.toml").write_text(
+        'skills = ["../mine", "../libs/other"]\nprefix = { "../mine" = "my-" }\n'
     )
-    places = ("--skills", "mine", "--skills", "libs/other")
+    places = ("mine", "libs/other")
+    options = ("--skills", "mine", "--skills", "libs/other", "--prefix", "mine=my-")
 
     expected = ["my-pdf", "pdf"]
-    assert listed(*places, "--prefix", "mine=my-") == expected
-    by_place = Satchel("mine", "libs/other", options=Options(prefix={"mine": "my-"}))
-    assert [e.id for e in by_place.catalog] == expected
-    from_file = Satchel(options=Options(config="sub/satchel.toml"))
-    assert [e.id for e in from_file.catalog] == expected
+    assert listed(*options) == expected
+    assert ids(*places, prefix={"mine": "my-"}) == expected
+    assert ids(config="sub/satchel.toml") == expected
 
 
 @pytest.mark.parametrize("policy", ["error", "precedence"])
@@ -110,20 +105,20 @@ def test_the_command_line_may_choose_who_wins(policy: str) -> None:
     assert result.exit_code == int(policy == "error")
 
 
-def test_a_way_out_of_the_message_is_a_way_out(tmp_path: Path) -> None:
+def test_a_way_out_of_the_message_is_a_way_out(here: Path) -> None:
     """Each prefix that an error offers resolves the conflict that it is about."""
-    skills = Satchel("libs")
-    (conflict,) = skills.conflicts
-    assert 'prefix="{parent}"' in conflict.fix
-
-    assert Satchel("libs", options=Options(prefix="{parent}")).conflicts == ()
-    write_pack(tmp_path / "twin/other/pdf", text("pdf", "The third."))
-    two = Satchel("libs/other", "twin/other")
-    assert 'prefix={"twin/other": "other-"}' in two.conflicts[0].fix
-    expected = Satchel(
-        "libs/other", "twin/other", options=Options(prefix={"twin/other": "other-"})
-    )
-    assert expected.conflicts == ()
+    write_pack(here / "twin/other/pdf", text("pdf", "The third."))
+    places: tuple[str, ...]
+    for places, prefix, offer in (
+        (("libs",), "{parent}", 'prefix="{parent}"'),
+        (
+            ("libs/other", "twin/other"),
+            {"twin/other": "other-"},
+            'prefix={"twin/other": "other-"}',
+        ),
+    ):
+        assert offer in Satchel(*places).conflicts[0].fix
+        assert Satchel(*places, options=Options(prefix=prefix)).conflicts == ()
 
 
 @pytest.mark.row("F58")
@@ -147,24 +142,20 @@ def test_a_wrong_prefix_is_refused(given: str | dict[str, str], message: str) ->
         ("prefix = 5", "prefix: expected a table; got 5"),
         ("prefix = { libs = 5 }", "prefix.'libs': expected a text; got 5"),
         ('prefix = { lib = "x-" }', "'lib' is not named; named: libs"),
+        ("", "give one for all"),
     ],
 )
-def test_a_wrong_prefix_in_settings_is_refused(
-    tmp_path: Path, line: str, message: str
+def test_a_wrong_prefix_on_the_command_line_is_status_2(
+    here: Path, line: str, message: str
 ) -> None:
-    (tmp_path / "satchel.toml").write_text(f'skills = ["libs"]\n{line}\n', "utf-8")
+    """In the settings, or as an option: one for all, and one for a place."""
+    (here / "satchel.toml").write_text(f'skills = ["libs"]\n{line}\n', "utf-8")
+    options = () if line else ("--prefix", "x-", "--prefix", "libs=y-")
 
-    result = run("list")
+    result = run("list", *options)
 
     assert result.exit_code == 2
     assert message in result.stderr
-
-
-def test_one_prefix_for_all_and_one_for_a_place_do_not_go_together() -> None:
-    result = run("list", "--skills", "libs", "--prefix", "x-", "--prefix", "libs=y-")
-
-    assert result.exit_code == 2
-    assert "give one for all" in result.stderr
 
 
 def test_a_client_starts_a_server_with_the_same_options() -> None:
@@ -173,36 +164,20 @@ def test_a_client_starts_a_server_with_the_same_options() -> None:
 
     server = json.loads(result.stdout)["mcpServers"]["satchel"]
     here = os.path.realpath("libs")
-    assert server["args"][-6:] == [
-        "--skills",
-        here,
-        "--prefix",
-        f"{here}={{parent}}",
-        "--on-conflict",
-        "precedence",
-    ]
+    options = ("--prefix", f"{here}={{parent}}", *options[2:])
+    assert server["args"][-6:] == ["--skills", here, *options]
 
 
 @pytest.mark.row("F12")
-def test_a_skill_file_means_its_pack() -> None:
-    skills = Satchel("libs/top/SKILL.md")
-
-    assert [e.id for e in skills.catalog] == ["top"]
-    assert skills.load("top").text == text("top")
-
-
-@pytest.mark.row("F12")
-def test_a_skill_file_in_the_working_folder_means_its_pack(
+def test_a_skill_file_means_its_pack_and_any_other_file_is_refused(
     libraries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(libraries / "top")
-
-    assert [e.id for e in Satchel("SKILL.md").catalog] == ["top"]
-
-
-@pytest.mark.row("F12")
-def test_any_other_file_is_refused(libraries: Path) -> None:
     (libraries / "notes.md").write_text("nothing\n")
 
+    skills = Satchel("libs/top/SKILL.md")
     with pytest.raises(ConfigError, match=r"notes\.md: expected a folder of packs"):
         Satchel("libs/notes.md")
+    monkeypatch.chdir(libraries / "top")
+
+    assert [e.id for e in skills.catalog] == ids("SKILL.md") == ["top"]
+    assert skills.load("top").text == text("top")

@@ -12,12 +12,11 @@ GOOD = "---\nname: {name}\ndescription: Use {name} when testing.\n---\nDo.\n"
 
 
 @pytest.fixture(autouse=True)
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def library(here: Path) -> Path:
     """Two good packs in ``skills``; the working folder is the one above."""
-    monkeypatch.chdir(tmp_path)
-    write_pack(tmp_path / "skills/a", GOOD.format(name="a"), {"references/x.md": "X"})
-    write_pack(tmp_path / "skills/b", GOOD.format(name="b"))
-    return tmp_path / "skills"
+    write_pack(here / "skills/a", GOOD.format(name="a"), {"references/x.md": "X"})
+    write_pack(here / "skills/b", GOOD.format(name="b"))
+    return here / "skills"
 
 
 def test_a_release_is_put_on_a_site(tmp_path: Path) -> None:

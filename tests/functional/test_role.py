@@ -5,17 +5,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.shell_completion import CompletionItem, ShellComplete
+from click.shell_completion import ShellComplete
 
 from satchel.cli import main
+from tests.fakes import FakeSource, pack
 from tests.functional.library import HOSTILE_BYTES, run, run_process, run_terminal
 from tests.unit.compat.templates import INDEX, write_role, write_template
 
 
 @pytest.fixture(autouse=True)
-def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "templates"
+def templates(here: Path) -> Path:
+    folder = here / "templates"
     for name in ("analyst", "backend"):
         write_role(folder, name, body="# Do it\n")
     write_template(folder, "qa", "Test {{WHAT}} {{MORE}}.\n!`echo {{WHAT}} ran`\n")
@@ -23,22 +23,15 @@ def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.row("C20", "C56", "X01")
-def test_a_pack_gives_the_index() -> None:
-    result = run("role", "backend")
+def test_a_pack_gives_the_index_and_the_body_on_request() -> None:
+    hint, body = run("role", "backend"), run("role", "backend", "--primary", "body")
 
-    assert result.exit_code == 0
-    assert result.stdout == INDEX
-    assert result.stderr == (
+    assert (hint.exit_code, body.exit_code) == (0, 0)
+    assert hint.stdout == INDEX
+    assert hint.stderr == (
         "backend: pack backend, 46 tokens by estimate (UTF-8 bytes / 4)\n"
     )
-
-
-@pytest.mark.row("C20", "X01")
-def test_the_body_on_request() -> None:
-    result = run("role", "backend", "--primary", "body")
-
-    assert result.exit_code == 0
-    assert result.stdout == INDEX.partition("\n")[2] + "\n# Do it\n"
+    assert body.stdout == INDEX.partition("\n")[2] + "\n# Do it\n"
 
 
 @pytest.mark.row("C21", "C55", "E17")
@@ -48,9 +41,7 @@ def test_a_legacy_template_is_rendered_and_reported() -> None:
     assert result.exit_code == 0
     assert result.stdout == "Test a=b {{MORE}}.\n!`echo a=b ran`\n"
     assert "deprecated since satchel 0.1, and no longer read from 0.3" in result.stderr
-    assert (
-        "fix: make a pack of it: satchel convert templates/roles/qa\n" in result.stderr
-    )
+    assert "make a pack of it: satchel convert templates/roles/qa\n" in result.stderr
     assert "template-command" in result.stderr
     assert result.stderr.endswith(
         "qa: legacy template, 9 tokens by estimate (UTF-8 bytes / 4)\n"
@@ -108,21 +99,17 @@ def test_many_roles_are_not_all_named(templates: Path, tmp_path: Path) -> None:
 
 @pytest.mark.row("C20")
 def test_a_broken_pack_is_reported_once_and_status_1(templates: Path) -> None:
+    """A broken neighbour is reported, too, and is no failure."""
     (templates / "skills/backend/SKILL.md").write_text("nothing")
     done = run_process("role", "backend")
+    neighbour = run("role", "analyst")
 
     assert done.returncode == 1
     assert done.stdout == b"You are a backend specialist.\n"
     assert done.stderr.count(b"role-pack-unused") == 1
     assert b"    fix: " in done.stderr
-
-
-def test_a_broken_neighbour_is_reported_and_status_0(templates: Path) -> None:
-    (templates / "skills/analyst/SKILL.md").write_text("nothing")
-    result = run("role", "backend")
-
-    assert result.exit_code == 0
-    assert "templates/skills/analyst/SKILL.md" in result.stderr
+    assert neighbour.exit_code == 0
+    assert "templates/skills/backend/SKILL.md" in neighbour.stderr
 
 
 @pytest.mark.row("G15", "G25")
@@ -175,8 +162,6 @@ def test_what_cannot_be_done_is_status_2(arguments: list[str], message: str) -> 
 def test_a_name_that_two_claim_is_status_1_with_the_switch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from tests.fakes import FakeSource, pack
-
     plugin = FakeSource("plugin:mine", {"backend": {"SKILL.md": pack("backend")}})
     monkeypatch.setattr(
         "satchel.compat._role_library.load_plugin_sources", lambda **_: [plugin]
@@ -186,31 +171,20 @@ def test_a_name_that_two_claim_is_status_1_with_the_switch(
     assert result.exit_code == 1
     assert "--no-plugins" in result.stderr
     assert run("role", "backend", "--no-plugins").stdout == INDEX
+    assert completed("") == ["analyst", "qa"]
+    assert len(completed("--no-plugins", "")) == 3
 
 
-def complete(*arguments: str) -> list[CompletionItem]:
+def completed(*arguments: str) -> list[str]:
     completer = ShellComplete(main, {}, "satchel", "_SATCHEL_COMPLETE")
-    return completer.get_completions(["role", *arguments[:-1]], arguments[-1])
+    items = completer.get_completions(["role", *arguments[:-1]], arguments[-1])
+    return [item.value for item in items]
 
 
-def test_roles_are_completed(tmp_path: Path) -> None:
-    assert [item.value for item in complete("")] == ["analyst", "backend", "qa"]
-    assert [item.value for item in complete("b")] == ["backend"]
-    assert complete("--templates", "nowhere", "") == []
-
-
-def test_a_name_that_two_claim_is_not_completed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from tests.fakes import FakeSource, pack
-
-    plugin = FakeSource("plugin:mine", {"backend": {"SKILL.md": pack("backend")}})
-    monkeypatch.setattr(
-        "satchel.compat._role_library.load_plugin_sources", lambda **_: [plugin]
-    )
-
-    assert [item.value for item in complete("")] == ["analyst", "qa"]
-    assert len(complete("--no-plugins", "")) == 3
+def test_roles_are_completed() -> None:
+    assert completed("") == ["analyst", "backend", "qa"]
+    assert completed("b") == ["backend"]
+    assert completed("--templates", "nowhere", "") == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals")

@@ -10,17 +10,7 @@ import pytest
 
 from tests.fakes import pack
 
-NAMES = (
-    "amber",
-    "basalt",
-    "cedar",
-    "dune",
-    "ember",
-    "fjord",
-    "grove",
-    "heath",
-    "islet",
-)
+NAMES = tuple("amber basalt cedar dune ember fjord grove heath islet".split())  # noqa: SIM905 - short
 
 PROGRAM = """\
 import itertools, json, sys

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.library import HOSTILE_BYTES, run, run_process, write_pack
+from satchel.errors import ReferenceUnreadableError
+from satchel.sources import LocalSource
+from tests.functional.library import HOSTILE_BYTES, run, write_pack
 
 HEAD = "---\nname: alpha\ndescription: Use alpha when testing.\n---\n"
 BODY = "\n# Alpha\n\nDo [red]it[/red] now.\r\nNo line end"
@@ -13,8 +15,7 @@ PNG = b"\x89PNG\r\n\x1a\n\x00\x00\xff"
 
 
 @pytest.fixture(autouse=True)
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def library(here: Path) -> Path:
     files: dict[str, str | bytes] = {
         "references/same.md": "a reference\n",
         "references/raw.txt": HOSTILE_BYTES,
@@ -24,7 +25,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "assets/logo.png": PNG,
         "notes.md": "notes\n",
     }
-    return write_pack(tmp_path / "skills" / "alpha", HEAD + BODY, files)
+    return write_pack(here / "skills" / "alpha", HEAD + BODY, files)
 
 
 def show(*arguments: str) -> bytes:
@@ -33,35 +34,25 @@ def show(*arguments: str) -> bytes:
     return result.stdout_bytes
 
 
-@pytest.mark.row("C44", "C56")
-def test_the_body_is_printed_as_it_is() -> None:
-    assert show("alpha") == BODY.encode()
-
-
-@pytest.mark.row("C45", "C46", "G22", "G21", "R14")
+@pytest.mark.row("C44", "C45", "C46", "C56", "G22", "G21", "R14")
 @pytest.mark.parametrize(
-    ("option", "file", "expected"),
+    ("arguments", "expected"),
     [
-        ("--reference", "same.md", b"a reference\n"),
-        ("--reference", "references/same.md", b"a reference\n"),
-        ("--reference", "raw.txt", HOSTILE_BYTES),
-        ("--script", "same.md", b"a script\n"),
-        ("--script", "run.py", b"raise SystemExit('never run')\n"),
-        ("--asset", "same.md", b"an asset\n"),
-        ("--asset", "logo.png", PNG),
-        ("--reference", "notes.md", b"notes\n"),
+        ("", BODY.encode()),
+        ("--reference same.md", b"a reference\n"),
+        ("--reference references/same.md", b"a reference\n"),
+        ("--reference raw.txt", HOSTILE_BYTES),
+        ("--script same.md", b"a script\n"),
+        ("--script run.py", b"raise SystemExit('never run')\n"),
+        ("--asset same.md", b"an asset\n"),
+        ("--asset logo.png", PNG),
+        ("--reference notes.md", b"notes\n"),
     ],
 )
-def test_a_file_is_printed_byte_for_byte(
-    option: str, file: str, expected: bytes
+def test_body_and_files_are_printed_byte_for_byte(
+    arguments: str, expected: bytes
 ) -> None:
-    assert show("alpha", option, file) == expected
-
-
-def test_the_bytes_are_exact_in_a_process_of_its_own_too() -> None:
-    done = run_process("show", "alpha", "--reference", "raw.txt", "--skills", "skills")
-
-    assert done.stdout == HOSTILE_BYTES
+    assert show("alpha", *arguments.split()) == expected
 
 
 @pytest.mark.parametrize(
@@ -100,6 +91,12 @@ def test_a_missing_file_of_a_missing_skill_is_a_result(
     }
 
 
+def test_one_file_at_a_time() -> None:
+    arguments = ("--reference", "same.md", "--script", "same.md")
+
+    assert run("show", "alpha", *arguments, "--skills", "skills").exit_code == 2
+
+
 @pytest.mark.row("E26")
 def test_a_script_is_read_and_never_run(tmp_path: Path) -> None:
     trap = tmp_path / "trap"
@@ -110,13 +107,6 @@ def test_a_script_is_read_and_never_run(tmp_path: Path) -> None:
     show("alpha", "--script", "trap.py", "--envelope", "json")
     show("alpha")
     assert not trap.exists()
-
-
-def test_one_file_at_a_time() -> None:
-    arguments = ("--reference", "same.md", "--script", "same.md")
-    result = run("show", "alpha", *arguments, "--skills", "skills")
-
-    assert result.exit_code == 2
 
 
 @pytest.mark.row("R12", "X09")
@@ -160,64 +150,50 @@ def test_the_xml_envelope_is_the_tools_result() -> None:
     )
 
 
-@pytest.mark.row("D11", "D14", "R18")
-def test_a_miss_in_the_xml_envelope_is_the_tools_result_too() -> None:
-    result = run("show", "nope", "--envelope", "xml", "--skills", "skills")
+@pytest.mark.row("C32", "D11", "D14", "R12", "R18")
+def test_a_miss_in_an_envelope_is_the_tools_result_too() -> None:
+    arguments = ("show", "nope", "--skills", "skills", "--envelope")
+    xml, as_json = run(*arguments, "xml"), run(*arguments, "json")
 
-    assert result.exit_code == 1
-    assert result.stdout == (
+    assert (xml.exit_code, as_json.exit_code) == (1, 1)
+    assert xml.stdout == (
         '<skill_context id="nope">\n  <error>\n'
         '    Skill with id "nope" was not found in the current registry.\n'
         "  </error>\n</skill_context>\n"
     )
-    assert result.stderr == ""
+    error = "skill 'nope' not found"
+    assert json.loads(as_json.stdout) == result_of(name="nope", error=error)
+    assert xml.stderr + as_json.stderr == ""
 
 
-@pytest.mark.row("C27", "C28", "C29")
-def test_the_json_envelope_is_the_tools_result() -> None:
-    document = json.loads(show("alpha", "--envelope", "json"))
-
-    assert document == {
-        "name": "alpha",
-        "body": BODY,
-        "available_references": ["raw.txt", "same.md"],
-        "available_scripts": ["run.py", "same.md"],
-        "reference_content": None,
-        "script_content": None,
-        "error": None,
-    }
+def result_of(**fields: object) -> dict[str, object]:
+    """Return what a tool gives in the JSON envelope, with some fields."""
+    keys = ("reference_content", "script_content", "error")
+    empty = {"available_references": [], "available_scripts": [], "body": ""}
+    return {**empty, **dict.fromkeys(keys), "name": "alpha", **fields}
 
 
-@pytest.mark.row("C30", "C31")
+FILES = {
+    "available_references": ["raw.txt", "same.md"],
+    "available_scripts": ["run.py", "same.md"],
+}
+
+
+@pytest.mark.row("C27", "C28", "C29", "C30", "C31")
 @pytest.mark.parametrize(
-    ("option", "key", "content"),
+    ("arguments", "fields"),
     [
-        ("--reference", "reference_content", "a reference\n"),
-        ("--script", "script_content", "a script\n"),
+        ("", {"body": BODY}),
+        ("--reference same.md", {"reference_content": "a reference\n"}),
+        ("--script same.md", {"script_content": "a script\n"}),
     ],
 )
-def test_a_file_in_the_json_envelope(option: str, key: str, content: str) -> None:
-    document = json.loads(show("alpha", option, "same.md", "--envelope", "json"))
+def test_the_json_envelope_is_the_tools_result(
+    arguments: str, fields: dict[str, object]
+) -> None:
+    document = json.loads(show("alpha", *arguments.split(), "--envelope", "json"))
 
-    assert document[key] == content
-    assert document["body"] == ""
-
-
-@pytest.mark.row("C32", "R12")
-def test_a_miss_in_the_json_envelope_is_the_tools_result_too() -> None:
-    result = run("show", "nope", "--envelope", "json", "--skills", "skills")
-
-    assert result.exit_code == 1
-    assert json.loads(result.stdout) == {
-        "name": "nope",
-        "body": "",
-        "available_references": [],
-        "available_scripts": [],
-        "reference_content": None,
-        "script_content": None,
-        "error": "skill 'nope' not found",
-    }
-    assert result.stderr == ""
+    assert document == result_of(**FILES, **fields)
 
 
 @pytest.mark.row("D13", "D12", "G16")
@@ -225,8 +201,6 @@ def test_a_file_that_cannot_be_read_is_different_from_one_that_is_missing(
     library: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And no absolute path of this machine is in any of the texts (G16, R24)."""
-    from satchel.errors import ReferenceUnreadableError
-    from satchel.sources import LocalSource
 
     def refuse(self: LocalSource, key: str, path: str, limit_bytes: int) -> bytes:
         raise ReferenceUnreadableError(key, path, detail="Permission denied")

@@ -48,6 +48,8 @@ COMMANDS = (
     "check skills --format markdown",
     "check skills --format sarif",
     "explain no\x1b[31mpe",
+    "convert skills --to spec -o out",
+    "convert skills/files --to claude --json",
     "diff skills/nasty skills/worse",
     "diff skills/worse skills/nasty --stat",
     "diff skills/nasty skills --json",
@@ -104,31 +106,24 @@ def test_no_control_character_reaches_a_terminal(command: str, hostile: Path) ->
     assert "a fault of" not in text
 
 
-def test_without_colour_no_escape_at_all(
+def test_only_a_terminal_gets_colours_unless_they_are_off(
     hostile: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    command = ("list", "--skills", "skills")
+    done = run_process(*command, cwd=hostile)
+    bold = run_terminal(*command, cwd=hostile)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
 
-    assert b"\x1b" not in run_terminal("list", "--skills", "skills", cwd=hostile)
-
-
-def test_with_colour_headings_are_bold(hostile: Path) -> None:
-    seen = run_terminal("list", "--skills", "skills", cwd=hostile)
-
-    assert seen.lstrip().startswith(b"\x1b[1mSKILL")
+    assert bold.lstrip().startswith(b"\x1b[1mSKILL")
+    assert b"\x1b" not in done.stdout + done.stderr
+    assert b"\x1b" not in run_terminal(*command, cwd=hostile)
 
 
 def test_into_a_pipe_the_same_bytes_are_exact(hostile: Path) -> None:
     command = "show nasty --reference raw.txt --skills skills"
 
     assert run_process(*command.split(), cwd=hostile).stdout == HOSTILE_BYTES
-
-
-def test_into_a_pipe_no_colour(hostile: Path) -> None:
-    done = run_process("list", "--skills", "skills", cwd=hostile)
-
-    assert b"\x1b" not in done.stdout + done.stderr
 
 
 def test_a_binary_file_is_named_and_not_printed_on_a_terminal(hostile: Path) -> None:
@@ -145,9 +140,8 @@ def test_a_binary_file_is_named_and_not_printed_on_a_terminal(hostile: Path) -> 
 
 @pytest.mark.parametrize("columns", [20, 40, 80, 200])
 def test_lines_of_the_table_fit_the_terminal(columns: int, hostile: Path) -> None:
-    seen = run_terminal(
-        "find", "testing", "--skills", "skills", cwd=hostile, columns=columns
-    )
+    command = ("find", "testing", "--skills", "skills")
+    seen = run_terminal(*command, cwd=hostile, columns=columns)
     lines = _OURS.sub(b"", seen).decode("utf-8").splitlines()
 
     assert max(map(len, lines)) <= columns

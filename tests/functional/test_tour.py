@@ -87,15 +87,12 @@ def test_a_folder_of_hostile_packs(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_nothing_of_use(tmp_path: Path) -> None:
+    assert "no folder with a SKILL.md" in tour(str(tmp_path))
     write_pack(tmp_path / "bad", "---\nname: bad\n---\n")
     seen = tour(str(tmp_path))
 
     assert "There is no skill that can be used" in seen
     assert "no description" in seen
-
-
-def test_an_empty_folder(tmp_path: Path) -> None:
-    assert "no folder with a SKILL.md" in tour(str(tmp_path))
 
 
 @pytest.mark.parametrize("missing", ["nowhere", "no\x1b[31mwhere"])

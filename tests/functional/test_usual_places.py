@@ -19,17 +19,14 @@ LAYOUTS = ("skills", ".claude/skills", ".agents/skills", ".github/skills")
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
+def project(here: Path) -> Path:
+    return here
 
 
 def put(project: Path, *places: str) -> None:
     for place in places:
         name = place.rpartition("/")[2]
-        write_pack(project / place, TEXT.format(name), {})
+        write_pack(project / place, TEXT.format(name))
 
 
 @pytest.mark.row("F14")
@@ -58,35 +55,25 @@ def test_all_of_them_at_once(project: Path) -> None:
 @pytest.mark.row("F14")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(
-    "command",
+    ("command", "shown"),
     [
-        ("list",),
-        ("find", "fill in a form"),
-        ("show", "forms"),
-        ("prompt",),
-        ("why", "forms"),
+        ("list", "forms "),
+        ("find form", "forms "),
+        ("show forms", "# Forms"),
+        ("prompt", "<id>forms"),
+        ("why forms", "forms: listed"),
+        ("doctor", "1 skill listed"),
     ],
 )
 def test_commands_that_only_show_find_each_layout(
-    project: Path, layout: str, command: tuple[str, ...]
+    project: Path, layout: str, command: str, shown: str
 ) -> None:
     put(project, f"{layout}/forms")
 
     for named in ((), ("--skills", ".")):
-        result = run(*command, *named)
+        result = run(*command.split(), *named)
         assert result.exit_code == 0
-        assert "forms" in result.stdout.lower()
-
-
-@pytest.mark.row("F14")
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_doctor_finds_each_layout(project: Path, layout: str) -> None:
-    put(project, f"{layout}/forms")
-
-    for named in ((), ("--skills", ".")):
-        result = run("doctor", *named)
-        assert result.exit_code == 0
-        assert "1 skill listed" in result.stdout
+        assert shown in result.stdout
 
 
 @pytest.mark.row("F14", "R29")
@@ -105,23 +92,15 @@ def test_what_writes_or_serves_needs_a_path(
 
 @pytest.mark.row("F14")
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        (),
-        (".",),
-        ("empty",),
-        ("--for", "codex"),
-        ("--format", "json", "."),
-        ("--fix", "."),
-    ],
+    "arguments", ["", ".", "empty", "--for codex", "--format json .", "--fix ."]
 )
 def test_no_pack_is_a_failure_that_says_where_it_looked(
-    project: Path, arguments: tuple[str, ...]
+    project: Path, arguments: str
 ) -> None:
     (project / "empty").mkdir()
     (project / "README.md").write_text("# Hello\n", "utf-8")
 
-    result = run("check", *arguments)
+    result = run("check", *arguments.split())
 
     assert result.exit_code == 2
     assert "no pack was found" in result.stderr
@@ -222,11 +201,5 @@ def test_a_link_from_one_client_to_another_is_one_pack(project: Path) -> None:
 
     assert "1 pack checked" in run("check", ".").stdout
     assert "error" not in run("check").stdout
-
-
-@pytest.mark.row("F14")
-def test_equal_copies_for_two_clients_are_no_conflict(project: Path) -> None:
-    put(project, ".agents/skills/forms", ".claude/skills/forms")
-
-    assert run("check").exit_code == 0
-    assert run("list").exit_code == 0
+    put(project, ".github/skills/forms")  # an equal copy is no conflict either
+    assert (run("check").exit_code, run("list").exit_code) == (0, 0)

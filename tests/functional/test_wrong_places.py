@@ -27,17 +27,15 @@ COMMANDS = {
 }
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    write_pack(tmp_path / "skills/ok", OK, {})
-    (tmp_path / "file.txt").write_text("x\n", "utf-8")
-    (tmp_path / "dangling").symlink_to("nowhere")
-    (tmp_path / "empty").mkdir()
-    return tmp_path
+@pytest.fixture(autouse=True)
+def project(here: Path) -> Path:
+    write_pack(here / "skills/ok", OK)
+    (here / "file.txt").write_text("x\n", "utf-8")
+    (here / "dangling").symlink_to("nowhere")
+    (here / "empty").mkdir()
+    return here
 
 
-@pytest.mark.usefixtures("project")
 @pytest.mark.row("F14", "F13")
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("place", ["nope", "file.txt", "dangling"])
@@ -50,7 +48,6 @@ def test_a_place_that_is_none_is_status_2_and_named(command: str, place: str) ->
     assert "Errno" not in result.output
 
 
-@pytest.mark.usefixtures("project")
 @pytest.mark.row("F58")
 @pytest.mark.parametrize(
     "arguments",
@@ -87,7 +84,6 @@ def test_a_folder_that_satchel_toml_names_must_be_there(project: Path) -> None:
         assert "nowhere: no such file or folder" in result.stderr
 
 
-@pytest.mark.usefixtures("project")
 @pytest.mark.row("F58")
 @pytest.mark.parametrize(
     ("arguments", "meant"),

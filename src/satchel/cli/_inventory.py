@@ -110,14 +110,8 @@ def _digest(entry: Descriptor, skills: "Satchel") -> str | None:
 
 
 def _finding(finding: Finding) -> dict[str, object]:
-    return {
-        "code": finding.code,
-        "severity": finding.severity,
-        "path": finding.path,
-        "line": finding.line,
-        "message": finding.message,
-        "fix": finding.fix,
-    }
+    keys = ("code", "severity", "path", "line", "message", "fix")
+    return {key: getattr(finding, key) for key in keys}
 
 
 def _conflict(conflict: Conflict) -> dict[str, object]:

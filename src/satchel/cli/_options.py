@@ -1,7 +1,8 @@
 """Options that several commands share, and how they open a Satchel."""
 
 import os
-from collections.abc import Callable, Generator
+import re
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
@@ -9,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 import click
 
 from satchel.cli._terminal import echo_error
-from satchel.errors import DuplicateSkillError, NoSkillsError, SourceUnavailableError
+from satchel.errors import (
+    DuplicateSkillError,
+    NoSkillsError,
+    NoSources,
+    SkillError,
+    SourceUnavailableError,
+)
 from satchel.model import OnConflict
 from satchel.text import plural
 
@@ -37,6 +44,23 @@ def named_paths(
     if "" in paths:
         raise click.BadParameter("the path is empty", ctx, param)
     return paths
+
+
+_NAME: Final = re.compile(r"\w+")
+
+
+def name_values(
+    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, str]:
+    """Return the values of ``--set NAME=VALUE``; the last value of a name counts."""
+    values: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not _NAME.fullmatch(name):
+            message = f"expected NAME=VALUE; got {text!r}"
+            raise click.BadParameter(message, ctx, param)
+        values[name] = value
+    return values
 
 
 def skills_option(command: _Command) -> _Command:
@@ -194,10 +218,8 @@ def recording() -> Generator[tuple["UsageSink", ...]]:
 
 
 def _settings() -> str:
-    """Return the nearest configuration file."""
     from pathlib import Path
 
-    from satchel.errors import NoSources
     from satchel.runtime import no_input_advice
 
     path = find_settings()
@@ -245,21 +267,17 @@ def find_settings() -> str | None:
     return None if path is None else os.path.relpath(path)
 
 
-def warn_empty(skills: "Satchel") -> None:
-    """Print on standard error which sources have no skill."""
-    _print_findings(skills, frozenset({NoSkillsError.code}))
-
-
 def warn(skills: "Satchel") -> None:
     """Print why skills are missing; packs that cannot be used are only counted."""
-    _print_findings(skills, _MISSING_SKILL_CODES)
+    print_findings(skills, _MISSING_SKILL_CODES)
     excluded = skills.registry.latest.excluded
     refused = sum(skill.reason == "refused" for skill in excluded)
     if refused:
         echo_error(f"{plural(refused, 'pack')} cannot be used: see satchel doctor")
 
 
-def _print_findings(skills: "Satchel", codes: frozenset[str]) -> None:
+def print_findings(skills: "Satchel", codes: Collection[str]) -> None:
+    """Print the findings of these codes on standard error."""
     for finding in skills.findings:
         if finding.code in codes:
             echo_error(str(finding))
@@ -274,8 +292,6 @@ def complete_skill(
     del param
     from click.shell_completion import CompletionItem
 
-    from satchel.errors import SkillError
-
     paths: Any = ctx.params.get("paths") or ()
     try:
         with open_skills(tuple(paths), quiet=True) as skills:
@@ -289,13 +305,10 @@ def complete_skill(
         return []
 
 
-def budget_option(command: _Command) -> _Command:
-    """Add ``--budget N|none``: a count, None for no budget, or ``default``."""
-    return budget_option_with("4000, or what satchel.toml says")(command)
-
-
-def budget_option_with(default: str) -> Callable[[_Command], _Command]:
-    """Return the decorator for ``--budget``; ``default`` is for the help."""
+def budget_option(
+    default: str = "4000, or what satchel.toml says",
+) -> Callable[[_Command], _Command]:
+    """Return the decorator for ``--budget N|none``; ``default`` is for the help."""
     return click.option(
         "--budget",
         metavar="N|none",

@@ -141,15 +141,8 @@ def render_json(prediction: PredictionReport) -> str:
 
 def loader_entry(loader: "Loader") -> dict[str, str]:
     """Return the facts about a loader itself."""
-    return {
-        "key": loader.key,
-        "title": loader.title,
-        "version": loader.version,
-        "kind": loader.kind,
-        "how": loader.how,
-        "checked": loader.checked,
-        "source": loader.source,
-    }
+    keys = ("key", "title", "version", "kind", "how", "checked", "source")
+    return {key: getattr(loader, key) for key in keys}
 
 
 def _pack_entry(pack: "PackPrediction") -> dict[str, Any]:

@@ -10,20 +10,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
-from satchel.cli._options import command_sinks, open_named_skills, warn_empty
+from satchel.cli._options import command_sinks, open_named_skills, print_findings
 from satchel.cli._terminal import echo_error
-from satchel.errors import ConfigError, ExtraMissingError
+from satchel.errors import ConfigError, ExtraMissingError, NoSkillsError
 from satchel.text import plural
 
 if TYPE_CHECKING:
-    from satchel.model import Finding, Style
+    from satchel.model import Style
     from satchel.protocols import UsageSink
     from satchel.server import (
         Application,
         GuardSettings,
         OAuthSettings,
         ServedLibrary,
-        UsageMetrics,
     )
     from satchel.usage import MetricsSink
 
@@ -75,7 +74,13 @@ def serve(options: ServeOptions) -> int:
         raise ExtraMissingError("satchel serve", "serve")
     # Options first: reading the skills may take long, and a wrong option needs none.
     guarding = guard_settings(options)
-    from satchel.server import LibraryRefresher, ServedLibrary, ServerSettings
+    from satchel.server import (
+        LibraryRefresher,
+        ServedLibrary,
+        ServerSettings,
+        guarded_app,
+        serve_stdio,
+    )
     from satchel.usage import MetricsSink
 
     metrics = MetricsSink()
@@ -102,7 +107,7 @@ def serve(options: ServeOptions) -> int:
         settle()
         library = ServedLibrary(skills, settings)
         measure(metrics, library)
-        warn_empty(skills)
+        print_findings(skills, {NoSkillsError.code})
         if _print_reasons(library) and options["strict"]:
             echo_error("not started, because of --strict")
             return 1
@@ -112,9 +117,17 @@ def serve(options: ServeOptions) -> int:
         with LibraryRefresher(library, every_s=options["refresh"]) as refresher:
             if options["stdio"]:
                 refresher.begin()
-                killed = _over_stdio(library)
+                echo_error(
+                    "MCP over standard input and output, until the client disconnects"
+                )
+                killed = serve_stdio(library)
             else:
-                app = _application(library, options, guarding, metrics.render)
+                app = guarded_app(
+                    library,
+                    guarding,
+                    old_index=options["v1_index"],
+                    used=metrics.render,
+                )
                 killed = _over_http(app, options, guarding, refresher.begin)
     if killed:
         # A thread still waits for standard input, and would keep the process.
@@ -208,24 +221,6 @@ def _closed(sinks: "tuple[UsageSink, ...]") -> Generator["tuple[UsageSink, ...]"
         Sinks(sinks).close()
 
 
-def _over_stdio(library: "ServedLibrary") -> bool:
-    from satchel.server import serve_stdio
-
-    echo_error("MCP over standard input and output, until the client disconnects")
-    return serve_stdio(library)
-
-
-def _application(
-    library: "ServedLibrary",
-    options: ServeOptions,
-    guarding: "GuardSettings",
-    used: "UsageMetrics",
-) -> "Application":
-    from satchel.server import guarded_app
-
-    return guarded_app(library, guarding, old_index=options["v1_index"], used=used)
-
-
 def _over_http(
     app: "Application",
     options: ServeOptions,
@@ -285,12 +280,9 @@ def _print_served(library: "ServedLibrary") -> None:
     ):
         if findings:
             echo_error(f"{plural(len(findings), 'skill')} not in {what}:")
-            _print_some(_short(finding) for finding in findings)
-
-
-def _short(finding: "Finding") -> str:
-    where = f"{finding.path}: " if finding.path else ""
-    return f"{where}{finding.message}"
+            _print_some(
+                f"{f.path}: {f.message}" if f.path else f.message for f in findings
+            )
 
 
 def _print_some(lines: Iterable[str]) -> None:

@@ -146,3 +146,12 @@ def layout(rows: Sequence[tuple[str, ...]], columns: int | None) -> Iterator[str
         )
         rest = None if columns is None else columns - taken
         yield "  ".join([*padded, clip(last, rest)]).rstrip()
+
+
+def echo_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """Print a table as wide as the terminal, its head in bold; nothing without rows."""
+    if rows:
+        first, *lines = layout([head, *rows], width())
+        echo(bold(first))
+        for line in lines:
+            echo(line)

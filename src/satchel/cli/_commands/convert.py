@@ -1,19 +1,12 @@
 """``satchel convert``."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from satchel.cli._findings import counted, show_finding
-from satchel.cli._terminal import (
-    bold,
-    echo,
-    echo_error,
-    echo_json,
-    layout,
-    one_line,
-    width,
-)
+from satchel.cli._options import name_values
+from satchel.cli._terminal import echo, echo_error, echo_json, echo_table, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,21 +40,6 @@ def _source(ctx: click.Context, param: click.Parameter, value: str) -> str:
     return value.replace(os.sep, "/")
 
 
-def _pairs(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> "Mapping[str, str]":
-    """Return the values of --set, by name."""
-    import re
-
-    pairs: dict[str, str] = {}
-    for text in values:
-        name, sign, value = text.partition("=")
-        if not sign or not re.fullmatch(r"\w+", name):
-            raise click.BadParameter(f"expected NAME=VALUE; got {text!r}", ctx, param)
-        pairs[name] = value
-    return pairs
-
-
 @click.command("convert")
 @click.argument("source", metavar="SOURCE", type=click.Path(), callback=_source)
 @click.option(
@@ -92,32 +70,23 @@ def _pairs(
 @click.option("--in-place", is_flag=True, help="Change the packs where they are.")
 @click.option("--overwrite", is_flag=True, help="Replace packs that differ.")
 @click.option(
-    "--dry-run", is_flag=True, help="Print what would be done; write nothing."
+    "--dry-run",
+    "rehearse",
+    is_flag=True,
+    help="Print what would be done; write nothing.",
 )
 @click.option(
     "--set",
     "values",
     multiple=True,
     metavar="NAME=VALUE",
-    callback=_pairs,
+    callback=name_values,
     help="Fill {{NAME}}, and decide its conditions; repeatable.",
 )
 @click.option("--split", is_flag=True, help="One pack for each section of level 2.")
 @click.option("--name", metavar="NAME", default="", help="What to call the pack.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    source: str,
-    of: str,
-    to: str,
-    out: str,
-    in_place: bool,
-    overwrite: bool,
-    dry_run: bool,
-    values: "Mapping[str, str]",
-    split: bool,
-    name: str,
-    as_json: bool,
-) -> int:
+def command(*, as_json: bool, **fields: Any) -> int:  # noqa: ANN401 - by click
     """Convert packs, role templates, and rules of other programs into packs.
 
     SOURCE is a pack or a folder of packs, role templates, AGENTS.md, rules of Cursor,
@@ -138,20 +107,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """
     from satchel.authoring import TARGETS, ConvertOptions, convert
 
-    if to and to not in TARGETS:
-        raise click.UsageError(_unknown_target(to, TARGETS))
-    options = ConvertOptions(
-        source=source,
-        of=of,
-        to=to,
-        out=out,
-        name=name,
-        split=split,
-        in_place=in_place,
-        overwrite=overwrite,
-        rehearse=dry_run,
-        values=values,
-    )
+    options = ConvertOptions(**fields)
+    if options.to and options.to not in TARGETS:
+        raise click.UsageError(_unknown_target(options.to, TARGETS))
     done: list[ConversionResult] = []
     try:
         done.extend(convert(options))
@@ -160,7 +118,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
             _show(done, options)
         raise
     if as_json:
-        echo_json(_as_json(done, dry_run=dry_run))
+        echo_json(_as_json(done, written=not options.rehearse))
     else:
         _show(done, options)
     return 1 if any(map(_failed, done)) else 0
@@ -204,11 +162,7 @@ def _show(done: "Sequence[ConversionResult]", options: "ConvertOptions") -> None
         )
         for result in done
     ]
-    if rows:
-        head, *lines = layout([("PACK", "STATUS", "FROM"), *rows], width())
-        echo(bold(head))
-        for line in lines:
-            echo(line)
+    echo_table(("PACK", "STATUS", "FROM"), rows)
     for result in done:
         for finding in result.conversion.findings:
             show_finding(finding)
@@ -261,26 +215,24 @@ def _parent(path: str) -> str:
     return os.path.dirname(path) or os.curdir  # noqa: PTH120 - as it was written
 
 
-def _as_json(done: "Sequence[ConversionResult]", *, dry_run: bool) -> dict[str, object]:
-    from dataclasses import asdict
-
+def _as_json(done: "Sequence[ConversionResult]", *, written: bool) -> dict[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
-        "written": not dry_run,
+        "written": written,
         "lossless": all(result.conversion.lossless for result in done),
-        "packs": [
-            {
-                "source": result.conversion.source,
-                "name": result.conversion.draft.name
-                if result.conversion.draft
-                else None,
-                "path": result.path,
-                "status": result.status,
-                "files": len(result.conversion.draft.files)
-                if result.conversion.draft
-                else 0,
-                "findings": [asdict(finding) for finding in result.conversion.findings],
-            }
-            for result in done
-        ],
+        "packs": [_pack_entry(result) for result in done],
+    }
+
+
+def _pack_entry(result: "ConversionResult") -> dict[str, object]:
+    from dataclasses import asdict
+
+    conversion, draft = result.conversion, result.conversion.draft
+    return {
+        "source": conversion.source,
+        "name": draft.name if draft else None,
+        "path": result.path,
+        "status": result.status,
+        "files": len(draft.files) if draft else 0,
+        "findings": [asdict(finding) for finding in conversion.findings],
     }

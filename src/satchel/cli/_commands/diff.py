@@ -173,15 +173,9 @@ def _pack(diff: "PackDiff") -> dict[str, object]:
 def _side(side: "PackSide | None") -> dict[str, object] | None:
     if side is None:
         return None
-    return {
-        "path": side.location,
-        "digest": side.digest,
-        "catalog_tokens": side.catalog_tokens,
-        "body_tokens": side.body_tokens,
-    }
+    keys = ("digest", "catalog_tokens", "body_tokens")
+    return {"path": side.location, **{key: getattr(side, key) for key in keys}}
 
 
-def _resource(resource: "Resource | None") -> dict[str, object] | None:
-    if resource is None:
-        return None
-    return {"digest": resource.digest, "size": resource.size}
+def _resource(file: "Resource | None") -> dict[str, object] | None:
+    return {"digest": file.digest, "size": file.size} if file else None

@@ -52,9 +52,7 @@ def _examine(skills: "Satchel", paths: tuple[str, ...]) -> int:
     from satchel.cli._inventory import take_inventory
 
     inventory = take_inventory(skills)
-    inventory = inventory._replace(
-        findings=(*inventory.findings, *_damaged(skills)),
-    )
+    inventory = inventory._replace(findings=(*inventory.findings, *_damaged(skills)))
     health = skills.health()
     _section("Read", _sources(skills, paths))
     _section("Prompt", _prompt(skills))
@@ -108,12 +106,8 @@ def _prompt(skills: "Satchel") -> list[str]:
 def _findings(inventory: "Inventory") -> list[str]:
     from satchel.lint import lines_of
 
-    lines: list[str] = []
-    for severity in SEVERITIES:
-        for finding in inventory.findings:
-            if finding.severity == severity:
-                lines.extend(lines_of(finding))
-    return lines
+    ordered = sorted(inventory.findings, key=lambda f: SEVERITIES.index(f.severity))
+    return [line for finding in ordered for line in lines_of(finding)]
 
 
 def _advice(inventory: "Inventory") -> list[str]:

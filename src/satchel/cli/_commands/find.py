@@ -3,15 +3,7 @@
 import click
 
 from satchel.cli._options import open_skills, skills_option, warn
-from satchel.cli._terminal import (
-    bold,
-    echo,
-    echo_error,
-    echo_json,
-    layout,
-    one_line,
-    width,
-)
+from satchel.cli._terminal import echo_error, echo_json, echo_table, one_line
 
 SCHEMA_VERSION = 1
 
@@ -60,7 +52,4 @@ def command(
     rows = [
         (one_line(hit.id), one_line(" ".join(hit.description.split()))) for hit in hits
     ]
-    head, *lines = layout([("SKILL", "DESCRIPTION"), *rows], width())
-    echo(bold(head))
-    for line in lines:
-        echo(line)
+    echo_table(("SKILL", "DESCRIPTION"), rows)

@@ -7,15 +7,7 @@ import click
 from satchel.cli._findings import show_findings
 from satchel.cli._inventory import count_packs, summarize_catalog
 from satchel.cli._options import open_skills, skills_option
-from satchel.cli._terminal import (
-    bold,
-    echo,
-    echo_error,
-    echo_json,
-    layout,
-    one_line,
-    width,
-)
+from satchel.cli._terminal import echo_error, echo_json, echo_table, one_line
 
 if TYPE_CHECKING:
     from satchel.cli._inventory import Inventory
@@ -56,11 +48,7 @@ def _print(inventory: "Inventory", catalog: "Catalog") -> None:
         )
         for item in inventory.items
     ]
-    if rows:
-        head, *lines = layout([("SKILL", "FILES", "DESCRIPTION"), *rows], width())
-        echo(bold(head))
-        for line in lines:
-            echo(line)
+    echo_table(("SKILL", "FILES", "DESCRIPTION"), rows)
     if count_packs(catalog) != len(catalog):
         echo_error(summarize_catalog(catalog))
     show_findings(inventory.findings, hint="satchel doctor")

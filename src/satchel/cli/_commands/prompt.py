@@ -25,7 +25,7 @@ FORMATS = ("xml-id", "markdown", "xml-spec", "json")
     show_default=True,
     help="How the catalog is written.",
 )
-@budget_option
+@budget_option()
 def command(paths: tuple[str, ...], style: "Format", budget: int | str | None) -> None:
     """Print the catalog section for a system prompt.
 

@@ -1,25 +1,21 @@
 """``satchel role``."""
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from satchel.cli._findings import show_finding
-from satchel.cli._options import budget_option_with
+from satchel.cli._options import budget_option, name_values
 from satchel.cli._terminal import echo_error, write_text
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from satchel.compat import Primary, ResolvedRolePrompt, RoleResolver
-    from satchel.model import Finding
 
 
 TEMPLATES: Final = "templates"
 PRIMARY: Final = ("hint", "body")
-
-_NAME: Final = re.compile(r"\w+")
 
 
 def _complete(
@@ -41,20 +37,6 @@ def _complete(
     return [CompletionItem(role) for role in roles if role.startswith(incomplete)]
 
 
-def _values(
-    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
-) -> dict[str, str]:
-    """Return the values of placeholders; the last value of a name counts."""
-    values: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not _NAME.fullmatch(name):
-            message = f"expected NAME=VALUE; got {text!r}"
-            raise click.BadParameter(message, ctx, param)
-        values[name] = value
-    return values
-
-
 @click.command("role")
 @click.argument("role", shell_complete=_complete)
 @click.option(
@@ -73,13 +55,13 @@ def _values(
     help="What goes with the index of skills: a line that names the role's own, or "
     "its whole body.",
 )
-@budget_option_with("4000; of the index only")
+@budget_option("4000; of the index only")
 @click.option(
     "--set",
     "values",
     metavar="NAME=VALUE",
     multiple=True,
-    callback=_values,
+    callback=name_values,
     help="A value for a legacy template; repeatable.",
 )
 @click.option(
@@ -135,15 +117,14 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     text = resolved.body
     write_text(text if text.endswith("\n") else f"{text}\n")
     _report(resolved, role, resolver)
-    unusable = any(_is_of_role(finding) for finding in resolved.findings)
+    unusable = any(
+        finding.code in _UNUSABLE and finding.severity == "error"
+        for finding in resolved.findings
+    )
     return 1 if unusable or resolved.source == "fallback" else 0
 
 
 _UNUSABLE: Final = frozenset({"role-pack-unused", "template-unusable"})
-
-
-def _is_of_role(finding: "Finding") -> bool:
-    return finding.code in _UNUSABLE and finding.severity == "error"
 
 
 def _report(
@@ -157,15 +138,11 @@ def _report(
         "fallback": "neither pack nor template",
     }[resolved.source]
     cost = f"{resolved.tokens:,} tokens by {resolved.counted_by}"
-    echo_error(f"{role}: {source}, {cost}{_saved(resolved)}")
+    if resolved.legacy_tokens is not None:
+        cost += f"; its legacy template: {resolved.legacy_tokens:,}"
+    echo_error(f"{role}: {source}, {cost}")
     if resolved.source == "fallback":
         echo_error(_others(role, resolver.roles()))
-
-
-def _saved(resolved: "ResolvedRolePrompt") -> str:
-    if resolved.legacy_tokens is None:
-        return ""
-    return f"; its legacy template: {resolved.legacy_tokens:,}"
 
 
 def _others(role: str, roles: tuple[str, ...]) -> str:

@@ -40,7 +40,7 @@ PORT = 8321
     show_default=True,
     help="Names and results of the MCP tools.",
 )
-@budget_option
+@budget_option()
 @click.option("--name", default="satchel", show_default=True, help="For MCP clients.")
 @click.option(
     "--refresh",

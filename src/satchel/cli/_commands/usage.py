@@ -194,17 +194,9 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
 
     verdict = verify_chain(chain, head)
     if as_json:
-        fields: dict[str, object] = {
-            "schema_version": SCHEMA_VERSION,
-            "ok": verdict.ok,
-            "lines": verdict.lines,
-            "digest": verdict.digest,
-            "broken": verdict.broken,
-            "detail": verdict.detail,
-            "anchored": verdict.anchored,
-            "open_writers": verdict.open_writers,
-        }
-        echo_json(fields)
+        keys = ("ok", "lines", "digest", "broken", "detail", "anchored", "open_writers")
+        fields = {key: getattr(verdict, key) for key in keys}
+        echo_json({"schema_version": SCHEMA_VERSION, **fields})
     elif verdict.ok:
         echo(f"{verdict.lines:,} lines, none changed; the last is {verdict.digest}")
         if verdict.open_writers:

@@ -105,6 +105,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
     assert isinstance(read, Conversion)
     assert codes(read) == ["reference-escapes"]
+    assert read.findings[0].message.startswith("it is a link")
     assert "secret" not in str(read)
     assert converted.draft is None
 
