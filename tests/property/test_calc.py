@@ -64,11 +64,7 @@ def test_what_is_written_reads_back(value: Fraction) -> None:
 
 
 @pytest.mark.row("F30", "T16")
-@given(
-    st.integers(-(10**4), 10**4),
-    st.integers(1, 10**4),
-    st.integers(0, 2_000),
-)
+@given(st.integers(-(10**4), 10**4), st.integers(1, 10**4), st.integers(0, 2_000))
 def test_a_power_is_exact_or_about_or_over_a_limit(
     numerator: int, denominator: int, power: int
 ) -> None:

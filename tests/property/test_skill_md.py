@@ -8,13 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from satchel.model import Finding, Json, portable_name
-from satchel.skill_md import (
-    body_of,
-    from_spec,
-    parse,
-    render_frontmatter,
-    to_spec,
-)
+from satchel.skill_md import body_of, from_spec, parse, render_frontmatter, to_spec
 from satchel.skill_md._frontmatter import resolve
 
 pytestmark = pytest.mark.property

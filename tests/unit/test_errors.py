@@ -128,10 +128,7 @@ EXAMPLES: list[tuple[SkillError, str]] = [
         "skill 'a' not found; 'c' takes its place",
     ),
     (errors.SourceUnavailableError("s", "gone"), "source 's' did not answer: gone"),
-    (
-        errors.StateError("no mapping"),
-        "this is not the state of a session: no mapping",
-    ),
+    (errors.StateError("no mapping"), "this is not the state of a session: no mapping"),
     (errors.TemplateError("roles/a", "it is not text"), "roles/a: it is not text"),
     (errors.TemplateNotFoundError("roles/a"), "roles/a: no such template"),
     (errors.ToolError("t", "bad"), "t: bad"),

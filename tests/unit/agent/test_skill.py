@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from satchel.agent import BaseSkill, Skill, compose
+from satchel.agent._skill import new
 from satchel.errors import DuplicateToolError
 from satchel.tools import Tool, Toolbox
 
@@ -13,17 +14,14 @@ def tool(name: str) -> Tool:
     return Tool(name, "", {"type": "object", "properties": {}}, lambda: name)
 
 
-@pytest.mark.row("B05")
-def test_loose_tools_are_boxed_under_the_name_of_the_skill_in_order() -> None:
+@pytest.mark.row("B05", "B11")
+def test_tools_are_boxed_under_the_name_of_the_skill_or_stay_in_their_box() -> None:
     skill = Skill("refunds", instructions="Check first.", tools=[tool("b"), tool("a")])
 
     assert skill.tools is not None
     assert skill.tools.name == "refunds"
     assert [each.name for each in skill.tools] == ["b", "a"]
 
-
-@pytest.mark.row("B05")
-def test_a_box_stays_the_one_it_is() -> None:
     box = Toolbox("payments", (tool("a"),))
 
     assert Skill("refunds", tools=box).tools is box
@@ -31,27 +29,20 @@ def test_a_box_stays_the_one_it_is() -> None:
     with pytest.raises(TypeError, match="got both"):
         Skill("refunds", tools=[], toolbox=box)
 
+    with pytest.raises(DuplicateToolError, match="'a': offered by both x and x"):
+        Skill("x", tools=[tool("a"), tool("a")])
 
-@pytest.mark.row("B05", "F31")
-def test_the_standard_constructor_has_its_earlier_name() -> None:
-    from satchel.agent import _skill as skill
+    class Refunds(BaseSkill):
+        name = "refunds"
+        tools = Toolbox.of("refunds", [tool("a")])
 
-    one = tool("a")
-    made = skill.new("refunds", instructions="Check first.", tools=[one])
-
-    assert made == Skill("refunds", instructions="Check first.", tools=[one])
+    assert [each.name for each in Refunds().tools] == ["a"]
 
 
 @pytest.mark.row("B06")
 @pytest.mark.parametrize("skill", [Skill("a"), Skill("a", tools=[]), BaseSkill()])
 def test_a_skill_may_have_instructions_alone(skill: Skill | BaseSkill) -> None:
     assert skill.tools is None
-
-
-@pytest.mark.row("B11")
-def test_two_tools_of_one_name_in_one_skill_fail() -> None:
-    with pytest.raises(DuplicateToolError, match="'a': offered by both x and x"):
-        Skill("x", tools=[tool("a"), tool("a")])
 
 
 @pytest.mark.row("B15")
@@ -65,56 +56,35 @@ def test_a_skill_cannot_be_changed(member: str) -> None:
         Skill("a").extra = 1  # type: ignore[attr-defined]
 
 
-@pytest.mark.row("B15")
-def test_a_list_that_was_handed_over_can_change_and_the_skill_does_not() -> None:
-    tools = [tool("a")]
-    skill = Skill("x", tools=tools)
-    tools.append(tool("b"))
-
-    assert skill.tools is not None
-    assert len(skill.tools) == 1
-
-
-@pytest.mark.row("B17")
-def test_equal_skills_are_one_value() -> None:
+@pytest.mark.row("B17", "B15", "B05", "F31")
+def test_a_skill_is_a_value() -> None:
     one = tool("a")
     skill = Skill("x", instructions="Do.", tools=[one])
 
-    assert skill == Skill("x", instructions="Do.", tools=[one])
+    assert skill == new("x", instructions="Do.", tools=[one])
     assert len({skill, Skill("x", instructions="Do.", tools=[one])}) == 1
     assert replace(skill, instructions="Do not.").tools == skill.tools
+
+    tools = [tool("a")]
+    boxed = Skill("x", tools=tools)
+    tools.append(tool("b"))
+
+    assert boxed.tools is not None
+    assert len(boxed.tools) == 1
 
 
 @pytest.mark.row("E18")
 def test_a_skill_says_whether_its_tools_are_raw() -> None:
+    """Taken for standard, a misspelt one would be allowed to act."""
     assert Skill("a").category == "standard"
     assert Skill("a", category="raw").category == "raw"
 
-
-@pytest.mark.row("E18")
-def test_a_category_that_there_is_not_is_refused() -> None:
-    """Taken for standard, a misspelt one would be allowed to act."""
     with pytest.raises(ValueError, match="category"):
         Skill("a", category="Raw")  # type: ignore[arg-type]
 
 
-def test_the_class_form_takes_a_box() -> None:
-    class Refunds(BaseSkill):
-        name = "refunds"
-        tools = Toolbox.of("refunds", [tool("a")])
-
-    assert [each.name for each in Refunds().tools] == ["a"]
-
-
 def box(name: str, *tools: str) -> Toolbox:
     return Toolbox(name, tuple(map(tool, tools)))
-
-
-@pytest.mark.row("B08", "B09")
-def test_instructions_follow_the_base_in_the_order_of_attachment() -> None:
-    skills = [Skill("b", instructions="Second."), Skill("a", instructions="Third.")]
-
-    assert compose("First.", skills).instructions == "First.\n\nSecond.\n\nThird."
 
 
 @pytest.mark.row("B09")
@@ -147,8 +117,8 @@ def test_another_separator_can_be_chosen() -> None:
     assert compose("Base.", skills).instructions == "Base.\n\nA."
 
 
-@pytest.mark.row("B07", "B10")
-def test_tools_of_skills_join_those_of_the_boxes_in_order() -> None:
+@pytest.mark.row("B07", "B10", "B08", "B09", "B14")
+def test_tools_and_texts_join_in_order_and_the_same_each_time() -> None:
     skills = [
         Skill("prose", instructions="Only this."),
         Skill("y", tools=[tool("y2"), tool("y1")]),
@@ -159,6 +129,17 @@ def test_tools_of_skills_join_those_of_the_boxes_in_order() -> None:
 
     assert [each.name for each in composed.toolbox] == ["o2", "o1", "y2", "y1", "x1"]
     assert composed.instructions == "Only this."
+
+    skills = [Skill("b", instructions="Second."), Skill("a", instructions="Third.")]
+
+    assert compose("First.", skills).instructions == "First.\n\nSecond.\n\nThird."
+
+    shared = box("own", "o")
+    skills = [Skill(name, instructions=name, tools=[tool(name)]) for name in "cab"]
+
+    first, second = (compose("Base.", skills, toolboxes=[shared]) for _ in range(2))
+
+    assert first == second
 
 
 @pytest.mark.row("B11")
@@ -179,13 +160,3 @@ def test_a_second_tool_of_one_name_fails_and_names_both_owners(
 ) -> None:
     with pytest.raises(DuplicateToolError, match=f"'t': offered by both {owners}$"):
         compose("", skills, toolboxes=boxes)
-
-
-@pytest.mark.row("B14")
-def test_the_same_attachments_give_the_same_result() -> None:
-    shared = box("own", "o")
-    skills = [Skill(name, instructions=name, tools=[tool(name)]) for name in "cab"]
-
-    first, second = (compose("Base.", skills, toolboxes=[shared]) for _ in range(2))
-
-    assert first == second

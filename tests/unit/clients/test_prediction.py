@@ -43,12 +43,6 @@ EARLIEST = date(2026, 11, 1)
 TABLES = ["measured.json", "documented.json"]
 
 
-def test_texts_detectors_and_packs_have_the_same_properties() -> None:
-    assert sorted(PROPERTIES) == sorted(_DETECTORS)
-    assert sorted(PACKS) == sorted([PLAIN, *PROPERTIES])
-    assert sum(map(len, GROUPS.values())) == len(PROPERTIES)
-
-
 @pytest.mark.parametrize("key", PROPERTIES)
 def test_a_property_is_found_in_its_packs_and_says_what_to_do(key: str) -> None:
     one = PROPERTIES[key]
@@ -93,6 +87,10 @@ def test_properties_come_in_the_order_of_the_table() -> None:
         *("description-single-quoted", "description-blank-around"),
         *("unknown-field", "version-number", "version-not-semantic"),
     )
+
+    assert sorted(PROPERTIES) == sorted(_DETECTORS)
+    assert sorted(PACKS) == sorted([PLAIN, *PROPERTIES])
+    assert sum(map(len, GROUPS.values())) == len(PROPERTIES)
 
 
 @pytest.mark.row("F56")
@@ -165,7 +163,7 @@ def test_a_table_is_whole_and_is_written_as_the_same_bytes(name: str) -> None:
         assert entry.kind in {"framework", "client", "validator"}
 
 
-def test_fifteen_loaders_and_more_were_run_over_every_pack() -> None:
+def test_every_verdict_was_measured_or_has_its_source_and_day() -> None:
     table = read_measured()
 
     assert len(table.loaders) >= 15
@@ -176,8 +174,6 @@ def test_fifteen_loaders_and_more_were_run_over_every_pack() -> None:
         if (missing := sorted(set(PACKS) - set(entry.verdicts)))
     } == {}
 
-
-def test_every_documented_verdict_has_its_source_and_day() -> None:
     for key, entry in read_documented().loaders.items():
         assert set(entry.claims) == set(entry.verdicts), key
         for claim in entry.claims.values():
@@ -327,16 +323,7 @@ def test_what_is_listed_instead_is_predicted(
     assert outcome(candidate, {**HARMLESS, key: "dropped"}, words).shown is None
 
 
-def test_predictions_come_in_the_order_of_the_loaders() -> None:
-    chosen = choose_loaders(["strands", "google-adk", "agno"])
-    predicted = predict(GOOD, chosen)
-
-    assert [one.loader.key for one in predicted] == ["strands", "google-adk", "agno"]
-    assert predicted == predict(GOOD, chosen)
-    assert tuple(one.loader for one in predict(GOOD)) == loaders()
-
-
-def test_loaders_are_chosen_by_their_keys() -> None:
+def test_loaders_are_chosen_and_predicted_in_order() -> None:
     """Underscores and hyphens are the same, and case does not count."""
     (chosen,) = choose_loaders([" Google_ADK ", "google-adk"])
     with pytest.raises(UnknownLoaderError) as caught:
@@ -349,7 +336,9 @@ def test_loaders_are_chosen_by_their_keys() -> None:
     assert str(caught.value).startswith("no loader 'google-adj'; did you mean")
     assert str(UnknownLoaderError("x")) == "no loader 'x'"
 
+    keys = ["strands", "google-adk", "agno"]
+    assert [one.loader.key for one in predict(GOOD, choose_loaders(keys))] == keys
+    assert tuple(one.loader for one in predict(GOOD)) == loaders()
 
-def test_the_worst_of_no_verdict_is_the_mildest() -> None:
     assert worst_verdict([]) == "loaded"
     assert worst_verdict(["cut", "dropped", "wrong"]) == "dropped"

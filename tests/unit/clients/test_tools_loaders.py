@@ -48,14 +48,12 @@ def test_a_verdict_is_what_its_meaning_says(
     assert judge(Seen(found), RIGHT).verdict == wanted
 
 
-def test_a_notice_in_the_middle_is_a_cut() -> None:
+def test_a_cut_and_a_pack_without_a_description() -> None:
     right = Expected(frozenset(["the-pack"]), "x" * 300)
     found = (*GOOD, ("the-pack", f"{'x' * 120} (some left out) {'x' * 50}"))
 
     assert judge(Seen(found), right).verdict == "cut"
 
-
-def test_a_pack_without_a_description_is_wrong_wherever_it_is_listed() -> None:
     right = Expected(frozenset(["the-pack"]), None)
 
     assert judge(Seen((*GOOD, ("the-pack", "Something"))), right).verdict == "wrong"
@@ -106,7 +104,7 @@ def test_what_is_right_is_what_satchel_reads(
     assert expected.description == description
 
 
-def test_a_library_has_the_pack_between_good_ones(tmp_path: Path) -> None:
+def test_a_library_has_the_pack_between_good_ones_or_linked(tmp_path: Path) -> None:
     library = tmp_path / "library"
     library.mkdir()
     candidate = Candidate(b"x", "p", "skill.md", depth=2, files=("a/b.txt",))
@@ -120,10 +118,8 @@ def test_a_library_has_the_pack_between_good_ones(tmp_path: Path) -> None:
         "zz-good-neighbour/SKILL.md",
     }
 
-
-def test_a_linked_pack_lies_outside_the_library(tmp_path: Path) -> None:
-    library = tmp_path / "library"
-    library.mkdir()
+    library = tmp_path / "linked" / "library"
+    library.mkdir(parents=True)
     write_library(library, Candidate(b"x", "p", is_link=True), with_neighbours=False)
 
     assert (library / "p").is_symlink()
@@ -136,13 +132,12 @@ def test_the_page_is_what_the_data_say() -> None:
 
 
 @pytest.mark.row("F57")
-def test_without_uv_the_measurement_says_how_to_get_it(tmp_path: Path) -> None:
+def test_uv_is_called_where_it_is_or_the_error_says_how_to_get_it(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(UnavailableError, match="pip install"):
         uv_command(tmp_path / "uv")
 
-
-@pytest.mark.row("F57")
-def test_uv_is_called_where_it_is(tmp_path: Path) -> None:
     uv = tmp_path / "uv"
     uv.touch()
 
@@ -162,7 +157,7 @@ of it
 </system-reminder>"""
 
 
-def test_bullets_begin_where_a_known_folder_does() -> None:
+def test_what_is_printed_is_taken_apart() -> None:
     found = reading.bullets(BULLETS, ["pack", "odd - name", "plain", "absent"])
 
     assert found == (
@@ -171,6 +166,13 @@ def test_bullets_begin_where_a_known_folder_does() -> None:
         ("plain", None),
     )
     assert reading.bullets(BULLETS, []) == ()
+
+    pairs = (("a", "x &lt;b&gt; &amp; y"), ("b", None))
+
+    assert reading.angle_brackets(pairs) == (("a", "x <b> &amp; y"), ("b", None))
+
+    assert reading.with_section(["x", "one mark two"], "mark") == "mark two"
+    assert reading.with_section([], "mark") == ""
 
 
 @pytest.mark.parametrize("client", sorted(CASES.glob("*.txt")), ids=lambda p: p.stem)
@@ -181,17 +183,6 @@ def test_what_a_client_prints_is_read(client: Path) -> None:
     entries = getattr(reading, client.stem)(printed, *expected["arguments"])
 
     assert [list(entry) for entry in entries] == expected["entries"]
-
-
-def test_only_angle_brackets_are_unescaped() -> None:
-    pairs = (("a", "x &lt;b&gt; &amp; y"), ("b", None))
-
-    assert reading.angle_brackets(pairs) == (("a", "x <b> &amp; y"), ("b", None))
-
-
-def test_a_section_is_found_in_any_text() -> None:
-    assert reading.with_section(["x", "one mark two"], "mark") == "mark two"
-    assert reading.with_section([], "mark") == ""
 
 
 @pytest.mark.parametrize(
@@ -269,15 +260,15 @@ print(json.dumps([
 """
 
 
-def test_a_client_that_lists_as_json_is_read(tmp_path: Path) -> None:
+def test_a_client_that_lists_as_json_is_read_and_one_that_fails_says_how(
+    tmp_path: Path,
+) -> None:
     with open_desk((sys.executable, "-c", CLI)) as desk, desk.laid(tmp_path, "x"):
         seen = asking.copilot(desk)
 
     assert seen.found == (("a", "one"), ("b", '["one", 2]'), ("c", None))
     assert seen.error == ""
 
-
-def test_a_client_that_fails_says_how(tmp_path: Path) -> None:
     failing = (sys.executable, "-c", CLI, "fail")
     with open_desk(failing) as desk, desk.laid(tmp_path, "x"):
         seen = asking.copilot(desk)
@@ -287,15 +278,13 @@ def test_a_client_that_fails_says_how(tmp_path: Path) -> None:
     assert "no such command" in seen.error
 
 
-def test_packages_stand_in_folders_of_their_own() -> None:
+def test_clients_have_names_and_folders_of_their_own() -> None:
     codex, pi = Npm("@openai/codex", "bin/x"), Npm("@a/pi@<1", "pi", native=True)
 
     assert (codex.name, codex.folder.name) == ("@openai/codex", "openai-codex")
     assert (pi.name, pi.command[0][-3:]) == ("@a/pi", "/pi")
     assert Pip("hermes-agent", "3.12").command[0].endswith("hermes-agent/bin/python")
 
-
-def test_every_client_has_a_name_of_its_own() -> None:
     keys = [driver.key for driver in DRIVERS]
 
     assert len(set(keys)) == len(keys) >= 16

@@ -34,7 +34,7 @@ def load(folder: Path, text: str, name: str = "satchel.toml") -> LintConfig:
     return load_config(folder / name).lint
 
 
-def test_every_key_has_its_value(tmp_path: Path) -> None:
+def test_every_key_has_its_value_in_either_file(tmp_path: Path) -> None:
     lint = load(tmp_path, WHOLE)
 
     assert lint == LintConfig(
@@ -49,14 +49,10 @@ def test_every_key_has_its_value(tmp_path: Path) -> None:
     silent = [f.name for f in fields(lint) if not getattr(lint, f.name)]
     assert silent == []
 
-
-def test_in_pyproject_it_is_a_table_of_the_tool(tmp_path: Path) -> None:
     text = WHOLE.replace("[lint", "[tool.satchel.lint")
 
     assert load(tmp_path, text, "pyproject.toml") == load(tmp_path, WHOLE)
 
-
-def test_a_file_without_it_says_nothing(tmp_path: Path) -> None:
     assert load(tmp_path, 'skills = ["a"]\n') == DEFAULT_LINT
 
 
@@ -65,10 +61,7 @@ def test_a_file_without_it_says_nothing(tmp_path: Path) -> None:
     [
         ("lint = 1", "lint: expected a table"),
         ("[lint]\nprofil = 'spec'", "unknown key in lint 'profil'; did you mean"),
-        (
-            "[lint]\nprofile = 'loose'",
-            "lint.profile = 'loose'; expected one of",
-        ),
+        ("[lint]\nprofile = 'loose'", "lint.profile = 'loose'; expected one of"),
         ("[lint]\nprofile = ['spec']", "lint.profile = ['spec']; expected one of"),
         ("[lint]\nfail_on = 'often'", "lint.fail_on = 'often'; did you mean"),
         ("[lint]\nselect = 'a'", "lint.select: expected a list of strings"),

@@ -97,20 +97,29 @@ def test_what_only_the_author_knows_is_not_changed(text: str | bytes) -> None:
     assert fix(text) is None
 
 
-def test_a_folder_that_no_name_fits_names_nothing() -> None:
+def test_what_cannot_be_fixed_safely_is_not_changed() -> None:
+    """A name at the margin would make other entries, all indented, no YAML."""
     assert fix("---\ndescription: d\n---\n", folder="My Skill") is None
     assert fix("---\nname: my-skill\ndescription: d\n---\n", folder="My Skill") is None
 
+    text = f"---\nname: x\ndescription: {LONG}\nreferences: [a.md,\n  b.md]\n---\n"
+    files = ("references/a.md", "references/b.md", "references/c.md")
 
-def test_line_ends_and_a_byte_order_mark_stay() -> None:
-    before = "\ufeff---\r\nname: X\r\ndescription: A: b\r\n# c\r\n---\r\nB\nC\r\n"
-
-    assert fixed(before) == (
-        '\ufeff---\r\nname: x\r\ndescription: "A: b"\r\n# c\r\n---\r\nB\nC\r\n'
+    assert (
+        fix(text, profile="strict", files=files, also=("unlisted-reference",)) is None
     )
 
+    text = "---\n description: Use it.\n---\n"
 
-def test_only_the_broken_entry_is_rewritten() -> None:
+    assert fix(text) is None
+
+    data = b"---\nname: x\ndescription: A: b\n---\n" + b"B" * 100
+    found = (Finding("unquoted-colon", "error", "m"),)
+
+    assert fix_skill(data, found, limits=Limits(skill_md_bytes=50)) is None
+
+
+def test_only_the_broken_entry_is_rewritten_and_line_ends_stay() -> None:
     before = (
         "---\nname:   x   # my name\nlicense: 'MIT'\n\ndescription: A: b\n"
         "metadata: {a:  'b'}\n---\n"
@@ -123,6 +132,12 @@ def test_only_the_broken_entry_is_rewritten() -> None:
         for line in done.diff.splitlines()
         if line[0] in "+-" and line[1] != line[0]
     ] == ["-description: A: b", '+description: "A: b"']
+
+    before = "\ufeff---\r\nname: X\r\ndescription: A: b\r\n# c\r\n---\r\nB\nC\r\n"
+
+    assert fixed(before) == (
+        '\ufeff---\r\nname: x\r\ndescription: "A: b"\r\n# c\r\n---\r\nB\nC\r\n'
+    )
 
 
 @pytest.mark.row("A29")
@@ -154,15 +169,6 @@ def test_unlisted_references_are_listed_in_profile_strict(
     assert fixed(strict, profile="strict", **options) == strict
 
 
-def test_a_list_that_is_written_oddly_is_not_changed() -> None:
-    text = f"---\nname: x\ndescription: {LONG}\nreferences: [a.md,\n  b.md]\n---\n"
-    files = ("references/a.md", "references/b.md", "references/c.md")
-
-    assert (
-        fix(text, profile="strict", files=files, also=("unlisted-reference",)) is None
-    )
-
-
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -179,6 +185,7 @@ def test_a_comment_next_to_a_fixed_entry_stays(before: str, after: str) -> None:
 
 
 def test_a_fix_has_its_codes_and_lines() -> None:
+    """As findings and viewers count them, whatever Unicode calls the end of a line."""
     done = fix("---\nname: X\ndescription: A: b\ntags: x\n---\nB\n")
 
     assert done is not None
@@ -186,6 +193,12 @@ def test_a_fix_has_its_codes_and_lines() -> None:
     assert [(each.line, each.lines, each.text) for each in done.changes] == [
         (2, 2, 'name: x\ndescription: "A: b"\n')
     ]
+
+    text = "---\nname: a\nlicense: x\u2028y\ndescription: Use: b\n---\nx"
+    made = fix(text)
+
+    assert made is not None
+    assert [(each.line, each.lines) for each in made.changes] == [(4, 1)]
 
 
 @pytest.mark.parametrize(
@@ -227,29 +240,6 @@ def test_a_fixer_that_goes_on_and_on_is_not_trusted(
     )
 
     assert fix("---\nname: x\ndescription: d\n---\nB\n", also=("x-y",)) is None
-
-
-def test_a_file_over_the_limits_is_not_changed() -> None:
-    data = b"---\nname: x\ndescription: A: b\n---\n" + b"B" * 100
-    found = (Finding("unquoted-colon", "error", "m"),)
-
-    assert fix_skill(data, found, limits=Limits(skill_md_bytes=50)) is None
-
-
-def test_changes_are_counted_in_lines_that_end_by_lf() -> None:
-    """As findings and viewers count them, whatever Unicode calls the end of a line."""
-    text = "---\nname: a\nlicense: x\u2028y\ndescription: Use: b\n---\nx"
-    made = fix(text)
-
-    assert made is not None
-    assert [(each.line, each.lines) for each in made.changes] == [(4, 1)]
-
-
-def test_no_fix_makes_a_mistake() -> None:
-    """A name at the margin would make other entries, all indented, no YAML."""
-    text = "---\n description: Use it.\n---\n"
-
-    assert fix(text) is None
 
 
 _LINES: Final = """\
@@ -300,10 +290,7 @@ def test_a_fix_means_the_same_and_is_one(
         return
     before, after = (
         parse(
-            data,
-            profile="lenient",
-            directory="x",
-            allow_empty_description=True,
+            data, profile="lenient", directory="x", allow_empty_description=True
         ).manifest
         for data in (done.before, done.after)
     )

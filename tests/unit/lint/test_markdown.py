@@ -34,13 +34,7 @@ def test_headings(text: str, expected: list[Heading]) -> None:
     assert bool(found) == bool(expected)
 
 
-def test_headings_behind_a_quotation_are_not_quoted() -> None:
-    read = read_markdown("> # Q\n\n1. ## L\n\n# T\n")
-
-    assert [each.quoted for each in read.headings] == [True, True, False]
-
-
-def test_links_and_images_with_the_lines_of_the_file() -> None:
+def test_links_and_labels_that_are_not_defined() -> None:
     text = (
         "é [a](b.md) ![i](c.png 'title')\n\n[d][e] and [f]\n<https://x.org> x@y.org\n\n"
         "[e]: <g h.md>\n[f]: i.md\n"
@@ -53,8 +47,6 @@ def test_links_and_images_with_the_lines_of_the_file() -> None:
         Link("link", "i.md", 12),
     )
 
-
-def test_labels_that_are_not_defined() -> None:
     text = "a [b][c], ü[d][] and [e].\n\n`[f][g]` [h][c2]\n\n[c2]: x.md\n"
 
     assert read_markdown(text).undefined == (
@@ -62,8 +54,6 @@ def test_labels_that_are_not_defined() -> None:
         UndefinedLink("[d][]", "d", 1, "ü", " "),
     )
 
-
-def test_a_label_at_both_ends_of_the_text() -> None:
     assert read_markdown("[b][c]").undefined == (UndefinedLink("[b][c]", "c", 1),)
 
 
@@ -96,12 +86,20 @@ def test_code_blocks(text: str, expected: list[CodeBlock]) -> None:
     assert list(read_markdown(text).blocks) == expected
 
 
-def test_a_line_is_found_backwards_too() -> None:
+def test_lines_are_found_backwards_too_and_blocks_have_their_size() -> None:
     """A link stands before the heading that ends behind it."""
     read = read_markdown("a\n\n# [b](c.md)\n\n[d](e.md)\n")
 
     assert [link.line for link in read.links] == [3, 5]
     assert [heading.line for heading in read.headings] == [3]
+
+    blocks = read_markdown("```\na\nb\n```\n\n~~~\nc\n").blocks
+
+    assert [(block.line, block.lines) for block in blocks] == [(1, 4), (6, 3)]
+
+    read = read_markdown("> # Q\n\n1. ## L\n\n# T\n")
+
+    assert [each.quoted for each in read.headings] == [True, True, False]
 
 
 @pytest.mark.row("R36")
@@ -121,16 +119,22 @@ def test_a_slug_is_github_s(heading: str, slug: str) -> None:
     assert slug_of(heading) == slug
 
 
-def test_anchors_of_like_headings_are_numbered() -> None:
+def test_anchors_of_headings_and_of_html() -> None:
     assert anchors_of(["A", "B", "A", "A"]) == {"a", "a-1", "a-2", "b"}
 
-
-def test_anchors_of_html_and_of_a_heading_s_own() -> None:
     read = read_markdown(
         "# A {#own}\n\n<a name='one'></a> <b id=Two>\n\n<div id=\"three\">\n</div>\n"
     )
 
     assert read.anchors == {"a", "a-own", "own", "one", "two", "three"}
+
+    text = '<a data-id="a"></a> <!-- <a id="b"></a> -->\n\n<p\n id="c">\n</p>\n'
+
+    assert read_markdown(text).anchors == {"c"}
+
+    anchors = anchors_of(["\u26a0\ufe0f Take care", "foo-1", "foo", "foo"])
+
+    assert anchors >= {"-take-care", "\ufe0f-take-care", "foo-1", "foo-2"}
 
 
 @pytest.mark.row("R36")
@@ -161,21 +165,3 @@ def test_links_of_html(text: str, links: list[tuple[str, str, int]]) -> None:
     found = read_markdown(text).links
 
     assert [(link.kind, link.to, link.line) for link in found] == links
-
-
-def test_ids_in_comments_and_of_other_names_are_no_anchors() -> None:
-    text = '<a data-id="a"></a> <!-- <a id="b"></a> -->\n\n<p\n id="c">\n</p>\n'
-
-    assert read_markdown(text).anchors == {"c"}
-
-
-def test_an_emoji_s_colour_and_a_number_that_is_taken_do_not_count() -> None:
-    anchors = anchors_of(["\u26a0\ufe0f Take care", "foo-1", "foo", "foo"])
-
-    assert anchors >= {"-take-care", "\ufe0f-take-care", "foo-1", "foo-2"}
-
-
-def test_a_block_tells_how_many_lines_it_takes() -> None:
-    blocks = read_markdown("```\na\nb\n```\n\n~~~\nc\n").blocks
-
-    assert [(block.line, block.lines) for block in blocks] == [(1, 4), (6, 3)]

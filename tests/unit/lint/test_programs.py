@@ -98,18 +98,16 @@ def test_python_is_compiled_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
-def test_no_files_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/not/there")
-
-    assert compile_python([]) == ()
-    assert compile_python([b"x"]) == (ProgramCheck(checked=False),)
-
-
 def test_without_an_interpreter_nothing_is_checked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "executable", "")
 
+    assert compile_python([b"x"]) == (ProgramCheck(checked=False),)
+
+    monkeypatch.setattr(sys, "executable", "/not/there")
+
+    assert compile_python([]) == ()
     assert compile_python([b"x"]) == (ProgramCheck(checked=False),)
 
 

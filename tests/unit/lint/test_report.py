@@ -49,10 +49,12 @@ def test_the_summary_counts(report: CheckReport, summary: str) -> None:
     assert report.summary == summary
 
 
-def test_a_fingerprint_outlives_a_move_and_another_spelling_of_the_path() -> None:
+def test_a_fingerprint_outlives_a_move_and_takes_any_path() -> None:
     moved = Finding("no-name", "warning", "there is no name", "./a//SKILL.md", 9)
 
     assert fingerprint(moved) == fingerprint(ERROR)
+
+    assert len(fingerprint(Finding("x", "note", "m", "a\udcff"))) == 16
 
 
 @pytest.mark.parametrize(
@@ -65,10 +67,6 @@ def test_a_fingerprint_outlives_a_move_and_another_spelling_of_the_path() -> Non
 )
 def test_a_fingerprint_tells_findings_apart(other: Finding) -> None:
     assert fingerprint(other) != fingerprint(ERROR)
-
-
-def test_a_fingerprint_takes_any_path() -> None:
-    assert len(fingerprint(Finding("x", "note", "m", "a\udcff"))) == 16
 
 
 CASES = Path(__file__).parents[2] / "cases" / "check"
@@ -95,25 +93,16 @@ def test_what_another_finding_says_is_left_out(code: str, said: str) -> None:
 
 
 @pytest.mark.row("F55")
-def test_another_line_is_another_fact() -> None:
+def test_a_fact_is_of_a_line_or_of_a_file_and_keeps_advice() -> None:
     found = (finding("unknown-field", 1), finding("client-only-field", 2))
 
     assert without_repeats(found) == found
 
+    (one,) = without_repeats([finding("conflict-marker", 4), finding("python-syntax")])
+    assert one.code == "conflict-marker"
 
-@pytest.mark.row("F55")
-def test_a_conflict_is_the_fact_of_its_file() -> None:
-    found = [finding("conflict-marker", 4), finding("python-syntax", 9)]
-
-    assert [each.code for each in without_repeats(found)] == ["conflict-marker"]
-
-
-@pytest.mark.row("F55")
-def test_who_honours_a_field_is_kept_as_advice() -> None:
-    found = [finding("unknown-field", fix="move it"), finding("client-only-field")]
-
-    (one,) = without_repeats(found)
-
+    of_line = (finding("unknown-field", fix="move it"), finding("client-only-field"))
+    (one,) = without_repeats(of_line)
     assert one.fix == "move it; about client-only-field"
 
 

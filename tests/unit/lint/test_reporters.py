@@ -124,8 +124,12 @@ def test_what_a_format_prints(name: str, style: Format) -> None:
     assert render_report(REPORTS[name], style) == render_report(REPORTS[name], style)
 
 
-def test_formats_are_those_of_the_type() -> None:
+def test_formats_are_those_of_the_type_and_json_has_fingerprints() -> None:
     assert get_args(Format) == FORMATS
+
+    document = json.loads(render_report(of(*FINDINGS), "json"))
+
+    assert document["findings"][0]["fingerprint"] == fingerprint(FINDINGS[0])
 
 
 COMMANDS = ("##[add-mask]a", "##vso[task.setvariable variable=PATH]x", "##TeamCity[x]")
@@ -160,18 +164,16 @@ def test_markdown_has_no_markup_of_a_pack_outside_of_code_spans() -> None:
     assert "@me" not in outside
     assert "<b>" not in outside
 
+    comment = render_report(of(Finding("odd", "note", "m", "a``b|c")), "markdown")
+
+    assert "| ``` a``b\\|c ``` |" in comment
+
 
 @pytest.mark.parametrize("message", ["GH-12", "gh-1", "www.example.org", "@me", "x#1"])
 def test_markdown_makes_no_link_of_a_text(message: str) -> None:
     finding = replace(HOSTILE, message=message)
 
     assert message not in render_report(of(finding), "markdown")
-
-
-def test_markdown_fences_back_ticks_in_a_path() -> None:
-    comment = render_report(of(Finding("odd", "note", "m", "a``b|c")), "markdown")
-
-    assert "| ``` a``b\\|c ``` |" in comment
 
 
 @pytest.mark.parametrize("message", ["m" * 90, "😀" * 90, "<" * 90, "m" * 9_000])
@@ -217,13 +219,7 @@ def test_sarif_has_what_the_specification_requires() -> None:
             assert place.get("region", {"startLine": 1})["startLine"] >= 1
 
 
-def test_json_has_the_fingerprint_of_a_finding() -> None:
-    document = json.loads(render_report(of(*FINDINGS), "json"))
-
-    assert document["findings"][0]["fingerprint"] == fingerprint(FINDINGS[0])
-
-
-def test_text_shows_what_a_repair_did() -> None:
+def test_a_finding_its_repair_and_shared_advice() -> None:
     repaired = Finding(
         "odd", "warning", "m", "a", 3, "f", before="x: a: b", after=f'x: "{"b" * 300}"'
     )
@@ -235,8 +231,6 @@ def test_text_shows_what_a_repair_did() -> None:
         f'    now: x: "{"b" * 196}',
     ]
 
-
-def test_advice_that_the_next_one_has_too_is_printed_once() -> None:
     first, second = (Finding("odd", "note", f"m{n}", "a", n, "do") for n in (1, 2))
 
     assert text(first, second, Finding("odd", "note", "m3", "b", 3, "do"))[:5] == [

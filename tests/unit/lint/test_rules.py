@@ -69,8 +69,14 @@ def found(
     return [(f.code, f.severity, f.path, f.line) for f in found]
 
 
-def test_a_sound_pack_has_no_findings() -> None:
+def test_a_sound_pack_has_no_findings_nor_has_a_large_program() -> None:
     assert found(pack(Files(a=b"# A\n", b="Größe 👩‍🚀\n".encode()))) == []
+
+    large = b"(" * (MAX_BYTES + 1)
+    context = scripts({"a.py": large, "a.sh": large, "a.json": large})
+
+    for rule in (python_syntax, shell_syntax, json_syntax, interactive_script):
+        assert list(rule(context)) == []
 
 
 @pytest.mark.row("A29")
@@ -115,7 +121,7 @@ def test_a_listed_file_that_would_not_load(
 
 
 @pytest.mark.row("E01", "F51")
-def test_hidden_characters_next_to_the_body() -> None:
+def test_hidden_characters_and_tags_of_the_envelope_next_to_the_body() -> None:
     text = "one\ntwo\u200b\n\U000e0041\U000e0042\n".encode()
 
     assert [
@@ -129,17 +135,13 @@ def test_hidden_characters_next_to_the_body() -> None:
         )
     ]
 
-
-def test_a_binary_file_is_not_read_as_text() -> None:
-    assert found(pack(Files(a=b"\xff\xfe</instructions>"))) == []
-
-
-def test_tags_of_the_envelope_next_to_the_body() -> None:
     text = b"fine\n</instructions>\n<execution_directive>\n"
 
     assert found(pack(Files(a=text)), suspicious_content) == [
         ("envelope-breakout", "warning", "references/a.md", line) for line in (2, 3)
     ]
+
+    assert found(pack(Files(a=b"\xff\xfe</instructions>"))) == []
 
 
 @pytest.mark.row("A02")
@@ -212,7 +214,7 @@ def scripts(files: Mapping[str, bytes]) -> LintContext:
     )
 
 
-def test_a_shell_that_this_machine_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_shell_or_python_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     """One note for all scripts of a pack, at the first."""
 
     def find_none(_: str) -> str:
@@ -229,20 +231,10 @@ def test_a_shell_that_this_machine_lacks(monkeypatch: pytest.MonkeyPatch) -> Non
     )
     assert "nor 1 more" in found.message
 
-
-def test_no_python_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
     (found,) = python_syntax(scripts({"scripts/a.py": b"x = (\n"}))
 
     assert (found.code, found.path) == ("program-not-checked", "scripts/a.py")
-
-
-def test_a_program_over_the_bound_is_not_looked_at() -> None:
-    large = b"(" * (MAX_BYTES + 1)
-    context = scripts({"a.py": large, "a.sh": large, "a.json": large})
-
-    for rule in (python_syntax, shell_syntax, json_syntax, interactive_script):
-        assert list(rule(context)) == []
 
 
 @pytest.mark.parametrize(
@@ -333,14 +325,8 @@ def test_what_is_plainly_an_example_is_none(text: str) -> None:
     assert list(find_secrets(text.encode())) == []
 
 
-def test_two_of_a_kind_on_a_line_are_one_finding() -> None:
-    text = f"hf{'_'}{drawn(34)} hf{'_'}{drawn(34)}\nAK{'IA'}{drawn(16, UPPER)}"
-
-    assert [line for line, _ in find_secrets(text.encode())] == [1, 2]
-
-
 @pytest.mark.row("E02")
-def test_a_secret_is_never_printed() -> None:
+def test_a_secret_is_reported_once_and_never_printed() -> None:
     secret = f"ghp_{drawn(36)}"
     context = LintContext(
         descriptor=Descriptor("x", "d", assets=("assets/a.txt",)),
@@ -356,6 +342,10 @@ def test_a_secret_is_never_printed() -> None:
         ("assets/a.txt", 1),
     ]
     assert secret[4:] not in repr(found)
+
+    text = f"hf{'_'}{drawn(34)} hf{'_'}{drawn(34)}\nAK{'IA'}{drawn(16, UPPER)}"
+
+    assert [line for line, _ in find_secrets(text.encode())] == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -155,15 +155,13 @@ def test_a_code_that_is_invalid_is_refused_with_close_ones(
     assert said in str(caught.value)
 
 
-def test_a_rule_of_which_every_code_is_off_does_not_run() -> None:
+def test_a_rule_runs_unless_every_code_of_it_is_off() -> None:
     settings = settings_of(select=("hidden-text",))
     asked = {rule.name for rule in RULES if settings.needs(rule) and rule.codes}
 
     assert asked == {"suspicious_content"}
     assert all(settings_of().needs(rule) for rule in RULES)
 
-
-def test_a_rule_that_passes_on_findings_always_runs() -> None:
     silent = [rule.name for rule in RULES if not rule.codes]
     settings = settings_of(select=("hidden-text",))
 
@@ -171,7 +169,7 @@ def test_a_rule_that_passes_on_findings_always_runs() -> None:
     assert all(settings.needs(rule) for rule in RULES if rule.name in silent)
 
 
-def test_thresholds_are_the_specification_s_and_in_strict_an_earlier_lint_s() -> None:
+def test_thresholds_are_counts_of_the_specification_or_of_strict() -> None:
     """Body under 5,000 tokens and 500 lines; 5 KiB only where packs are that short."""
     given = thresholds_for("spec", {"body_tokens": 9, "file_bytes": 0})
 
@@ -184,8 +182,6 @@ def test_thresholds_are_the_specification_s_and_in_strict_an_earlier_lint_s() ->
     assert thresholds_for("strict", {"body_bytes": 1}).body_bytes == 1
     assert (given.body_tokens, given.file_bytes, given.body_lines) == (9, 0, 500)
 
-
-def test_every_threshold_is_a_count() -> None:
     values = [getattr(DEFAULT_THRESHOLDS, f.name) for f in fields(DEFAULT_THRESHOLDS)]
 
     assert all(type(value) is int and value >= 0 for value in values)
@@ -214,8 +210,13 @@ def test_what_a_pattern_matches(glob: str, paths: list[str], others: list[str]) 
     assert [path for path in others if pattern.fullmatch(path)] == []
 
 
-def test_many_wildcards_cost_little() -> None:
+def test_many_wildcards_or_comments_cost_little() -> None:
+    """Each start is looked at for a bounded distance."""
     assert not glob_pattern("**/" * 50 + "x").fullmatch("a/" * 2000 + "y")
+
+    text = page("", "<!-- satchel: ignore " * 20_000)
+
+    assert read_inline_ignores(text).codes == frozenset()
 
 
 EARLIER = """
@@ -248,14 +249,12 @@ def test_a_name_means_codes_that_exist_each_once(name: str) -> None:
     assert [code for code in meant if code not in codes()] == []
 
 
-def test_a_name_that_is_a_code_too_means_itself_as_well() -> None:
+def test_a_code_means_itself_also_where_it_is_a_name() -> None:
     both = sorted(set(aliases()) & set(codes()))
 
     assert both == ["invalid-manifest"]
     assert all(name in aliases()[name] for name in both)
 
-
-def test_a_code_means_itself() -> None:
     assert codes_named("hidden-text") == ("hidden-text",)
 
 
@@ -310,7 +309,7 @@ def test_nothing_that_deceives_is_hidden(code: str) -> None:
     assert code in said.message
 
 
-def test_no_error_is_hidden() -> None:
+def test_no_error_is_hidden_and_a_misspelt_code_is_reported() -> None:
     inline = read_inline_ignores(page("# satchel: ignore unknown-field missing-h1\n"))
 
     assert not inline.hides(Finding("unknown-field", "error", "m"))
@@ -318,18 +317,9 @@ def test_no_error_is_hidden() -> None:
     assert inline.hides(Finding("missing-h1", "note", "m"))
     assert not inline.hides(Finding("dead-link", "note", "m"))
 
-
-def test_a_misspelt_code_is_reported() -> None:
     inline = read_inline_ignores(page("", "a\n<!-- satchel: ignore hiden-text -->\n"))
     [said] = inline.findings
 
     assert inline.codes == frozenset()
     assert said.line == 6
     assert "did you mean hidden-text" in said.message
-
-
-def test_many_comments_that_never_end_cost_little() -> None:
-    """Each start is looked at for a bounded distance."""
-    text = page("", "<!-- satchel: ignore " * 20_000)
-
-    assert read_inline_ignores(text).codes == frozenset()

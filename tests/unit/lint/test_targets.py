@@ -94,12 +94,10 @@ def test_what_is_not_path_in_a_pack(to: str) -> None:
     assert find_target(PACK, "SKILL.md", to) is None
 
 
-def test_a_file_that_is_named_in_another_case() -> None:
+def test_files_are_found_in_another_case_and_with_their_folders() -> None:
     assert find_case(PACK, "References/A.md") == "references/a.md"
     assert find_case(PACK, "docs/ä.md") == "docs/Ä.md"
     assert find_case(PACK, "references/z.md") == ""
 
-
-def test_folders_are_held_with_their_files() -> None:
     assert {".", "references", "references/deep", "SKILL.md"} < pack_paths(PACK)
     assert "x.md" not in pack_paths(PACK)

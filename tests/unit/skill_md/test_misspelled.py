@@ -43,11 +43,7 @@ def reported(parsed: Parsed) -> list[tuple[str, str, int | None]]:
         (("name: x", ABOUT, "asets: [a.txt]"), "assets", ("a.txt",)),
         (("name: x", ABOUT, "allowedTools: Read"), "allowed_tools", ("Read",)),
         (("name: x", ABOUT, "alowed-tools: Read"), "allowed_tools", ("Read",)),
-        (
-            ("name: x", ABOUT, "trigger-keywords: [a]"),
-            "trigger_keywords",
-            ("a",),
-        ),
+        (("name: x", ABOUT, "trigger-keywords: [a]"), "trigger_keywords", ("a",)),
         (("name: x", ABOUT, "licence: MIT"), "license", "MIT"),
         (("name: x", ABOUT, "verison: 1.10"), "version", "1.10"),
         (("name: x", ABOUT, "metdata:", "  version: 2.0"), "version", "2.0"),
@@ -87,17 +83,15 @@ def test_what_was_written_stays_in_the_frontmatter() -> None:
     assert parsed.manifest.metadata == {"tools": "a b"}
 
 
-@pytest.mark.row("C16", "T06")
-def test_strict_names_it_as_unknown_and_says_what_was_meant() -> None:
+@pytest.mark.row("C16", "T06", "E15", "R06", "F11")
+def test_each_profile_says_what_was_meant() -> None:
+    """It has no `references` at the top, however that is spelled."""
     parsed = parse(page("name: x", ABOUT, "refrences: [a.md]"), profile="strict")
 
     assert parsed.manifest is None
     assert reported(parsed) == [("error", "unknown-field", 4)]
     assert "references" in parsed.findings[0].fix
 
-
-@pytest.mark.row("C16", "E15")
-def test_a_later_schema_takes_it_with_the_warning() -> None:
     parsed = parse(
         page("name: x", ABOUT, "manifest_schema: 2", "refrences: [a.md]"),
         profile="strict",
@@ -107,13 +101,13 @@ def test_a_later_schema_takes_it_with_the_warning() -> None:
     assert parsed.manifest.references == ("a.md",)
     assert reported(parsed) == [("warning", CODE, 5)]
 
-
-@pytest.mark.row("R06", "T06")
-def test_the_specification_treats_it_as_the_field_that_was_meant() -> None:
-    """It has no `references` at the top, however that is spelled."""
     parsed = parse(page("name: x", ABOUT, "refrences: [a.md]"), profile="spec")
 
     assert reported(parsed) == [("warning", CODE, 4), ("error", "unknown-field", 4)]
+
+    text = page("name: x", ABOUT, "refrences: [a.md]")
+
+    assert fixed(text, "strict") == page("name: x", ABOUT, "references: [a.md]")
 
 
 @pytest.mark.row("F11")
@@ -192,13 +186,6 @@ def test_a_typo_does_not_open_a_pack(tmp_path: Path) -> None:
 )
 def test_fix_renames_it(before: tuple[str, ...], after: tuple[str, ...]) -> None:
     assert fixed(page(*before)) == page(*after)
-
-
-@pytest.mark.row("F11", "C16")
-def test_fix_renames_it_in_strict() -> None:
-    text = page("name: x", ABOUT, "refrences: [a.md]")
-
-    assert fixed(text, "strict") == page("name: x", ABOUT, "references: [a.md]")
 
 
 def fixed(text: bytes, profile: Profile = "spec") -> bytes:

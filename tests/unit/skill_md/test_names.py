@@ -38,19 +38,15 @@ def test_what_was_left_out_is_reported_with_its_line() -> None:
     assert (reported.severity, reported.line) == ("warning", 2)
     assert reported.message == "the name holds 1 bidirectional control, left out of it"
 
-
-def test_a_name_in_any_script_stays_whole() -> None:
     assert ("warning", "hidden-text") not in _codes("caf\u00e9-\U0001f600")
 
 
-def test_a_name_of_nothing_but_hidden_characters_is_the_folders() -> None:
+def test_a_name_of_nothing_is_the_folders_if_that_has_one() -> None:
     parsed = parse(pack("\u200b").encode(), directory="folder")
 
     assert parsed.manifest is not None
     assert parsed.manifest.name == "folder"
 
-
-def test_a_folder_of_spaces_names_nothing() -> None:
     parsed = parse(b"---\ndescription: x\n---\n", directory="  ")
 
     assert parsed.manifest is None

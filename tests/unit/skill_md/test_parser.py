@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from typing import Any
 
 import pytest
 
@@ -40,59 +41,149 @@ def test_findings_carry_the_path_that_was_given(data: bytes) -> None:
     assert {finding.path for finding in parsed.findings} == {"skills/x/SKILL.md"}
 
 
-@pytest.mark.row("C06", "C14", "C15", "X08")
-def test_a_minimal_manifest_has_defaults() -> None:
-    manifest = _accepted(CLEAN, directory="pdf-forms")
+NAMED = ("name: x", "description: d")
+PAIR = r'description: "\ud83d\udc8a"'
+READ: list[Any] = [
+    (
+        ("name: x", "description: d"),
+        {},
+        {
+            "version": "1.0.0",
+            "author": None,
+            "declares_files": False,
+            **dict.fromkeys(("references", "scripts", "assets"), ()),
+            "trigger_keywords": (),
+            "name": "x",
+            "description": "d",
+            "frontmatter": {"name": "x", "description": "d"},
+        },
+        [],
+    ),
+    # Declaring files closes a pack.
+    ((*NAMED, "references: [a.md]"), {}, {"declares_files": True}, []),
+    ((*NAMED, "scripts: []"), {}, {"declares_files": True}, []),
+    ((*NAMED, "assets: a.png, b.png"), {}, {"declares_files": True}, []),
+    ((*NAMED, "metadata: {references: a.md}"), {}, {"declares_files": True}, []),
+    ((*NAMED, "references:"), {}, {"declares_files": False}, []),
+    ((*NAMED, "references: {a: b}"), {}, {"declares_files": False}, []),
+    ((*NAMED, "license: MIT"), {}, {"declares_files": False}, []),
+    (
+        (*NAMED, "references: [scripts/run.py, a b.md]"),
+        {},
+        {"references": ("scripts/run.py", "a b.md")},
+        [],
+    ),
+    # A name may differ from its folder where the profile is not chosen.
+    *(
+        (NAMED, {"profile": profile, "directory": "y"}, fields, ["name-not-folder:2"])
+        for profile in ("auto", "lenient")
+        for fields in ({"name": "x"},)
+    ),
+    (NAMED, {"profile": "spec", "directory": "y"}, {}, ["name-not-folder:2"]),
+    *(
+        ((f"name: {name}", "description: d"), {}, {"name": name}, [])
+        for name in ("snake_x", "Upper")
+    ),
+    (("name: x", f"description: {'d' * 1500}"), {}, {"description": "d" * 1500}, []),
+    (
+        ("name: x", f"description: {'d' * 20}", "referenses: [a.md]"),
+        {"profile": "strict"},
+        {},
+        ["unknown-field:4"],
+    ),
+    (
+        (*NAMED, "tags: [a]"),
+        {"profile": "spec"},
+        {"frontmatter": {"name": "x", "description": "d", "tags": ["a"]}},
+        ["unknown-field:4"],
+    ),
+    (("description: d",), {"directory": "y"}, {"name": "y"}, ["missing-name"]),
+    (("name: x",), {"allow_empty_description": True}, {"description": ""}, []),
+    ((*NAMED, "license: MIT", "name: y"), {}, {"name": "y"}, ["duplicate-key:5"]),
+    # A number's text must not survive in a list or mapping of the same key.
+    (
+        (*NAMED, "version: 1.0", "version: {a: 2.0}"),
+        {},
+        {"version": "1.0.0"},
+        ["duplicate-key:5"],
+    ),
+    (
+        ("name: X", "license: [a]", "allowed-tools: [Read]", "metadata: text"),
+        {"profile": "spec", "directory": "y"},
+        {},
+        [
+            *("name-characters:2", "name-not-folder:2", "missing-description"),
+            *("field-kind:3", "field-kind:4", "field-kind:5"),
+        ],
+    ),
+    # A key behind a block of the same look, and one in flow style.
+    (
+        ("metadata:", '  "x": |', "    license: no", "license: [a]", *NAMED),
+        {"profile": "spec"},
+        {},
+        ["field-kind:5"],
+    ),
+    (
+        ("{name: x,", "description: d,", "license: [a]}"),
+        {"profile": "spec"},
+        {},
+        ["field-kind:4"],
+    ),
+    # Halves that are joined do not move the line of what is behind them.
+    (
+        ("name: x", PAIR, "license: a\x0cb"),
+        {},
+        {"license": "ab"},
+        ["control-characters:4"],
+    ),
+    # Found by fuzzing: it was quoted, and left where it had slipped to.
+    (
+        ("name: x", " description: a: b", "license:", "\tMIT: [a", "version:1: 2"),
+        {},
+        {
+            "frontmatter": {
+                "name": "x",
+                "description": "a: b",
+                "license": {"MIT": "[a"},
+                "version": "1: 2",
+            }
+        },
+        ["unquoted-colon:3", "reserved-character:4", "unquoted-colon:6"],
+    ),
+]
 
-    assert manifest.version == "1.0.0"
-    assert manifest.author is None
-    assert manifest.references == manifest.scripts == manifest.assets == ()
-    assert manifest.trigger_keywords == ()
-    assert not manifest.declares_files
-    assert manifest.frontmatter == {
-        "name": "pdf-forms",
-        "description": "Use when a form must be filled in.",
-    }
 
-
-@pytest.mark.row("R05", "X08", "C11", "C12", "C13")
+@pytest.mark.row("A19", "A20", "C06", "C11", "C12", "C13", "C14", "C15", "C16", "D36")
+@pytest.mark.row("D37", "G03", "G04", "G05", "R05", "R06", "R07", "X05", "X07", "X08")
 @pytest.mark.parametrize(
-    ("line", "declared"),
-    [
-        ("references: [a.md]", True),
-        ("scripts: []", True),
-        ("assets: a.png, b.png", True),
-        ("metadata: {references: a.md}", True),
-        ("references:", False),
-        ("references: {a: b}", False),
-        ("license: MIT", False),
-    ],
+    ("lines", "options", "fields", "found"),
+    READ,
+    ids=[f"{n} {row[0][-1][:40]}" for n, row in enumerate(READ)],
 )
-def test_declaring_files_closes_a_pack(line: str, *, declared: bool) -> None:
-    manifest = _accepted(_file("name: x", "description: d", line))
+def test_what_is_read_and_reported(
+    lines: tuple[str, ...],
+    options: dict[str, Any],
+    fields: dict[str, object],
+    found: list[str],
+) -> None:
+    parsed = parse(_file(*lines), **options)
 
-    assert manifest.declares_files is declared
+    assert [
+        f"{f.code}:{f.line}".removesuffix(":None") for f in parsed.findings
+    ] == found
+    assert (parsed.manifest is not None) is bool(fields)
+    assert {key: getattr(parsed.manifest, key) for key in fields} == fields
 
 
-@pytest.mark.row("A20")
-def test_a_declared_path_is_kept_as_it_is() -> None:
-    data = _file("name: x", "description: d", "references: [scripts/run.py, a b.md]")
+@pytest.mark.row("R07", "G02")
+def test_what_is_missing_is_offered() -> None:
+    (unnamed,) = parse(_file("description: d"), directory="folder").findings
+    body = b"# Title\n\nFills in forms, by name.\nAnd more.\n"
+    (undescribed,) = parse(b"---\nname: x\n---\n" + body).findings
 
-    manifest = _accepted(data)
-
-    assert manifest.references == ("scripts/run.py", "a b.md")
-
-
-@pytest.mark.row("A19", "X05")
-@pytest.mark.parametrize(
-    ("profile", "accepted"),
-    [("auto", True), ("lenient", True), ("spec", False), ("strict", False)],
-)
-def test_a_name_may_differ_from_its_folder(profile: Profile, *, accepted: bool) -> None:
-    parsed = parse(CLEAN, profile=profile, directory="forms")
-
-    assert (parsed.manifest is not None) is accepted
-    assert _codes(parsed) == ["name-not-folder"]
+    assert unnamed.fix == "add `name: folder`"
+    assert undescribed.code == "missing-description"
+    assert '"Fills in forms, by name."' in undescribed.fix
 
 
 @pytest.mark.row("G01", "C08", "X05")
@@ -137,18 +228,6 @@ def test_the_profiles_differ_over_names_and_descriptions(
     assert parse(data).manifest is not None
 
 
-@pytest.mark.row("C16", "X07")
-def test_an_unknown_key_fails_in_strict_and_is_named() -> None:
-    data = _file("name: x", f"description: {'x' * 20}", "referenses: [a.md]")
-
-    parsed = parse(data, profile="strict")
-
-    assert parsed.manifest is None
-    assert [(f.line, f.message) for f in parsed.findings] == [
-        (4, "unknown field 'referenses'")
-    ]
-
-
 @pytest.mark.row("E15")
 @pytest.mark.parametrize(
     ("lines", "said"),
@@ -177,60 +256,6 @@ def test_a_later_schema_may_have_more_fields(lines: list[str], said: list[str]) 
     assert (parsed.manifest is None) is bool(said)
 
 
-@pytest.mark.row("R06")
-def test_the_specification_reports_an_unknown_field_and_keeps_it() -> None:
-    parsed = parse(_file("name: x", "description: d", "tags: [a]"), profile="spec")
-
-    assert [f.severity for f in parsed.findings] == ["error"]
-    assert parsed.manifest is not None
-    assert parsed.manifest.frontmatter["tags"] == ["a"]
-
-
-@pytest.mark.row("D36", "D37", "R07")
-def test_a_missing_name_comes_from_the_folder() -> None:
-    parsed = parse(_file("description: d"), directory="folder")
-
-    assert parsed.manifest is not None
-    assert parsed.manifest.name == "folder"
-    assert parsed.findings[0].fix == "add `name: folder`"
-
-
-@pytest.mark.row("R07", "G02")
-def test_a_missing_description_is_refused_and_the_body_offered() -> None:
-    data = b"---\nname: x\n---\n# Title\n\nFills in forms, by name.\nAnd more.\n"
-
-    (finding,) = parse(data).findings
-
-    assert finding.code == "missing-description"
-    assert '"Fills in forms, by name."' in finding.fix
-
-
-@pytest.mark.row("R07")
-def test_an_empty_description_can_be_allowed() -> None:
-    parsed = parse(_file("name: x"), allow_empty_description=True)
-
-    assert parsed.manifest is not None
-    assert parsed.manifest.description == ""
-
-
-@pytest.mark.row("G05")
-def test_a_key_given_twice_is_reported_with_its_line() -> None:
-    parsed = parse(_file("name: x", "description: one", "license: MIT", "name: y"))
-
-    assert [(f.code, f.line) for f in parsed.findings] == [("duplicate-key", 5)]
-    assert parsed.manifest is not None
-    assert parsed.manifest.name == "y"
-
-
-def test_a_value_given_twice_leaves_no_trace_of_the_first() -> None:
-    """A number's text must not survive in a list or mapping of the same key."""
-    data = _file("name: x", "description: d", "version: 1.0", "version: {a: 2.0}")
-
-    manifest = _accepted(data)
-
-    assert manifest.version == "1.0.0"
-
-
 @pytest.mark.row("G23")
 @pytest.mark.parametrize(
     ("limits", "name"),
@@ -255,6 +280,14 @@ def test_over_a_limit_is_an_error_that_names_it(
     assert str(getattr(limits, name)) in finding.message
 
 
+def test_loose_fences_know_the_limits_too() -> None:
+    data = b"\n---\nname: x\ndescription: " + b"d" * 100 + b"\n---\n"
+
+    (finding,) = parse(data, limits=Limits(frontmatter_bytes=50)).findings
+
+    assert finding.code == "limit-exceeded"
+
+
 def test_at_a_limit_is_fine() -> None:
     head = CLEAN[4 : CLEAN.index(b"---\nB")]
     limits = Limits(
@@ -265,14 +298,6 @@ def test_at_a_limit_is_fine() -> None:
     )
 
     assert parse(CLEAN, limits=limits).manifest is not None
-
-
-def test_loose_fences_know_the_limits_too() -> None:
-    data = b"\n---\nname: x\ndescription: " + b"d" * 100 + b"\n---\n"
-
-    (finding,) = parse(data, limits=Limits(frontmatter_bytes=50)).findings
-
-    assert finding.code == "limit-exceeded"
 
 
 @pytest.mark.row("X05", "X06")
@@ -305,37 +330,6 @@ def test_strictness_never_changes_what_is_returned(lines: tuple[str, ...]) -> No
     accepted = [manifest for manifest in found if manifest is not None]
     assert len({(m.name, m.description, m.author, m.license) for m in accepted}) == 1
     assert all(m.frontmatter == accepted[0].frontmatter for m in accepted)
-
-
-def test_every_violation_is_reported_with_its_line() -> None:
-    data = _file("name: X", "license: [a]", "allowed-tools: [Read]", "metadata: text")
-
-    parsed = parse(data, profile="spec", directory="y")
-
-    assert [(f.code, f.line) for f in parsed.findings] == [
-        ("name-characters", 2),
-        ("name-not-folder", 2),
-        ("missing-description", None),
-        ("field-kind", 3),
-        ("field-kind", 4),
-        ("field-kind", 5),
-    ]
-
-
-def test_a_key_behind_a_block_of_the_same_look_has_its_own_line() -> None:
-    data = _file("metadata:", '  "x": |', "    license: no", "license: [a]", "name: x")
-
-    found = {f.code: f.line for f in parse(data, profile="spec").findings}
-
-    assert found["field-kind"] == 5
-
-
-def test_a_line_is_found_in_flow_style_too() -> None:
-    data = _file("{name: x,", "description: d,", "license: [a]}")
-
-    (finding,) = parse(data, profile="spec").findings
-
-    assert (finding.code, finding.line) == ("field-kind", 4)
 
 
 @pytest.mark.parametrize(
@@ -377,55 +371,6 @@ def test_what_is_repaired_can_be_pasted_back() -> None:
     assert again.manifest is not None
     assert repaired.manifest is not None
     assert again.manifest.frontmatter == repaired.manifest.frontmatter
-
-
-@pytest.mark.row("A19", "G04", "G03")
-@pytest.mark.parametrize(
-    ("data", "directory", "name", "description"),
-    [
-        (
-            b"---\nname: ok\ndescription: A plain skill\n---\nB",
-            "ok",
-            "ok",
-            "A plain skill",
-        ),
-        (
-            b"---\nname: c\ndescription: Use when: asked\n---\nB",
-            "c",
-            "c",
-            "Use when: asked",
-        ),
-        (b"---\nname: b\ndescription: >-\n  one\n  two\n---\n", "b", "b", "one two"),
-        (b"\xef\xbb\xbf---\nname: b\ndescription: d\n---\nB", "b", "b", "d"),
-        (b"---\r\nname: c\r\ndescription: d\r\n---\r\nB\r\n", "c", "c", "d"),
-        (b"---\ndescription: d\n---\nB", "folder", "folder", "d"),
-        (b"---\nname: other\ndescription: d\n---\nB", "dir", "other", "d"),
-        (b"---\nname: snake_x\ndescription: d\n---\nB", "snake_x", "snake_x", "d"),
-        (b"---\nname: Upper\ndescription: d\n---\nB", "Upper", "Upper", "d"),
-        (
-            b"---\nname: l\ndescription: " + b"x" * 1500 + b"\n---\n",
-            "l",
-            "l",
-            "x" * 1500,
-        ),
-        (b"---\nname: n\ndescription: d\n---", "n", "n", "d"),
-        (b"---\nname: l\ndescription: caf\xe9\n---\nB", "l", "l", "caf\u00e9"),
-        (b'---\nname: q\ndescription: "quoted: ok"\n---\n', "q", "q", "quoted: ok"),
-        (b"---\nname: t\ndescription: d\nmetadata:\n\tauthor: x\n---\n", "t", "t", "d"),
-        (
-            "---\nname: r\u00e9\ndescription: d\n---\n".encode(),
-            "r\u00e9",
-            "r\u00e9",
-            "d",
-        ),
-    ],
-)
-def test_tricky_packs_load_with_the_right_values(
-    data: bytes, directory: str, name: str, description: str
-) -> None:
-    manifest = _accepted(data, directory=directory)
-
-    assert (manifest.name, manifest.description) == (name, description)
 
 
 HOSTILE = {
@@ -494,9 +439,7 @@ def test_nesting_does_not_end_the_process(loader: str) -> None:
 
 
 @pytest.mark.row("R33", "C17")
-def test_an_exception_of_the_library_is_a_finding(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """PyYAML raises more than it documents: KeyError, ValueError, RecursionError."""
 
     class Raising:
@@ -505,24 +448,18 @@ def test_an_exception_of_the_library_is_a_finding(
         def get_event(self) -> None:
             raise RecursionError
 
-    monkeypatch.setattr("satchel.skill_md._frontmatter.new_parser", Raising)
-
-    parsed = parse(CLEAN)
-
-    assert parsed.manifest is None
-    assert [f.severity for f in parsed.findings] == ["error"]
-
-
-def test_an_exception_of_our_own_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise KeyError("x")
 
-    monkeypatch.setattr("satchel.skill_md._parser.manifest_of", fail)
-
-    parsed = parse(CLEAN)
-
-    assert parsed.manifest is None
-    assert _codes(parsed) == ["parser-failed"]
+    for name, broken, code in (
+        ("_frontmatter.new_parser", Raising, "invalid-yaml"),
+        ("_parser.manifest_of", fail, "parser-failed"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"satchel.skill_md.{name}", broken)
+            parsed = parse(CLEAN)
+        assert parsed.manifest is None
+        assert [(f.severity, f.code) for f in parsed.findings] == [("error", code)]
 
 
 def test_no_line_is_quoted_twice() -> None:
@@ -533,23 +470,6 @@ def test_no_line_is_quoted_twice() -> None:
     parse(data, directory="d")
 
     assert time.process_time() - started < 0.05
-
-
-def test_an_indented_field_can_be_broken_too() -> None:
-    """Found by fuzzing: it was quoted, and left where it had slipped to."""
-    data = _file(
-        "name: x", " description: a: b", "license:", "\tMIT: [a", "version:1: 2"
-    )
-
-    parsed = parse(data)
-
-    assert parsed.manifest is not None
-    assert parsed.manifest.frontmatter == {
-        "name": "x",
-        "description": "a: b",
-        "license": {"MIT": "[a"},
-        "version": "1: 2",
-    }
 
 
 @pytest.mark.row("R02")
@@ -596,14 +516,6 @@ def test_halves_of_a_character_are_joined_whatever_is_around(
 
     assert [(f.code, f.line) for f in parsed.findings] == [("field-kind", 4)]
     assert _accepted(data).description == f"a{meant}\U0001f48a\x85{meant}b"
-
-
-def test_an_error_behind_halves_that_were_joined_has_its_line() -> None:
-    data = _file("name: x", r'description: "\ud83d\udc8a"', "license: a\x0cb")
-
-    codes = [(f.code, f.line) for f in parse(data).findings]
-    assert codes == [("control-characters", 4)]
-    assert parse(data, profile="spec").findings[0].line == 4
 
 
 def test_no_finding_is_past_the_end_of_the_file() -> None:

@@ -232,7 +232,7 @@ def calls_and_imports(tree: ast.AST) -> tuple[set[str], set[str]]:
 
 
 @pytest.mark.row("B21")
-def test_no_eval_and_no_dependency() -> None:
+def test_the_look_at_the_source_and_no_eval_or_dependency() -> None:
     """Neither by name nor as an attribute; the arithmetic is the standard library."""
     names, modules = calls_and_imports(ast.parse(SOURCE.read_text("utf-8")))
     own = {"satchel.errors", "satchel.model", "satchel.agent", "satchel.tools"}
@@ -253,10 +253,6 @@ def test_no_eval_and_no_dependency() -> None:
     assert foreign == set()
     assert modules & {"ast", "importlib", "builtins", "subprocess", "os"} == set()
 
-
-@pytest.mark.row("B21")
-def test_the_look_at_the_source_sees_what_it_is_for() -> None:
-    """A test that cannot fail would prove nothing."""
     names, modules = calls_and_imports(
         ast.parse("import os.path\nfrom sympy import x\nre.compile(eval('1'))")
     )
@@ -266,7 +262,7 @@ def test_the_look_at_the_source_sees_what_it_is_for() -> None:
 
 
 @pytest.mark.row("B20", "B22")
-def test_the_skill() -> None:
+def test_the_skill_and_its_values() -> None:
     skill = calc()
 
     assert skill.name == "calc"
@@ -277,28 +273,21 @@ def test_the_skill() -> None:
     assert skill.tools.name == "calc"
     assert [tool.name for tool in skill.tools] == ["calculate"]
 
-
-def test_wrong_arguments_are_a_result() -> None:
     assert CALCULATE is not None
     assert "error" in CALCULATE.call("calculate", {"expression": 3})  # type: ignore[operator]
 
+    assert evaluate("1/3 + 1/6") == Fraction(1, 2)
+    assert write_number(Fraction(1, 2)) == "0.5"
+
 
 @pytest.mark.row("B23", "B24")
-def test_an_agent_answers_from_the_result() -> None:
+def test_an_agent_answers_from_the_result_and_after_an_error() -> None:
     result = ask(calc(), "calculate", {"expression": "0.1 + 0.2"})
 
     assert result.text == "It is 0.3."
     assert result.stopped == "answered"
 
-
-@pytest.mark.row("B24")
-def test_an_agent_answers_after_an_error() -> None:
     result = ask(calc(), "calculate", {"expression": "1/0"})
 
     assert "calculate: division by zero" in result.text
     assert result.stopped == "answered"
-
-
-def test_values_can_be_used_without_the_tool() -> None:
-    assert evaluate("1/3 + 1/6") == Fraction(1, 2)
-    assert write_number(Fraction(1, 2)) == "0.5"

@@ -75,16 +75,16 @@ def test_white_space_becomes_one_space(text: str) -> None:
     assert clean_line(text) == "a b"
 
 
-def test_a_clean_text_is_given_back_as_it_is() -> None:
+def test_a_clean_text_is_given_back_and_the_first_line_reported() -> None:
     text = "Use when a PDF is to be read \u2014 or \u201cfilled in\u201d."
 
     assert clean_line(text) is text
 
-
-def test_the_line_of_the_first_is_reported() -> None:
     hidden = find_hidden("a\nb\u200b\nc\u200b")
 
     assert [(h.line, h.count) for h in hidden] == [(2, 2)]
+
+    assert printable("a\nb\tc", keep="") == "a<U+000A>b<U+0009>c"
 
 
 def test_every_character_of_the_hidden_categories_is_found() -> None:
@@ -180,10 +180,6 @@ def test_escaped_text_reads_back(text: str) -> None:
 )
 def test_a_terminal_is_reported_no_more_than_text(text: str, shown: str) -> None:
     assert printable(text) == shown
-
-
-def test_on_one_line_nothing_breaks_it() -> None:
-    assert printable("a\nb\tc", keep="") == "a<U+000A>b<U+0009>c"
 
 
 @pytest.mark.row("E01", "X12")

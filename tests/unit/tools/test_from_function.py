@@ -71,17 +71,14 @@ def message(result: object) -> str:
 
 
 @pytest.mark.row("E20")
-def test_a_function_says_all_that_a_tool_needs() -> None:
+def test_a_function_says_all_that_a_tool_needs_and_stays_as_it_is() -> None:
     assert tool_from_function(refund) == Tool(
         "refund",
         "Pay an order back.\n\nThe whole of it, or a part.",
         {
             "type": "object",
             "properties": {
-                "order_id": {
-                    "type": "string",
-                    "description": "The order,\nas listed.",
-                },
+                "order_id": {"type": "string", "description": "The order,\nas listed."},
                 "cents": {
                     "type": "integer",
                     "description": "The amount in cents.",
@@ -94,33 +91,34 @@ def test_a_function_says_all_that_a_tool_needs() -> None:
         refund,
     )
 
-
-@pytest.mark.row("E20")
-def test_the_function_can_still_be_called_by_itself() -> None:
     tool = tool_from_function(refund)
 
     assert refund("a", 5) == "a: 5"
     assert tool.handler is refund
     assert tool.call({"order_id": "a"}) == "a: 100"
 
-
-@pytest.mark.row("E20")
-def test_an_async_function_is_awaited() -> None:
-    async def wait(seconds: float) -> str:
-        await asyncio.sleep(0)
-        return f"{seconds} s"
-
-    tool = tool_from_function(wait)
-
-    assert tool.is_async
-    assert asyncio.run(tool.acall({"seconds": 1})) == "1.0 s"
-    assert "call it with acall" in message(tool.call({"seconds": 1}))
-
-
-def test_name_and_description_can_be_chosen() -> None:
     tool = tool_from_function(refund, name="pay-back", description="")
 
     assert (tool.name, tool.description) == ("pay-back", "")
+
+
+@pytest.mark.row("E20")
+def test_an_async_function_is_awaited_through_a_plain_wrapper_too() -> None:
+    async def wait(seconds: float) -> str:
+        """Wait."""
+        await asyncio.sleep(0)
+        return f"{seconds} s"
+
+    @wraps(wait)
+    def wrapper(*args: Any, **kwargs: Any) -> object:  # noqa: ANN401
+        return wait(*args, **kwargs)
+
+    for function in (wait, wrapper):
+        tool = tool_from_function(function)
+
+        assert (tool.description, tool.is_async) == ("Wait.", function is wait)
+        assert asyncio.run(tool.acall({"seconds": 1})) == "1.0 s"
+        assert "call it with acall" in message(tool.call({"seconds": 1}))
 
 
 NUMPY = """Do it.
@@ -224,7 +222,7 @@ def every_hint(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
 
 
 @pytest.mark.row("E20")
-def test_every_kind_of_hint_has_its_schema() -> None:
+def test_every_kind_of_hint_has_its_schema_and_its_arguments() -> None:
     parameters = tool_from_function(every_hint).parameters
 
     assert parameters["properties"] == {
@@ -259,9 +257,6 @@ def test_every_kind_of_hint_has_its_schema() -> None:
         "Colour": {"enum": ["red", "blue"], "type": "string"}
     }
 
-
-@pytest.mark.row("E20")
-def test_arguments_become_what_the_hints_say() -> None:
     given = {
         "plain": {"x": 1},
         "maybe": None,
@@ -304,33 +299,20 @@ def test_nested_models_become_instances() -> None:
         Line("b", 2),
         {"city": "Ulm"},
     ]
-    assert tool.parameters["$defs"] == {
-        "Address": {
-            "properties": {"city": {"type": "string"}},
-            "required": ["city"],
-            "type": "object",
-        },
-        "Line": {
-            "properties": {
-                "sku": {"type": "string"},
-                "count": {"default": 1, "type": "integer"},
+    defined: Any = tool.parameters["$defs"]
+    assert defined.keys() == {"Address", "Line", "Order"}
+    assert defined["Order"] == {
+        "description": "An order.",
+        "properties": {
+            "title": {"description": "What it is called.", "type": "string"},
+            "lines": {"items": {"$ref": "#/$defs/Line"}, "type": "array"},
+            "to": {
+                "anyOf": [{"$ref": "#/$defs/Address"}, {"type": "null"}],
+                "default": None,
             },
-            "required": ["sku"],
-            "type": "object",
         },
-        "Order": {
-            "description": "An order.",
-            "properties": {
-                "title": {"description": "What it is called.", "type": "string"},
-                "lines": {"items": {"$ref": "#/$defs/Line"}, "type": "array"},
-                "to": {
-                    "anyOf": [{"$ref": "#/$defs/Address"}, {"type": "null"}],
-                    "default": None,
-                },
-            },
-            "required": ["title", "lines"],
-            "type": "object",
-        },
+        "required": ["title", "lines"],
+        "type": "object",
     }
     assert json.loads(json.dumps(tool.parameters)) == tool.parameters
 
@@ -356,7 +338,8 @@ def test_a_wrong_argument_is_a_result_that_names_it(
     assert message(tool_from_function(place).call(arguments)) == told
 
 
-def test_no_flood_of_mistakes() -> None:
+@pytest.mark.row("E20")
+def test_mistakes_are_counted_and_check_finds_them() -> None:
     def add(numbers: list[int], more: int) -> None: ...
 
     told = message(
@@ -367,9 +350,6 @@ def test_no_flood_of_mistakes() -> None:
     assert told.endswith("; and 5 more")
     assert "secret" not in told
 
-
-@pytest.mark.row("E20")
-def test_check_takes_what_the_schema_takes() -> None:
     tool = tool_from_function(every_hint)
 
     with pytest.raises(ToolError, match="missing argument 'plain'"):
@@ -419,13 +399,7 @@ class QuickDesk(Desk):
         (Desk("Ana").ask, "ask", "Ask the desk.", {"question": "?"}, "Ana: ?"),
         (Desk.open, "open", "Open a desk.", {"owner": "Ana"}, "Desk Ana"),
         (Desk.shut, "shut", "Shut it.", {"hard": True}, "shut True"),
-        (
-            SlowDesk("Ana"),
-            "SlowDesk",
-            "A desk.",
-            {"question": "?"},
-            "Ana, slowly: ?",
-        ),
+        (SlowDesk("Ana"), "SlowDesk", "A desk.", {"question": "?"}, "Ana, slowly: ?"),
         (
             QuickDesk("Ana"),
             "QuickDesk",
@@ -462,23 +436,6 @@ def test_what_a_partial_has_bound_is_not_the_models() -> None:
     assert "secret" not in json.dumps(tool.parameters)
     assert tool.call({"cents": 1}) == "secret 1"
     assert message(tool.call({"cents": 1, "key": "x"})) == "pay: unknown argument 'key'"
-
-
-def test_a_plain_wrapper_around_an_async_function_is_awaited() -> None:
-    async def wait(text: str) -> str:
-        """Wait."""
-        await asyncio.sleep(0)
-        return text
-
-    @wraps(wait)
-    def wrapper(*args: Any, **kwargs: Any) -> object:  # noqa: ANN401
-        return wait(*args, **kwargs)
-
-    tool = tool_from_function(wrapper)
-
-    assert tool.description == "Wait."
-    assert asyncio.run(tool.acall({"text": "x"})) == "x"
-    assert "call it with acall" in message(tool.call({"text": "x"}))
 
 
 @pytest.mark.row("E20")

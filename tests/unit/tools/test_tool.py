@@ -39,8 +39,20 @@ def tool(name: str = "add", handler: Callable[..., object] = add) -> Tool:
     return Tool(name, "Add.", schema, handler)
 
 
-def test_a_call_reaches_the_handler() -> None:
+def test_a_call_reaches_the_handler_with_anything_untyped() -> None:
     assert tool().call({"a": 1, "b": 2.5}) == 3.5
+
+    kept = tool(handler=lambda **arguments: arguments)
+
+    assert kept.call({"a": 1, "any": [1], "b": None}) == {"a": 1, "any": [1], "b": None}
+
+    schema: dict[str, Json] = {
+        "properties": {"a": True},
+        "additionalProperties": {"type": "string"},
+    }
+    wide = Tool("go", "", schema, lambda **arguments: arguments)
+
+    assert wide.call({"a": 1, "b": "x"}) == {"a": 1, "b": "x"}
 
 
 @pytest.mark.row("D06", "D14")
@@ -61,12 +73,6 @@ def test_a_wrong_call_is_a_result(arguments: dict[str, object], told: str) -> No
     assert told in result["error"]["message"]
 
 
-def test_what_has_no_type_takes_anything() -> None:
-    kept = tool(handler=lambda **arguments: arguments)
-
-    assert kept.call({"a": 1, "any": [1], "b": None}) == {"a": 1, "any": [1], "b": None}
-
-
 @pytest.mark.row("D14", "X09")
 def test_an_error_of_ours_keeps_its_code_and_any_other_its_secrets() -> None:
     def refuse(**_: object) -> None:
@@ -84,7 +90,7 @@ def test_an_error_of_ours_keeps_its_code_and_any_other_its_secrets() -> None:
     }
 
 
-def test_a_box_keeps_order_and_finds_by_name() -> None:
+def test_boxes_keep_order_find_by_name_and_are_joined() -> None:
     box = Toolbox("mine", (tool("b"), tool("a")))
 
     assert ([t.name for t in box], len(box)) == (["b", "a"], 2)
@@ -92,27 +98,21 @@ def test_a_box_keeps_order_and_finds_by_name() -> None:
     assert box.get("c") is None
     assert box.call("a", {"a": 1}) == 1
 
-
-def test_an_unknown_tool_is_a_result() -> None:
     result: Any = Toolbox("mine").call("nope", {})
 
     assert result["error"]["message"] == "nope: there is no such tool"
 
-
-def test_two_tools_of_one_name_fail_and_name_both_owners() -> None:
-    with pytest.raises(DuplicateToolError, match="both mine and mine"):
-        Toolbox("mine", (tool(), tool()))
-
-    with pytest.raises(DuplicateToolError, match="both mine and yours"):
-        Toolbox.joined("all", [Toolbox("mine", (tool(),)), Toolbox("yours", (tool(),))])
-
-
-def test_boxes_are_joined_in_order() -> None:
     box = Toolbox.joined(
         "all", [Toolbox("x", (tool("b"),)), Toolbox("y", (tool("a"),))]
     )
 
     assert (box.name, [t.name for t in box]) == ("all", ["b", "a"])
+
+    with pytest.raises(DuplicateToolError, match="both mine and mine"):
+        Toolbox("mine", (tool(), tool()))
+
+    with pytest.raises(DuplicateToolError, match="both mine and yours"):
+        Toolbox.joined("all", [Toolbox("mine", (tool(),)), Toolbox("yours", (tool(),))])
 
 
 @pytest.mark.row("B26")
@@ -147,7 +147,7 @@ def test_nothing_that_a_handler_raises_gets_out(
 
 
 @pytest.mark.row("R26")
-def test_only_acall_takes_an_async_handler() -> None:
+def test_only_acall_takes_what_is_awaited() -> None:
     async def double(a: int) -> int:
         await asyncio.sleep(0)
         return 2 * a
@@ -161,8 +161,6 @@ def test_only_acall_takes_an_async_handler() -> None:
     unknown: Any = asyncio.run(Toolbox("mine").acall("add", {}))
     assert unknown["error"]["code"] == "bad-tool-call"
 
-
-def test_a_future_is_refused_and_waited_for_likewise() -> None:
     async def both() -> tuple[object, object]:
         done = asyncio.get_running_loop().create_future()
         done.set_result(3)
@@ -189,16 +187,6 @@ def test_a_schema_need_not_list_properties(parameters: dict[str, Json]) -> None:
     assert "unknown argument 'a'" in str(bare.call({"a": 1}))
 
 
-def test_more_arguments_pass_where_the_schema_welcomes_them() -> None:
-    schema: dict[str, Json] = {
-        "properties": {"a": True},
-        "additionalProperties": {"type": "string"},
-    }
-    wide = Tool("go", "", schema, lambda **arguments: arguments)
-
-    assert wide.call({"a": 1, "b": "x"}) == {"a": 1, "b": "x"}
-
-
 @pytest.mark.row("B26", "E21")
 @pytest.mark.parametrize("arguments", [None, [], "text", 5])
 def test_arguments_that_are_no_object_are_a_result(arguments: object) -> None:
@@ -208,7 +196,7 @@ def test_arguments_that_are_no_object_are_a_result(arguments: object) -> None:
 
 
 @pytest.mark.row("B26")
-def test_a_handler_that_exits_does_not_end_the_program() -> None:
+def test_a_handler_may_exit_but_an_interrupt_is_heard() -> None:
     """A function that parses a command line exits on a wrong one."""
 
     def leave(**_: object) -> None:
@@ -223,8 +211,6 @@ def test_a_handler_that_exits_does_not_end_the_program() -> None:
     failed = {"error": {"code": "internal-error", "message": "add failed: SystemExit"}}
     assert [both[0].call({"a": 1}), *results] == [failed] * 3
 
-
-def test_who_interrupts_a_handler_is_heard() -> None:
     def interrupted(**_: object) -> None:
         raise KeyboardInterrupt
 
@@ -264,7 +250,9 @@ def test_text_stays_and_anything_else_is_json(result: object, text: str) -> None
 
 
 @pytest.mark.row("B26")
-def test_what_cannot_be_written_is_an_error_that_the_model_reads() -> None:
+def test_what_cannot_be_written_is_an_error_and_any_text_is_sent() -> None:
+    """As os.listdir() gives a file's name that is no UTF-8."""
+
     class Bad:
         def __str__(self) -> str:
             raise OSError("/home/me/secret")
@@ -282,10 +270,6 @@ def test_what_cannot_be_written_is_an_error_that_the_model_reads() -> None:
         "OSError",
     ]
 
-
-@pytest.mark.row("B26")
-def test_a_request_can_be_sent_with_any_text() -> None:
-    """As os.listdir() gives a file's name that is no UTF-8."""
     assert result_text("caf\udce9 é") == "caf? é"
     assert result_text(["caf\udce9 é"]) == '["caf? é"]'
 
@@ -300,24 +284,17 @@ class Tree(BaseModel):
     inside: list[Tree] = []
 
 
-def test_definitions_stand_where_they_were_named() -> None:
-    schema = TypeAdapter(Tree).json_schema()
+def test_definitions_are_put_where_they_were_named() -> None:
+    flat: Any = inline_schema(TypeAdapter(Tree).json_schema())
+    leaf = Leaf.model_json_schema()
 
-    flat: Any = inline_schema(schema)
-
-    leaf = {**Leaf.model_json_schema()}
     assert "$defs" not in str(flat)
     assert flat["properties"]["leaf"] == leaf
     assert flat["properties"]["also"]["items"] == leaf
-
-
-def test_one_that_holds_itself_is_cut() -> None:
-    flat: Any = inline_schema(TypeAdapter(Tree).json_schema())
-
     assert flat["properties"]["inside"]["items"] == {"type": "object"}
 
 
-def test_what_stands_next_to_a_reference_goes_first() -> None:
+def test_a_reference_keeps_what_is_next_to_it_or_stays() -> None:
     schema: Any = {
         "$defs": {"a": {"type": "string", "description": "Any."}},
         "properties": {"x": {"$ref": "#/$defs/a", "description": "This."}},
@@ -327,8 +304,6 @@ def test_what_stands_next_to_a_reference_goes_first() -> None:
         "properties": {"x": {"type": "string", "description": "This."}}
     }
 
+    other: Any = {"properties": {"x": {"$ref": "https://a.example/x"}}}
 
-def test_other_references_stay() -> None:
-    schema: Any = {"properties": {"x": {"$ref": "https://a.example/x"}}}
-
-    assert inline_schema(schema) == schema
+    assert inline_schema(other) == other
