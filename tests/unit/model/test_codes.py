@@ -70,7 +70,8 @@ def calls_in(tree: ast.AST, place: str) -> list[Call]:
         code, sentences = node.args[0], choices(given.get("sentence"))
         severities = choices(given.get("severity")) or frozenset()
         named = {*("sentence", "severity", "before", "after", "refuses")}
-        if isinstance(code, ast.Constant) and sentences is not None:
+        # What `**values` holds is not known here.
+        if isinstance(code, ast.Constant) and sentences is not None and "" not in given:
             line, values = f"{place}:{node.lineno}", frozenset(given.keys() - named)
             calls.append(Call(line, str(code.value), sentences, severities, values))
     return calls
