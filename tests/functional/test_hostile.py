@@ -296,7 +296,7 @@ def test_satchel_is_a_loader(
     assert expected["found"] == {GOOD_NAME: GOOD_DESCRIPTION}
     assert [item["code"] for item in expected["findings"]] == ["irregular-skill-file"]
     assert expected.keys() == {
-        *("found", "catalog", "prompt", "findings", "excluded", "loaded"),
+        *("found", "catalog", "prompt", "findings", "excluded", "loaded")
     }
 
 

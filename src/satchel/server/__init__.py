@@ -5,11 +5,7 @@ from typing import TYPE_CHECKING, Final
 from satchel._lazy import lazy_door
 
 if TYPE_CHECKING:
-    from satchel.server._app import (
-        Application as Application,
-        create_app,
-        guarded_app,
-    )
+    from satchel.server._app import Application as Application, create_app, guarded_app
     from satchel.server._errors import public_labels as public_labels
     from satchel.server._guard._middleware import guard
     from satchel.server._guard._settings import (

@@ -2,9 +2,28 @@
 
 import asyncio
 import inspect
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 
 import pytest
+import uvicorn
+from starlette.types import ASGIApp
+
+
+@contextmanager
+def listening(app: ASGIApp) -> Iterator[str]:
+    """Serve an application on a free port, in a thread; give its URL."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            thread.join(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
 
 
 @pytest.hookimpl(tryfirst=True)

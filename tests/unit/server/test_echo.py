@@ -46,17 +46,10 @@ async def test_mcp_repeats_a_hundred_characters(tmp_path: Path, style: Style) ->
                 {key: JUNK},
                 {key: [JUNK]},
                 {**dict.fromkeys(tool.input_schema["properties"], JUNK)},
-                {
-                    **dict.fromkeys(tool.input_schema["properties"], "alpha"),
-                    key: JUNK,
-                },
+                {**dict.fromkeys(tool.input_schema["properties"], "alpha"), key: JUNK},
             )
         ]
-        for uri in (
-            f"skill://{JUNK}",
-            f"skill://alpha/{JUNK}",
-            f"skill://{JUNK}/a",
-        ):
+        for uri in (f"skill://{JUNK}", f"skill://alpha/{JUNK}", f"skill://{JUNK}/a"):
             answers.append(await told(client.read_resource(uri)))
             answers += [
                 await told(ask(client, method, uri=uri))

@@ -34,18 +34,16 @@ def open_library(folder: Path) -> ServedLibrary:
     return ServedLibrary(Satchel(folder, options=Options(environ={})))
 
 
-def test_one_caller_has_one_view(tmp_path: Path) -> None:
+def test_one_caller_has_one_view_and_many_do_not_fill_the_memory(
+    tmp_path: Path,
+) -> None:
     served = open_library(tmp_path)
+    first = served.view(client="first")
 
     assert served.view() is served.view()
     assert served.view(client="a") is not served.view(client="b")
     assert [e.id for e in served.view(Caller("x", ("b*",))).catalog] == []
     assert served.view().catalog is served.catalog
-
-
-def test_many_clients_do_not_fill_the_memory(tmp_path: Path) -> None:
-    served = open_library(tmp_path)
-    first = served.view(client="first")
 
     for n in range(MAX_VIEWS):
         served.view(client=str(n))
@@ -80,32 +78,33 @@ def test_a_new_name_of_a_client_costs_no_look_at_every_skill(
     assert len(looks) == once + 22
 
 
-def test_a_later_conflict_is_the_same_for_callers_old_and_new(tmp_path: Path) -> None:
+@pytest.mark.row("F03", "T02")
+@pytest.mark.parametrize("later", [True, False])
+def test_a_conflict_at_the_start_or_later_leaves_the_rest(
+    tmp_path: Path, later: bool
+) -> None:
+    """For callers old and new."""
+
+    def write() -> None:
+        write_pack(tmp_path, "alpha")
+        for place in ("one", "two"):
+            write_pack(tmp_path / place, "secret", body=f"From {place}.\n")
+
+    if not later:
+        write()
     served = ServedLibrary(Satchel(tmp_path, options=Options(environ={})))
     old = served.view()
-    write_pack(tmp_path, "alpha")
-    for place in ("one", "two"):
-        write_pack(tmp_path / place, "secret", body=f"From {place}.\n")
-    served.refresh()
+    if later:
+        write()
+        served.refresh()
+    new = served.view(Caller("x", ("a*", "secret")), client="new")
 
-    new = served.view(Caller("x", ("a*",)), client="new")
-
-    assert [entry.id for entry in old.catalog] == ["alpha"]
-    assert [entry.id for entry in new.catalog] == ["alpha"]
-    assert new.load("alpha").id == "alpha"
+    for view in (old, new):
+        assert [entry.id for entry in view.catalog] == ["alpha"]
+        assert view.load("alpha").id == "alpha"
+        with pytest.raises(DuplicateSkillError):
+            view.load("secret")
     assert served.skills.registry.latest.unresolved
-
-
-@pytest.mark.row("F03", "T02")
-def test_a_server_that_starts_with_a_conflict_serves_the_rest(tmp_path: Path) -> None:
-    write_pack(tmp_path, "alpha")
-    for place in ("one", "two"):
-        write_pack(tmp_path / place, "secret", body=f"From {place}.\n")
-    served = ServedLibrary(Satchel(tmp_path, options=Options(environ={})))
-
-    assert [entry.id for entry in served.view().catalog] == ["alpha"]
-    with pytest.raises(DuplicateSkillError):
-        served.view().load("secret")
 
 
 def test_who_listens_is_told_of_changes_only(tmp_path: Path) -> None:
@@ -163,9 +162,7 @@ def hung() -> Iterator[Hung]:
 
 
 def library(hung: Hung) -> ServedLibrary:
-    near = FakeSource("near", {"here": {"SKILL.md": pack("here")}})
-    near.near = True  # type: ignore[attr-defined]
-    made = ServedLibrary(Satchel(hung, near, sinks=()))
+    made = ServedLibrary(Satchel(hung, near_only(), sinks=()))
     hung.hangs = True
     return made
 
@@ -178,13 +175,8 @@ def test_loads_of_a_hung_source_leave_threads_to_others_over_http(hung: Hung) ->
     ):
         far = [pool.submit(client.get, "/v1/skills/far") for _ in range(LOADS)]
         assert hung.full.wait(PATIENCE_S)
-        for path in (
-            "/healthz",
-            "/v1/skills/here",
-            "/v1/catalog",
-            "/v1/find?q=here",
-            "/v1/prompt",
-        ):
+        paths = "/healthz /v1/skills/here /v1/catalog /v1/find?q=here /v1/prompt"
+        for path in paths.split():
             assert client.get(path).status_code == 200, path
         assert not hung.let_go.is_set()
         assert hung.waiting == MAX_THREADS
@@ -255,12 +247,8 @@ async def test_no_library_gets_the_threads_of_one_that_is_gone() -> None:
 def test_whose_threads_a_skill_has(hung: Hung) -> None:
     served = library(hung)
 
-    assert [served.slow_source(item) for item in ("far", "here", "nope", 7)] == [
-        "hung",
-        None,
-        None,
-        None,
-    ]
+    slow = [served.slow_source(item) for item in ("far", "here", "nope", 7)]
+    assert slow == ["hung", None, None, None]
     assert served.slow_sources == ALL_SOURCES
     assert ServedLibrary(Satchel(near_only(), sinks=())).slow_sources is None
 

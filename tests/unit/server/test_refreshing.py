@@ -46,7 +46,7 @@ def test_a_folder_is_watched(tmp_path: Path, changed: threading.Event) -> None:
             changed.clear()
 
 
-def test_what_cannot_be_watched_is_asked(changed: threading.Event) -> None:
+def test_what_cannot_be_watched_is_asked_or_never(changed: threading.Event) -> None:
     source = FakeSource("s", {"alpha": {"SKILL.md": pack("alpha")}})
     library = _listening(Satchel(source), changed)
     source.packs["beta"] = {"SKILL.md": pack("beta")}
@@ -58,11 +58,6 @@ def test_what_cannot_be_watched_is_asked(changed: threading.Event) -> None:
         assert changed.wait(WAIT_S)
 
     assert "beta" in library.catalog
-
-
-def test_never_is_never() -> None:
-    library = ServedLibrary(Satchel(FakeSource("s", {})))
-
     with LibraryRefresher(library, every_s=0, settle_s=0) as refresher:
         refresher.begin()
         assert refresher.begun.wait(WAIT_S)

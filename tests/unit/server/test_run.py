@@ -33,15 +33,11 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_port_0_is_any_that_is_free(host: str) -> None:
+def test_port_0_is_any_that_is_free_and_waits_for_no_client(host: str) -> None:
     with listen(host, 0) as one, listen(host, 0) as other:
         assert one.getsockname()[1] != other.getsockname()[1]
-
-
-def test_an_answer_in_two_writes_does_not_wait_for_the_client() -> None:
-    with listen("127.0.0.1", 0) as at:
-        client = socket.create_connection(at.getsockname())
-        accepted, _ = at.accept()
+        client = socket.create_connection(one.getsockname())
+        accepted, _ = one.accept()
         with client, accepted:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
@@ -59,16 +55,12 @@ def test_an_address_that_cannot_be_had_is_told(host: str) -> None:
 def test_a_signal_ends_it_and_not_the_process(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     answers: list[str] = []
-    at = listen("127.0.0.1", 0)
 
-    def ask() -> None:
-        answers.append(httpx2.get(f"http://127.0.0.1:{at_port}/", timeout=WAIT_S).text)
+    def ask(url: str) -> None:
+        answers.append(httpx2.get(url, timeout=WAIT_S).text)
         os.kill(os.getpid(), number)
 
-    at_port = at.getsockname()[1]
-    serve_http(
-        _app, at, GuardSettings(), started=lambda: threading.Thread(target=ask).start()
-    )
+    _serve(_app, ask)
 
     assert answers == ["hello"]
     assert signal.getsignal(number) is before
@@ -81,27 +73,24 @@ def test_a_client_that_keeps_its_connection_is_answered_and_told(
 ) -> None:
     """While it ends, which this test holds on to until it has seen enough."""
     monkeypatch.setattr(running, "DRAIN_S", WAIT_S)
-    at = listen("127.0.0.1", 0)
-    host, port = at.getsockname()[:2]
     seen: list[object] = []
 
-    def ask() -> None:
+    def ask(url: str) -> None:
+        host, port = httpx2.URL(url).host, httpx2.URL(url).port
         stored = http.client.HTTPConnection(host, port, timeout=WAIT_S)
         stored.request("GET", "/")
         first = stored.getresponse()
         first.read()
         seen.append((first.status, first.getheader("connection")))
         os.kill(os.getpid(), signal.SIGTERM)
-        while httpx2.get(f"http://{host}:{port}/readyz").status_code != 503:
+        while httpx2.get(f"{url}readyz").status_code != 503:
             continue
         stored.request("GET", "/")
         second = stored.getresponse()
         seen.append((second.status, second.getheader("connection"), second.read()))
         stored.close()
 
-    serve_http(
-        _app, at, GuardSettings(), started=lambda: threading.Thread(target=ask).start()
-    )
+    _serve(_app, ask)
 
     assert seen == [(200, None), (200, "close", b"hello")]
 
@@ -111,19 +100,15 @@ def test_streams_of_events_end_with_the_server(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     lines: list[str] = []
-    at = listen("127.0.0.1", 0)
-    url = f"http://127.0.0.1:{at.getsockname()[1]}/"
 
-    def listen_to() -> None:
+    def listen_to(url: str) -> None:
         with httpx2.stream("GET", url, timeout=WAIT_S) as answer:
             for line in answer.iter_lines():
                 lines.append(line)
                 os.kill(os.getpid(), signal.SIGTERM)
         lines.append("the end")
 
-    thread = threading.Thread(target=listen_to)
-    serve_http(_stream, at, GuardSettings(), started=thread.start)
-    thread.join(WAIT_S)
+    _serve(_stream, listen_to)
 
     assert lines == ["data: 1", "the end"]
     assert not caplog.text
@@ -151,6 +136,15 @@ def test_what_does_not_start_is_told() -> None:
         serve_http(broken, at, GuardSettings(), started=started)
 
 
+def _serve(app: ASGIApp, client: Callable[[str], None]) -> None:
+    """Serve until ``client``, which gets the URL, sends a signal and ends."""
+    at = listen("127.0.0.1", 0)
+    url = f"http://127.0.0.1:{at.getsockname()[1]}/"
+    thread = threading.Thread(target=client, args=(url,))
+    serve_http(app, at, GuardSettings(), started=thread.start)
+    thread.join(WAIT_S)
+
+
 async def _app(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "lifespan":
         for step in ("startup", "shutdown"):
@@ -173,10 +167,6 @@ async def _leaves(library: object) -> None:
     await anyio.lowlevel.checkpoint()
 
 
-def test_a_client_that_goes_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert _with(monkeypatch, _leaves)() is False
-
-
 def test_what_ends_the_server_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     async def server(library: object) -> None:
         await _leaves(library)
@@ -197,11 +187,11 @@ def test_a_signal_does_not_wait_for_standard_input(
     assert _with(monkeypatch, server)() is True
 
 
-def test_signals_are_left_alone_in_another_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_client_that_goes_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in another thread, which leaves signals alone."""
     ended: list[bool] = []
     run = _with(monkeypatch, _leaves)
+    assert run() is False
     thread = threading.Thread(target=lambda: ended.append(run()))
     thread.start()
     thread.join(WAIT_S)
@@ -275,13 +265,19 @@ def is_closed(client: socket.socket) -> bool:
         return True
 
 
+def rest(client: socket.socket) -> bytes:
+    """Return all that comes until the server closes."""
+    data = b""
+    while part := client.recv(4096):
+        data += part
+    return data
+
+
 HASTY = GuardSettings(header_timeout_s=0.05)
 
 
 @pytest.mark.parametrize(
-    "first",
-    [b"", b"GET / HTTP/1.1\r\nhost: loc"],
-    ids=["nothing", "half"],
+    "first", [b"", b"GET / HTTP/1.1\r\nhost: loc"], ids=["nothing", "half"]
 )
 def test_a_head_has_to_arrive(first: bytes) -> None:
     with served(HASTY) as port, closing(connect(port)) as client:
@@ -315,9 +311,7 @@ def test_two_lengths_are_refused_and_the_connection_closed(path: bytes) -> None:
             b"POST %s HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\n"
             b"transfer-encoding: chunked\r\n\r\n0\r\n\r\n" % path + GOOD
         )
-        data = b""
-        while part := client.recv(4096):
-            data += part
+        data = rest(client)
 
     assert data.startswith(b"HTTP/1.1 400 ")
     assert data.count(b"HTTP/1.1 ") == 1
@@ -342,13 +336,10 @@ def test_what_follows_a_broken_request_is_nothing(
 ) -> None:
     with served(GuardSettings()) as port, closing(connect(port)) as client:
         client.sendall(b"NOT HTTP\r\n\r\n" + GOOD)
-        output = b""
-        while part := client.recv(4096):
-            output += part
+        output = rest(client)
 
     assert output.startswith(b"HTTP/1.1 400 ")
     assert output.count(b"HTTP/1.1") == 1
-
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 

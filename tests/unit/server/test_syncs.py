@@ -1,15 +1,14 @@
 """What is fetched to be kept elsewhere is a sync: no load, and it revives nothing."""
 
+import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, cast
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp
 import pytest
-import uvicorn
 from mcp_types import PromptReference, ResourceTemplateReference
 from starlette.testclient import TestClient
 
@@ -19,7 +18,6 @@ from satchel.release import build_folder
 from satchel.server import (
     HttpSettings,
     ServedLibrary,
-    ServerSettings,
     build_server,
     create_app,
 )
@@ -27,7 +25,8 @@ from satchel.server._http._v1 import openapi
 from satchel.server._mcp._resources import TEMPLATE
 from satchel.testing import write_pack
 from satchel.usage import ListSink, report_to
-from tests.unit.server.mcp.clients import ask, connected
+from tests.unit.server.conftest import listening
+from tests.unit.server.mcp.clients import ask, connected, library
 
 NAMES = ("alpha", "beta", "gamma")
 
@@ -40,20 +39,14 @@ def pack_folder(tmp_path: Path) -> Path:
     return tmp_path / "skills"
 
 
-@contextmanager
-def listening(skills: Satchel) -> Iterator[str]:
+def serving(skills: Satchel) -> AbstractContextManager[str]:
+    return listening(create_app(ServedLibrary(skills), HttpSettings(old_index=True)))
+
+
+def client_of(folder: Path, sink: ListSink, **options: Any) -> TestClient:  # noqa: ANN401
+    skills = Satchel(folder, sinks=[sink], **options)
     app = create_app(ServedLibrary(skills), HttpSettings(old_index=True))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        while not server.started:
-            thread.join(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
+    return TestClient(app)
 
 
 @pytest.mark.row("F40", "T10", "C51")
@@ -62,7 +55,7 @@ def test_a_site_that_is_opened_has_loaded_nothing(pack_folder: Path, path: str) 
     sink = ListSink()
     with (
         Satchel(pack_folder, sinks=[sink]) as skills,
-        listening(skills) as url,
+        serving(skills) as url,
         Satchel(f"{url}{path}", options=Options(allow_private=True)) as there,
     ):
         assert [entry.id for entry in there.catalog] == [*NAMES]
@@ -84,7 +77,7 @@ def test_a_release_that_is_opened_has_loaded_nothing(
     sink = ListSink()
     with (
         Satchel(tmp_path / "dist", sinks=[sink]) as skills,
-        listening(skills) as url,
+        serving(skills) as url,
         Satchel(
             url, pin=skills.catalog.release, options=Options(allow_private=True)
         ) as there,
@@ -140,8 +133,7 @@ def test_a_mirror_marks_its_requests(
     pack_folder: Path, header: str, value: str, *, is_load: bool
 ) -> None:
     sink = ListSink()
-    skills = Satchel(pack_folder, sinks=[sink])
-    client = TestClient(create_app(ServedLibrary(skills)))
+    client = client_of(pack_folder, sink)
     for path in ("/v1/skills/alpha", "/v1/skills/alpha/files/more.md", "/v1/skills/no"):
         client.get(path, headers={header: value, "User-Agent": "copier/1"})
 
@@ -160,7 +152,7 @@ def test_a_mirror_marks_its_requests(
 @pytest.mark.row("F40", "T10", "C50")
 def test_what_is_loaded_from_a_copy_can_be_told_back(pack_folder: Path) -> None:
     sink = ListSink()
-    with Satchel(pack_folder, sinks=[sink]) as skills, listening(skills) as url:
+    with Satchel(pack_folder, sinks=[sink]) as skills, serving(skills) as url:
         back = report_to(url)
         with Satchel(url, sinks=[back], options=Options(allow_private=True)) as there:
             there.load("alpha")
@@ -197,7 +189,7 @@ def test_the_description_names_it() -> None:
 @pytest.mark.row("F40", "T10")
 def test_a_report_that_comes_twice_counts_once(pack_folder: Path) -> None:
     sink = ListSink()
-    client = TestClient(create_app(ServedLibrary(Satchel(pack_folder, sinks=[sink]))))
+    client = client_of(pack_folder, sink)
     loads = [{"seq": 2, "id": "beta"}, {"seq": 1, "id": "alpha"}]
     first = client.post("/v1/loads", json=told())
     again = client.post("/v1/loads", json=told(loads=loads))
@@ -211,13 +203,7 @@ def test_a_report_that_comes_twice_counts_once(pack_folder: Path) -> None:
 @pytest.mark.row("F40", "T10")
 def test_a_report_is_no_way_to_count_what_is_not_here(pack_folder: Path) -> None:
     sink = ListSink()
-    client = TestClient(
-        create_app(
-            ServedLibrary(
-                Satchel(pack_folder, sinks=[sink], policy=Policy(deny("beta")))
-            )
-        )
-    )
+    client = client_of(pack_folder, sink, policy=Policy(deny("beta")))
     loads: list[dict[str, object]] = [
         {"id": "nobody"},
         {"id": "beta"},
@@ -230,35 +216,34 @@ def test_a_report_is_no_way_to_count_what_is_not_here(pack_folder: Path) -> None
 
     assert answer.json() == {"counted": 1, "refused": 4}
     (event,) = sink.events
-    assert (event.name, event.digest, event.tokens, event.size_bytes) == (
-        *("gamma", ""),
-        *(0, 0),
-    )
+    assert (event.name, event.digest) == ("gamma", "")
+    assert (event.tokens, event.size_bytes) == (0, 0)
+
+
+GOOD: dict[str, object] = {"seq": 1, "id": "alpha"}
+BROKEN: list[object] = [
+    [],
+    {},
+    {"writer": "short", "loads": []},
+    told(loads={}),
+    told(loads=[{"id": "alpha"}]),
+    told(loads=[{**GOOD, "seq": 0}]),
+    told(loads=[{**GOOD, "id": {}}]),
+    told(loads=[{**GOOD, "file": ["a"]}]),
+    told(loads=[{**GOOD, "tokens": -1}]),
+    told(loads=[{**GOOD, "agent": 3}]),
+    told(loads=[{**GOOD, "seq": n} for n in range(1, 1002)]),
+]
 
 
 @pytest.mark.parametrize(
     "body",
-    [
-        b"",
-        b"[]",
-        b"{}",
-        b"[" * 100_000,
-        b'{"writer": "short", "loads": []}',
-        b'{"writer": "wwwwwwww", "loads": {}}',
-        b'{"writer": "wwwwwwww", "loads": [{"id": "alpha"}]}',
-        b'{"writer": "wwwwwwww", "loads": [{"seq": 0, "id": "alpha"}]}',
-        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": {}}]}',
-        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": "a", "file": ["a"]}]}',
-        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": "a", "tokens": -1}]}',
-        b'{"writer": "wwwwwwww", "loads": [{"seq": 1, "id": "a", "agent": 3}]}',
-        b'{"writer": "wwwwwwww", "loads": [%s{"seq": 9999}]}'
-        % b"".join(b'{"seq": %d},' % n for n in range(1, 1001)),
-    ],
+    [b"", b"[" * 100_000, *(json.dumps(report).encode() for report in BROKEN)],
     ids=range(13),
 )
 def test_what_is_no_report_is_refused(pack_folder: Path, body: bytes) -> None:
     sink = ListSink()
-    client = TestClient(create_app(ServedLibrary(Satchel(pack_folder, sinks=[sink]))))
+    client = client_of(pack_folder, sink)
     answer = client.post("/v1/loads", content=body)
 
     assert answer.status_code == 422
@@ -326,9 +311,7 @@ LOOKS = (
 @pytest.mark.row("T10", "R31")
 def test_a_look_over_http_is_no_event(pack_folder: Path) -> None:
     sink = ListSink()
-    skills = Satchel(pack_folder, sinks=[sink])
-    app = create_app(ServedLibrary(skills), HttpSettings(old_index=True))
-    client = TestClient(app)
+    client = client_of(pack_folder, sink)
     for path in LOOKS:
         client.get(path)
     for path in ("/v1/skills/alpha", "/v1/skills/alpha/files/more.md"):
@@ -341,9 +324,7 @@ def test_a_look_over_http_is_no_event(pack_folder: Path) -> None:
 @pytest.mark.parametrize("era", ["auto", "legacy"])
 async def test_a_look_over_mcp_is_no_event(pack_folder: Path, era: str) -> None:
     sink = ListSink()
-    served = ServedLibrary(
-        Satchel(pack_folder, sinks=[sink]), ServerSettings(compat=True)
-    )
+    served = library(pack_folder, sink=sink, compat=True)
     template = ResourceTemplateReference(uri=TEMPLATE)
 
     async with connected(served, era) as client:
@@ -351,13 +332,13 @@ async def test_a_look_over_mcp_is_no_event(pack_folder: Path, era: str) -> None:
         await client.list_prompts()
         await client.list_resources()
         await client.list_resource_templates()
-        await client.complete(template, {"name": "skill", "value": ""})
-        await client.complete(
-            template, {"name": "path", "value": ""}, {"skill": "alpha"}
-        )
-        await client.complete(
-            PromptReference(name="alpha"), {"name": "arguments", "value": ""}
-        )
+        for ref, name in (
+            (template, "skill"),
+            (template, "path"),
+            (PromptReference(name="alpha"), "arguments"),
+        ):
+            chosen = {"skill": "alpha"} if name == "path" else None
+            await client.complete(ref, {"name": name, "value": ""}, chosen)
         await ask(client, "skills/list")
         await ask(client, "skills/get", uri="skill://alpha/SKILL.md")
         await ask(client, "resources/directory/read", uri="skill://alpha")
@@ -372,9 +353,7 @@ async def test_one_who_reads_a_manifest_downloads_and_does_not_load(
 ) -> None:
     """As FastMCP's own reader does: the list of files first, and then each of them."""
     sink = ListSink()
-    served = ServedLibrary(
-        Satchel(pack_folder, sinks=[sink]), ServerSettings(compat=True)
-    )
+    served = library(pack_folder, sink=sink, compat=True)
 
     async with connected(served) as client:
         await client.read_resource("skill://alpha/_manifest")

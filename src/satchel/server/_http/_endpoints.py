@@ -105,10 +105,7 @@ class HttpContext:
         return self.library.view(caller, via="http", client=client)
 
     def answer(
-        self,
-        endpoint: Endpoint,
-        request: Request,
-        path: Mapping[str, str] = _NO_VALUES,
+        self, endpoint: Endpoint, request: Request, path: Mapping[str, str] = _NO_VALUES
     ) -> Response:
         """Return the response of an endpoint; ``path`` has its path parameters."""
         query = request.query_params.multi_items()

@@ -109,7 +109,7 @@ _ERRORS: Final = {
     "503": "Not now: a source is down, two packs have one id, or the server is busy.",
 }
 _LOAD_ERRORS: Final = {
-    "502": "A source sent other bytes than it had announced; they are not used.",
+    "502": "A source sent other bytes than it had announced; they are not used."
 }
 
 

@@ -39,10 +39,7 @@ def releases_routes(http: HttpContext) -> list[Route]:
         return http.responses.bytes(request, data, media_type=JSON)
 
     answer = http.threaded(partial(_answer, http), lambda _: library.slow_sources)
-    return [
-        Route(f"/{RELEASE_FILE}", current),
-        Route(f"{_ROOT}{{rest:path}}", answer),
-    ]
+    return [Route(f"/{RELEASE_FILE}", current), Route(f"{_ROOT}{{rest:path}}", answer)]
 
 
 def _answer(http: HttpContext, request: Request) -> Response:

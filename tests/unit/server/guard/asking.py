@@ -84,7 +84,7 @@ class Request:
         return queue
 
 
-async def asked(app: ASGIApp, request: Request) -> Answered:
+async def asked(app: ASGIApp, request: Request, scope: Scope | None = None) -> Answered:
     """Send one request, and return the answer."""
     answer = Answered()
     queue = request.messages()
@@ -105,7 +105,7 @@ async def asked(app: ASGIApp, request: Request) -> Answered:
             assert answer.status, "a body before the start"
             answer.body += message.get("body", b"")
 
-    await app(request.scope, receive, send)
+    await app(scope or request.scope, receive, send)
     return answer
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -52,6 +53,11 @@ def library(skills: Satchel) -> ServedLibrary:
 @pytest.fixture
 def client(library: ServedLibrary) -> TestClient:
     return TestClient(create_app(library), raise_server_exceptions=False)
+
+
+def client_for(*what: object, **options: Any) -> TestClient:  # noqa: ANN401
+    """Return a client of a Satchel that is opened here."""
+    return TestClient(create_app(ServedLibrary(Satchel(*what, **options))))  # type: ignore[arg-type]
 
 
 @pytest.fixture

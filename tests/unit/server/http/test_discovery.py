@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from satchel import Policy, Satchel, deny
+from satchel import Policy, deny
 from satchel.server import Caller, HttpSettings, ServedLibrary, create_app
 from satchel.server._http import _discovery as discovery
 from satchel.testing import write_pack
 from satchel.usage import ListSink
 from tests.fakes import FakeSource, away, pack
+from tests.unit.server.http.conftest import client_for
 
 V2 = "/.well-known/agent-skills/index.json"
 V1 = "/.well-known/skills/index.json"
@@ -26,25 +27,16 @@ def test_what_the_index_names_is_there_and_is_what_it_says(
     index = client.get(V2).json()
 
     assert [item["name"] for item in index["skills"]] == ["alpha", "beta", "gamma"]
-    assert [item["type"] for item in index["skills"]] == [
-        "skill-md",
-        "archive",
-        "skill-md",
-    ]
+    types = [item["type"] for item in index["skills"]]
+    assert types == ["skill-md", "archive", "skill-md"]
     for item in index["skills"]:
         answer = client.get(item["url"])
         assert answer.status_code == 200
         assert item["digest"] == f"sha256:{sha256(answer.content).hexdigest()}"
         assert answer.headers["etag"] == f'"{item["digest"].removeprefix("sha256:")}"'
-    assert (
-        client.get(index["skills"][0]["url"]).content
-        == (pack_folder / "alpha/SKILL.md").read_bytes()
-    )
+    alpha = client.get(index["skills"][0]["url"])
+    assert alpha.content == (pack_folder / "alpha/SKILL.md").read_bytes()
 
-
-def test_an_archive_holds_the_pack_at_its_root(
-    client: TestClient, pack_folder: Path
-) -> None:
     answer = client.get("/.well-known/agent-skills/beta.tar.gz")
 
     assert answer.headers["content-type"] == "application/gzip"
@@ -57,25 +49,17 @@ def test_an_archive_holds_the_pack_at_its_root(
     assert len(names) == 7
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "beta/SKILL.md",  # it is an archive
-        "alpha.tar.gz",  # it is a file
-        "nobody.tar.gz",
-        "nobody/SKILL.md",
-        "beta.tar.gz/SKILL.md",
-        "alpha/references/guide.md",
-        "../skills/index.json",
-        "%ff",
-        "",
-    ],
-)
-def test_what_it_does_not_name_is_not_there(client: TestClient, path: str) -> None:
-    answer = client.get(f"/.well-known/agent-skills/{path}")
+def test_what_it_does_not_name_is_not_there(client: TestClient) -> None:
+    """Beta is an archive, and alpha a file."""
+    for path in (
+        *("beta/SKILL.md", "alpha.tar.gz", "nobody.tar.gz", "nobody/SKILL.md"),
+        *("beta.tar.gz/SKILL.md", "alpha/references/guide.md"),
+        *("../skills/index.json", "%ff", ""),
+    ):
+        answer = client.get(f"/.well-known/agent-skills/{path}")
 
-    assert answer.status_code == 404
-    assert answer.json()["error"]["code"] == "not-found"
+        assert answer.status_code == 404, path
+        assert answer.json()["error"]["code"] == "not-found"
 
 
 def test_one_fetch_is_one_sync(client: TestClient, sink: ListSink) -> None:
@@ -83,10 +67,9 @@ def test_one_fetch_is_one_sync(client: TestClient, sink: ListSink) -> None:
     client.head("/.well-known/agent-skills/beta.tar.gz")
     client.get("/.well-known/agent-skills/beta.tar.gz")
 
-    assert [
-        (skill_sync.name, skill_sync.file, skill_sync.via)
-        for skill_sync in sink.skill_syncs
-    ] == [("beta", "SKILL.md", "http")]
+    assert [(sync.name, sync.file, sync.via) for sync in sink.skill_syncs] == [
+        ("beta", "SKILL.md", "http")
+    ]
     assert sink.events == []
 
 
@@ -152,20 +135,14 @@ def test_the_index_follows_a_sync(
 ) -> None:
     before = client.get(V2)
     write_pack(pack_folder, "delta", files={"references/a.md": "a"})
-    write_pack(
-        pack_folder, "beta", "Use for beta forms.", files={"references/b.md": "b"}
-    )
+    write_pack(pack_folder, "beta", "Use for beta.", files={"references/b.md": "b"})
     again = client.get(V2)
     library.refresh()
     after = client.get(V2)
 
     assert again.content == before.content
-    assert [item["name"] for item in after.json()["skills"]] == [
-        "alpha",
-        "beta",
-        "delta",
-        "gamma",
-    ]
+    names = [item["name"] for item in after.json()["skills"]]
+    assert names == ["alpha", "beta", "delta", "gamma"]
     changed = after.json()["skills"][1]
     assert changed["digest"] != before.json()["skills"][1]["digest"]
     data = client.get(changed["url"]).content
@@ -175,8 +152,7 @@ def test_the_index_follows_a_sync(
 def test_a_skill_that_may_be_listed_and_not_read_is_in_no_index(
     pack_folder: Path,
 ) -> None:
-    policy = Policy(deny("beta", action="read"))
-    client = TestClient(create_app(ServedLibrary(Satchel(pack_folder, policy=policy))))
+    client = client_for(pack_folder, policy=Policy(deny("beta", action="read")))
 
     names = [item["name"] for item in client.get(V2).json()["skills"]]
 
@@ -188,7 +164,7 @@ def test_a_skill_for_users_alone_can_be_installed(pack_folder: Path) -> None:
     """As from a static site: anyone who installs it is a user."""
     write_pack(pack_folder, "mine", disable_model_invocation=True)
     write_pack(pack_folder, "none", disable_model_invocation=True, user_invocable=False)
-    client = TestClient(create_app(ServedLibrary(Satchel(pack_folder))))
+    client = client_for(pack_folder)
 
     index = {item["name"]: item for item in client.get(V2).json()["skills"]}
 
@@ -201,7 +177,7 @@ def test_a_skill_for_users_alone_can_be_installed(pack_folder: Path) -> None:
 def test_a_source_that_is_away_costs_only_its_archives() -> None:
     plain = FakeSource("plain", {"a": {"SKILL.md": pack("a")}})
     rich = FakeSource("rich", {"b": {"SKILL.md": pack("b"), "references/x.md": "x"}})
-    client = TestClient(create_app(ServedLibrary(Satchel(plain, rich))))
+    client = client_for(plain, rich)
     rich.failure = away("rich")
 
     assert [item["name"] for item in client.get(V2).json()["skills"]] == ["a"]

@@ -8,38 +8,25 @@ import pytest
 from starlette.testclient import TestClient
 
 from satchel import Satchel
-from satchel.server import (
-    Caller,
-    ServedLibrary,
-    ServerSettings,
-    create_app,
-    readiness,
-)
+from satchel.server import Caller, ServedLibrary, ServerSettings, create_app, readiness
 from satchel.server._http._health import catalog_metrics
 from satchel.testing import write_pack
 from satchel.usage._background import Background
 from tests.fakes import FakeSource, away, pack
+from tests.unit.server.http.conftest import client_for
 
 
-def client_for(*what: object) -> TestClient:
-    return TestClient(create_app(ServedLibrary(Satchel(*what))))  # type: ignore[arg-type]
-
-
-def test_the_first_page_says_what_is_here(client: TestClient) -> None:
+def test_the_first_page_says_what_is_here_for_this_caller(
+    client: TestClient, client_of: Callable[[Caller], TestClient]
+) -> None:
     answer = client.get("/")
+    few = client_of(Caller("desk", ("b*",))).get("/")
 
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
     assert answer.text.startswith("satchel: 3 skills served")
+    assert few.text.startswith("satchel: 1 skill served")
     for path in ("/mcp", "/v1/openapi.json", "/.well-known/agent-skills/index.json"):
         assert path in answer.text
-
-
-def test_the_first_page_counts_what_is_for_this_caller(
-    client_of: Callable[[Caller], TestClient],
-) -> None:
-    answer = client_of(Caller("desk", ("b*",))).get("/")
-
-    assert answer.text.startswith("satchel: 1 skill served")
 
 
 def test_a_name_brings_nothing_into_the_first_page(skills: Satchel) -> None:
@@ -114,9 +101,8 @@ def test_an_undecided_conflict_is_told_and_costs_nothing_else(tmp_path: Path) ->
 @pytest.mark.row("F16")
 def test_one_bad_pack_is_told_and_the_others_are_ready(tmp_path: Path) -> None:
     write_pack(tmp_path, "alpha")
-    broken = tmp_path / "broken"
-    broken.mkdir()
-    (broken / "SKILL.md").write_text("---\nname: broken\n---\n")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/SKILL.md").write_text("---\nname: broken\n---\n")
     client = client_for(tmp_path)
 
     answer = client.get("/readyz")
@@ -155,14 +141,9 @@ def test_a_library_without_a_skill_is_not_ready(tmp_path: Path, kind: str) -> No
     assert (allowed.status_code, allowed.json()["status"]) == (200, "ready")
 
 
-def test_skills_that_only_users_invoke_are_something_to_serve(tmp_path: Path) -> None:
-    write_pack(tmp_path, "alpha", more={"disable-model-invocation": True})
-
-    assert client_for(tmp_path).get("/readyz").status_code == 200
-
-
 def test_only_the_first_reasons_are_told(tmp_path: Path) -> None:
-    write_pack(tmp_path, "alpha")
+    """A skill that only users invoke is something to serve."""
+    write_pack(tmp_path, "alpha", more={"disable-model-invocation": True})
     for number in range(25):
         broken = tmp_path / f"broken-{number}"
         broken.mkdir()
@@ -171,6 +152,7 @@ def test_only_the_first_reasons_are_told(tmp_path: Path) -> None:
 
     answer = client.get("/readyz").json()
 
+    assert answer["status"] == "ready"
     assert answer["degraded_count"] == 25
     assert len(answer["degraded"]) == 20
 
@@ -233,17 +215,9 @@ def test_a_full_disk_is_counted_and_told_of(
 
 
 def test_metrics_are_those_of_use_and_of_the_catalog(library: ServedLibrary) -> None:
-    client = TestClient(
-        create_app(
-            library,
-            used=lambda: (
-                b'skill_load_total{name="a"} 1\n',
-                "text/plain; version=0.0.4",
-            ),
-        )
-    )
+    used = b'skill_load_total{name="a"} 1\n', "text/plain; version=0.0.4"
 
-    answer = client.get("/metrics")
+    answer = TestClient(create_app(library, used=lambda: used)).get("/metrics")
 
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     lines = answer.text.splitlines()
@@ -256,24 +230,11 @@ def test_metrics_are_those_of_use_and_of_the_catalog(library: ServedLibrary) -> 
 def test_figures_tell_two_folders_of_one_name_apart(tmp_path: Path) -> None:
     write_pack(tmp_path / "one/skills", "alpha")
     write_pack(tmp_path / "two/skills", "beta")
-    skills = Satchel(tmp_path / "one/skills", tmp_path / "two/skills")
-    library = ServedLibrary(skills)
+    odd = FakeSource('a"b\\c\nd', {"a": {"SKILL.md": pack("a")}})
+    skills = Satchel(tmp_path / "one/skills", tmp_path / "two/skills", odd)
 
-    text = "".join(catalog_metrics(library))
+    text = "".join(catalog_metrics(ServedLibrary(skills)))
 
+    assert 'satchel_source_up{source="a\\"b\\\\c\\nd"} 1\n' in text
     assert 'satchel_source_packs{source="skills"} 1\n' in text
     assert 'satchel_source_packs{source="skills#2"} 1\n' in text
-
-
-def test_figures_escape_what_a_label_may_hold() -> None:
-    source = FakeSource('a"b\\c\nd', {"a": {"SKILL.md": pack("a")}})
-    library = ServedLibrary(Satchel(source))
-
-    assert 'satchel_source_up{source="a\\"b\\\\c\\nd"} 1\n' in "".join(
-        catalog_metrics(library)
-    )
-
-
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/"])
-def test_nobody_posts_to_what_tells_of_health(client: TestClient, path: str) -> None:
-    assert client.post(path).status_code == 405

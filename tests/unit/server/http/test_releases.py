@@ -1,13 +1,9 @@
 """Anyone who reaches the server can pin the release that it serves."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-import uvicorn
-from starlette.testclient import TestClient
 
 from satchel import Options, Policy, Satchel, deny, sources
 from satchel.cli import _options as opening, main
@@ -15,6 +11,8 @@ from satchel.release import build_folder
 from satchel.server import ServedLibrary, create_app
 from satchel.testing import write_pack
 from satchel.usage import ListSink
+from tests.unit.server import conftest
+from tests.unit.server.http.conftest import client_for
 
 
 @pytest.fixture
@@ -27,20 +25,13 @@ def dist(tmp_path: Path) -> Path:
     return tmp_path / "dist"
 
 
-@contextmanager
-def listening(skills: Satchel) -> Iterator[str]:
-    app = create_app(ServedLibrary(skills))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        while not server.started:
-            thread.join(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
+def listening(skills: Satchel) -> AbstractContextManager[str]:
+    return conftest.listening(create_app(ServedLibrary(skills)))
+
+
+@pytest.fixture
+def home(dist: Path) -> str:
+    return f"/releases/{Satchel(dist).catalog.release.rpartition(':')[2]}"
 
 
 def test_what_is_served_can_be_pinned(dist: Path) -> None:
@@ -113,19 +104,12 @@ def test_another_pin_is_not_here(dist: Path) -> None:
     assert f"the site has no release {other}" in problem
 
 
-def test_the_server_says_what_is_current(dist: Path) -> None:
-    skills = Satchel(dist)
-    client = TestClient(create_app(ServedLibrary(skills)))
-
-    assert client.get("/release.json").json()["release"] == skills.catalog.release
-
-
-def test_each_file_has_its_digest_for_a_validator(dist: Path) -> None:
+def test_each_file_has_its_digest_for_a_validator(dist: Path, home: str) -> None:
     sink = ListSink()
-    skills = Satchel(dist, sinks=[sink])
-    home = f"/releases/{skills.catalog.release.rpartition(':')[2]}"
-    client = TestClient(create_app(ServedLibrary(skills)))
+    client = client_for(dist, sinks=[sink])
 
+    current = client.get("/release.json").json()["release"]
+    assert current.rpartition(":")[2] == home.removeprefix("/releases/")
     for path in ("release.json", "archives/alpha.tar.gz", "skills/alpha/SKILL.md"):
         answer = client.get(f"{home}/{path}")
         again = {"If-None-Match": answer.headers["etag"]}
@@ -139,11 +123,9 @@ def test_each_file_has_its_digest_for_a_validator(dist: Path) -> None:
 
 
 @pytest.mark.row("X03", "G09")
-def test_what_a_release_does_not_have_is_told_of(dist: Path) -> None:
+def test_what_a_release_does_not_have_is_told_of(dist: Path, home: str) -> None:
     sink = ListSink()
-    skills = Satchel(dist, sinks=[sink])
-    home = f"/releases/{skills.catalog.release.rpartition(':')[2]}"
-    client = TestClient(create_app(ServedLibrary(skills)))
+    client = client_for(dist, sinks=[sink])
     for path in ("skills/nobody/SKILL.md", "skills/alpha/x.md", "archives/no.tar.gz"):
         client.head(f"{home}/{path}")
         assert client.get(f"{home}/{path}").status_code == 404
@@ -155,42 +137,29 @@ def test_what_a_release_does_not_have_is_told_of(dist: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/releases/",
-        "/releases/00/release.json",
-        "{home}/nothing",
-        "{home}/skills/alpha",
-        "{home}/skills/alpha/nothing.md",
-        "{home}/skills/alpha/more.md",
-        "{home}/skills/nobody/SKILL.md",
-        "{home}/skills/alpha/%2e%2e/%2e%2e/release.json",
-        "{home}",
-    ],
-)
-def test_there_is_nothing_else(dist: Path, path: str) -> None:
-    skills = Satchel(dist)
-    home = f"/releases/{skills.catalog.release.rpartition(':')[2]}"
-    client = TestClient(create_app(ServedLibrary(skills)))
+def test_there_is_nothing_else(dist: Path, home: str) -> None:
+    client = client_for(dist)
+    for path in (
+        *("/releases/", "/releases/00/release.json", home, f"{home}/nothing"),
+        *(f"{home}/skills/alpha", f"{home}/skills/alpha/nothing.md"),
+        *(f"{home}/skills/alpha/more.md", f"{home}/skills/nobody/SKILL.md"),
+        f"{home}/skills/alpha/%2e%2e/%2e%2e/release.json",
+    ):
+        answer = client.get(path)
 
-    answer = client.get(path.format(home=home))
-
-    assert answer.status_code in (403, 404)
-    assert "error" in answer.json()
+        assert answer.status_code in (403, 404), path
+        assert "error" in answer.json()
 
 
 def test_a_plain_folder_has_no_release(dist: Path) -> None:
-    client = TestClient(create_app(ServedLibrary(Satchel(dist.parent / "skills"))))
+    client = client_for(dist.parent / "skills")
 
     assert client.get("/releases/").status_code == 404
     assert client.get("/release.json").status_code == 404
 
 
-def test_a_caller_who_may_not_have_all_gets_no_list(dist: Path) -> None:
-    skills = Satchel(dist, policy=Policy(deny("beta")))
-    home = f"/releases/{skills.catalog.release.rpartition(':')[2]}"
-    client = TestClient(create_app(ServedLibrary(skills)))
+def test_a_caller_who_may_not_have_all_gets_no_list(dist: Path, home: str) -> None:
+    client = client_for(dist, policy=Policy(deny("beta")))
 
     assert client.get(f"{home}/release.json").status_code == 404
     assert client.get(f"{home}/archives/beta.tar.gz").status_code == 404

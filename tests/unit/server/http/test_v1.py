@@ -11,26 +11,24 @@ from starlette.testclient import TestClient
 from satchel import Options, Policy, Satchel, ask, deny
 from satchel.errors import ConfigError, DigestMismatchError, SkillManifestError
 from satchel.model import Limits, Manifest
-from satchel.policy import PolicyRule
-from satchel.server import Caller, ServedLibrary, create_app, public_labels
+from satchel.server import Caller, ServedLibrary, public_labels
 from satchel.server._errors import INTERNAL_ERROR, error_answer
 from satchel.testing import write_pack
 from satchel.usage import ListSink
 from tests.fakes import FakeSource, away, pack
+from tests.unit.server.http.conftest import client_for
 
 
 def test_the_catalog_comes_in_pages(client: TestClient) -> None:
     first = client.get("/v1/catalog?limit=2").json()
     last = client.get(f"/v1/catalog?limit=2&after={first['next']}").json()
+    behind = client.get("/v1/catalog", params={"after": "zzz"}).json()
 
     assert [entry["id"] for entry in first["skills"]] == ["alpha", "beta"]
     assert [entry["id"] for entry in last["skills"]] == ["gamma"]
     assert (first["total"], first["next"], last["next"]) == (3, "beta", None)
-
-
-def test_an_entry_tells_what_a_program_chooses_by(client: TestClient) -> None:
-    (entry,) = client.get("/v1/catalog?after=alpha&limit=1").json()["skills"]
-
+    assert (behind["skills"], behind["next"], behind["total"]) == ([], None, 3)
+    entry = first["skills"][1]
     assert entry.pop("digest").startswith("sha256:")
     assert entry == {
         "id": "beta",
@@ -39,20 +37,10 @@ def test_an_entry_tells_what_a_program_chooses_by(client: TestClient) -> None:
         "source": "skills",  # the folder's absolute path stays here
         "release": "",
         "resources": [
-            "references/guide.md",
-            "references/latin.txt",
-            "scripts/a/run.py",
-            "scripts/b/run.py",
-            "assets/dot.png",
-            "assets/page.html",
+            *("references/guide.md", "references/latin.txt", "scripts/a/run.py"),
+            *("scripts/b/run.py", "assets/dot.png", "assets/page.html"),
         ],
     }
-
-
-def test_the_page_behind_the_last_id_is_empty(client: TestClient) -> None:
-    page = client.get("/v1/catalog", params={"after": "zzz"}).json()
-
-    assert (page["skills"], page["next"], page["total"]) == ([], None, 3)
 
 
 @pytest.mark.parametrize(
@@ -72,13 +60,9 @@ def test_the_prompt_is_a_section_of_a_system_prompt(
     assert "gamma" in section["text"]
     assert section["tokens"] > 0
     assert section["left_out"] == []
-
-
-def test_a_small_budget_says_what_it_did(client: TestClient) -> None:
-    section = client.get("/v1/prompt?budget=60").json()
-
-    assert section["budget_tokens"] == 60
-    assert section["shortened"] + section["names_only"] + section["left_out"]
+    small = client.get("/v1/prompt?budget=60").json()
+    assert small["budget_tokens"] == 60
+    assert small["shortened"] + small["names_only"] + small["left_out"]
 
 
 def test_a_skill_is_its_whole_text_and_what_is_next_to_it(
@@ -102,8 +86,7 @@ def test_a_skill_is_its_whole_text_and_what_is_next_to_it(
 
 def test_one_file_that_is_too_large_costs_itself_alone(tmp_path: Path) -> None:
     write_pack(tmp_path, "a", files={"assets/big.bin": b"x" * 99, "b.md": "# B\n"})
-    skills = Satchel(tmp_path, options=Options(limits=Limits(file_bytes=50)))
-    client = TestClient(create_app(ServedLibrary(skills)))
+    client = client_for(tmp_path, options=Options(limits=Limits(file_bytes=50)))
 
     skill = client.get("/v1/skills/a").json()
 
@@ -116,8 +99,7 @@ def test_one_file_that_is_too_large_costs_itself_alone(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_longer_what_was_catalogued_is_not_given() -> None:
     source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
-    skills = Satchel(source)
-    client = TestClient(create_app(ServedLibrary(skills)))
+    client = client_for(source)
     source.packs["a"]["SKILL.md"] = "no frontmatter at all"
 
     # The catalog still holds it, and the bytes are no longer those catalogued.
@@ -137,16 +119,8 @@ def test_a_file_that_is_no_longer_what_was_catalogued_is_not_given() -> None:
         ("references%2Fguide.md", "text/markdown; charset=utf-8", ""),
         ("references/latin.txt", "text/plain", ""),
         ("assets/dot.png", "image/png", ""),
-        (
-            "assets/page.html",
-            "text/html; charset=utf-8",
-            "attachment; filename*=UTF-8''page.html",
-        ),
-        (
-            "scripts/a/run.py",
-            "text/x-python; charset=utf-8",
-            "attachment; filename*=UTF-8''run.py",
-        ),
+        ("assets/page.html", "text/html; charset=utf-8", "page.html"),
+        ("scripts/a/run.py", "text/x-python; charset=utf-8", "run.py"),
     ],
 )
 def test_a_file_is_its_exact_bytes_that_no_browser_runs(
@@ -154,15 +128,12 @@ def test_a_file_is_its_exact_bytes_that_no_browser_runs(
 ) -> None:
     answer = client.get(f"/v1/skills/beta/files/{path}")
     name = path.rpartition("/")[2].replace("references%2F", "")
-    (file,) = [
-        item
-        for item in (pack_folder / "beta").rglob(name)
-        if "/b/" not in str(item.relative_to(pack_folder))
-    ]
+    file = min((pack_folder / "beta").rglob(name))  # scripts/a before scripts/b
+    disposition = f"attachment; filename*=UTF-8''{saved}" if saved else ""
 
     assert answer.content == file.read_bytes()
     assert answer.headers["content-type"] == media_type
-    assert answer.headers.get("content-disposition", "") == saved
+    assert answer.headers.get("content-disposition", "") == disposition
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["etag"] == f'"{sha256(answer.content).hexdigest()}"'
     assert "sandbox" in answer.headers["content-security-policy"]
@@ -177,54 +148,63 @@ def test_find_gives_the_best_first(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "code"),
+    ("status", "code", "paths"),
     [
-        ("/v1/skills/nobody", 404, "skill-not-found"),
-        ("/v1/skills/Alpha", 404, "skill-not-found"),
-        ("/v1/skills/beta/files/nothing.md", 404, "reference-not-allowed"),
-        ("/v1/skills/beta/files/run.py", 404, "ambiguous-reference"),
-        ("/v1/skills/beta/files/..%2Falpha%2FSKILL.md", 404, "reference-escapes"),
-        ("/v1/skills/beta/files/%2Fetc%2Fpasswd", 404, "reference-escapes"),
-        ("/v1/skills/beta/files/a%00b", 404, "reference-escapes"),
-        ("/v1/skills/beta/files/%ff", 404, "not-found"),
-        ("/v1/skills/beta/elsewhere/x", 404, "not-found"),
-        ("/v1/skills/beta/files", 404, "not-found"),
-        ("/v1/skills/", 404, "not-found"),
-        ("/v1/catalog/", 404, "not-found"),
-        ("/v2/catalog", 404, "not-found"),
-        ("/v1/catalog?limit=0", 422, "invalid-parameter"),
-        ("/v1/catalog?limit=1e3", 422, "invalid-parameter"),
-        ("/v1/catalog?limit=1&limit=2", 422, "invalid-parameter"),
-        ("/v1/catalog?page=2", 422, "invalid-parameter"),
-        ("/v1/prompt?style=yaml", 422, "invalid-parameter"),
-        ("/v1/prompt?budget=some", 422, "invalid-parameter"),
-        ("/v1/prompt?budget=0", 422, "invalid-parameter"),
-        ("/v1/prompt?budget=" + "9" * 5000, 422, "invalid-parameter"),
-        ("/v1/prompt?format=xml-spec", 422, "invalid-parameter"),
-        ("/v1/find", 422, "invalid-parameter"),
-        ("/v1/find?q=", 422, "invalid-parameter"),
-        ("/v1/find?q=" + "x" * 1001, 422, "invalid-parameter"),
-        ("/v1/openapi.json?x=1", 422, "invalid-parameter"),
+        (404, "skill-not-found", "skills/nobody skills/Alpha"),
+        (404, "reference-not-allowed", "skills/beta/files/nothing.md"),
+        (404, "ambiguous-reference", "skills/beta/files/run.py"),
+        (
+            404,
+            "reference-escapes",
+            (
+                "skills/beta/files/..%2Falpha%2FSKILL.md skills/beta/files/a%00b "
+                "skills/beta/files/%2Fetc%2Fpasswd"
+            ),
+        ),
+        (
+            404,
+            "not-found",
+            (
+                "skills/beta/files/%ff skills/beta/elsewhere/x skills/beta/files "
+                "skills/ catalog/ ../v2/catalog"
+            ),
+        ),
+        (
+            422,
+            "invalid-parameter",
+            (
+                "catalog?limit=0 catalog?limit=1e3 catalog?limit=1&limit=2 "
+                "catalog?page=2 prompt?style=yaml prompt?budget=some prompt?budget=0 "
+                f"prompt?budget={'9' * 5000} prompt?format=xml-spec "
+                f"find find?q= find?q={'x' * 1001} openapi.json?x=1"
+            ),
+        ),
     ],
+    ids=lambda value: value if len(str(value)) < 25 else "",
 )
 def test_every_error_has_one_shape(
-    client: TestClient, path: str, status: int, code: str
+    client: TestClient, status: int, code: str, paths: str
 ) -> None:
-    answer = client.get(path)
+    for path in paths.split():
+        answer = client.get(f"/v1/{path}")
 
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
-    assert set(answer.json()["error"]) == {"code", "message"}
-    assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["content-type"] == "application/json"
+        actual = answer.status_code, answer.json()["error"]["code"]
+        assert actual == (status, code), path
+        assert set(answer.json()["error"]) == {"code", "message"}
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["content-type"] == "application/json"
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_nothing_can_be_changed(client: TestClient, method: str) -> None:
-    answer = client.request(method, "/v1/catalog")
+@pytest.mark.parametrize(
+    "path", ["/v1/catalog", "/healthz", "/readyz", "/metrics", "/"]
+)
+def test_nothing_can_be_changed(client: TestClient, path: str) -> None:
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
+        answer = client.request(method, path)
 
-    assert answer.status_code == 405
-    assert answer.headers["allow"] == "GET, HEAD"
-    assert answer.json()["error"]["code"] == "method-not-allowed"
+        assert answer.status_code == 405
+        assert answer.headers["allow"] == "GET, HEAD"
+        assert answer.json()["error"]["code"] == "method-not-allowed"
 
 
 @pytest.mark.parametrize(
@@ -305,9 +285,7 @@ def test_a_program_is_what_its_user_agent_says_first(
     ]
 
 
-def test_a_caller_has_its_own_skills(
-    client_of: Callable[[Caller], TestClient],
-) -> None:
+def test_a_caller_has_its_own_skills(client_of: Callable[[Caller], TestClient]) -> None:
     client = client_of(Caller("desk", ("b*",)))
 
     assert [e["id"] for e in client.get("/v1/catalog").json()["skills"]] == ["beta"]
@@ -319,43 +297,31 @@ def test_a_caller_has_its_own_skills(
 
 
 @pytest.mark.parametrize(
-    ("rule", "code"),
-    [(deny("alpha"), "denied-by-policy"), (ask("alpha"), "approval-required")],
+    ("options", "code", "message"),
+    [
+        ({"policy": Policy(deny("alpha"))}, "denied-by-policy", ""),
+        ({"policy": Policy(ask("alpha"))}, "approval-required", ""),
+        (
+            {"disabled": ["alpha"]},
+            "skill-withheld",
+            "skill 'alpha' is disabled and is not handed out",
+        ),
+    ],
 )
-def test_what_the_policy_forbids_is_forbidden(
-    pack_folder: Path, rule: PolicyRule, code: str
+def test_what_is_forbidden_or_switched_off_is_not_handed_out(
+    pack_folder: Path, options: dict[str, object], code: str, message: str
 ) -> None:
-    skills = Satchel(pack_folder, policy=Policy(rule))
-    client = TestClient(create_app(ServedLibrary(skills)))
+    """And no guess at a name is told of it."""
+    write_pack(pack_folder, "alphabet")
+    client = client_for(pack_folder, **options)
 
     answer = client.get("/v1/skills/alpha")
+    guess = client.get("/v1/skills/alphab").json()["error"]["message"]
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, code)
-
-
-def test_no_guess_at_a_name_tells_of_what_may_not_be_listed(pack_folder: Path) -> None:
-    write_pack(pack_folder, "alphabet")
-    skills = Satchel(pack_folder, policy=Policy(deny("alpha")))
-
-    answer = TestClient(create_app(ServedLibrary(skills))).get("/v1/skills/alphab")
-
-    assert answer.json()["error"]["message"] == (
-        "skill 'alphab' not found; did you mean alphabet?"
-    )
-
-
-def test_a_skill_that_is_switched_off_is_not_handed_out(pack_folder: Path) -> None:
-    client = TestClient(
-        create_app(ServedLibrary(Satchel(pack_folder, disabled=["alpha"])))
-    )
-
-    answer = client.get("/v1/skills/alpha")
-
-    assert answer.status_code == 403
-    assert answer.json()["error"] == {
-        "code": "skill-withheld",
-        "message": "skill 'alpha' is disabled and is not handed out",
-    }
+    assert message in answer.json()["error"]["message"]
+    hidden = code != "approval-required"
+    assert guess.endswith("did you mean alphabet?") is hidden
 
 
 @pytest.mark.parametrize(
@@ -363,11 +329,7 @@ def test_a_skill_that_is_switched_off_is_not_handed_out(pack_folder: Path) -> No
     [
         (away("/srv/secret"), 503, "source-unavailable"),
         (SkillManifestError("/srv/secret", "x"), 503, "invalid-manifest"),
-        (
-            DigestMismatchError("a", "SKILL.md", detail="got another"),
-            502,
-            "digest-mismatch",
-        ),
+        (DigestMismatchError("a", "SKILL.md", detail="x"), 502, "digest-mismatch"),
     ],
     ids=["away", "made up", "tampered"],
 )
@@ -375,7 +337,7 @@ def test_trouble_with_a_source_names_no_place(
     failure: Exception, status: int, code: str
 ) -> None:
     source = FakeSource("/srv/secret", {"a": {"SKILL.md": pack("a")}})
-    client = TestClient(create_app(ServedLibrary(Satchel(source))))
+    client = client_for(source)
     source.failure = failure
 
     answer = client.get("/v1/skills/a")
@@ -403,17 +365,9 @@ def test_no_answer_holds_a_path_of_the_machine(
     client: TestClient, pack_folder: Path
 ) -> None:
     for path in (
-        "/",
-        "/readyz",
-        "/metrics",
-        "/v1/catalog",
-        "/v1/prompt",
-        "/v1/prompt?format=json",
-        "/v1/skills/beta",
-        "/v1/skills/nobody",
-        "/v1/skills/beta/files/nothing",
-        "/v1/find?q=beta",
-        "/v1/openapi.json",
+        *("/", "/readyz", "/metrics", "/v1/catalog", "/v1/find?q=beta"),
+        *("/v1/prompt", "/v1/prompt?format=json", "/v1/openapi.json"),
+        *("/v1/skills/beta", "/v1/skills/nobody", "/v1/skills/beta/files/nothing"),
         "/.well-known/agent-skills/index.json",
     ):
         text = client.get(path).text
@@ -426,8 +380,7 @@ def test_two_packs_of_one_id_are_told_and_the_rest_is_served(tmp_path: Path) -> 
     write_pack(tmp_path / "one", "alpha")
     write_pack(tmp_path / "one", "beta")
     write_pack(tmp_path / "two", "alpha", "Use for something else.")
-    skills = Satchel(tmp_path / "one", tmp_path / "two")
-    client = TestClient(create_app(ServedLibrary(skills)))
+    client = client_for(tmp_path / "one", tmp_path / "two")
 
     answer = client.get("/v1/skills/alpha")
 
@@ -442,8 +395,7 @@ def test_two_packs_of_one_id_are_told_and_the_rest_is_served(tmp_path: Path) -> 
 
 
 def test_an_id_may_hold_a_slash() -> None:
-    skills = Satchel(FakeSource("s", {"a": {"SKILL.md": pack("acme/pdf")}}))
-    client = TestClient(create_app(ServedLibrary(skills)))
+    client = client_for(FakeSource("s", {"a": {"SKILL.md": pack("acme/pdf")}}))
 
     assert client.get("/v1/skills/acme%2Fpdf").json()["id"] == "acme/pdf"
     assert client.get("/v1/skills/acme%2Fpdf/files/SKILL.md").status_code == 200
@@ -465,14 +417,9 @@ def test_a_label_that_is_a_path_is_told_by_its_last_name(label: str) -> None:
 
 def test_no_two_sources_have_one_name_outside() -> None:
     labels = ["a#2", "/srv/x/a", "/srv/y/a", "b\x1b[31m"]
-    pack_folder = Satchel(*(FakeSource(label, {}) for label in labels))
+    catalog = Satchel(*(FakeSource(label, {}) for label in labels)).catalog
 
-    assert [*public_labels(pack_folder.catalog).values()] == [
-        "a#2",
-        "a",
-        "a#3",
-        "b<U+001B>[31m",
-    ]
+    assert [*public_labels(catalog).values()] == ["a#2", "a", "a#3", "b<U+001B>[31m"]
 
 
 def test_the_manifest_of_a_skill_in_code_is_told_though_it_has_no_frontmatter() -> None:
@@ -481,9 +428,8 @@ def test_the_manifest_of_a_skill_in_code_is_told_though_it_has_no_frontmatter() 
             return Manifest(name=key, description="Use when testing.")
 
     source = Bare("s", {"a": {"SKILL.md": "Just text.\n"}})
-    client = TestClient(create_app(ServedLibrary(Satchel(source))))
 
-    assert client.get("/v1/skills/a").json()["frontmatter"] == {
+    assert client_for(source).get("/v1/skills/a").json()["frontmatter"] == {
         "name": "a",
         "description": "Use when testing.",
     }

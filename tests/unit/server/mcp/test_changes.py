@@ -1,6 +1,7 @@
 """Changes of the catalog, as they reach connected clients."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ from mcp_types import (
 )
 
 from satchel import Policy, deny
+from satchel.server import Caller, build_server
 from satchel.server._mcp import _subscriptions as changes
 from satchel.server._mcp._skills import ExtensionCatalog
 from satchel.server._mcp._subscriptions import MAX_URIS, _into
-from satchel.server._mcp._watchers import Watchers
+from satchel.server._mcp._watchers import Watchers, deliver_all
 from satchel.testing import write_pack
 from tests.unit.server.mcp.clients import (
     ask,
@@ -76,6 +78,9 @@ async def test_a_stream_tells_what_changed(tmp_path: Path) -> None:
         write_pack(tmp_path, "gamma")
         await asyncio.to_thread(served.refresh)
         assert await some(sub, 3) == LISTS
+        write_pack(tmp_path, "handshake", "For people.", disable_model_invocation=True)
+        await asyncio.to_thread(served.refresh)
+        assert await some(sub, 3) == LISTS
         (tmp_path / "alpha" / "references" / "guide.md").write_text("New.")
         await asyncio.to_thread(served.refresh)
         assert await some(sub, 4) == [*LISTS, ResourceUpdated(GUIDE)]
@@ -96,15 +101,6 @@ async def test_a_stream_tells_what_was_asked_for_only(tmp_path: Path) -> None:
         write_pack(tmp_path, "gamma")
         served.refresh()  # in the event loop itself, as a command may do it
         assert await some(sub, 1) == [PromptsListChanged()]
-
-
-async def test_a_change_of_a_hidden_skill_is_one(tmp_path: Path) -> None:
-    served = library(write_skills(tmp_path))
-
-    async with connected(served) as client, everything(client) as sub:
-        write_pack(tmp_path, "handshake", "For people.", disable_model_invocation=True)
-        await asyncio.to_thread(served.refresh)
-        assert await some(sub, 3) == LISTS
 
 
 @pytest.mark.parametrize("updates", [0, 1])
@@ -203,29 +199,22 @@ def test_each_is_told_of_what_it_can_see(tmp_path: Path) -> None:
         write_skills(tmp_path),
         policy=Policy(deny("beta", unless=lambda who: who.get("client") == "desk")),
     )
-    from satchel.server import Caller
-
     watchers = Watchers(ExtensionCatalog(served))
     result: list[tuple[str, object]] = []
+
+    def keep_for(name: str, event: object) -> None:
+        result.append((name, event))
+
     for name in ("", "desk"):
         uris = ("skill://beta/SKILL.md", "skill://alpha", "skill://gamma")
-        watchers.add(
-            watchers.look(
-                served.view(Caller(name)),
-                lambda event, name=name: result.append((name, event)),  # type: ignore[misc]
-                uris,
-            )
-        )
+        keep = partial(keep_for, name)
+        watchers.add(watchers.look(served.view(Caller(name)), keep, uris))
     write_pack(tmp_path, "beta", "Use for other things.")
     served.refresh()
-    for deliver, event in watchers.news():
-        deliver(event)
+    deliver_all(watchers.news())
 
-    assert [event for name, event in result if name == "desk"] == [
-        *LISTS,
-        ResourceUpdated("skill://beta/SKILL.md"),
-    ]
-    assert [name for name, _ in result if not name] == []
+    updated = ResourceUpdated("skill://beta/SKILL.md")
+    assert result == [("desk", event) for event in (*LISTS, updated)]
     assert watchers.news() == []
 
 
@@ -268,10 +257,6 @@ def test_what_comes_while_a_stream_begins_waits_for_it() -> None:
 
 
 async def test_a_server_can_end_its_streams(tmp_path: Path) -> None:
-    from mcp.client import Client
-
-    from satchel.server import build_server
-
     server = build_server(library(write_skills(tmp_path)))
 
     async with Client(server, cache=None) as client, everything(client) as sub:

@@ -11,6 +11,7 @@ from mcp_types import TextResourceContents
 
 from satchel import Policy, Skill, deny, sources
 from satchel.server import Caller, ServedLibrary
+from satchel.server._mcp._skills import ExtensionCatalog
 from satchel.testing import write_pack
 from satchel.usage import ListSink
 from tests.unit.server.mcp.clients import (
@@ -50,26 +51,21 @@ def names(entries: list[Any]) -> list[str]:
     return [entry["frontmatter"]["name"] for entry in entries]
 
 
-async def test_the_capability_says_that_folders_can_be_read(client: Client) -> None:
-    result = client.server_capabilities
-    assert result.extensions == {IDENTIFIER: {"directoryRead": True}}
-    assert result.resources is not None
-    assert result.resources.list_changed
-
-
 @pytest.mark.parametrize("era", ERAS)
 async def test_an_entry_holds_what_a_host_compares(
-    client: Client, tmp_path: Path
+    client: Client, tmp_path: Path, era: str
 ) -> None:
     """Frontmatter field by field, digest and size of every file, byte by byte."""
+    offered = client.server_capabilities
+    declared = {IDENTIFIER: {"directoryRead": True}}
+    assert offered.extensions == (declared if era == "auto" else None)
+    assert offered.resources is not None
+    assert offered.resources.list_changed
     result = await ask(client, "skills/list")
     assert result["ttlMs"] == 60_000
     assert result["cacheScope"] == "public"
     alpha, beta = result["skills"]
-    assert alpha["frontmatter"] == {
-        "name": "alpha",
-        "description": "Use for alpha.",
-    }
+    assert alpha["frontmatter"] == {"name": "alpha", "description": "Use for alpha."}
     assert beta["frontmatter"] == {
         "name": "beta",
         "description": "Use for beta.",
@@ -143,36 +139,26 @@ async def test_a_listed_file_that_is_not_there_is_no_resource(
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_character_that_is_escaped_in_two_halves_goes_out_whole(
-    tmp_path: Path, era: str
-) -> None:
+async def test_a_list_hides_nothing_in_a_description(tmp_path: Path, era: str) -> None:
+    """A client may show it in a terminal; the entry's frontmatter stays as it is.
+
+    A character that is escaped in two halves goes out whole.
+    """
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / "SKILL.md").write_text(
-        '---\nname: odd\ndescription: "Use \\ud83d\\udc8a"\n'
-        "plain: \\ud83d\\udc8a\n---\n"
+        '---\nname: odd\ndescription: "\\ud83d\\udc8a \\x1b[31m\\u202E it\\n now"\n'
+        "plain: \\ud83d\\udc8a\n---\nGo\n"
     )
 
     async with connected(library(tmp_path), era) as client:
+        (listed,) = (await client.list_resources()).resources
+        assert listed.description == "\U0001f48a <U+001B>[31m<U+202E> it\n now"
         (entry,) = (await ask(client, "skills/list"))["skills"]
         assert entry["frontmatter"] == {
             "name": "odd",
-            "description": "Use \U0001f48a",
+            "description": "\U0001f48a \x1b[31m\u202e it\n now",
             "plain": r"\ud83d\udc8a",
         }
-
-
-async def test_a_list_hides_nothing_in_a_description(tmp_path: Path) -> None:
-    """A client may show it in a terminal; the entry's frontmatter stays as it is."""
-    (tmp_path / "odd").mkdir()
-    (tmp_path / "odd" / "SKILL.md").write_text(
-        '---\nname: odd\ndescription: "Use \\x1b[31m\\u202E it\\n now"\n---\nGo\n'
-    )
-
-    async with connected(library(tmp_path)) as client:
-        (listed,) = (await client.list_resources()).resources
-        assert listed.description == "Use <U+001B>[31m<U+202E> it\n now"
-        (entry,) = (await ask(client, "skills/list"))["skills"]
-        assert entry["frontmatter"]["description"] == "Use \x1b[31m\u202e it\n now"
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -205,29 +191,15 @@ async def test_a_skill_is_had_by_its_uri_listed_or_not(client: Client) -> None:
     assert await read(client, uri)
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "skill://gamma/SKILL.md",
-        "skill://alpha",
-        "skill://alpha/",
-        "skill://alpha/references/guide.md",
-        "skill://alpha/alpha/SKILL.md",
-        "https://alpha/SKILL.md",
-        "skill://%ff/SKILL.md",
-        "",
-    ],
-)
-async def test_what_is_no_skill_is_an_invalid_parameter(
-    client: Client, uri: str
-) -> None:
-    error = await refused(ask(client, "skills/get", uri=uri))
-    assert (error.code, error.data) == (-32602, {"uri": uri})
-
-
-async def test_requests_without_their_parameters_are_errors_of_their_own(
-    client: Client,
-) -> None:
+async def test_what_is_no_skill_is_an_invalid_parameter(client: Client) -> None:
+    """So is a parameter that is not there."""
+    for uri in (
+        *("skill://gamma/SKILL.md", "skill://alpha", "skill://alpha/", ""),
+        *("skill://alpha/references/guide.md", "skill://alpha/alpha/SKILL.md"),
+        *("https://alpha/SKILL.md", "skill://%ff/SKILL.md"),
+    ):
+        error = await refused(ask(client, "skills/get", uri=uri))
+        assert (error.code, error.data) == (-32602, {"uri": uri})
     for method, params in (
         ("skills/get", {}),
         ("skills/get", {"uri": 5}),
@@ -260,11 +232,8 @@ async def test_a_folder_tells_what_lies_directly_in_it(tmp_path: Path) -> None:
         (deep,) = (await ask(client, method, uri=answer[2]["uri"]))["resources"][:1]
         assert deep["uri"] == "skill://alpha/references/deep"
         for uri in (
-            "skill://alpha/SKILL.md",
-            "skill://alpha/nowhere",
-            "skill://gamma",
-            "skill://alpha/ref",
-            "x",
+            *("skill://alpha/SKILL.md", "skill://alpha/nowhere"),
+            *("skill://gamma", "skill://alpha/ref", "x"),
         ):
             error = await refused(ask(client, method, uri=uri))
             assert error.code == -32602
@@ -285,9 +254,8 @@ async def test_equal_names_stand_behind_their_ids(tmp_path: Path) -> None:
         assert names(entries) == ["pdf", "pdf"]
         assert b"Use two." in await read(client, entries[0]["uri"])
         above = await ask(client, "resources/directory/read", uri="skill://acme%2Fpdf")
-        assert [item["uri"] for item in above["resources"]] == [
-            "skill://acme%2Fpdf/pdf"
-        ]
+        (item,) = above["resources"]
+        assert item["uri"] == "skill://acme%2Fpdf/pdf"
         for uri in ("skill://acme%2Fpdf/x/SKILL.md", "skill://acme%2Fpdf"):
             assert (await refused(client.read_resource(uri))).code == -32602
 
@@ -346,8 +314,6 @@ async def test_a_caller_sees_what_is_its(tmp_path: Path) -> None:
     )
 
     def listed(caller: Caller) -> list[str]:
-        from satchel.server._mcp._skills import ExtensionCatalog
-
         view = served.view(caller)
         return [entry.id for entry in ExtensionCatalog(served).listed(view)]
 

@@ -41,11 +41,8 @@ async def test_each_skill_that_a_user_may_call_is_a_prompt(
         assert [a.name for a in prompts["beta"].arguments or ()] == ["file", "kind"]
         assert prompts["odd"].arguments
         (free,) = prompts["odd"].arguments
-        assert (free.name, free.description, free.required) == (
-            "arguments",
-            "<ab>",
-            False,
-        )
+        assert (free.name, free.description) == ("arguments", "<ab>")
+        assert free.required is False
         assert prompts["odd"].description == "Use it."
         assert prompts["odd"].title == "odd"
 
@@ -80,9 +77,11 @@ async def test_the_files_are_read_with_the_tools_that_there_are(
 
 
 async def test_what_is_no_prompt_is_an_invalid_parameter(tmp_path: Path) -> None:
+    """And a name that is not there an event: authors want to know what is wanted."""
     write_pack(write_skills(tmp_path), "model-only", user_invocable=False)
+    sink = ListSink()
 
-    async with connected(library(tmp_path)) as client:
+    async with connected(library(tmp_path, sink=sink)) as client:
         for name, arguments in (
             ("gamma", {}),
             ("model-only", {}),
@@ -91,16 +90,8 @@ async def test_what_is_no_prompt_is_an_invalid_parameter(tmp_path: Path) -> None
         ):
             error = await refused(client.get_prompt(name, arguments))
             assert error.code == -32602
-
-
-async def test_a_name_that_is_not_there_is_an_event(tmp_path: Path) -> None:
-    """As over every other way: authors want to know what people look for."""
-    sink = ListSink()
-
-    async with connected(library(write_skills(tmp_path), sink=sink)) as client:
-        await refused(client.get_prompt("nobody"))
-    missed = [(e.name, e.code) for e in sink.events if e.event == "skill_loaded"]
-    assert missed == [("nobody", "skill-not-found")]
+    missed = [(event.name, event.code) for event in sink.events]
+    assert ("gamma", "skill-not-found") in missed
 
 
 async def test_a_skill_that_cannot_be_read_now_hides_no_other(tmp_path: Path) -> None:
@@ -113,23 +104,18 @@ async def test_a_skill_that_cannot_be_read_now_hides_no_other(tmp_path: Path) ->
         assert [a.name for a in prompts[1].arguments or ()] == ["arguments"]
 
 
-@pytest.mark.parametrize(
-    ("prompt", "argument", "typed", "values"),
-    [
+async def test_a_hint_offers_words(client: Client) -> None:
+    for prompt, argument, typed, values in (
         ("beta", "file", "", ["pdf", "docx"]),
         ("beta", "file", "d", ["docx"]),
         ("beta", "kind", "", []),
         ("alpha", "arguments", "", []),
-    ],
-)
-async def test_a_hint_offers_words(
-    client: Client, prompt: str, argument: str, typed: str, values: list[str]
-) -> None:
-    ref = PromptReference(name=prompt)
-    result = await client.complete(ref, {"name": argument, "value": typed})
-    assert result.completion.values == values
-    assert result.completion.total == len(values)
-    assert result.completion.has_more is False
+    ):
+        ref = PromptReference(name=prompt)
+        result = await client.complete(ref, {"name": argument, "value": typed})
+        assert result.completion.values == values
+        assert result.completion.total == len(values)
+        assert result.completion.has_more is False
 
 
 @pytest.mark.row("F45")
@@ -155,9 +141,8 @@ async def test_a_template_offers_nothing_that_the_list_leaves_out(
         assert {"s-fine", "alpha"} <= {*skills}
         assert not {"2024", "gone"} & {*skills}
         for skill in ("2024", "gone"):
-            paths = await client.complete(
-                ref, {"name": "path", "value": ""}, {"skill": skill}
-            )
+            path = {"name": "path", "value": ""}
+            paths = await client.complete(ref, path, {"skill": skill})
             assert paths.completion.values == []
 
 
@@ -179,18 +164,16 @@ async def test_a_template_offers_skills_and_their_files(tmp_path: Path) -> None:
             ("alpha/SKILL.md", "", []),
             ("", "", []),
         ):
-            result = await client.complete(
-                ref, {"name": "path", "value": typed}, {"skill": skill}
-            )
+            path = {"name": "path", "value": typed}
+            result = await client.complete(ref, path, {"skill": skill})
             assert result.completion.values == expected
         bare = await client.complete(ref, {"name": "path", "value": ""})
         assert bare.completion.values == []
-        for bad in (
-            client.complete(ref, {"name": "x", "value": ""}),
-            client.complete(
-                ResourceTemplateReference(uri="x://{y}"), {"name": "y", "value": ""}
-            ),
-            client.complete(PromptReference(name="x"), {"name": "y", "value": ""}),
-            client.complete(PromptReference(name="alpha"), {"name": "y", "value": ""}),
+        for wrong in (
+            ref,
+            ResourceTemplateReference(uri="x://{y}"),
+            PromptReference(name="x"),
+            PromptReference(name="alpha"),
         ):
+            bad = client.complete(wrong, {"name": "y", "value": ""})
             assert (await refused(bad)).code == -32602

@@ -19,13 +19,7 @@ from satchel.server._mcp._skills import (
 )
 from satchel.skill_md import YamlTree, read_tree
 from satchel.testing import write_pack
-from tests.unit.server.mcp.clients import (
-    ask,
-    connected,
-    library,
-    refused,
-    write_skills,
-)
+from tests.unit.server.mcp.clients import ask, connected, library, refused, write_skills
 
 
 def skill(id: str, name: str = "") -> Descriptor:
@@ -143,10 +137,7 @@ async def test_a_client_that_asks_for_it_is_told_why(tmp_path: Path) -> None:
 
     async with connected(served) as client:
         uri = "skill://many/SKILL.md"
-        for request in (
-            ask(client, "skills/get", uri=uri),
-            client.read_resource(uri),
-        ):
+        for request in (ask(client, "skills/get", uri=uri), client.read_resource(uri)):
             error = await refused(request)
             assert error.code == -32602
             assert error.message.endswith("it has 5 files, clients take 4")
