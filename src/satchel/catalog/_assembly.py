@@ -43,12 +43,10 @@ class DisabledPattern:
 
     @property
     def fix(self) -> str:
-        """Where to take the pattern off."""
         return f"take it off {self.where}"
 
     @property
     def detail(self) -> str:
-        """Why a skill that it matches is off."""
         off = "it" if self.kind == "skill" else "its source"
         return f"{off} is switched off"
 

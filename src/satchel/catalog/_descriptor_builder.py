@@ -42,7 +42,6 @@ class DescriptorBuilder:
     accept: ParseOptions
 
     def read(self, pack: Found) -> ScannedPack:
-        """Read and parse one pack."""
         origin = Origin(self.label, pack.key, pack.location)
         try:
             if pack.descriptor is not None:

@@ -83,7 +83,6 @@ class PackDigests:
         return cached
 
     def tree(self, descriptor: Descriptor, readers: Mapping[str, FileReader]) -> str:
-        """Return the pack's digest, ``sha256-tree-v1:`` and 64 hex digits."""
         return tree_digest(self.resources(descriptor, readers))
 
     def tree_or_none(

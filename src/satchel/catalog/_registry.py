@@ -226,17 +226,13 @@ class Registry:
             SourceUnavailableError: There is none, and a source never answered in full.
         """
         catalog = self.catalog
-        entry = catalog.get(skill_id)
-        if entry is not None:
+        if (entry := catalog.get(skill_id)) is not None:
             return entry
-        conflict = catalog.conflict_of(skill_id)
-        if conflict is not None:
+        if (conflict := catalog.conflict_of(skill_id)) is not None:
             raise duplicate_error(conflict)
-        exclusion = catalog.exclusion_of(skill_id)
-        if exclusion is not None:
+        if (exclusion := catalog.exclusion_of(skill_id)) is not None:
             return exclusion.descriptor
-        incomplete = catalog.incomplete_source
-        if incomplete is not None:
+        if (incomplete := catalog.incomplete_source) is not None:
             raise SourceUnavailableError(incomplete.label, incomplete.error)
         raise SkillNotFoundError(skill_id)
 
@@ -305,7 +301,6 @@ class Registry:
                 self._moved.wait(min(POLL_S, self._deadline_s))
 
     def _assemble(self) -> None:
-        """Take what the sources last gave into use."""
         new = assemble(self._scanners, self.rules, self._digests)
         old = self.catalog
         # Only what is in use depends on the past: `latest` is what is written to disk.

@@ -312,11 +312,9 @@ class _SnapshotReader(FileReader):
         self._files = files
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Return the bytes of the snapshot; they were read within the limit."""
         if key == self._key and path in self._bytes_read:
             return self._bytes_read[path]
         return self._source.read(key, path, limit_bytes)
 
     def files(self, key: str) -> Iterable[FileStat]:
-        """Return what the pack held when it was read."""
         return self._files if key == self._key else self._source.files(key)

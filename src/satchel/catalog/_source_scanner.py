@@ -145,14 +145,12 @@ class SourceScanner:
 
     @property
     def state(self) -> SourceStatus:
-        """How the source answered, for the catalog."""
         packs = len(self.result.packs) if self.result else 0
         partial = self.result is None or not self.result.whole
         release = self.source.release or ""
         return SourceStatus(self.label, packs, self.error, release, partial)
 
     def pack(self, key: str) -> ScannedPack | None:
-        """Return the pack of this key as it was last read."""
         return self.result.packs.get(key) if self.result else None
 
     def replace(self, key: str, pack: ScannedPack | None) -> None:
@@ -169,7 +167,6 @@ class SourceScanner:
         self.result = replace(self.result, packs=packs)
 
     def builder(self, source: FullSource) -> "DescriptorBuilder":
-        """Return what reads packs of this source, through ``source``."""
         from satchel.catalog._descriptor_builder import DescriptorBuilder
 
         return DescriptorBuilder(source, self.label, self.accept)

@@ -61,7 +61,6 @@ EXTENDED: Final = StyleOptions(envelope="extended")
 
 
 def agent_skills_tool(backend: ToolBackend, options: StyleOptions) -> Tool:
-    """Return ``load_skill(skill_id)``."""
 
     def load_skill(run: Run, skill_id: str) -> str:
         try:
@@ -120,7 +119,6 @@ def render_context(
 
 
 def render_context_note(skill_id: str, *notes: str) -> str:
-    """Return the envelope that holds nothing but notes, one a line."""
     lines = "".join(f"  <note>{_escaped(note)}</note>\n" for note in notes)
     return f'<skill_context id="{_escaped(skill_id)}">\n{lines}</skill_context>'
 

@@ -239,7 +239,6 @@ def _read(
 
 
 def _finding_note(finding: Finding) -> str:
-    """Return a finding as a sentence for the reader of the text."""
     line = f", line {finding.line}" if finding.line else ""
     return f"{printable(finding.path, keep='')}{line}: {finding.message}."
 

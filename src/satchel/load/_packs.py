@@ -27,7 +27,6 @@ _SCRIPTS: Final = "scripts"
 
 
 def packs_tool(backend: ToolBackend, options: StyleOptions) -> Tool:
-    """Return ``load_skill(name, reference, script)``."""
 
     def load_skill(
         run: Run, name: str, reference: str | None = None, script: str | None = None
@@ -105,7 +104,6 @@ def _requested_files(
     script: str | None,
     options: StyleOptions,
 ) -> Iterator[tuple[str, str | None]]:
-    """Yield the key of the result and the file that it is for."""
     if options.always_body or (reference is None and script is None):
         yield "body", None
     if reference is not None:

@@ -96,7 +96,6 @@ def offer_find(catalog: Catalog, rendered: Rendered) -> bool:
 
 
 def _find_tool(backend: ToolBackend) -> Tool:
-    """Return ``find_skills(query, k)``: ids and descriptions, best first."""
 
     def find_skills(query: str, k: int = _DEFAULT_HITS) -> dict[str, object]:
         hits = backend.find(query, max(1, min(k, _MAX_HITS)))

@@ -77,7 +77,6 @@ class XmlSpec:
     """
 
     def __init__(self, locations: Mapping[str, str]) -> None:
-        """Take the absolute path of the SKILL.md of each id that is to have one."""
         self._locations = {
             clean_line(id): clean_line(path) for id, path in locations.items()
         }
@@ -112,7 +111,6 @@ class Markdown:
     """
 
     def __init__(self, highlight: str | None = None, role: str | None = None) -> None:
-        """Take the id to mark with ``*``, and the one to name in a first line."""
         self._highlight = highlight
         self._role = role
 

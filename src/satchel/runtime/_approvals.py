@@ -202,7 +202,6 @@ class _Prompt:
 
 
 def reply_of(answer: object) -> Reply:
-    """Return an answer as a `Reply`, its words clean and short."""
     return _parse_answer(answer).reply
 
 
@@ -299,7 +298,6 @@ def question_text(question: Question) -> str:
 
 
 def question_lines(question: Question) -> Iterator[str]:
-    """Yield the lines of `question_text`."""
     skill = _shown(question.skill, MAX_NAME)
     if question.tool:
         tool = _shown(question.tool, MAX_NAME)

@@ -58,7 +58,6 @@ class Authorizer:
         tool: str = "",
         arguments: Mapping[str, object] | None = None,
     ) -> Question:
-        """Return what somebody is asked where this is the decision."""
         return Question(
             decision.action,
             skill.id,

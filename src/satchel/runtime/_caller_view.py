@@ -103,12 +103,9 @@ class CallerView:
     @cached_property
     def without_waiting(self) -> "CallerView":
         """The same, for what reads many skills: it waits for none that is written."""
+        given = self._components, self.settings
         return CallerView(
-            self._components,
-            self.settings,
-            via=self.via,
-            scope=self._scope,
-            wait_for_writer=False,
+            *given, via=self.via, scope=self._scope, wait_for_writer=False
         )
 
     @property

@@ -76,7 +76,6 @@ class Options:
     environ: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        """Check the values that have a fixed set or range."""
         if self.on_conflict is not None:
             check_choices(on_conflict=self.on_conflict)
         if not self.deadline_s > 0:  # so written, NaN is refused too

@@ -68,7 +68,6 @@ class PromptSnapshots:
         return snapshot
 
     def get(self, key: str) -> PromptSnapshot | None:
-        """Return the snapshot of that key, if this process remembers it."""
         return self._by_key.find(key)
 
     def view(

@@ -70,7 +70,11 @@ def parse_state(dumped: Mapping[str, object] | str) -> SavedState:
 
     Fields that are missing are empty; unknown ones are left out.
     """
-    given = _mapping(_parsed(dumped), "the state")
+    try:
+        parsed: object = json.loads(dumped) if isinstance(dumped, str) else dumped
+    except (ValueError, RecursionError) as error:
+        raise StateError(f"it is no JSON: {error}") from None
+    given = _mapping(parsed, "the state")
     version = _count(given, "schema_version", SCHEMA_VERSION)
     if version > SCHEMA_VERSION:
         raise StateError(
@@ -95,15 +99,6 @@ def parse_state(dumped: Mapping[str, object] | str) -> SavedState:
         used=_texts(given, "used"),
         seals=_texts(given, "seals"),
     )
-
-
-def _parsed(dumped: Mapping[str, object] | str) -> object:
-    if not isinstance(dumped, str):
-        return dumped
-    try:
-        return json.loads(dumped)
-    except (ValueError, RecursionError) as error:
-        raise StateError(f"it is no JSON: {error}") from None
 
 
 def _activation(given: Mapping[str, object]) -> Activation:
@@ -193,22 +188,16 @@ class StateSeals:
 
     def add(self, state: SavedState) -> SavedState:
         """Return the state with a seal for every yes in it."""
-        seals = {self._of_grant(grant, state) for grant in state.grants}
-        seals |= {
-            self._of_load(skill)
-            for skill in state.active
-            if self._needs_approval(skill.id)
-        }
-        return replace(state, seals=frozenset(seals))
+        asked = (skill for skill in state.active if self._needs_approval(skill.id))
+        loads = map(self._of_load, asked)
+        grants = (self._of_grant(grant, state) for grant in state.grants)
+        return replace(state, seals=frozenset((*grants, *loads)))
 
     def sealed_grants(self, state: SavedState) -> SavedState:
         """Return the state without the grants that have no seal."""
-        grants = tuple(
-            grant
-            for grant in state.grants
-            if self._of_grant(grant, state) in state.seals
-        )
-        return replace(state, grants=grants)
+        seals = state.seals
+        grants = (g for g in state.grants if self._of_grant(g, state) in seals)
+        return replace(state, grants=tuple(grants))
 
     def sealed_loads(self, state: SavedState) -> SavedState:
         """Return the state without the skills that need a yes and have no seal."""

@@ -7,7 +7,7 @@ from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING, Any, Unpack
 
-from satchel.load import InvokedSkill, TurnCache
+from satchel.load import InvokedSkill, TurnCache, invoke_skill
 from satchel.model import (
     Activation,
     Catalog,
@@ -126,12 +126,7 @@ class Session:
 
         No rule asks anybody, and no tool that is on offer is a framework's own.
         """
-        if self._authorizer.asks:
-            return False
-        registry = self._components.tool_registry
-        tools = [registry.get(name) for name in registry.names]
-        tools += [tool for _, tool in self.settings.always_on.tools()]
-        return all(tool is None or tool.native is None for tool in tools)
+        return not self._authorizer.asks and not self._tools.has_native
 
     @property
     def savings(self) -> Savings:
@@ -328,8 +323,6 @@ class Session:
         Raises:
             SkillError: As for `load`; one that no user may invoke is excluded.
         """
-        from satchel.load import invoke_skill
-
         loaded = self._access.load(skill_id, via="user")
         self._state.activate(loaded.id, loaded.digest, loaded.text)
         names = self._components.manifest_of(loaded).client.arguments
@@ -394,13 +387,12 @@ class Session:
         # own tool is called by the framework: its adapter asks for a permit.
         if tool.native is not None or owner is None:
             return tool
-        name = tool.name
 
         def call(**arguments: object) -> object:
-            return self.call(name, arguments)
+            return self.call(tool.name, arguments)
 
         async def acall(**arguments: object) -> object:
-            return await self.acall(name, arguments)
+            return await self.acall(tool.name, arguments)
 
         # The tool itself coerces the arguments, after the authorization and once.
         handler = acall if tool.is_async else call

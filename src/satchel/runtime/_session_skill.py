@@ -15,10 +15,8 @@ class SessionSkill:
 
     @property
     def instructions(self) -> str:
-        """The catalog section, and what goes with it."""
         return self.session.instructions()
 
     @property
     def tools(self) -> Toolbox | None:
-        """The tools that are open now; None where there are none."""
         return self.session.tools() or None

@@ -88,10 +88,8 @@ class SavedState:
         unloaded = dict(self.unloaded)
         for skill_id, at in other.unloaded.items():
             unloaded[skill_id] = max(at, unloaded.get(skill_id, at))
-        for skill_id, at in tuple(unloaded.items()):
-            if skill_id not in active:
-                continue
-            if active[skill_id].at > at:
+        for skill_id in active.keys() & unloaded:
+            if active[skill_id].at > unloaded[skill_id]:
                 del unloaded[skill_id]
             else:
                 del active[skill_id]
@@ -161,7 +159,6 @@ class SessionState:
             return self._snapshot
 
     def see(self, history: Iterable[SeenMessage]) -> None:
-        """Take the messages of the next model call; see `satchel.Session.see`."""
         visible = read_history(self._settings.style, history)
         with self._lock:
             self._visible = visible
@@ -184,7 +181,6 @@ class SessionState:
             self.activate(loaded.descriptor.id, loaded.digest, loaded.text)
 
     def activate(self, skill_id: str, digest: str, text: str) -> None:
-        """Count a skill as in use, as it is now."""
         tokens = self._components.counter.count(text)
         at = self._components.clock.now()
         with self._lock:

@@ -184,6 +184,13 @@ class SessionTools(ToolBackend):
                 seen.add(tool.name)
                 yield owner, tool
 
+    @property
+    def has_native(self) -> bool:
+        """Whether a framework's own tool is on offer."""
+        tools = [self._registry.get(name) for name in self._registry.names]
+        tools += [tool for _, tool in self.settings.always_on.tools()]
+        return any(tool is not None and tool.native is not None for tool in tools)
+
     def opened_by(self, owner: Descriptor) -> list[Tool]:
         """Return the tools that a skill opens, without those that are denied."""
         tools = self._registry.tools_of(owner).tools
@@ -258,8 +265,7 @@ class SessionTools(ToolBackend):
 
     def _packs(self, ids: Iterable[str]) -> list[Descriptor]:
         """Return those of these skills that may be loaded, listed or not."""
-        packs = map(self._access.loadable, ids)
-        return [pack for pack in packs if pack is not None]
+        return [pack for id in ids if (pack := self._access.loadable(id)) is not None]
 
     def _brought_by(self, ids: Iterable[str]) -> Iterator[tuple[Descriptor, Tool]]:
         """Yield the tools of these packs, denied ones too."""
@@ -271,7 +277,6 @@ class SessionTools(ToolBackend):
         return self._authorizer.may("tool", owner, tool)
 
     def _of_style(self) -> Toolbox:
-        """Return the style's tools, made once for each snapshot."""
         snapshot, always_on = self._state.snapshot, self.settings.always_on
         even_empty = bool(snapshot.catalog.entries) or any(
             pack.resources and pack.model_invocable

@@ -38,7 +38,6 @@ class SkillLibrary:
     _components: Components
 
     def __str__(self) -> str:
-        """Return a summary: how many, from where, what is wrong, what to do."""
         from satchel.runtime._findings import summary
 
         return summary(self.registry, self._components.library_findings())

@@ -31,8 +31,6 @@ class SkillTools:
 
 @dataclass(frozen=True, slots=True)
 class _RegisteredTool:
-    """A tool, and the skill that brought it, if one did."""
-
     tool: Tool
     skill: str | None = None
 
@@ -82,7 +80,6 @@ class ToolRegistry:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name on offer, in the order in which they were offered."""
         return tuple(self._offers)
 
     def get(self, name: str) -> Tool | None:

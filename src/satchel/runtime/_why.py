@@ -37,7 +37,6 @@ class Why:
     path: str = ""
 
     def __str__(self) -> str:
-        """Return a line, and the fix on a second one where there is one."""
         fix = f"\n  fix: {self.fix}" if self.fix else ""
         return f"{self.name}: {self.stage}: {self.message}{fix}"
 
@@ -65,40 +64,27 @@ def why(
         return _listed(name, entry.origin.location, prompt)
     conflict = catalog.conflict_of(name)
     if conflict is not None:
-        return Why(
-            name,
-            "conflict",
-            f"{conflict.places} claim this id",
-            conflict.fix,
-            conflict.owners[0].origin.location,
-        )
-    excluded = next(
-        (entry for entry in catalog.excluded if _has_name(entry, name)), None
-    )
-    if excluded is not None:
-        return _excluded(name, excluded, exacting=exacting)
+        path = conflict.owners[0].origin.location
+        claim = f"{conflict.places} claim this id"
+        return Why(name, "conflict", claim, conflict.fix, path)
+    for excluded in catalog.excluded:
+        if _has_name(excluded, name):
+            return _excluded(name, excluded, exacting=exacting)
     return _unknown(catalog, name)
 
 
 def _listed(name: str, path: str, prompt: Rendered) -> Why:
+    tokens = f"{prompt.budget_tokens} tokens"
     if name in prompt.left_out:
-        return Why(
-            name,
-            "budget",
-            f"the catalog does not fit {prompt.budget_tokens} tokens; this one is cut",
-            "raise budget_tokens, or let the model search",
-            path,
-        )
+        why = f"the catalog does not fit {tokens}; this one is cut"
+        fix = "raise budget_tokens, or let the model search"
+        return Why(name, "budget", why, fix, path)
     if name in prompt.names_only or name in prompt.shortened:
         is_bare = name in prompt.names_only
         how = "only its name" if is_bare else "a shortened description"
-        return Why(
-            name,
-            "budget",
-            f"it is listed with {how}, for {prompt.budget_tokens} tokens",
-            "raise budget_tokens, or shorten descriptions",
-            path,
-        )
+        why = f"it is listed with {how}, for {tokens}"
+        fix = "raise budget_tokens, or shorten descriptions"
+        return Why(name, "budget", why, fix, path)
     return Why(name, "listed", "it is in the prompt, whole", path=path)
 
 
@@ -122,19 +108,12 @@ def _unknown(catalog: Catalog, name: str) -> Why:
             return Why(name, "path", str(finding), finding.fix, finding.path)
     for state in catalog.sources:
         if state.stale:
-            return Why(
-                name,
-                "source",
-                f"source {state.label!r} did not answer ({state.error})",
-                "see `satchel doctor`; sync again when it is back",
-            )
+            away = f"source {state.label!r} did not answer ({state.error})"
+            fix = "see `satchel doctor`; sync again when it is back"
+            return Why(name, "source", away, fix)
     from satchel.text import nearest
 
     close = nearest(name, [entry.id for entry in catalog.entries], 3)
     looked = ", ".join(state.label for state in catalog.sources) or "no source"
-    return Why(
-        name,
-        "path",
-        f"no pack of this name in {looked}",
-        f"did you mean {', '.join(close)}?" if close else "add its folder as a source",
-    )
+    fix = f"did you mean {', '.join(close)}?" if close else "add its folder as a source"
+    return Why(name, "path", f"no pack of this name in {looked}", fix)

@@ -74,7 +74,6 @@ class FtsRanker:
     """
 
     def __init__(self) -> None:
-        """Build nothing before the first query."""
         self._lock = threading.Lock()
         self._catalog: CatalogView | None = None
         self._index: sqlite3.Connection | None = None

@@ -23,6 +23,10 @@ TWO = "fix 'the bug'"
         ("$0", '"a b" c', "a b"),
         ("$0|$1", r"a\ b c", "a b|c"),
         ("$0|$1", "", "$0|$1"),
+        ("Do it.\n", "now", "Do it.\n\nARGUMENTS: now"),
+        ("", "now", "ARGUMENTS: now"),
+        ("Do it.\n", " ", "Do it.\n"),
+        (r"Print \$0.", "now", "Print $0.\n\nARGUMENTS: now"),
     ],
 )
 def test_arguments_are_filled_in(body: str, arguments: str, expected: str) -> None:
@@ -47,31 +51,13 @@ def test_names_stand_for_words_in_order(body: str, expected: str) -> None:
     assert fill_arguments(body, "12 main 7", names=names).text == expected
 
 
-@pytest.mark.parametrize(
-    ("body", "arguments", "expected"),
-    [
-        ("Do it.\n", "now", "Do it.\n\nARGUMENTS: now"),
-        ("", "now", "ARGUMENTS: now"),
-        ("Do it.\n", " ", "Do it.\n"),
-        (r"Print \$0.", "now", "Print $0.\n\nARGUMENTS: now"),
-    ],
-)
-def test_arguments_that_are_not_used_stand_behind_the_body(
-    body: str, arguments: str, expected: str
-) -> None:
-    assert fill_arguments(body, arguments).text == expected
-
-
 @pytest.mark.parametrize("arguments", ["it's broken", 'say "no', "a \\"])
 def test_odd_quotes_are_split_at_blanks_and_said(arguments: str) -> None:
     found = fill_arguments("$0", arguments)
 
     assert found.text == arguments.split(maxsplit=1)[0]
     assert found.notes == ("the quotes in the arguments do not match; split at blanks",)
-
-
-def test_odd_quotes_do_not_matter_where_no_word_is_asked_for() -> None:
-    assert fill_arguments("$ARGUMENTS", "it's").notes == ()
+    assert fill_arguments("$ARGUMENTS", arguments).notes == ()
 
 
 def test_the_folder_and_the_session_are_filled_in() -> None:

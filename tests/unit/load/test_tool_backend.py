@@ -135,7 +135,7 @@ def _text(result: Any) -> str:  # noqa: ANN401 - JSON
     return str(result.get("body") or result.get("instructions"))
 
 
-def test_a_file_is_never_filled_in() -> None:
+def test_a_file_is_never_filled_in_and_a_shown_root_is_named() -> None:
     answers = {"folder": lambda _: "/staged"}
     in_packs = call("packs", answers=answers, reference="a.md")
 
@@ -143,8 +143,6 @@ def test_a_file_is_never_filled_in() -> None:
     assert "notes" not in in_packs
     assert call("references", answers=answers, reference="a.md") == "# A ${SKILL_DIR}\n"
 
-
-def test_where_the_root_is_shown_paths_are_relative_to_it() -> None:
     loaded = load(fake().catalog(), Request("pdf"))
 
     text = render_context(loaded, replace(EXTENDED, show_root=True))
@@ -166,10 +164,7 @@ def test_notes_are_added_behind_the_others(style: Style) -> None:
 @pytest.mark.parametrize(
     ("style", "expected"),
     [
-        (
-            "agent-skills",
-            INSTEAD,
-        ),
+        ("agent-skills", INSTEAD),
         (
             "packs",
             {
@@ -230,11 +225,7 @@ def test_a_note_may_stand_in_place_of_a_file(
 @pytest.mark.parametrize(
     ("style", "arguments", "expected"),
     [
-        (
-            "agent-skills",
-            {},
-            MISS,
-        ),
+        ("agent-skills", {}, MISS),
         ("packs", {}, "skill 'x' not found"),
         (
             "references",

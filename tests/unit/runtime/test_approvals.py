@@ -64,6 +64,7 @@ def test_without_anybody_to_ask_nothing_is_done(way: Callable[..., None]) -> Non
     assert caught.value.args[:3] == GRANT
 
 
+@pytest.mark.row("T08")
 @both
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize("answer", [True, "yes_once"])
@@ -99,7 +100,9 @@ def test_a_yes_for_the_session_covers_other_arguments(
     assert not approvals.is_granted(Question("load", "refunds", "refund"))
 
 
+@pytest.mark.row("F29")
 @both
+@pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
@@ -111,33 +114,25 @@ def test_a_yes_for_the_session_covers_other_arguments(
         ("YES_ONCE", "str"),
         (["yes_once"], "list"),
         (ValueError("x"), "ValueError"),
+        (SystemExit(3), "SystemExit"),
     ],
 )
 def test_anything_but_a_clear_yes_is_no(
-    answer: object, why: str, way: Callable[..., None]
+    answer: object, why: str, is_async: bool, way: Callable[..., None]
 ) -> None:
-    with pytest.raises(ApprovalDeclinedError) as caught:
-        way(of(Asked(answer)))
+    """It is not kept, so that it may be asked again."""
+    asked = Asked(answer, True)
+    approvals = of(asked.later if is_async else asked)
+
+    with pytest.raises(ApprovalDeclinedError, match="declined") as caught:
+        way(approvals)
+    way(approvals)
 
     assert why in caught.value.reason
 
 
-def test_an_async_approver_that_raises_has_said_no() -> None:
-    with pytest.raises(ApprovalDeclinedError, match="declined"):
-        settle(of(Asked(ValueError()).later))
-
-
 @both
-def test_a_no_is_asked_again(way: Callable[..., None]) -> None:
-    approvals = of(Asked("no", "yes_once"))
-
-    with pytest.raises(ApprovalDeclinedError):
-        way(approvals)
-    way(approvals)
-
-
-@both
-def test_the_frameworks_answer_holds_for_this_call_alone(
+def test_the_frameworks_answer_holds_for_this_call_alone_and_its_no_before_a_grant(
     way: Callable[..., None],
 ) -> None:
     approvals = Approvals()
@@ -148,9 +143,6 @@ def test_the_frameworks_answer_holds_for_this_call_alone(
     with pytest.raises(ApprovalDeclinedError):
         way(approvals, False)
 
-
-@both
-def test_the_frameworks_no_goes_before_a_grant(way: Callable[..., None]) -> None:
     approvals = Approvals(grants=[GRANT])
 
     way(approvals)
@@ -268,16 +260,6 @@ def test_equal_calls_of_tasks_are_asked_one_by_one(
     assert most <= 1
 
 
-@pytest.mark.row("T08")
-@both
-def test_one_yes_of_two_is_for_one_of_two_equal_calls(way: Callable[..., None]) -> None:
-    approvals = of(Asked("yes_once", "no"))
-
-    way(approvals)
-    with pytest.raises(ApprovalDeclinedError):
-        way(approvals)
-
-
 @pytest.mark.row("T08", "F24")
 @both
 def test_the_words_of_a_no_are_kept_clean_and_short(way: Callable[..., None]) -> None:
@@ -316,20 +298,6 @@ def test_a_reply_that_could_mean_anything_is_refused(
 
 
 @pytest.mark.row("F29")
-@both
-@pytest.mark.parametrize("is_async", [False, True])
-def test_an_approver_that_exits_has_said_no(
-    is_async: bool, way: Callable[..., None]
-) -> None:
-    asked = Asked(SystemExit(3))
-
-    with pytest.raises(ApprovalDeclinedError) as caught:
-        way(of(asked.later if is_async else asked))
-
-    assert "SystemExit" in caught.value.reason
-
-
-@pytest.mark.row("F29")
 def test_arguments_that_cannot_be_compared_are_asked_about() -> None:
     deep: list[object] = []
     for _ in range(100_000):
@@ -344,13 +312,11 @@ def test_arguments_that_cannot_be_compared_are_asked_about() -> None:
 def test_other_arguments_are_another_question() -> None:
     """A yes to five cents is none to nine hundred."""
     asked = Asked(True, True)
-    approvals = of(asked.later)
+    ask = of(asked.later).arequire_yes
     other = Question(*GRANT, arguments={"cents": 900})  # type: ignore[arg-type]
 
     async def main() -> None:
-        await asyncio.gather(
-            approvals.arequire_yes(REFUND), approvals.arequire_yes(other)
-        )
+        await asyncio.gather(ask(REFUND), ask(other))
 
     asyncio.run(main())
 
@@ -425,18 +391,14 @@ def test_an_async_approver_is_refused_where_it_would_block_its_loop() -> None:
         assert "use acall" in caught.value.reason
         await approvals.arequire_yes(REFUND)
 
-    asyncio.run(main())
-
-    assert len(asked.questions) == 1
-
-
-def test_an_awaitable_that_is_no_coroutine_is_refused_there_too() -> None:
-    async def main() -> None:
+        # Nor does an awaitable that is no coroutine.
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         with pytest.raises(ApprovalNeededError):
             of(lambda _: future).require_yes(REFUND)
 
     asyncio.run(main())
+
+    assert len(asked.questions) == 1
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
@@ -474,15 +436,6 @@ def test_an_approver_keeps_the_event_loop_of_the_thread() -> None:
     finally:
         asyncio.set_event_loop(None)
         loop.close()
-
-
-def test_two_conversations_share_no_grant() -> None:
-    first, second = of(Asked("yes_in_session")), Approvals()
-
-    settle(first)
-
-    with pytest.raises(ApprovalNeededError):
-        settle(second)
 
 
 def test_any_callable_can_answer() -> None:

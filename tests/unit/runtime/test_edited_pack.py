@@ -184,22 +184,7 @@ def test_a_manifest_of_bytes_is_of_one_state_of_the_pack(library: Path) -> None:
 
 
 @pytest.mark.row("F04", "T05")
-def test_a_model_is_not_told_to_load_again_what_it_just_loaded(library: Path) -> None:
-    with Satchel(library) as skills:
-        session = skills.session()
-        session.tools()
-        write(library, "sql", "# Two\n")
-
-        assert "load it again" not in str(
-            session.call("load_skill", {"skill_id": "sql"})
-        )
-        write(library, "sql", "# Three\n")
-        skills.sync()
-        assert "load it again" in str(session.call("load_skill", {"skill_id": "pdf"}))
-
-
-@pytest.mark.row("F04", "T05")
-def test_an_edited_pack_is_one_event_and_one_question(library: Path) -> None:
+def test_an_edited_pack_is_one_event_one_question_and_no_news(library: Path) -> None:
     sink, asked = ListSink(), []
 
     def approve(question: Question) -> bool:
@@ -213,6 +198,17 @@ def test_an_edited_pack_is_one_event_and_one_question(library: Path) -> None:
 
     assert [(e.name, e.error) for e in sink.events] == [("sql", None)]
     assert asked == ["sql"]
+
+    with Satchel(library) as skills:
+        session = skills.session()
+        session.tools()
+        write(library, "sql", "# Four\n")
+
+        again = session.call("load_skill", {"skill_id": "sql"})
+        assert "load it again" not in str(again)
+        write(library, "sql", "# Three\n")
+        skills.sync()
+        assert "load it again" in str(session.call("load_skill", {"skill_id": "pdf"}))
 
 
 class Counting(LocalSource):
@@ -462,16 +458,15 @@ def test_an_edit_of_equal_size_and_time_is_seen_in_the_manifest(
 
 
 @pytest.mark.row("F04", "T05")
-def test_a_source_that_looks_seldom_looks_for_an_edited_pack(library: Path) -> None:
+def test_a_source_that_looks_seldom_or_cannot_look_at_one_pack_is_asked_again(
+    library: Path,
+) -> None:
     with Satchel(sources.cached(LocalSource(library), ttl_s=1e9)) as skills:
         write(library, "sql", "# Two\n")
         assert skills.load("sql").body == "# Two\n"
         (library / "sql/references/a.md").write_text("Other\n")
         assert skills.load("sql", "a.md").text == "Other\n"
 
-
-@pytest.mark.row("F04", "T05")
-def test_a_source_without_a_look_at_one_pack_is_scanned() -> None:
     source = FakeSource("s", {"a": {"SKILL.md": pack("a"), "references/r.md": "x"}})
     with Satchel(source) as skills:
         source.packs["a"]["SKILL.md"] = pack("a", body="# Two\n")

@@ -158,7 +158,9 @@ def test_a_log_line_holds_no_control_character(
 
 
 @pytest.mark.row("F10", "T04")
-def test_an_id_whose_source_is_away_is_not_called_unknown() -> None:
+def test_an_id_whose_source_is_away_is_not_called_unknown_until_it_has_answered() -> (
+    None
+):
     skills = Satchel(FakeSource("here", GOOD), gone())
 
     assert skills.load("good").id == "good"
@@ -167,15 +169,11 @@ def test_an_id_whose_source_is_away_is_not_called_unknown() -> None:
             act("other")
         assert caught.value.name == "gone"
 
-
-@pytest.mark.row("T04")
-def test_a_source_that_has_answered_once_is_believed() -> None:
-    """What it did not have then is not there; what it had is listed."""
+    # What a source did not have when it answered is not there; what it had is listed.
     source = FakeSource("s", GOOD)
     skills = Satchel(source)
     source.failure = ZeroDivisionError("oops")
     skills.sync()
-
     with pytest.raises(SkillNotFoundError):
         skills.load("other")
     assert "good" in skills.catalog

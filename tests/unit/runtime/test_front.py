@@ -280,6 +280,7 @@ def test_sources_may_come_as_a_list_and_skills_in_code_next_to_them(
     )
     skills = Satchel(library, refunds)
 
+    assert skills._components.skills == (refunds,)
     assert "refunds" in skills.catalog
     assert "Check first." in skills.load("refunds").text
 

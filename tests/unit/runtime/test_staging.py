@@ -53,7 +53,8 @@ def held(folder: str | Path) -> dict[str, bytes]:
 
 @pytest.mark.row("E23")
 def test_the_copy_holds_the_listed_files_and_no_other(stager: LocalStager) -> None:
-    """What the pack holds besides is not there."""
+    """Its scripts can be run by their interpreter, as an agent's own shell does."""
+    assert not Path(str(stager._root)).exists()  # nothing is written before that
     one = open_skills()
     catalog = one.catalog()
     one.files_["scripts/later.py"] = b"not listed"
@@ -65,14 +66,9 @@ def test_the_copy_holds_the_listed_files_and_no_other(stager: LocalStager) -> No
     assert Path(found.folder).is_absolute()
     assert held(found.folder) == FILES
 
-
-@pytest.mark.row("E23")
-def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
-    root = tmp_path / "copies"
-
-    LocalStager(root)
-
-    assert not root.exists()
+    command = [sys.executable, f"{found.folder}/scripts/fill.py"]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    assert done.stdout == "done\n"
 
 
 @POSIX
@@ -87,31 +83,15 @@ def test_the_copy_is_private_readable_and_cannot_be_run(stager: LocalStager) -> 
     assert modes(*(folder / path for path in FILES)) == [0o444] * 3
 
 
-def test_a_script_can_be_run_by_its_interpreter(stager: LocalStager) -> None:
-    """This is what an agent's own shell does with it."""
-    folder = staged(open_skills(), stager).folder
-
-    done = subprocess.run(
-        [sys.executable, f"{folder}/scripts/fill.py"],
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-
-    assert done.stdout == "done\n"
-
-
-def test_equal_files_are_copied_once(stager: LocalStager) -> None:
+def test_equal_files_are_copied_once_and_any_that_changes_to_another_folder(
+    stager: LocalStager,
+) -> None:
     first = staged(open_skills(), stager).folder
     inode = Path(first, "SKILL.md").stat().st_ino
 
     assert staged(open_skills(), stager).folder == first
     assert Path(first, "SKILL.md").stat().st_ino == inode
 
-
-def test_any_file_that_changes_makes_another_folder(stager: LocalStager) -> None:
-    """Not only SKILL.md counts."""
-    first = staged(open_skills(), stager).folder
     changed = open_skills()
     changed.files_["scripts/fill.py"] = b"print('new')\n"
 
@@ -219,15 +199,11 @@ def test_a_stager_that_fails_is_a_note_without_paths(
     assert found.folder == ""
     assert found.notes == (f"The files of this skill were not staged: {reason}.",)
 
-
-def test_who_asks_for_the_folder_itself_gets_the_error() -> None:
     catalog = open_skills().catalog()
-
-    with pytest.raises(NotStagedError, match="'pdf' were not staged: RuntimeError"):
+    with pytest.raises(NotStagedError, match=f"'pdf' were not staged: {reason}"):
+        # Who asks for the folder itself gets the error.
         stage_files(
-            Failing(RuntimeError()),
-            lambda request: load(catalog, request),
-            catalog.entries[0],
+            Failing(error), lambda request: load(catalog, request), catalog.entries[0]
         )
 
 
@@ -297,7 +273,7 @@ def test_a_folders_name_is_good_on_every_system(
     assert Path(stager.stage(skill_id, digest, {"a": b""})).name == expected
 
 
-def test_a_temporary_root_goes_with_close() -> None:
+def test_a_temporary_root_goes_with_close_and_a_named_one_stays(tmp_path: Path) -> None:
     stager = LocalStager()
     root = Path(staged(open_skills(), stager).folder).parent
 
@@ -309,14 +285,17 @@ def test_a_temporary_root_goes_with_close() -> None:
     assert held(again) == FILES
     stager.close()
 
+    named = LocalStager(str(tmp_path / "a/b"))
+    folder = staged(open_skills(), named).folder
+    named.close()
+    assert held(folder) == FILES
 
-def test_a_root_that_was_named_stays(tmp_path: Path) -> None:
-    stager = LocalStager(str(tmp_path / "a/b"))
-    folder = staged(open_skills(), stager).folder
+    root = Path(staged(open_skills(), stager).folder).parent
+    root.rename(tmp_path / "aside")
 
     stager.close()
 
-    assert held(folder) == FILES
+    assert not root.exists()
 
 
 END = """
@@ -359,16 +338,6 @@ def test_another_process_may_be_quicker(tmp_path: Path) -> None:
     assert held(folder) == FILES
     assert (folder / "SKILL.md").stat().st_ino == files.inode
     assert [path.name for path in tmp_path.iterdir()] == ["x-1"]
-
-
-def test_a_temporary_root_may_be_gone_already(tmp_path: Path) -> None:
-    stager = LocalStager()
-    root = Path(staged(open_skills(), stager).folder).parent
-    root.rename(tmp_path / "aside")
-
-    stager.close()
-
-    assert not root.exists()
 
 
 def test_many_threads_get_one_whole_copy(tmp_path: Path) -> None:

@@ -111,15 +111,12 @@ def test_what_may_not_be_read_is_not_staged(
 
 
 @pytest.mark.row("E29")
-def test_an_application_may_ask_for_the_folder() -> None:
+def test_what_a_user_types_is_never_filled_in_and_the_folder_can_be_asked_for() -> None:
     folder = Path(str(Satchel(source()).session().stage("pdf")))
 
     assert (folder / "scripts/a.py").read_text() == "print(1)\n"
     assert re.fullmatch(r"pdf-[0-9a-f]{12}", folder.name)
 
-
-def test_what_a_user_types_is_never_filled_in() -> None:
-    """The body's placeholder is, once."""
     session = Satchel(source()).session(stage=Uploads())
 
     text = str(session.invoke("pdf", "${SKILL_DIR} $0"))

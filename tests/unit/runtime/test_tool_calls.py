@@ -91,35 +91,27 @@ def code(result: Any) -> str:  # noqa: ANN401 - any result
     return result["error"]["code"] if isinstance(result, dict) else "done"
 
 
-@pytest.mark.row("F20", "T08")
+@pytest.mark.row("E25", "F20", "T08")
 @pytest.mark.parametrize("how", ["tasks", "threads"])
 @pytest.mark.parametrize("yeses", [0, 1, 3, 5])
 def test_equal_calls_at_once_are_paid_as_often_as_somebody_said_yes(
     how: str, yeses: int
 ) -> None:
+    """But for a yes for the session, which is for other arguments too."""
     answers = iter([True] * yeses + [False] * 5)
     till, person = Till(), Person(lambda _: next(answers))
     session = open_till(till, approve=person)
 
     results = run(session, how, 5, PAY)
+    person.answer = "yes_in_session"
+    run(session, how, 3, PAY)
+    run(session, how, 1, {"order": "B-2", "cents": 5})
 
-    assert len(till.paid) == yeses
-    assert len(person.questions) == 5
+    assert len(till.paid) == yeses + 4
+    assert len(person.questions) == 6
     assert sorted(map(code, results)) == (
         ["approval-declined"] * (5 - yeses) + ["done"] * yeses
     )
-
-
-@pytest.mark.row("T08", "E25")
-@pytest.mark.parametrize("how", ["tasks", "threads"])
-def test_a_yes_for_the_session_is_what_it_says(how: str) -> None:
-    till, person = Till(), Person("yes_in_session")
-    session = open_till(till, approve=person)
-
-    run(session, how, 5, PAY)
-    run(session, how, 1, {"order": "B-2", "cents": 5})
-
-    assert (len(till.paid), len(person.questions)) == (6, 1)
 
 
 @pytest.mark.row("T08", "F24")
@@ -184,19 +176,9 @@ def test_edited_arguments_are_those_that_are_used(
 
 
 @pytest.mark.row("T08")
-def test_edited_arguments_are_checked_like_others() -> None:
-    till = Till()
-    session = open_till(till)
-    edited = Reply("yes_once", arguments={"order": "A-1"})
-
-    assert code(session.call("pay", PAY, approved=edited)) == "bad-tool-call"
-    assert till.paid == []
-
-
-@pytest.mark.row("T08")
 def test_nobody_is_asked_about_a_call_that_cannot_be_made() -> None:
-    person = Person(True)
-    session = open_till(Till(), approve=person)
+    till, person = Till(), Person(True)
+    session = open_till(till, approve=person)
 
     for arguments in ({}, {"order": 5, "cents": 5}, {**PAY, "extra": 1}, "[]", "{"):
         result = session.call("pay", arguments)
@@ -205,6 +187,10 @@ def test_nobody_is_asked_about_a_call_that_cannot_be_made() -> None:
         assert session.question("pay", arguments) is None
 
     assert person.questions == []
+
+    edited = Reply("yes_once", arguments={"order": "A-1"})
+    assert code(session.call("pay", PAY, approved=edited)) == "bad-tool-call"
+    assert till.paid == []
 
 
 @pytest.mark.row("T08", "F20")
@@ -276,15 +262,10 @@ def test_there_is_no_question_where_nobody_has_to_be_asked() -> None:
     ):
         assert session.question(name, arguments) is None  # type: ignore[arg-type]
 
-
-@pytest.mark.row("T08")
-def test_an_answer_about_a_read_is_none_about_a_load() -> None:
-    """Where one call is both, a yes for the session is for what the person read."""
+    # Where one call is a read and a load, a yes is for what the person read.
     session = open_till(Till(), ask("wages"))
-    arguments = {"skill_id": "wages", "path": "SKILL.md"}
-
-    text = session.call("read_skill_file", arguments, approved="yes_in_session")
-
+    both = {"skill_id": "wages", "path": "SKILL.md"}
+    text = session.call("read_skill_file", both, approved="yes_in_session")
     assert "# Do" in str(text)
     assert session.decide("load_skill", {"skill_id": "wages"}).verdict == "ask"
 

@@ -11,7 +11,6 @@ from satchel import Satchel, Skill, SkillDescriptor, SkillRegistry
 from satchel.agent import BaseSkill
 from satchel.errors import DuplicateToolError, ToolError
 from satchel.model import Catalog, Descriptor, Excluded, ExclusionReason, Origin
-from satchel.runtime._inputs import open_inputs
 from satchel.runtime._tool_registry import ToolRegistry
 from satchel.tools import Tool, Toolbox
 from tests.fakes import in_threads
@@ -339,12 +338,6 @@ def test_offers_may_be_added_by_many_threads() -> None:
     in_threads(offers.add, tools)
 
     assert sorted(offers.names) == sorted(each.name for each in tools)
-
-
-def test_opening_keeps_the_skills_that_were_made_in_code() -> None:
-    one, two = (Skill(name, description="Use it.") for name in ("one", "two"))
-
-    assert open_inputs((one, [two])).skills == (one, two)
 
 
 @pytest.mark.row("A38")
