@@ -17,9 +17,6 @@ from tests.unit.compat.templates import write_template
 quiet = pytest.mark.filterwarnings("ignore:role ")
 
 
-# --- the template's file ---
-
-
 @pytest.mark.row("C21", "C54")
 @pytest.mark.parametrize(
     ("data", "text", "codes"),
@@ -79,16 +76,6 @@ def test_what_is_no_template_is_refused_and_reported(kind: str, tmp_path: Path) 
         assert "skill_md_bytes = 1,000" in resolved.findings[0].message
 
 
-@quiet
-def test_a_link_to_the_whole_folder_is_followed(tmp_path: Path) -> None:
-    """As the folder of packs may be one: the caller has named it."""
-    write_template(tmp_path / "shared", "qa", "Test.")
-    (tmp_path / "templates").mkdir()
-    (tmp_path / "templates/roles").symlink_to(tmp_path / "shared/roles")
-
-    assert str(resolve_role_prompt("qa", tmp_path / "templates")) == "Test."
-
-
 @pytest.mark.row("C54", "E17")
 def test_the_renderer_alone(tmp_path: Path) -> None:
     write_template(tmp_path, "qa", "{{A}}!`echo 1`")
@@ -105,9 +92,6 @@ def test_the_renderer_alone(tmp_path: Path) -> None:
         render_role_prompt("bin", {}, templates_dir=roles)
     with pytest.raises(InvalidRoleError):
         render_role_prompt("../x", {}, templates_dir=roles)
-
-
-# --- commands ---
 
 
 @pytest.mark.row("G24", "E17")
@@ -134,16 +118,16 @@ def test_commands_run_only_when_asked_for(tmp_path: Path) -> None:
 @pytest.mark.row("C21", "E01")
 @quiet
 def test_what_a_template_hides_is_reported_and_stays(tmp_path: Path) -> None:
-    file = write_template(tmp_path, "qa", "Test.\nAll\u200b of \u202eit.\n")
-
+    """Also behind a link to the whole folder, which the caller has named."""
+    text = "Test.\nAll\u200b of \u202eit.\n"
+    write_template(tmp_path / "shared", "qa", text)
+    (tmp_path / "roles").symlink_to(tmp_path / "shared/roles")
     resolved = resolve_role_prompt("qa", tmp_path)
 
-    assert resolved.body == "Test.\nAll\u200b of \u202eit.\n"
-    expected = [f for f in resolved.findings if f.code == "hidden-text"]
-    assert {(f.path, f.line) for f in expected} == {(str(file), 2)}
-
-
-# --- a renderer of the caller's ---
+    assert resolved.body == text
+    hidden = [f for f in resolved.findings if f.code == "hidden-text"]
+    file = f"{tmp_path}/roles/qa/system_prompt.md"
+    assert {(f.path, f.line) for f in hidden} == {(file, 2)}
 
 
 @pytest.mark.row("C21")
@@ -157,30 +141,32 @@ def test_a_renderer_may_be_given(tmp_path: Path) -> None:
         return "mine !`echo`"
 
     resolved = resolve_role_prompt(
-        "qa", tmp_path, context={"A": 1}, legacy_renderer=render
+        "qa", tmp_path, context={"A": 1, "B": None}, legacy_renderer=render
     )
 
     assert (resolved.source, resolved.body) == ("legacy", "mine !`echo`")
-    assert seen == [("qa", {"A": "1"}, tmp_path / "roles")]
+    assert seen == [("qa", {"A": "1", "B": ""}, tmp_path / "roles")]
 
 
-@pytest.mark.row("C21")
-@quiet
-def test_a_renderer_is_given_none_as_the_own_one_writes_it(tmp_path: Path) -> None:
-    def render(role: str, context: dict[str, str], /, *, templates_dir: Path) -> str:
-        return repr(context)
-
-    resolved = resolve_role_prompt(
-        "qa", tmp_path, context={"A": None}, legacy_renderer=render
-    )
-
-    assert resolved.body == "{'A': ''}"
+class MuteError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
 
 
 @pytest.mark.row("C21", "C22")
-@pytest.mark.parametrize("result", [None, b"bytes", ValueError("no\x1b[31m luck")])
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (None, "returned NoneType, not text"),
+        (b"bytes", "returned bytes, not text"),
+        (ValueError("no\x1b[31m luck"), "raised ValueError: no"),
+        (MuteError(), "raised MuteError; it was"),
+        (ValueError("x" * 100_000), "raised ValueError: xxx"),
+    ],
+    ids=["none", "bytes", "error", "mute", "long"],
+)
 def test_a_renderer_that_fails_is_passed_over(
-    result: object, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    result: object, message: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "roles").mkdir()
 
@@ -192,44 +178,24 @@ def test_a_renderer_that_fails_is_passed_over(
     resolved = resolve_role_prompt("qa", tmp_path, legacy_renderer=render)
 
     assert resolved.body == "You are a qa specialist."
-    assert [(f.code, f.severity) for f in resolved.findings] == [
-        ("renderer-failed", "warning")
-    ]
+    (finding,) = resolved.findings
+    assert (finding.code, finding.severity) == ("renderer-failed", "warning")
+    assert finding.message.startswith(f"the legacy renderer {message}")
+    assert len(finding.message) < 1_000
     assert len(caplog.messages) == 1
     assert "\x1b" not in caplog.text
-
-
-@pytest.mark.row("C21", "C22")
-def test_an_error_that_cannot_be_reported_is_passed_over_too(tmp_path: Path) -> None:
-    class MuteError(Exception):
-        def __str__(self) -> str:
-            raise RuntimeError
-
-    def render(role: str, context: dict[str, str], /, *, templates_dir: Path) -> object:
-        raise (MuteError if role == "qa" else ValueError("x" * 100_000))
-
-    mute, long = (
-        resolve_role_prompt(role, tmp_path, legacy_renderer=render).findings[0].message
-        for role in ("qa", "vp")
-    )
-
-    assert mute.startswith("the legacy renderer raised MuteError; it was")
-    assert "ValueError: xxx" in long
-    assert len(long) < 1_000
-
-
-# --- the deprecation ---
 
 
 @pytest.mark.row("C55")
 def test_the_warning_is_given_once_a_role_at_the_callers_line(tmp_path: Path) -> None:
     for role in ("qa", "vp"):
         write_template(tmp_path, role, "Text.")
+    resolver = RoleResolver(tmp_path)
 
     with warnings.catch_warnings(record=True, action="always") as expected:
         for _ in range(3):
             resolve_role_prompt("qa", tmp_path)
-            resolve_role_prompt("vp", tmp_path)
+            resolver.resolve("vp")
         line = inspect.currentframe().f_lineno - 2  # type: ignore[union-attr]
 
     assert [(item.filename, item.lineno) for item in expected] == [
@@ -242,18 +208,6 @@ def test_the_warning_is_given_once_a_role_at_the_callers_line(tmp_path: Path) ->
         "longer read from 0.3 on; make a pack of it: "
         f"satchel convert {tmp_path}/roles/qa"
     )
-
-
-@pytest.mark.row("C55")
-def test_a_resolver_warns_at_the_callers_line_too(tmp_path: Path) -> None:
-    write_template(tmp_path, "qa", "Text.")
-    resolver = RoleResolver(tmp_path)
-
-    with warnings.catch_warnings(record=True, action="always") as expected:
-        resolver.resolve("qa")
-        line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
-
-    assert [(item.filename, item.lineno) for item in expected] == [(__file__, line)]
 
 
 @pytest.mark.row("C55")
@@ -270,7 +224,7 @@ def test_a_warning_that_is_an_error_is_one_every_time(tmp_path: Path) -> None:
 
 @pytest.mark.row("C55")
 def test_templates_go_two_minor_versions_later_and_not_before() -> None:
-    """In the version named, this fails: then the legacy path is taken out."""
+    """In the version named, this fails: then the legacy path is removed."""
     now = tuple(map(int, version("satchel").split(".")[:2]))
 
     assert (DEPRECATED_IN[0], DEPRECATED_IN[1] + 2) == REMOVED_IN

@@ -2,9 +2,10 @@
 
 import asyncio
 import inspect
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from satchel import (
     SkillNotFoundError,
     load_skill,
 )
+from satchel.compat import _registry as default
 from satchel.errors import ReferenceNotAllowedError
 from satchel.usage import ListSink
 from tests.fakes import FakeSource
@@ -46,79 +48,63 @@ def templates(tmp_path: Path) -> Path:
     return tmp_path / "skills"
 
 
-@pytest.fixture
-def loader(templates: Path) -> SkillLoader:
-    return SkillLoader([LocalDirSkillSource(templates)], include_plugins=False)
+def load_all(templates: Path, *more: object) -> SkillLoader:
+    sources: list[Any] = [LocalDirSkillSource(templates), *more]
+    return SkillLoader(sources, include_plugins=False)
 
 
-@pytest.mark.row("C35", "C37", "C10", "C14", "C15")
-def test_a_skill_as_a_whole(loader: SkillLoader) -> None:
+def ask(*wanted: object, **more: object) -> dict[str, Any]:
+    called: Any = load_skill
+    result: dict[str, Any] = asyncio.run(called(*wanted, **more))
+    return result
+
+
+@pytest.mark.row("C35", "C37", "C10", "C14", "C15", "A08", "G08", "A10")
+def test_a_skill_as_a_whole_and_its_listed_files(templates: Path) -> None:
+    loader = load_all(templates)
     skill = loader.get("backend")
 
     assert skill.name == "backend"
     assert skill.body.startswith("# Backend")
-    assert skill.references == ("conventions.md",)
-    assert skill.scripts == ("lint.sh",)
+    assert (skill.references, skill.scripts) == (("conventions.md",), ("lint.sh",))
     assert skill.trigger_keywords == ("api", "server")
     assert [item.name for item in loader.list_all()] == ["backend"]
-    assert loader.has("backend")
-    assert not loader.has("Backend")
+    assert (loader.has("backend"), loader.has("Backend")) == (True, False)
     assert len(loader) == len(list(loader)) == 1
     source = loader.find_source_for("backend")
     assert isinstance(source, LocalDirSkillSource)
     assert source.label.startswith("local:")
-
-
-def test_unknown_names_are_errors(loader: SkillLoader) -> None:
-    with pytest.raises(SkillNotFoundError):
-        loader.get("nope")
-    with pytest.raises(SkillNotFoundError):
-        loader.find_source_for("nope")
-
-
-@pytest.mark.row("A08", "G08", "A10")
-def test_files_are_read_by_their_names_if_they_are_listed(loader: SkillLoader) -> None:
+    for look in (loader.get, loader.find_source_for):
+        with pytest.raises(SkillNotFoundError):
+            look("nope")
     assert loader.read_reference("backend", "conventions.md") == "# Conventions\n"
     assert loader.read_script("backend", "lint.sh") == "echo lint\n"
     with pytest.raises(ReferenceNotAllowedError):
         loader.read_reference("backend", "hidden.md")
 
 
-@pytest.mark.row("C17", "C18", "R04", "G03", "X18")
+@pytest.mark.row("C16", "C17", "C18", "R04", "G03", "X18", "F31")
 def test_broken_packs_are_one_error_that_lists_each(templates: Path) -> None:
-    """Every pack is read first; the message names each path."""
-    for name, text in {"one": b"no fence", "two": b"---\nname: two\n---\n"}.items():
-        (templates / name).mkdir()
-        (templates / name / "SKILL.md").write_bytes(text)
-
-    with pytest.raises(SkillManifestError) as caught:
-        SkillLoader([LocalDirSkillSource(templates)], include_plugins=False)
-
-    assert isinstance(caught.value, ValueError)
-    assert "one/SKILL.md" in str(caught.value)
-    assert "two/SKILL.md" in str(caught.value)
-
-
-@pytest.mark.row("F31", "C17", "C18", "G03")
-def test_the_path_is_reported_once_and_the_detail_is_what_is_wrong(
-    templates: Path,
-) -> None:
+    """Every pack is read first; a path is reported once, with what is wrong."""
     path = templates / "backend/SKILL.md"
+    path.write_text(BACKEND.replace("scripts:", "scirpts:"))
+    with pytest.raises(SkillManifestError, match="scirpts"):
+        load_all(templates)
     path.write_text("no fence")
-
     with pytest.raises(SkillManifestError) as caught:
-        SkillLoader([LocalDirSkillSource(templates)], include_plugins=False)
+        load_all(templates)
 
     error = caught.value
+    assert isinstance(error, ValueError)
     assert (error.path, error.line) == (str(path), 1)
     assert error.detail.startswith("the file does not begin with frontmatter (")
     assert str(error) == f"{path}:1: {error.detail}"
     (templates / "other").mkdir()
-    (templates / "other/SKILL.md").write_text("no fence")
+    (templates / "other/SKILL.md").write_bytes(b"---\nname: other\n---\n")
     with pytest.raises(SkillManifestError) as caught:
-        SkillLoader([LocalDirSkillSource(templates)], include_plugins=False)
+        load_all(templates)
     assert str(caught.value).count("backend/SKILL.md") == 1
-    assert str(caught.value).count("other/SKILL.md:1: ") == 1
+    assert str(caught.value).count("other/SKILL.md: there is no description") == 1
 
 
 class Older:
@@ -149,26 +135,17 @@ class Older:
 @pytest.mark.row("F31", "C35", "C39", "C40", "G11")
 def test_a_source_of_the_earlier_system_is_taken_as_it_is(templates: Path) -> None:
     older = Older()
-    loader = SkillLoader([LocalDirSkillSource(templates), older], include_plugins=False)
-
+    loader = load_all(templates, older)
     skill = loader.get("qa")
+    skills = Satchel(older)
 
     assert [item.name for item in loader.list_all()] == ["backend", "qa"]
-    assert (skill.body, skill.references, skill.scripts) == (
-        "# QA\n",
-        ("edge-cases.md",),
-        ("run.sh",),
-    )
-    assert (skill.trigger_keywords, skill.source_name) == (("test",), "house")
+    assert (skill.body, skill.source_name) == ("# QA\n", "house")
+    assert (skill.references, skill.scripts) == (("edge-cases.md",), ("run.sh",))
+    assert skill.trigger_keywords == ("test",)
     assert loader.read_reference("qa", "edge-cases.md") == "qa: edge-cases.md\n"
     assert loader.read_script("qa", "run.sh") == "echo qa run.sh\n"
     assert loader.find_source_for("qa") is older
-
-
-@pytest.mark.row("F31")
-def test_a_satchel_takes_it_too() -> None:
-    skills = Satchel(Older())
-
     assert [entry.id for entry in skills.catalog] == ["qa"]
     assert skills.load("qa", "edge-cases.md").text == "qa: edge-cases.md\n"
 
@@ -187,29 +164,11 @@ def test_what_is_no_source_is_reported_at_once(wrong: object, reason: str) -> No
         SkillLoader([wrong], include_plugins=False)  # type: ignore[list-item]
 
 
-@pytest.mark.row("F31", "C35")
-def test_load_skill_takes_a_loader(loader: SkillLoader) -> None:
-    result = asyncio.run(load_skill("backend", "conventions.md", skills=loader))
-
-    assert result["reference_content"] == "# Conventions\n"
-    assert result["error"] is None
-
-
-@pytest.mark.row("C16")
-def test_a_typo_in_a_key_is_named(templates: Path) -> None:
-    text = BACKEND.replace("scripts:", "scirpts:")
-    (templates / "backend/SKILL.md").write_text(text)
-
-    with pytest.raises(SkillManifestError, match="scirpts"):
-        SkillLoader([LocalDirSkillSource(templates)], include_plugins=False)
-
-
 @pytest.mark.row("C36", "X04")
 def test_a_name_that_two_sources_claim_aborts(templates: Path) -> None:
     other = FakeSource("other", {"backend": {"SKILL.md": BACKEND + "More.\n"}})
-
     with pytest.raises(DuplicateSkillError) as caught:
-        SkillLoader([LocalDirSkillSource(templates), other], include_plugins=False)
+        load_all(templates, other)
 
     assert caught.value.skill_name == "backend"
     assert "other/backend" in str(caught.value)
@@ -218,11 +177,11 @@ def test_a_name_that_two_sources_claim_aborts(templates: Path) -> None:
     assert "on_conflict" not in str(caught.value), "a loader has no such option"
 
 
-@pytest.mark.row("X24", "C41", "X18")
-def test_a_plugin_that_claims_a_taken_name_is_named_with_the_switch(
+@pytest.mark.row("X24", "C41", "C42", "X18")
+def test_a_plugin_is_left_out_if_denied_and_a_broken_pack_of_it_in_any_case(
     templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Plug-ins are enumerated when the loader is made; a denied one is left out."""
+    """Plug-ins are enumerated when the loader is made."""
     plugin = FakeSource("plugin:mine", {"backend": {"SKILL.md": BACKEND + "More.\n"}})
 
     def load_plugins(*, deny: object = ()) -> list[FakeSource]:
@@ -235,168 +194,117 @@ def test_a_plugin_that_claims_a_taken_name_is_named_with_the_switch(
         SkillLoader([local])
     assert "--no-plugins" in str(caught.value)
     assert len(SkillLoader([local], deny=["plugin:mine"])) == 1
-
-
-@pytest.mark.row("X18", "C42")
-def test_a_broken_pack_of_a_plugin_is_left_out_and_reported(
-    templates: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plugin = FakeSource("plugin:mine", {"broken": {"SKILL.md": "nothing"}})
-    monkeypatch.setattr(
-        "satchel.compat._loader.load_plugin_sources", lambda **_: [plugin]
-    )
-
-    loader = SkillLoader([LocalDirSkillSource(templates)])
-
+    plugin.packs = {"broken": {"SKILL.md": "nothing"}}
+    loader = SkillLoader([local])
     assert [entry.id for entry in loader] == ["backend"]
     assert [f.path for f in loader.findings] == ["plugin:mine/broken/SKILL.md"]
 
 
 @pytest.mark.row("C26")
 def test_load_skill_has_three_parameters_and_is_a_coroutine() -> None:
-    names = [
-        name
-        for name, parameter in inspect.signature(load_skill).parameters.items()
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-    ]
+    parameters = inspect.signature(load_skill).parameters.values()
+    names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
 
     assert inspect.iscoroutinefunction(load_skill)
     assert names == ["name", "reference", "script"]
 
 
-@pytest.mark.row("C26", "C27", "C28", "C29", "C30", "C31", "X02")
-def test_seven_keys_whatever_is_asked(templates: Path) -> None:
-    skills = Satchel(templates)
-    body = asyncio.run(load_skill("backend", skills=skills))
-    reference = asyncio.run(load_skill("backend", "conventions.md", skills=skills))
-    script = asyncio.run(load_skill("backend", script="lint.sh", skills=skills))
-
-    assert body == {
+@pytest.mark.row("C26", "C27", "C28", "C29", "C30", "C31", "C32", "X02", "F31", "C35")
+def test_seven_keys_whatever_is_asked_of_whom(templates: Path) -> None:
+    empty = {
         "name": "backend",
-        "body": "# Backend\n\nRead conventions.md first.\n",
+        "body": "",
         "available_references": ["conventions.md"],
         "available_scripts": ["lint.sh"],
         "reference_content": None,
         "script_content": None,
         "error": None,
     }
-    assert (reference["body"], reference["reference_content"]) == (
-        "",
-        "# Conventions\n",
-    )
-    assert (script["body"], script["script_content"]) == ("", "echo lint\n")
-    assert list(reference) == list(script) == list(body)
+    for skills in (Satchel(templates), load_all(templates)):
+        body = ask("backend", skills=skills)
+        reference = ask("backend", "conventions.md", skills=skills)
+        script = ask("backend", script="lint.sh", skills=skills)
+
+        whole = "# Backend\n\nRead conventions.md first.\n"
+        assert body == empty | {"body": whole}
+        assert list(body) == list(reference) == list(empty)
+        assert reference == empty | {"reference_content": "# Conventions\n"}
+        assert script == empty | {"script_content": "echo lint\n"}
+        nothing: dict[str, object] = {
+            "available_references": [],
+            "available_scripts": [],
+        }
+        assert ask("nope", skills=skills) == empty | nothing | {
+            "name": "nope",
+            "error": "skill 'nope' not found",
+        }
+        assert "hidden.md" in ask("backend", "hidden.md", skills=skills)["error"]
 
 
 @pytest.mark.row("C33", "F31")
-@pytest.mark.parametrize(
-    ("asked", "reference", "script", "ok"),
-    [
-        ({}, None, None, True),
-        ({"reference": "conventions.md"}, "references/conventions.md", None, True),
-        ({"script": "lint.sh"}, None, "scripts/lint.sh", True),
-        ({"script": "gone.sh"}, None, "scripts/gone.sh", False),
-        ({"reference": "gone.md"}, "references/gone.md", None, False),
-        (
-            {"reference": "conventions.md", "script": "lint.sh"},
-            *("references/conventions.md", "scripts/lint.sh", True),
-        ),
-        (
-            {"reference": "conventions.md", "script": "gone.sh"},
-            *("references/conventions.md", "scripts/gone.sh", False),
-        ),
-        (
-            {"reference": "gone.md", "script": "lint.sh"},
-            *("references/gone.md", "scripts/lint.sh", False),
-        ),
-    ],
-)
+@pytest.mark.parametrize("reference", [None, "conventions.md", "gone.md"])
+@pytest.mark.parametrize("script", [None, "lint.sh", "gone.sh"])
 def test_a_call_is_one_event_that_says_what_was_asked(
-    templates: Path,
-    asked: dict[str, str],
-    reference: str | None,
-    script: str | None,
-    ok: bool,
+    templates: Path, reference: str | None, script: str | None
 ) -> None:
-    """A script that is refused is told as a script."""
+    """A script that is refused is reported as a script."""
     sink = ListSink()
-    asyncio.run(load_skill("backend", **asked, skills=Satchel(templates, sinks=[sink])))
+    ask("backend", reference, script, skills=Satchel(templates, sinks=[sink]))
 
     (event,) = sink.events
-    assert (event.name, event.reference, event.script) == (
-        *("backend", reference),
-        script,
-    )
-    assert (event.error is None) is ok
+    assert event.name == "backend"
+    assert event.reference == (f"references/{reference}" if reference else None)
+    assert event.script == (f"scripts/{script}" if script else None)
+    assert (event.error is None) is (reference != "gone.md" and script != "gone.sh")
 
 
 @pytest.mark.row("C32", "F31")
 @pytest.mark.parametrize("wrong", [3, None, ["backend"], {}, b"backend"])
 def test_what_is_no_text_is_a_result_too(templates: Path, wrong: object) -> None:
     """A model may write any JSON."""
-    skills, call = Satchel(templates), cast("Any", load_skill)
+    skills = Satchel(templates)
+    unknown = ask(wrong, skills=skills)
 
-    unknown = asyncio.run(call(wrong, skills=skills))
     assert list(unknown)[:2] == ["name", "body"]
     assert "not found" in unknown["error"]
     if wrong is not None:
-        refused = asyncio.run(call("backend", wrong, skills=skills))
-        assert (
-            "does not stay inside" in refused["error"] or "listed" in refused["error"]
-        )
+        refused = ask("backend", wrong, skills=skills)
+        problem = refused["error"]
+        assert "does not stay inside" in problem or "listed" in problem
         assert refused["reference_content"] is None
 
 
-@pytest.mark.row("C32", "C30")
-def test_errors_are_results(templates: Path) -> None:
-    skills = Satchel(templates)
-
-    assert asyncio.run(load_skill("nope", skills=skills)) == {
-        "name": "nope",
-        "body": "",
-        "available_references": [],
-        "available_scripts": [],
-        "reference_content": None,
-        "script_content": None,
-        "error": "skill 'nope' not found",
-    }
-    refused = asyncio.run(load_skill("backend", "hidden.md", skills=skills))
-    assert "hidden.md" in str(refused["error"])
+@pytest.fixture
+def no_default() -> Iterator[None]:
+    default._make.cache_clear()
+    yield
+    default._make.cache_clear()
 
 
 @pytest.mark.row("D30", "D33")
+@pytest.mark.usefixtures("no_default")
 def test_the_default_registry_is_one_and_is_synced(
     templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is made at first use, from satchel.toml, and given again afterwards."""
-    from satchel.compat import _registry as default
-
-    default._make.cache_clear()
     (templates / "satchel.toml").write_text('skills = ["."]\n')
     monkeypatch.chdir(templates)
-
     first = default.default_registry()
 
     assert first is default.default_registry()
     assert "backend" in first.catalog
-    assert asyncio.run(load_skill("backend"))["error"] is None
-    default._make.cache_clear()
+    assert ask("backend")["error"] is None
 
 
 @pytest.mark.row("D34", "D35")
+@pytest.mark.usefixtures("no_default")
 def test_without_a_configuration_it_reads_the_usual_folders(
     templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from satchel.compat import _registry as default
-
-    default._make.cache_clear()
-    home = tmp_path / "home"
-    (home / ".agents").mkdir(parents=True)
-    templates.rename(home / ".agents/skills")
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    monkeypatch.chdir(empty)
-    monkeypatch.setenv("HOME", str(home))
+    (tmp_path / "home/.agents").mkdir(parents=True)
+    templates.rename(tmp_path / "home/.agents/skills")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
     assert "backend" in default.default_registry().catalog
-    default._make.cache_clear()

@@ -30,6 +30,7 @@ from tests.unit.sources.house import AZURE, RUNNER, House, build
 from tests.unit.sources.trees import keys, told
 
 PING = SkillDescriptor("ping", "Use to see who is there.", "Say pong.")
+MISSING = "listed-file-missing"
 
 
 @pytest.fixture
@@ -37,47 +38,43 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     return build(tmp_path, monkeypatch)
 
 
-def filled(house: House) -> SkillRegistry:
-    """Return a registry that the house's own bootstrap has filled."""
-    registry = SkillRegistry()
-    house.module("bootstrap").bootstrap(registry)
-    return registry
+@pytest.fixture
+def registry(house: House) -> SkillRegistry:
+    """A registry that the house's own bootstrap has filled."""
+    made = SkillRegistry()
+    house.module("bootstrap").bootstrap(made)
+    return made
 
 
-# The value.
+def listing(*references: str, name: str = "a") -> SkillRegistry:
+    """Return a registry of one skill that lists these references."""
+    return SkillRegistry([SkillDescriptor(name, "Use it.", references=references)])
 
 
-@pytest.mark.row("A21", "A22")
+@pytest.mark.row("A21", "A22", "F31", "E18")
 def test_a_descriptor_is_immutable_and_hashable() -> None:
-    one = SkillDescriptor("a", "About a.", references=("x/a.md",))
-    two = SkillDescriptor("a", "About a.", references=("x/a.md",))
+    """Its fields have the order of the earlier system."""
+    values = ("a", "About a.", "Do.", "raw", "x.skill:A", ("run",), ("x/a.md",))
+    one, two = SkillDescriptor(*values), SkillDescriptor(*values)  # type: ignore[arg-type]
 
-    assert {one: "held"}[two] == "held"
+    assert {one: "stored"}[two] == "stored"
     assert len({one, two, PING}) == 2
     with pytest.raises(AttributeError):
         one.references = ()  # type: ignore[misc]
-    with pytest.raises(AttributeError):
-        one.references.append("x/b.md")  # type: ignore[attr-defined]
-
-
-@pytest.mark.row("A21", "F31")
-def test_the_fields_have_the_order_of_the_earlier_system() -> None:
-    one = SkillDescriptor(
-        "a", "About a.", "Do.", "raw", "x.skill:A", ("run",), ("x/references/a.md",)
-    )
-
     assert (one.category, one.import_path) == ("raw", "x.skill:A")
-    assert (one.tools, one.references) == (("run",), ("x/references/a.md",))
+    assert (one.tools, one.references) == (("run",), ("x/a.md",))
+    assert PING.category == "standard"
 
 
 @pytest.mark.row("A23")
 @pytest.mark.parametrize("wrong", [["x/a.md"], "x/a.md", {"x/a.md"}, None, (1,)])
-def test_what_is_no_tuple_of_texts_is_refused_at_construction(wrong: object) -> None:
+@pytest.mark.parametrize("field", ["references", "tools"])
+def test_what_is_no_tuple_of_texts_is_refused_at_construction(
+    field: str, wrong: object
+) -> None:
     """The checker refuses each of these as well: see tests/typing."""
-    with pytest.raises(TypeError, match="references: expected a tuple of texts"):
-        SkillDescriptor("a", "About a.", references=wrong)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="tools: expected a tuple of texts"):
-        SkillDescriptor("a", "About a.", tools=wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=f"{field}: expected a tuple of texts"):
+        SkillDescriptor("a", "About a.", **{field: wrong})  # type: ignore[arg-type]
 
 
 @pytest.mark.row("A23")
@@ -88,7 +85,6 @@ def test_the_type_checker_refuses_a_list(tmp_path: Path) -> None:
     options = ["--strict", "--follow-imports=silent", f"--cache-dir={tmp_path}"]
 
     out, errors, status = api.run([*options, str(page)])
-
     assert (errors, status) == ("", 0), out
     page_2 = tmp_path / "page.py"
     page_2.write_text(page.read_text("utf-8").replace("  # type: ignore", "  # "))
@@ -99,52 +95,32 @@ def test_the_type_checker_refuses_a_list(tmp_path: Path) -> None:
 
 @pytest.mark.row("E18")
 def test_a_category_is_standard_or_raw() -> None:
-    assert PING.category == "standard"
     with pytest.raises(ValueError, match="expected standard or raw; got 'Raw'"):
         SkillDescriptor("a", "About a.", category="Raw")  # type: ignore[arg-type]
 
 
-# The registry.
-
-
-@pytest.mark.row("A39")
-def test_an_empty_registry_takes_a_made_up_descriptor() -> None:
-    """Nothing is patched, and no other registry notices."""
+@pytest.mark.row("A38", "A39")
+def test_registering_is_explicit_and_all_or_nothing() -> None:
+    """Nothing is patched, no other registry notices, no snapshot changes."""
     registry, other = SkillRegistry(), SkillRegistry()
+    about = SkillDescriptor("about", "Use to tell about things.")
+    with pytest.raises(DuplicateSkillError):
+        registry.bootstrap([about, PING, PING])
     assert dict(registry.all_descriptors()) == {}
 
     registry.register(PING)
+    before = registry.all_descriptors()
+    registry.bootstrap([about])
 
     assert registry.get("ping") is PING
-    assert dict(other.all_descriptors()) == {}
-    with pytest.raises(SkillNotFoundError):
-        other.get("ping")
-
-
-@pytest.mark.row("A38", "A39")
-def test_bootstrap_is_explicit_and_all_or_nothing() -> None:
-    registry = SkillRegistry()
-    second = SkillDescriptor("about", "Use to tell about things.")
-    with pytest.raises(DuplicateSkillError):
-        registry.bootstrap([second, PING, PING])
-    assert dict(registry.all_descriptors()) == {}
-
-    registry.bootstrap([PING, second])
-
+    assert list(before) == ["ping"]
     assert list(registry.all_descriptors()) == ["about", "ping"]
-
-
-@pytest.mark.row("A39")
-def test_the_mapping_is_a_snapshot_that_cannot_be_changed() -> None:
-    registry = SkillRegistry([PING])
-    before = registry.all_descriptors()
+    assert repr(registry) == "SkillRegistry(2 skills, label='registry')"
+    assert dict(other.all_descriptors()) == {}
     with pytest.raises(TypeError):
         before["pong"] = PING  # type: ignore[index]
-
-    registry.register(SkillDescriptor("pong", "Use after a ping."))
-
-    assert list(before) == ["ping"]
-    assert list(registry.all_descriptors()) == ["ping", "pong"]
+    with pytest.raises(SkillNotFoundError):
+        other.get("ping")
 
 
 @pytest.mark.row("X04")
@@ -161,9 +137,7 @@ def test_a_second_skill_of_one_name_is_loud_and_names_both() -> None:
     assert registry.get("ping") is first
     with pytest.raises(DuplicateSkillError, match="both registry/ping and two"):
         SkillRegistry([PING, second])
-
     registry.register(second, replace=True)
-
     assert registry.get("ping") is second
 
 
@@ -193,11 +167,10 @@ def test_find_looks_at_names_descriptions_and_references(
     query: str, names: list[str]
 ) -> None:
     """Never at instructions: they say ``pong``."""
-    rag = SkillDescriptor(
-        "rag", "Use to answer.", references=("house/rag/azure_search_config.md",)
-    )
+    registry = listing("house/rag/azure_search_config.md", name="rag")
+    registry.register(PING)
 
-    assert [item.name for item in SkillRegistry([rag, PING]).find(query)] == names
+    assert [item.name for item in registry.find(query)] == names
 
 
 def test_many_threads_register_at_once() -> None:
@@ -216,24 +189,17 @@ def test_many_threads_register_at_once() -> None:
     assert len(registry.all_descriptors()) == 100
 
 
-def test_repr_counts() -> None:
-    assert repr(SkillRegistry([PING])) == "SkillRegistry(1 skills, label='registry')"
-
-
-# As a source.
-
-
 @pytest.mark.row("A16", "A38", "A19")
-def test_a_sub_package_with_skill_py_and_references(house: House) -> None:
+def test_a_sub_package_with_skill_py_and_references(
+    house: House, registry: SkillRegistry
+) -> None:
     """Classes with instructions, a bootstrap, and names that no folder has."""
-    skills = Satchel(filled(house))
+    skills = Satchel(registry)
     rag = house.module("agentic_rag.skill").AgenticRagSkill
 
     assert issubclass(rag, BaseSkill)
-    assert [entry.id for entry in skills.catalog] == [
-        "agentic-rag",
-        "execution-debugging",
-    ]
+    ids = [entry.id for entry in skills.catalog]
+    assert ids == ["agentic-rag", "execution-debugging"]
     assert skills.load("agentic-rag").body == rag.instructions
     for entry in skills.catalog:
         for path in entry.references:
@@ -259,19 +225,14 @@ def test_a_sub_package_with_skill_py_and_references(house: House) -> None:
     ],
 )
 def test_a_reference_is_named_by_its_whole_path_or_the_end_of_it(
-    house: House, skill: str, reference: str, text: str
+    house: House, registry: SkillRegistry, skill: str, reference: str, text: str
 ) -> None:
-    """Byte for byte, line ends and all."""
-    loaded = Satchel(filled(house)).load(skill, reference.format(house.name))
+    """Byte for byte, line ends and all; an ambiguous name lists the candidates."""
+    skills = Satchel(registry)
 
-    assert loaded.data == text.encode()
-
-
-@pytest.mark.row("A18")
-def test_an_ambiguous_short_name_lists_the_candidates(house: House) -> None:
+    assert skills.load(skill, reference.format(house.name)).data == text.encode()
     with pytest.raises(AmbiguousReferenceError) as raised:
-        Satchel(filled(house)).load("execution-debugging", "notes.md")
-
+        skills.load("execution-debugging", "notes.md")
     assert raised.value.listed == (
         f"{house.name}/agentic_rag/references/notes.md",
         f"{house.name}/execution/references/notes.md",
@@ -279,11 +240,13 @@ def test_an_ambiguous_short_name_lists_the_candidates(house: House) -> None:
 
 
 @pytest.mark.row("G27")
-def test_the_discovery_skill_does_what_its_decision_record_says(house: House) -> None:
+def test_the_discovery_skill_does_what_its_decision_record_says(
+    house: House, registry: SkillRegistry
+) -> None:
     """Descriptor, allowlist before the disk, the whole file, once in a turn."""
-    registry = filled(house)
     skills = Satchel(registry)
     box = SkillDiscoverySkill(skills).tools
+    folder = house.root / "agentic_rag" / "references"
     path = f"{house.name}/agentic_rag/references/azure_search_config.md"
 
     def load(reference: str) -> object:
@@ -292,18 +255,20 @@ def test_the_discovery_skill_does_what_its_decision_record_says(house: House) ->
 
     assert load(path) == AZURE
     refused = load("unlisted.md")
-    (house.root / "agentic_rag" / "references" / "unlisted.md").unlink()
+    (folder / "unlisted.md").unlink()
     assert load("unlisted.md") == refused
     assert refused["error"]["code"] == "reference-not-allowed"  # type: ignore[index]
     turn = TurnCache()
     first = skills.load("agentic-rag", path, turn=turn)
-    (house.root / "agentic_rag" / "references" / "azure_search_config.md").unlink()
+    (folder / "azure_search_config.md").unlink()
     assert skills.load("agentic-rag", path, turn=turn) is first
 
 
 @pytest.mark.row("A25", "A24", "A40", "E18")
-def test_discovery_lists_paths_and_categories(house: House) -> None:
-    box = SkillDiscoverySkill(Satchel(filled(house))).tools
+def test_discovery_lists_paths_and_categories(
+    house: House, registry: SkillRegistry
+) -> None:
+    box = SkillDiscoverySkill(Satchel(registry)).tools
     rag = {
         "name": "agentic-rag",
         "description": "Use to answer from documents.",
@@ -313,7 +278,6 @@ def test_discovery_lists_paths_and_categories(house: House) -> None:
             f"{house.name}/agentic_rag/references/notes.md",
         ],
     }
-
     listed = box.call("list_skills", {})
     results = box.call("search_skills", {"query": "AZURE_SEARCH"})
     expected = box.call("load_skill_instructions", {"skill_name": "agentic-rag"})
@@ -325,8 +289,9 @@ def test_discovery_lists_paths_and_categories(house: House) -> None:
     assert expected["references"] == rag["references"]  # type: ignore[index]
 
 
-def test_what_is_listed_is_all_that_can_be_read(house: House) -> None:
-    registry = filled(house)
+def test_what_is_listed_is_all_that_can_be_read(
+    house: House, registry: SkillRegistry
+) -> None:
     skills = Satchel(registry)
     unlisted = f"{house.name}/agentic_rag/references/unlisted.md"
 
@@ -340,21 +305,18 @@ def test_what_is_listed_is_all_that_can_be_read(house: House) -> None:
 
 
 def test_a_listed_file_that_is_missing_is_a_finding_and_a_typed_error(
-    house: House,
+    house: House, registry: SkillRegistry
 ) -> None:
     """By the whole path, as it is listed; the other references still load."""
     missing = f"{house.name}/agentic_rag/references/notes.md"
-    (house.root / "agentic_rag" / "references" / "notes.md").unlink()
-    registry = filled(house)
+    (house.root.parent / missing).unlink()
     skills = Satchel(registry)
 
     assert told(registry) == [
-        ("error", "listed-file-missing", "registry/agentic-rag/SKILL.md"),
-        ("error", "listed-file-missing", "registry/execution-debugging/SKILL.md"),
+        ("error", MISSING, "registry/agentic-rag/SKILL.md"),
+        ("error", MISSING, "registry/execution-debugging/SKILL.md"),
     ]
-    assert [finding.code for finding in skills.findings].count(
-        "listed-file-missing"
-    ) == 2
+    assert [finding.code for finding in skills.findings].count(MISSING) == 2
     with pytest.raises(ReferenceNotFoundError) as raised:
         skills.load("agentic-rag", "notes.md")
     assert missing in raised.value.listed
@@ -372,79 +334,68 @@ def test_a_listed_file_that_is_missing_is_a_finding_and_a_typed_error(
         "x-y/z.md",
         "__main__/x.md",
         "json/__init__.py/x.md",
+        "loud_zipped/x.md",
     ],
 )
 def test_a_path_in_no_package_is_missing_and_costs_the_others_nothing(
-    path: str, house: House
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    registry = filled(house)
-    registry.register(SkillDescriptor("lost", "Use never.", references=(path,)))
+    """One that is in a zip file is imported, and may raise."""
+    zipped(tmp_path, monkeypatch, "loud_zipped", "raise SystemError('loud')")
+    registry = listing(path, name="lost")
+    registry.register(PING)
     skills = Satchel(registry)
 
-    assert "listed-file-missing" in {finding.code for finding in skills.findings}
-    assert len(skills.catalog) == 3
+    assert keys(registry) == ["lost", "ping"]
+    assert told(registry) == [("error", MISSING, "registry/lost/SKILL.md")]
+    assert len(skills.catalog) == 2
     with pytest.raises(ReferenceNotFoundError):
         skills.load("lost", path)
+
+
+def zipped(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, package: str, code: str = ""
+) -> None:
+    """Put a package of two files into a zip file that is imported from."""
+    archive = folder / f"{package}.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr(f"{package}/__init__.py", code)
+        file.writestr(f"{package}/x.md", "From a zip.")
+    monkeypatch.syspath_prepend(archive)
 
 
 def test_no_code_of_a_package_in_a_folder_is_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "loud_house"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("raise SystemError('loud')")
-    (folder / "x.md").write_text("Quiet.")
+    (tmp_path / "loud_house").mkdir()
+    (tmp_path / "loud_house/__init__.py").write_text("raise SystemError('loud')")
+    (tmp_path / "loud_house/x.md").write_text("Quiet.")
     monkeypatch.syspath_prepend(tmp_path)
-    path = "loud_house/x.md"
-    skills = Satchel(SkillRegistry([SkillDescriptor("a", "Use.", references=(path,))]))
 
-    assert skills.load("a", "x.md").text == "Quiet."
+    assert Satchel(listing("loud_house/x.md")).load("a", "x.md").text == "Quiet."
     assert {"loud_house", "this"} & set(sys.modules) == set()
 
 
-def test_a_zipped_package_that_cannot_be_imported_costs_the_others_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    archive = tmp_path / "loud.zip"
-    with zipfile.ZipFile(archive, "w") as zipped:
-        zipped.writestr("loud_zipped/__init__.py", "raise SystemError('loud')")
-        zipped.writestr("loud_zipped/x.md", "")
-    monkeypatch.syspath_prepend(archive)
-    lost = SkillDescriptor("lost", "Use never.", references=("loud_zipped/x.md",))
-
-    assert keys(SkillRegistry([lost, PING])) == ["lost", "ping"]
-
-
 def test_a_link_out_of_the_package_is_not_followed(house: House) -> None:
-    secret = house.root.parent / "secret.md"
-    secret.write_text("secret")
-    (house.root / "link.md").symlink_to(secret)
-    path = f"{house.name}/link.md"
-    registry = SkillRegistry(
-        [SkillDescriptor("leak", "Use never.", references=(path,))]
-    )
+    (house.root.parent / "secret.md").write_text("secret")
+    (house.root / "link.md").symlink_to(house.root.parent / "secret.md")
+    registry = listing(f"{house.name}/link.md")
 
-    assert told(registry) == [
-        ("error", "listed-file-missing", "registry/leak/SKILL.md")
-    ]
+    assert told(registry) == [("error", MISSING, "registry/a/SKILL.md")]
     with pytest.raises(ReferenceEscapesError):
-        registry.read("leak", path, 100)
+        registry.read("a", f"{house.name}/link.md", 100)
 
 
 def test_paths_that_no_pack_hands_out_are_findings(house: House) -> None:
     (house.root / ".env").write_text("KEY=1")
     paths = (f"{house.name}/.env", "../secret.md", "SKILL.md")
-    skills = Satchel(
-        SkillRegistry([SkillDescriptor("odd", "Use never.", references=paths)])
-    )
+    skills = Satchel(listing(*paths))
 
-    assert {finding.code for finding in skills.findings} >= {
-        "left-out-file-declared",
-        "unsafe-declared-file",
-    }
+    codes = {finding.code for finding in skills.findings}
+    assert codes >= {"left-out-file-declared", "unsafe-declared-file"}
     for path in paths[:2]:
         with pytest.raises(ReferenceNotAllowedError):
-            skills.load("odd", path)
+            skills.load("a", path)
 
 
 def test_a_package_without_init_in_two_folders(
@@ -456,45 +407,36 @@ def test_a_package_without_init_in_two_folders(
         (place / f"{part}.md").write_text(part)
         monkeypatch.syspath_prepend(tmp_path / part)
     paths = ("split_house/refs/one.md", "split_house/refs/two.md")
-    skills = Satchel(
-        SkillRegistry([SkillDescriptor("split", "Use it.", references=paths)])
-    )
+    skills = Satchel(listing(*paths))
 
     assert skills.findings == ()
-    assert [skills.load("split", path).text for path in paths] == ["one", "two"]
+    assert [skills.load("a", path).text for path in paths] == ["one", "two"]
 
 
 def test_a_package_in_a_zip_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    archive = tmp_path / "zipped.zip"
-    with zipfile.ZipFile(archive, "w") as zipped:
-        zipped.writestr("zipped_house/__init__.py", "")
-        zipped.writestr("zipped_house/refs/a.md", "From a zip.")
-    monkeypatch.syspath_prepend(archive)
-    paths = ("zipped_house/refs/a.md", "zipped_house/refs/none.md")
-    registry = SkillRegistry([SkillDescriptor("zip", "Use it.", references=paths)])
+    zipped(tmp_path, monkeypatch, "zipped_house")
+    registry = listing("zipped_house/x.md", "zipped_house/none.md")
     skills = Satchel(registry)
 
-    assert skills.load("zip", "a.md").text == "From a zip."
+    assert skills.load("a", "x.md").text == "From a zip."
     with pytest.raises(ReferenceNotFoundError):
-        skills.load("zip", "none.md")
+        skills.load("a", "none.md")
     with pytest.raises(LimitExceededError):
-        registry.read("zip", paths[0], 10)
+        registry.read("a", "zipped_house/x.md", 10)
 
 
-def test_changes_are_seen_at_the_next_sync(house: House) -> None:
-    registry = filled(house)
+def test_changes_are_seen_at_the_next_sync(
+    house: House, registry: SkillRegistry
+) -> None:
     skills = Satchel(registry)
     registry.register(PING)
     (house.root / "agentic_rag" / "references" / "notes.md").write_text("Longer now.\n")
-
     report = skills.sync()
 
-    assert (report.added, report.updated) == (
-        ("ping",),
-        ("agentic-rag", "execution-debugging"),
-    )
+    assert report.added == ("ping",)
+    assert report.updated == ("agentic-rag", "execution-debugging")
     assert skills.load("agentic-rag", "notes.md").text == "Longer now.\n"
     assert skills.load("ping").body == "Say pong."
 
