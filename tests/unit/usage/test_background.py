@@ -103,6 +103,7 @@ def test_events_are_written_in_order_in_another_thread(
 def test_an_event_is_made_where_it_is_written(
     sink: Background, store: MemoryStore
 ) -> None:
+    """The first one waits until the writer is on record, lest a kill is not noticed."""
     made: list[str] = []
 
     def make(name: str) -> Event:
@@ -110,19 +111,11 @@ def test_an_event_is_made_where_it_is_written(
         return load(name)
 
     sink.defer((make, "a"))
+    assert len(store.writers) == 1
     sink.flush(WAIT_S)
 
     assert made == ["satchel-usage"]
     assert names(store) == ["a"]
-
-
-def test_the_first_event_waits_until_the_writer_is_on_record(
-    sink: Background, store: MemoryStore
-) -> None:
-    """So that a process that is killed right after it is told of."""
-    sink.record(load("a"))
-
-    assert len(store.writers) == 1
 
 
 def test_without_an_event_there_is_no_thread(
@@ -170,10 +163,27 @@ def test_a_caller_waits_a_moment_for_room(store: MemoryStore, sink: Background) 
     assert wait_for_writer.state.lost == 0
 
 
-def test_a_store_that_fails_is_tried_again(
-    sink: Background, store: MemoryStore, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(), "OSError"),
+        (OSError(28, "No space", "/x/u.db"), "OSError: No space"),
+        (
+            ConfigError("/x/u\x1b[31m.db", "of a later one"),
+            "/x/u[31m.db: of a later one",
+        ),
+        (RuntimeError("whatever"), "RuntimeError"),
+    ],
+    ids=["bare", "system", "ours", "other"],
+)
+def test_a_store_that_fails_is_tried_again_and_says_what_to_look_at(
+    error: Exception,
+    reason: str,
+    sink: Background,
+    store: MemoryStore,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    store.failures = [OSError()] * 4
+    store.failures = [error] * 4
     sink.record(load("a"))
     flushed = [sink.flush(WAIT_S) for _ in range(5)]
 
@@ -182,86 +192,44 @@ def test_a_store_that_fails_is_tried_again(
     assert sink.state.failures == 4
     warnings = [r for r in caplog.records if r.levelno >= logging.WARNING]
     assert [r.getMessage() for r in warnings] == [
-        "usage events cannot be stored now (OSError); loads go on"
+        f"usage events cannot be stored now ({reason}); loads go on"
     ]
 
 
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (OSError(28, "No space left on device", "/x/u.db"), "OSError: No space left"),
-        (
-            ConfigError("/x/u\x1b[31m.db", "written by a later Satchel"),
-            "/x/u[31m.db: w",
-        ),
-        (RuntimeError("whatever"), "(RuntimeError)"),
-    ],
-    ids=["system", "ours", "other"],
-)
-def test_a_failure_says_what_to_look_at(
-    error: Exception,
-    message: str,
-    sink: Background,
-    store: MemoryStore,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    store.failures = [error]
-    sink.record(load("a"))
-    sink.flush(WAIT_S)
-
-    assert message in caplog.text
-    assert "\x1b" not in caplog.text
-
-
+@pytest.mark.parametrize("opens", [True, False])
 def test_a_store_that_always_fails_delays_no_end(
-    sink: Background, store: MemoryStore
+    opens: bool, sink: Background, store: MemoryStore
 ) -> None:
+    store.fails_always = not opens
     sink.record(load("a"))
-    assert sink.flush(WAIT_S)
+    assert sink.flush(WAIT_S) is opens
     store.fails_always = True
-    sink.record(load("b"))
+    if opens:
+        sink.record(load("b"))
     sink.close(WAIT_S)
 
     assert (sink.state.lost, store.closed) == (1, 0)
-    assert sink._thread is None or not sink._thread.is_alive()
-
-
-def test_a_store_that_never_opens_delays_no_end(
-    sink: Background, store: MemoryStore
-) -> None:
-    store.fails_always = True
-    sink.record(load("a"))
-    assert not sink.flush(WAIT_S)
-    sink.close(WAIT_S)
-
-    assert sink.state.lost == 1
-
-
-def test_an_event_that_cannot_be_made_costs_no_other(
-    sink: Background, store: MemoryStore
-) -> None:
-    sink.defer((lambda: 1 // 0,))
-    sink.record(load("b"))
-
-    assert sink.flush(WAIT_S)
-    assert (names(store), sink.state.failures, sink.state.lost) == (["b"], 1, 1)
+    assert sink._thread is not None
+    assert not sink._thread.is_alive()
 
 
 class Panic(BaseException):
     """As libraries in Rust raise it; a counter of tokens may be one."""
 
 
-def panic() -> Event:
-    raise Panic
+@pytest.mark.parametrize("error", [ZeroDivisionError(), Panic()], ids=repr)
+def test_an_event_that_cannot_be_made_ends_no_writer(
+    error: BaseException, sink: Background, store: MemoryStore
+) -> None:
+    def fail() -> Event:
+        raise error
 
-
-def test_a_panic_ends_no_writer(sink: Background, store: MemoryStore) -> None:
-    sink.defer((panic,))
+    sink.defer((fail,))
     assert sink.flush(WAIT_S)
     sink.record(load("b"))
-    store.failures.append(Panic())
-
+    store.failures.append(error)
     sink.flush(WAIT_S)
+
     assert sink.flush(WAIT_S)
     assert (names(store), sink.state.failures, sink.state.lost) == (["b"], 2, 1)
 
@@ -280,7 +248,7 @@ def test_a_row_that_cannot_be_kept_costs_no_other(
 def test_the_collector_may_end_a_writer_at_any_moment(
     sink: Background, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It runs in any thread, and one that holds the writer's lock must not wait."""
+    """What nobody closed ends with its Satchel, also where a lock is held."""
     monkeypatch.setattr("satchel.usage._events.usage_sinks", lambda _: (sink,))
     skills = Satchel(Skill("a", instructions="x", description="d"))
     skills.load("a")
@@ -297,28 +265,18 @@ def test_the_collector_may_end_a_writer_at_any_moment(
     assert (names(store), store.closed) == (["a"], 1)
 
 
+@pytest.mark.parametrize("saw_it_open", [False, True])
 def test_after_the_close_events_are_dropped(
-    sink: Background, store: MemoryStore
+    saw_it_open: bool, sink: Background, store: MemoryStore
 ) -> None:
+    """A thread may have seen that it was open, and may be paused until now."""
     sink.record(load("a"))
     sink.close()
     sink.close()
+    sink._is_open = saw_it_open
     sink.record(load("b"))
 
     assert (names(store), sink.state.lost, store.closed) == (["a"], 1, 1)
-    sink.flush(WAIT_S)
-
-
-def test_an_event_that_comes_while_it_ends_is_counted(
-    sink: Background, store: MemoryStore
-) -> None:
-    """A thread saw that it was open, and was put aside by the system until now."""
-    sink.record(load("a"))
-    sink.close()
-    sink._is_open = True
-    sink.record(load("b"))
-
-    assert (names(store), sink.state.lost) == (["a"], 1)
     assert sink.flush(WAIT_S)
 
 
@@ -355,25 +313,6 @@ def test_many_threads_lose_nothing(store: MemoryStore) -> None:
 
     assert len(set(names(store))) == len(store.rows) == 1600
     assert sorted(store.rows) == list(range(1, 1601))
-
-
-def test_what_nobody_closed_ends_with_its_satchel(
-    monkeypatch: pytest.MonkeyPatch, store: MemoryStore
-) -> None:
-    sink = Background(lambda: store, interval_s=0.0)
-    monkeypatch.setattr("satchel.usage._events.usage_sinks", lambda _: (sink,))
-    skills = Satchel(Skill("a", instructions="x", description="d"))
-    skills.load("a")
-    gone = weakref.ref(skills)
-    sink.flush(WAIT_S)
-    del skills
-    gc.collect()
-
-    assert gone() is None
-    thread = sink._thread
-    assert thread is not None
-    thread.join(WAIT_S)
-    assert (names(store), store.closed) == (["a"], 1)
 
 
 def test_the_end_of_the_process_closes_anyone_who_is_left(store: MemoryStore) -> None:

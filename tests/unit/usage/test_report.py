@@ -59,6 +59,12 @@ def test_who_is_dead_and_of_whom_nobody_knows(tmp_path: Path) -> None:
         "new": "unknown: 3 of 30 days seen"
     }
     assert [one.name for one in made.of("used")] == ["new-used", "read", "used"]
+    assert made.missing == {"nope": 2, "<invalid>": 1}
+    assert made.errors == {"skill-not-found": 3, "denied-by-policy": 1}
+    fewer = make_report(read_records(tmp_path / "usage.sqlite"), now=day(30), days=3)
+    assert fewer.skills[0].loads == 3
+    dead = [item.name for item in fewer.of("dead")]
+    assert dead == ["by-hand", "dead", "new", "once", "read"]
 
 
 @pytest.mark.row("C51")
@@ -94,16 +100,12 @@ def test_thirty_observed_days_on_offer_without_a_load(
     assert (standing.state, standing.seen, standing.days_needed) == (state, seen, 30)
 
 
-def test_what_was_not_on_offer_lately_is_nobodys_candidate(tmp_path: Path) -> None:
-    made = report(tmp_path, offered(range(30), "gone"), at=day(60))
-
-    assert made.statuses == ()
-
-
 def test_what_a_wrong_clock_put_into_the_future_counts_in_nothing(
     tmp_path: Path,
 ) -> None:
+    """Nor does what was not on offer lately."""
     events = [
+        *offered(range(-90, -60), "gone"),
         *offered(range(-40, 1), "a"),
         *offered([9_000], "a", "b"),
         load("a", day(9_000), reference="references/r.md"),
@@ -184,13 +186,6 @@ def test_references_that_nobody_read(tmp_path: Path) -> None:
     assert made.unread == {"a": refs[1:]}
 
 
-def test_names_that_were_asked_for_in_vain(tmp_path: Path) -> None:
-    made = report(tmp_path, MONTH, at=day(30))
-
-    assert made.missing == {"nope": 2, "<invalid>": 1}
-    assert made.errors == {"skill-not-found": 3, "denied-by-policy": 1}
-
-
 def test_only_some_skills(tmp_path: Path) -> None:
     """Those of a folder, with their references; one may be on no record at all."""
     only = {"once": ["references/x.md"], "used": ["references/y.md"], "unseen": []}
@@ -205,19 +200,6 @@ def test_only_some_skills(tmp_path: Path) -> None:
     }
     assert made.unread == {"used": ("references/y.md",)}
     assert made.missing == {"nope": 2, "<invalid>": 1}
-
-
-def test_fewer_days(tmp_path: Path) -> None:
-    made = report(tmp_path, MONTH, at=day(30), days=3)
-
-    assert made.skills[0].loads == 3
-    assert [item.name for item in made.of("dead")] == [
-        "by-hand",
-        "dead",
-        "new",
-        "once",
-        "read",
-    ]
 
 
 @pytest.mark.row("R37")
