@@ -26,15 +26,11 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     """A package whose skills are complete: each lists what it has, and names it."""
     made = build(tmp_path, monkeypatch)
     (made.root / "agentic_rag/references/unlisted.md").unlink()
-    for part, old, new in (
-        (
-            "agentic_rag",
-            "`azure_search_config.md`.",
-            "`azure_search_config.md`; or see `notes.md`.",
-        ),
-        ("execution", "`sandbox_runner.py`.", "`sandbox_runner.py` and `notes.md`."),
+    for part, file, more in (
+        ("agentic_rag", "azure_search_config.md", "; or see `notes.md`."),
+        ("execution", "sandbox_runner.py", " and `notes.md`."),
     ):
-        edit(made, f"{part}/skill.py", old, new)
+        edit(made, f"{part}/skill.py", f"`{file}`.", f"`{file}`{more}")
     return made
 
 
@@ -49,22 +45,12 @@ def said(house: House) -> list[tuple[str, str, str]]:
     """Return code, severity and place, below the package, of each finding."""
     report = check_registered(descriptors_of(house.module("bootstrap").bootstrap))
     return [
-        (
-            finding.code,
-            finding.severity,
-            finding.path.removeprefix(house.name).lstrip("./"),
-        )
-        for finding in report.findings
+        (found.code, found.severity, found.path.removeprefix(house.name).lstrip("./"))
+        for found in report.findings
     ]
 
 
 RAG = "agentic_rag.skill:AgenticRagSkill"
-
-
-@pytest.mark.row("A16", "A29", "A30")
-def test_a_complete_package_is_clean(house: House) -> None:
-    assert said(house) == []
-    assert_complete(house.module("bootstrap").bootstrap)
 
 
 @pytest.mark.row("A29")
@@ -79,8 +65,11 @@ def test_a_file_on_disk_that_is_not_in_the_tuple_fails(file: str, house: House) 
         assert_complete(house.module("bootstrap").bootstrap)
 
 
-@pytest.mark.row("A29")
+@pytest.mark.row("A16", "A29", "A30")
 def test_what_python_and_systems_leave_there_is_no_reference(house: House) -> None:
+    """Without it a package is clean, and with it as well."""
+    assert said(house) == []
+    assert_complete(house.module("bootstrap").bootstrap)
     folder = house.root / "agentic_rag/references"
     for name in ("__pycache__/x.pyc", "__init__.py", ".DS_Store"):
         path = folder / name
@@ -108,21 +97,19 @@ def test_a_skill_without_an_import_path_is_known_by_what_it_lists(
     assert (finding.code, finding.path) == ("unlisted-reference", "skill 'rag'")
 
 
-@pytest.mark.row("A30", "A27")
-def test_a_listed_file_that_is_missing_fails(house: House) -> None:
+@pytest.mark.row("A30", "A27", "A26")
+def test_a_file_that_is_missing_or_not_named_in_the_instructions_fails(
+    house: House,
+) -> None:
+    edit(house, "agentic_rag/skill.py", "; or see `notes.md`.", ".")
+    assert said(house) == [("reference-not-mentioned", "error", RAG)]
     (house.root / "agentic_rag/references/notes.md").unlink()
 
-    assert said(house) == [
-        ("listed-file-missing", "error", RAG),
+    assert said(house)[1:] == [
+        ("reference-not-mentioned", "error", RAG),
         ("listed-file-missing", "error", "execution.skill:ExecutionSkill"),
     ]
-
-
-@pytest.mark.row("A26")
-def test_a_reference_that_the_instructions_do_not_name_fails(house: House) -> None:
-    edit(house, "agentic_rag/skill.py", "; or see `notes.md`.", ".")
-
-    assert said(house) == [("reference-not-mentioned", "error", RAG)]
+    assert said(house)[0] == ("listed-file-missing", "error", RAG)
 
 
 @pytest.mark.row("A02")
@@ -162,11 +149,8 @@ def test_markdown_is_linted(text: str, code: str, house: House) -> None:
 def test_a_link_to_a_reference_next_to_it_is_sound(house: House) -> None:
     place = house.root / "agentic_rag/references/notes.md"
     place.write_text("# A\n\nSee [it](azure_search_config.md).\n")
-    (house.root / "execution/skill.py").write_text(
-        (house.root / "execution/skill.py")
-        .read_text()
-        .replace(f'"{house.name}/agentic_rag/references/notes.md",', "")
-    )
+    listed = f'"{house.name}/agentic_rag/references/notes.md",'
+    edit(house, "execution/skill.py", listed, "")
 
     assert said(house) == []
 
@@ -190,11 +174,8 @@ def test_what_a_registry_refuses_is_reported() -> None:
 
     results = check_registered([one, one, nameless, SkillDescriptor("b", "")]).findings
 
-    assert [item.code for item in results] == [
-        "invalid-manifest",
-        "duplicate-skill",
-        "invalid-manifest",
-    ]
+    codes = [item.code for item in results]
+    assert codes == ["invalid-manifest", "duplicate-skill", "invalid-manifest"]
 
 
 @pytest.mark.row("A38", "A39")
@@ -212,12 +193,8 @@ def test_descriptors_come_in_many_ways() -> None:
         assert {item.name for item in descriptors_of(what)} == {"a", "b"}
     assert descriptors_of(one) == (one,)
     assert descriptors_of(lambda: [one]) == (one,)
-    assert [
-        entry.name for entry in descriptors_of([AlwaysOn, AlwaysOn(), Skill("s")])
-    ] == [
-        *("always", "always"),
-        "s",
-    ]
+    several = descriptors_of([AlwaysOn, AlwaysOn(), Skill("s")])
+    assert [entry.name for entry in several] == ["always", "always", "s"]
     assert_complete([AlwaysOn, Skill("s", instructions="Do.")])
     for wrong in ("a", 3, None, [3]):
         with pytest.raises(TypeError, match="expected a registry"):

@@ -15,6 +15,7 @@ __all__ = [
     "build",
     "built",
     "files_in",
+    "files_of",
     "nowhere",
     "release_of",
     "write",
@@ -76,12 +77,17 @@ def nowhere(path: str, data: bytes) -> None:
     """Take a file of a release, and forget it."""
 
 
-def built(packs: Packs) -> dict[str, bytes]:
-    """Return the files of a release of these packs, by path."""
+def files_of(opened: Satchel) -> dict[str, bytes]:
+    """Return the files of a release of these skills, by path, and close them."""
     files: dict[str, bytes] = {}
-    with Satchel(memory(packs)) as skills:
+    with opened as skills:
         build_release(skills, files.__setitem__)
     return files
+
+
+def built(packs: Packs) -> dict[str, bytes]:
+    """Return the files of a release of these packs, by path."""
+    return files_of(Satchel(memory(packs)))
 
 
 def release_of(packs: Packs) -> Release:

@@ -18,7 +18,15 @@ from satchel.model import Limits, Resource
 from satchel.release import BuiltRelease, build_release
 from satchel.sources import memory
 from tests.fakes import FakeSource, pack
-from tests.unit.release.packs import PACKS, Packs, built, nowhere, release_of, write
+from tests.unit.release.packs import (
+    PACKS,
+    Packs,
+    built,
+    files_of,
+    nowhere,
+    release_of,
+    write,
+)
 
 
 def document(files: dict[str, bytes]) -> dict[str, Any]:
@@ -40,16 +48,11 @@ def allowed(skills: Satchel) -> BuiltRelease:
 
 
 @pytest.mark.row("R25")
-def test_the_id_is_the_tree_digest_of_every_file_there_is() -> None:
+def test_release_json_lists_every_other_file_with_its_digest_and_size() -> None:
+    """So the id, the tree digest of every file, can be computed from it alone."""
     files = built(PACKS)
     every = [Resource(p, digest_bytes(data), len(data)) for p, data in files.items()]
-
     assert release_of(PACKS).id == tree_digest(every)
-
-
-def test_release_json_lists_every_other_file_with_its_digest_and_size() -> None:
-    """So the id can be computed from it alone."""
-    files = built(PACKS)
     text = document(files)
     listed = {
         f"skills/{skill['id']}/{item['path']}": (item["digest"], item["size"])
@@ -66,73 +69,55 @@ def test_release_json_lists_every_other_file_with_its_digest_and_size() -> None:
 
 
 def test_files_are_byte_for_byte_those_of_the_packs() -> None:
+    """Packs of more than a file have an archive of just these files as well."""
     files = built(PACKS)
+    listed = {name: dict(inner) for name, inner in PACKS.items()}
+    del listed["declared"]["unlisted.md"]
+    expected = {
+        f"skills/{name}/{path}": data
+        for name, inner in listed.items()
+        for path, data in inner.items()
+    }
+    for name in ("declared", "files"):
+        expected[f"archives/{name}.tar.gz"] = tar_gz(listed[name].items())
 
-    for name, inner in PACKS.items():
-        for path, data in inner.items():
-            if path != "unlisted.md":
-                assert files[f"skills/{name}/{path}"] == data
-    assert not any("unlisted" in path for path in files)
-
-
-def test_packs_of_more_than_a_file_have_an_archive_of_just_these_files() -> None:
-    files = built(PACKS)
-    declared = dict(PACKS["declared"])
-    del declared["unlisted.md"]
-
-    assert files["archives/files.tar.gz"] == tar_gz(PACKS["files"].items())
-    assert files["archives/declared.tar.gz"] == tar_gz(declared.items())
-    assert [path for path in files if path.startswith("archives/")] == [
-        "archives/declared.tar.gz",
-        "archives/files.tar.gz",
-    ]
+    assert files == expected | {p: files[p] for p in (INDEX_V2, "release.json")}
 
 
 def test_the_index_names_the_files_of_the_release_itself() -> None:
     """They are relative to the index, wherever it is served."""
     files = built(PACKS)
-    index = json.loads(files[INDEX_V2])
+    skills = json.loads(files[INDEX_V2])["skills"]
 
-    assert [item["name"] for item in index["skills"]] == [
-        "alone",
-        "declared",
-        "files",
-        "hidden",
-    ]
-    for item in index["skills"]:
-        assert item["url"].startswith("../../")
-        assert item["digest"] == digest_bytes(files[item["url"][len("../../") :]])
+    names = [skill["name"] for skill in skills]
+    assert names == ["alone", "declared", "files", "hidden"]
+    for skill in skills:
+        assert skill["url"].startswith("../../")
+        assert skill["digest"] == digest_bytes(files[skill["url"][len("../../") :]])
 
 
 def test_hidden_and_deprecated_skills_are_part_of_it_and_say_so() -> None:
     """A conversation may know them; an installer is offered no deprecated one."""
+    with Satchel(memory(PACKS)) as skills:
+        made = build_release(skills, nowhere)
     text = {skill["id"]: skill for skill in document(built(PACKS))["skills"]}
 
     assert text["hidden"]["model_invocable"] is False
     assert text["retired"]["status"] == "deprecated"
     assert text["retired"]["replaced_by"] == "alone"
     assert "model_invocable" not in text["alone"]
+    assert "Odd_Name" in text, "a name that no index takes is a warning"
+    found = [(finding.code, finding.severity) for finding in made.findings]
+    assert ("not-publishable", "warning") in found
 
 
-def test_a_name_that_no_index_takes_is_a_warning_and_released_all_the_same() -> None:
-    with Satchel(memory(PACKS)) as skills:
-        made = build_release(skills, nowhere)
-
-    assert ("not-publishable", "warning") in [
-        (finding.code, finding.severity) for finding in made.findings
-    ]
-    assert "Odd_Name" in [skill.id for skill in made.release.skills]
-
-
-def test_it_holds_no_path_and_no_label(tmp_path: Path) -> None:
-    """The same packs have the same release wherever they lay, under whatever name."""
+def test_it_has_no_path_and_no_label(tmp_path: Path) -> None:
+    """The same packs have the same release wherever they are, under whatever name."""
     folder = write(PACKS, tmp_path / "here")
-    made: list[dict[str, bytes]] = []
-    for source in (sources.folder(folder), sources.folder(folder, label="Hers")):
-        files: dict[str, bytes] = {}
-        with Satchel(source) as skills:
-            build_release(skills, files.__setitem__)
-        made.append(files)
+    made = [
+        files_of(Satchel(source))
+        for source in (sources.folder(folder), sources.folder(folder, label="Hers"))
+    ]
 
     assert made[0] == made[1] == built(PACKS)
     assert not any(str(tmp_path).encode() in data for data in made[0].values())
@@ -143,40 +128,32 @@ def test_the_owner_of_codeowners_is_that_of_the_release(tmp_path: Path) -> None:
     write({"alone": PACKS["alone"]}, tmp_path / "skills")
     (tmp_path / ".git").mkdir()
     (tmp_path / "CODEOWNERS").write_text("skills/ @desk\n")
-    files: dict[str, bytes] = {}
-
-    with Satchel(tmp_path / "skills") as skills:
-        build_release(skills, files.__setitem__)
+    files = files_of(Satchel(tmp_path / "skills"))
 
     assert document(files)["skills"][0]["owner"] == "@desk"
 
 
-def test_an_id_may_differ_from_the_name(tmp_path: Path) -> None:
-    files: dict[str, bytes] = {}
+def test_an_id_may_differ_from_the_name() -> None:
     one, two = memory({"alone": PACKS["alone"]}), memory({"alone": PACKS["hidden"]})
-    with Satchel(
-        sources.prefixed(one, "a-"), sources.renamed(two, {"hidden": "alone"})
-    ) as skills:
-        build_release(skills, files.__setitem__)
+    renamed = sources.renamed(two, {"hidden": "alone"})
+    files = files_of(Satchel(sources.prefixed(one, "a-"), renamed))
 
-    assert [(s["id"], s["name"]) for s in document(files)["skills"]] == [
-        ("a-alone", "alone"),
-        ("alone", "hidden"),
-    ]
+    names = [(skill["id"], skill["name"]) for skill in document(files)["skills"]]
+    assert names == [("a-alone", "alone"), ("alone", "hidden")]
 
 
-def test_a_source_away_refuses() -> None:
+def test_a_source_away_a_conflict_and_another_publishers_skill_refuse() -> None:
     source = FakeSource("team", {})
     source.failure = SourceUnavailableError("team", "timed out")
+    more = {"alone": {"SKILL.md": PACKS["alone"]["SKILL.md"] + b"more\n"}}
+    elsewhere = FakeSource("billing", {"a": {"SKILL.md": pack("a")}})
+    elsewhere.remote = "MCP server"  # type: ignore[attr-defined]
 
     assert "team: error source-unavailable:" in refused(Satchel(source))
-
-
-def test_a_conflict_refuses() -> None:
-    more = {"alone": {"SKILL.md": PACKS["alone"]["SKILL.md"] + b"more\n"}}
-    skills = Satchel(memory(PACKS), memory(more, label="other"))
-
-    assert "duplicate skill 'alone'" in refused(skills)
+    conflict = Satchel(memory(PACKS), memory(more, label="other"))
+    assert "duplicate skill 'alone'" in refused(conflict)
+    reason = "error remote-skill: 'a' is on the MCP server of another publisher"
+    assert reason in refused(Satchel(elsewhere))
 
 
 def packs_of(*names: str, **files: bytes) -> Packs:
@@ -268,16 +245,6 @@ def test_a_raw_skill_stays_raw() -> None:
     assert skill.descriptor.category == "raw"
 
 
-def test_a_file_that_is_not_there_any_more_is_refused() -> None:
-    source = FakeSource("team", {"a": {"SKILL.md": pack("a"), "x.md": "x"}})
-    skills = Satchel(source)
-    del source.packs["a"]["x.md"]
-
-    assert "team/a/x.md: error reference-not-found" in refused(skills)
-    [skill] = allowed(skills).release.skills
-    assert [resource.path for resource in skill.resources] == ["SKILL.md"]
-
-
 def test_a_listed_file_that_never_was_there_is_refused() -> None:
     text = "---\nname: a\ndescription: d\nreferences: [x.md]\n---\n"
     packs = {"a": {"SKILL.md": text.encode()}}
@@ -290,15 +257,24 @@ def test_a_listed_file_that_never_was_there_is_refused() -> None:
     assert skill.descriptor.resources == ()
 
 
-@pytest.mark.parametrize(("path", "left"), [("SKILL.md", []), ("x.md", ["SKILL.md"])])
+@pytest.mark.parametrize(
+    ("path", "content", "code", "left"),
+    [
+        ("SKILL.md", pack("a") + "more", "changed-since-sync", []),
+        ("x.md", "xmore", "changed-since-sync", ["SKILL.md"]),
+        ("x.md", None, "reference-not-found", ["SKILL.md"]),
+    ],
+)
 def test_a_file_that_has_changed_since_the_sync_is_refused(
-    path: str, left: list[str]
+    path: str, content: str | None, code: str, left: list[str]
 ) -> None:
     source = FakeSource("team", {"a": {"SKILL.md": pack("a"), "x.md": "x"}})
     skills = Satchel(source)
-    source.packs["a"][path] += "more"  # type: ignore[operator]
+    del source.packs["a"][path]
+    if content is not None:
+        source.packs["a"][path] = content
 
-    assert f"team/a/{path}: error changed-since-sync" in refused(skills)
+    assert f"team/a/{path}: error {code}" in refused(skills)
     released = allowed(skills).release.skills
     assert [file.path for skill in released for file in skill.resources] == left
 
@@ -323,13 +299,3 @@ def test_what_is_switched_off_is_left_out_and_noted() -> None:
     assert "files" not in [skill.id for skill in made.release.skills]
     notes = [finding for finding in made.findings if finding.severity == "note"]
     assert [note.message for note in notes] == ["'files' is disabled, and not released"]
-
-
-def test_skills_of_another_publishers_server_are_refused() -> None:
-    class Elsewhere(FakeSource):
-        remote = "MCP server"
-
-    skills = Satchel(Elsewhere("billing", {"a": {"SKILL.md": pack("a")}}))
-
-    reason = "error remote-skill: 'a' is on the MCP server of another publisher"
-    assert reason in refused(skills)

@@ -1,7 +1,6 @@
 """A release as a folder: whole or not at all, and never over anything else."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from satchel import Satchel
 from satchel.errors import ConfigError, RefusedReleaseError
 from satchel.release import build_folder, publish
 from satchel.sources import folder, memory, released
-from tests.unit.release.packs import PACKS, build, built, files_in, write
+from tests.unit.release.packs import PACKS, Packs, build, built, files_in, write
 
 
 def test_the_folder_holds_just_the_files_of_the_release(tmp_path: Path) -> None:
@@ -27,14 +26,19 @@ def test_the_folder_holds_just_the_files_of_the_release(tmp_path: Path) -> None:
 def test_equal_releases_have_equal_modes_whatever_the_umask(
     tmp_path: Path, umask: int
 ) -> None:
-    """They are often served by another user than the one who built them."""
+    """They are often served by another user; and no time changes a byte."""
+    packs = write(PACKS, tmp_path / "skills")
+    for number, file in enumerate(sorted(packs.rglob("*"), reverse=True)):
+        os.utime(file, (number, number))
     before = os.umask(umask)
     try:
-        build(PACKS, tmp_path / "deep" / "dist")
+        with Satchel(packs) as skills:
+            build_folder(skills, tmp_path / "deep" / "dist")
         publish(released(tmp_path / "deep" / "dist"), tmp_path / "web" / "site")
     finally:
         os.umask(before)
 
+    assert files_in(tmp_path / "deep" / "dist") == built(PACKS)
     for made in (tmp_path / "deep" / "dist", tmp_path / "web"):
         modes = {
             (item.is_dir(), item.stat().st_mode & 0o777)
@@ -43,21 +47,17 @@ def test_equal_releases_have_equal_modes_whatever_the_umask(
         assert modes == {(True, 0o755), (False, 0o644)}
 
 
-def test_an_earlier_release_is_replaced(tmp_path: Path) -> None:
-    build(PACKS, tmp_path / "dist")
-
+@pytest.mark.parametrize("before", [None, PACKS], ids=["empty", "a release"])
+def test_an_empty_folder_and_an_earlier_release_are_replaced(
+    before: Packs | None, tmp_path: Path
+) -> None:
+    (tmp_path / "dist").mkdir()
+    if before:
+        build(before, tmp_path / "dist")
     build({"alone": PACKS["alone"]}, tmp_path / "dist")
 
     assert files_in(tmp_path / "dist") == built({"alone": PACKS["alone"]})
     assert [item.name for item in tmp_path.iterdir()] == ["dist"]
-
-
-def test_an_empty_folder_is_replaced(tmp_path: Path) -> None:
-    (tmp_path / "dist").mkdir()
-
-    build(PACKS, tmp_path / "dist")
-
-    assert files_in(tmp_path / "dist") == built(PACKS)
 
 
 def test_where_it_is_refused_nothing_changes(tmp_path: Path) -> None:
@@ -88,56 +88,28 @@ def test_where_it_cannot_be_put_in_place_the_old_one_is(
     assert files_in(tmp_path / "dist") == built(PACKS)
 
 
-def foreign(at: Path) -> None:
-    write({"mine": {"notes.txt": b"mine"}}, at)
-
-
-def a_file(at: Path) -> None:
-    at.write_text("mine")
-
-
-def a_link(at: Path) -> None:
-    build(PACKS, at.parent / "real")
-    at.symlink_to("real")
-
-
-def with_a_note(at: Path) -> None:
-    build(PACKS, at)
-    (at / "skills" / "notes.txt").write_text("mine")
-
-
-def damaged(at: Path) -> None:
-    build(PACKS, at)
-    (at / "release.json").write_text("{}")
-
-
-def with_a_link(at: Path) -> None:
-    build(PACKS, at)
-    (at / "more").symlink_to("skills")
-
-
-@pytest.mark.parametrize(
-    ("make", "reason"),
-    [
-        (foreign, "is not a release"),
-        (a_file, "is not a folder"),
-        (a_link, "is not a folder"),
-        (with_a_note, "skills/notes.txt is not a file of the release"),
-        (damaged, "is not a release"),
-        (with_a_link, "more is not a file of the release"),
-    ],
-)
-def test_nothing_else_is_ever_replaced(
-    make: object, reason: str, tmp_path: Path
-) -> None:
-    out = tmp_path / "dist"
-    assert callable(make)
-    make(out)
+def test_nothing_else_is_ever_replaced(tmp_path: Path) -> None:
+    packs = {"alone": PACKS["alone"]}
+    for name in ("note", "damaged", "link"):
+        build(PACKS, tmp_path / name)
+    write({"mine": {"notes.txt": b"mine"}}, tmp_path / "foreign")
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "linked").symlink_to("link")
+    (tmp_path / "note/skills/notes.txt").write_text("mine")
+    (tmp_path / "damaged/release.json").write_text("{}")
+    (tmp_path / "link/more").symlink_to("skills")
     before = files_in(tmp_path)
 
-    with pytest.raises(ConfigError, match=reason):
-        build({"alone": PACKS["alone"]}, out)
-
+    for name, reason in {
+        "foreign": "is not a release",
+        "file": "is not a folder",
+        "linked": "is not a folder",
+        "note": "skills/notes.txt is not a file of the release",
+        "damaged": "is not a release",
+        "link": "more is not a file of the release",
+    }.items():
+        with pytest.raises(ConfigError, match=reason):
+            build(packs, tmp_path / name)
     assert files_in(tmp_path) == before
 
 
@@ -164,21 +136,3 @@ def test_a_release_in_a_release_is_refused(tmp_path: Path) -> None:
             build(PACKS, out)
 
     assert files_in(outer) == before
-
-
-@pytest.mark.parametrize("umask", [0o022, 0o077])
-def test_neither_time_nor_umask_changes_a_byte(umask: int, tmp_path: Path) -> None:
-    import os
-
-    packs = write(PACKS, tmp_path / "skills")
-    for number, file in enumerate(sorted(packs.rglob("*"), reverse=True)):
-        os.utime(file, (number, number))
-    before = os.umask(umask)
-    try:
-        with Satchel(packs) as skills:
-            build_folder(skills, tmp_path / "dist")
-    finally:
-        os.umask(before)
-
-    assert files_in(tmp_path / "dist") == built(PACKS)
-    shutil.rmtree(tmp_path / "dist")

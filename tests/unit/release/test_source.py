@@ -38,18 +38,14 @@ def test_a_folder_that_is_a_release_is_opened_as_one(
             assert skills.load("files", "guide.md").file == "references/guide.md"
 
 
-@pytest.mark.usefixtures("release")
-def test_another_folder_is_not_a_release() -> None:
-    with Satchel("skills") as skills:
-        assert skills.catalog.release == ""
-
-
 def test_a_release_next_to_other_skills_is_pinned_alone(release: Release) -> None:
     with Satchel(
         "skills", "dist", pin=release.id, options=Options(on_conflict="precedence")
     ) as skills:
         assert skills.catalog.release_of("dist") == release.id
         assert skills.catalog.release_of("skills") == ""
+        assert skills.catalog.release == ""
+    with Satchel("skills") as skills:
         assert skills.catalog.release == ""
 
 
@@ -87,23 +83,21 @@ def test_a_pin_that_nothing_checks_is_an_error(
         Satchel(*what, pin=release.id)
 
 
-@pytest.mark.usefixtures("release")
-def test_a_pin_that_is_no_id_is_an_error() -> None:
-    with pytest.raises(InvalidReleaseError, match="expected sha256-tree-v1:"):
-        Satchel("dist", pin="latest")
-
-
-def test_an_address_is_opened_as_a_site() -> None:
+def test_an_address_is_opened_as_a_site(tmp_path: Path) -> None:
     """Nothing is asked of it before the first sync."""
+    (tmp_path / "satchel.toml").write_text(f'skills = ["{URL}#{OTHER}"]\n')
     free = open_inputs([URL]).sources[0]
     pinned = open_inputs([URL], pin=OTHER).sources[0]
     in_the_address = open_inputs([f"{URL}#{OTHER}"]).sources[0]
+    [in_a_file] = open_config(tmp_path / "satchel.toml").sources
 
     assert not isinstance(free, ReleaseSource)
     assert isinstance(pinned, PinnedSource)
-    assert isinstance(in_the_address, PinnedSource)
-    assert pinned.pin == in_the_address.pin == OTHER
-    assert pinned.label == in_the_address.label
+    for source in (pinned, in_the_address, in_a_file):
+        assert isinstance(source, PinnedSource)
+        assert (source.pin, source.label) == (OTHER, pinned.label)
+    with pytest.raises(ConfigError, match="two pins"):
+        open_inputs([f"{URL}#{OTHER}"], pin=OTHER.replace("0", "1"))
 
 
 @pytest.mark.parametrize(
@@ -115,29 +109,19 @@ def test_an_address_is_opened_as_a_site() -> None:
         f"sha256-tree-v1:{'0' * 63}",
         f"sha256-tree-v1:{'A' * 64}",
         "0" * 64,
+        "latest",
         "",
     ],
 )
+@pytest.mark.usefixtures("release")
 def test_a_pin_in_the_address_that_is_no_id_is_an_error(pin: str) -> None:
     """It must not be passed over, as a browser does with what it does not know."""
     with pytest.raises(InvalidReleaseError, match="sha256-tree-v1: and 64 hex digits"):
         Satchel(f"https://example.com#{pin}")
     with pytest.raises(ConfigError, match="pin="):
         http(f"https://example.com#{pin}")
-
-
-def test_a_pin_in_the_address_holds_against_another(release: Release) -> None:
-    with pytest.raises(ConfigError, match="two pins"):
-        open_inputs([f"{URL}#{OTHER}"], pin=release.id)
-
-
-def test_an_address_may_stand_in_satchel_toml(tmp_path: Path) -> None:
-    (tmp_path / "satchel.toml").write_text(f'skills = ["{URL}#{OTHER}"]\n')
-
-    [source] = open_config(tmp_path / "satchel.toml").sources
-
-    assert isinstance(source, PinnedSource)
-    assert source.pin == OTHER
+    with pytest.raises(InvalidReleaseError, match="sha256-tree-v1: and 64 hex digits"):
+        Satchel("dist", pin=pin)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from satchel import Satchel
 from satchel.model import Descriptor, Origin
 from satchel.sources import LocalSource
-from satchel.usage import OwnerLookup
+from satchel.usage import ListSink, OwnerLookup
 from satchel.usage._owners import owner_by, parse_codeowners
 from tests.fakes import FakeSource, pack
 
@@ -106,44 +106,44 @@ def entry(owner: str = "", key: str = "team/deploy") -> Descriptor:
     return Descriptor("deploy", "d", origins=(Origin("team", key, key),), owner=owner)
 
 
+def owner_of(source: LocalSource, key: str = "team/deploy") -> str:
+    return OwnerLookup(lambda: {"team": source}).of(entry(key=key))
+
+
 @pytest.mark.parametrize(
     "place", [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"]
 )
 def test_codeowners_of_the_repository(place: str, tmp_path: Path) -> None:
     source = local(tmp_path, "* @all\n/skills/team/ @org/team a@b.c\n", place)
 
-    assert OwnerLookup(lambda: {"team": source}).of(entry()) == "@org/team a@b.c"
+    assert owner_of(source) == "@org/team a@b.c"
 
 
 def test_the_first_file_that_is_there_counts(tmp_path: Path) -> None:
+    """Without a repository it is the nearest one."""
     source = local(tmp_path, "* @first\n")
     (tmp_path / "CODEOWNERS").write_text("* @second\n")
     (tmp_path / "skills/CODEOWNERS").write_text("* @inner\n")
-
-    assert OwnerLookup(lambda: {"team": source}).of(entry()) == "@first"
-
-
-def test_without_a_repository_the_nearest_file_counts(tmp_path: Path) -> None:
-    source = local(tmp_path, "* @all\n")
+    in_repository = owner_of(source)
     (tmp_path / ".git").rmdir()
 
-    assert OwnerLookup(lambda: {"team": source}).of(entry()) == "@all"
+    assert (in_repository, owner_of(source)) == ("@first", "@inner")
 
 
 def test_a_root_that_is_the_pack(tmp_path: Path) -> None:
     local(tmp_path, "/skills/team/deploy/SKILL.md @one\n")
     source = LocalSource(tmp_path / "skills/team/deploy", label="team")
 
-    assert OwnerLookup(lambda: {"team": source}).of(entry(key="deploy")) == "@one"
+    assert owner_of(source, "deploy") == "@one"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a right there")
-def test_a_linked_pack_belongs_to_where_it_lies(tmp_path: Path) -> None:
+def test_a_linked_pack_belongs_to_where_it_is(tmp_path: Path) -> None:
     local(tmp_path / "theirs", "* @theirs\n")
     source = local(tmp_path / "ours", "* @ours\n")
     (tmp_path / "ours/skills/linked").symlink_to(tmp_path / "theirs/skills/team/deploy")
 
-    assert OwnerLookup(lambda: {"team": source}).of(entry(key="linked")) == "@theirs"
+    assert owner_of(source, "linked") == "@theirs"
 
 
 def test_the_source_goes_first_then_the_manifest(tmp_path: Path) -> None:
@@ -180,21 +180,8 @@ def test_nobody_says(tmp_path: Path) -> None:
     assert OwnerLookup(dict).of(Descriptor("a", "d", owner="@x")) == "@x"
 
 
-def test_what_was_found_stays_until_it_is_to_be_forgotten(tmp_path: Path) -> None:
-    source = local(tmp_path, "* @old\n")
-    owners = OwnerLookup(lambda: {"team": source})
-    first = owners.of(entry())
-    (tmp_path / ".github/CODEOWNERS").write_text("* @new\n")
-    stored = owners.of(entry())
-    owners.forget()
-
-    assert (first, stored, owners.of(entry())) == ("@old", "@old", "@new")
-
-
 def test_an_owner_is_one_short_line_whatever_was_written(tmp_path: Path) -> None:
-    source = local(tmp_path, "* @a\x1b[31m" + "\u202ex" * 300)
-
-    owner = OwnerLookup(lambda: {"team": source}).of(entry())
+    owner = owner_of(local(tmp_path, "* @a\x1b[31m" + "\u202ex" * 300))
 
     assert owner.isprintable()
     assert len(owner) <= 200
@@ -209,22 +196,20 @@ def test_a_codeowners_that_is_no_file_is_passed_by(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/CODEOWNERS").write_text("* @docs\n")
 
-    assert OwnerLookup(lambda: {"team": source}).of(entry()) == "@docs"
+    assert owner_of(source) == "@docs"
 
 
 def test_a_sync_looks_again(tmp_path: Path) -> None:
-    from satchel.usage import ListSink
-
+    """What was found stays until then."""
     local(tmp_path, "* @old\n")
     sink = ListSink()
     skills = Satchel(tmp_path / "skills", sinks=[sink])
     skills.load("deploy")
     (tmp_path / ".github/CODEOWNERS").write_text("* @new\n")
+    skills.load("deploy")
     skills.sync()
     skills.load("deploy")
 
-    assert [event.owner for event in sink.events] == ["@old", "@new"]
-    assert [sync.owners for sync in sink.syncs] == [
-        {"deploy": "@old"},
-        {"deploy": "@new"},
-    ]
+    assert [event.owner for event in sink.events] == ["@old", "@old", "@new"]
+    owners = [sync.owners for sync in sink.syncs]
+    assert owners == [{"deploy": "@old"}, {"deploy": "@new"}]
