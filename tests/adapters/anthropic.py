@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import wraps
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
@@ -19,11 +19,21 @@ from anthropic.lib.tools import beta_async_tool, beta_tool
 
 from satchel.adapters import anthropic
 from tests.adapters import driver as suite
+from tests.adapters.providers import (
+    LoopRig,
+    Stored,
+    assistant,
+    attached,
+    blocks_in,
+    blocks_of,
+    message_of,
+    streamed,
+    text_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from satchel.model import Reply
     from tests.adapters.driver import Mode, Rig, Setup
 
 HAND_OVER = "transfer_to_second"
@@ -57,17 +67,14 @@ class FakeApi:
         whole = self._whole(body)
         seen = _seen(whole)
         self.seen.append(seen)
-        message = _message(self.script(seen), f"msg_{next(self._numbers)}") | self.extra
+        number = str(next(self._numbers))
+        message = message_of(blocks_of(self.script(seen), number), number) | self.extra
         reply = {"role": "assistant", "content": message["content"]}
         self._kept[message["id"]] = {**whole, "messages": [*whole["messages"], reply]}
         if not body.get("stream"):
             return httpx2.Response(200, json=message)
-        events = "".join(
-            f"event: {each['type']}\ndata: {json.dumps(each)}\n\n"
-            for each in _events(message)
-        )
         headers = {"content-type": "text/event-stream"}
-        return httpx2.Response(200, content=events.encode(), headers=headers)
+        return httpx2.Response(200, content=streamed(message), headers=headers)
 
     def _whole(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the whole conversation: the API may have kept the beginning of it."""
@@ -78,157 +85,59 @@ class FakeApi:
         return {**stored, **body, "messages": [*stored["messages"], *body["messages"]]}
 
 
-def _message(output: suite.Say, id: str) -> dict[str, Any]:
-    if isinstance(output, str):
-        content: list[Any] = [{"type": "text", "text": output}]
-    else:
-        content = [
-            {
-                "type": "tool_use",
-                "id": f"toolu_{id}_{at}",
-                "name": call.name,
-                "input": dict(call.arguments),
-            }
-            for at, call in enumerate(output)
-        ]
-    return {
-        "id": id,
-        "type": "message",
-        "role": "assistant",
-        "model": "claude-fake",
-        "content": content,
-        "stop_reason": "end_turn" if isinstance(output, str) else "tool_use",
-        "stop_sequence": None,
-        "usage": {"input_tokens": 1, "output_tokens": 1},
-    }
-
-
-def _events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    start = {**message, "content": [], "stop_reason": None}
-    yield {"type": "message_start", "message": start}
-    for at, block in enumerate(message["content"]):
-        if block["type"] == "text":
-            empty: dict[str, Any] = {"type": "text", "text": ""}
-            delta = {"type": "text_delta", "text": block["text"]}
-        else:
-            empty = {**block, "input": {}}
-            written = json.dumps(block["input"])
-            delta = {"type": "input_json_delta", "partial_json": written}
-        yield {"type": "content_block_start", "index": at, "content_block": empty}
-        yield {"type": "content_block_delta", "index": at, "delta": delta}
-        yield {"type": "content_block_stop", "index": at}
-    stop = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-    yield {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 1}}
-    yield {"type": "message_stop"}
-
-
 def _seen(body: Mapping[str, Any]) -> suite.Seen:
-    system = body.get("system") or ""
     tools = {tool["name"]: tool for tool in body.get("tools", ())}
     for message in body["messages"]:
         if message["role"] == "system":
-            tools |= _added(message["content"])
+            blocks = [b for b in message["content"] if b["type"] == "tool_addition"]
+            added = [block["tool"]["definition"] for block in blocks]
+            tools |= {tool["name"]: tool for tool in added}
     return suite.Seen(
-        system if isinstance(system, str) else "".join(b["text"] for b in system),
+        text_in(body.get("system") or ""),
         tuple(tools),
         {name: tool.get("input_schema") for name, tool in tools.items()},
         tuple(_shown(body["messages"])),
     )
 
 
-def _added(blocks: Any) -> dict[str, Any]:
-    definitions = (
-        block["tool"]["definition"]
-        for block in blocks
-        if block["type"] == "tool_addition"
-    )
-    return {each["name"]: each for each in definitions}
-
-
 def _shown(messages: Iterable[Mapping[str, Any]]) -> Iterator[suite.Message]:
     names: dict[str, str] = {}
     for message in messages:
-        content = message["content"]
-        blocks = (
-            [{"type": "text", "text": content}] if isinstance(content, str) else content
-        )
-        calls = [block for block in blocks if block["type"] == "tool_use"]
-        names |= {call["id"]: call["name"] for call in calls}
+        blocks = blocks_in(message["content"])
         for block in blocks:
-            if block["type"] == "tool_result":
+            if block["type"] == "tool_use":
+                names[block["id"]] = block["name"]
+            elif block["type"] == "tool_result":
                 name = names.get(block["tool_use_id"], "")
-                yield suite.Message("tool", _text(block["content"]), name)
-        text = "".join(b["text"] for b in blocks if b["type"] == "text")
+                yield suite.Message("tool", text_in(block["content"]), name)
+        text = text_in(blocks)
         if message["role"] == "assistant":
-            called = (f"{c['name']}({json.dumps(c['input'])})" for c in calls)
-            yield suite.Message("assistant", text or " ".join(called))
+            yield assistant(text, blocks)
         elif message["role"] == "user" and text:
             yield suite.Message("user", text)
 
 
-def _text(content: Any) -> str:
-    return (
-        content
-        if isinstance(content, str)
-        else "".join(each["text"] for each in content)
-    )
-
-
-@dataclass
-class Kept:
-    """One conversation, as an application would store it."""
-
-    messages: list[Any] = field(default_factory=list[Any])
-    states: list[Any] = field(default_factory=lambda: [None, None])
-    active: int = 0
-    answers: dict[str, Reply] = field(default_factory=dict)
-
-
-class AnthropicRig(suite.BaseRig):
+class AnthropicRig(LoopRig):
     """Conversations over one pair of clients; the first agent may hand over."""
 
     def __init__(self, *setups: Setup) -> None:
         self.apis = [FakeApi(setup.model) for setup in setups]
-        super().__init__(self.apis[0].seen)
+        super().__init__(self.apis[0].seen, *setups)
         for api in self.apis[1:]:
             api.seen = self.seen
-        self._setups = setups
-        self._kept: dict[str, Kept] = {}
 
     async def run(
         self, text: str, chat: str, who: dict[str, Any], mode: Mode
     ) -> str | suite.Paused:
-        stored = self._kept.setdefault(chat, Kept())
-        stored.messages.append({"role": "user", "content": text})
-        run = Run(self, chat, stored, who)
+        run = Run(self, chat, self.stored(chat, text), who)
         if mode == "sync":
             return await asyncio.to_thread(run.by_runner)
         return await (run.by_loop() if mode == "async" else run.by_stream())
 
     async def resume(self, of: Any, answers: Any) -> str | suite.Paused:
-        stored = self._kept[of["chat"]]
+        stored = self.chats[of["chat"]]
         stored.answers |= {call: answer.reply() for call, answer in answers.items()}
         return await Run(self, of["chat"], stored, of["who"]).by_loop()
-
-    def save(self, chat: str = "one") -> str:
-        stored = self._kept[chat]
-        return json.dumps([stored.messages, stored.states, stored.active])
-
-    def restore(self, saved: str, chat: str = "one") -> None:
-        self._kept[chat] = Kept(*json.loads(saved))
-
-    def trim(self, chat: str = "one") -> None:
-        self._kept[chat].messages.clear()
-
-    def keep_instead(self, state: object, chat: str = "one") -> None:
-        self._kept[chat].states[0] = cast("Any", state)
-
-
-def attach(setup: Setup, **given: Any) -> anthropic.Chat:
-    options = dict(setup.options)
-    deps = options.pop("deps", None)
-    made = deps() if deps else None
-    return anthropic.attach(setup.skills, deps=made, **given, **options)
 
 
 @dataclass
@@ -237,15 +146,15 @@ class Run:
 
     rig: AnthropicRig
     name: str
-    stored: Kept
+    stored: Stored
     who: dict[str, Any]
 
     def __post_init__(self) -> None:
         self.at = self.stored.active
-        self.setup = self.rig._setups[self.at]
+        self.setup = self.rig.setups[self.at]
         self.api = self.rig.apis[self.at]
         self.own = list(self.setup.own_tools)
-        if self.at < len(self.rig._setups) - 1:
+        if self.at < len(self.rig.setups) - 1:
             self.own.append(self._hand_over())
 
     def _hand_over(self) -> Callable[..., object]:
@@ -258,16 +167,34 @@ class Run:
 
     def _attach(self, tools: list[Any]) -> anthropic.Chat:
         state = self.stored.states[self.at]
-        return attach(self.setup, tools=tools, who=self.who, resume=state)
+        given = {"tools": tools, "who": self.who, "resume": state}
+        chat: anthropic.Chat = attached(anthropic.attach, self.setup, **given)
+        return chat
+
+    def runner(
+        self, client: Any, tool: Callable[[Any], Any], **params: Any
+    ) -> tuple[anthropic.Chat, Any]:
+        """Return the conversation, and a tool runner in it."""
+        chat = self._attach([tool(function) for function in self.own])
+        messages, base = [*self.stored.messages], self.setup.base
+        runner = chat.tool_runner(
+            client, messages=messages, system=base, **MODEL, **params
+        )
+        return chat, runner
+
+    def end(self, chat: anthropic.Chat) -> str:
+        """Store the state; return what the model said in the end."""
+        self.stored.states[self.at] = chat.dump()
+        return text_in(self.stored.messages[-1]["content"])
 
     async def by_loop(self) -> str | suite.Paused:
-        own = {each.__name__: beta_tool(cast("Any", each)) for each in self.own}
+        own = {each.__name__: _tool(each) for each in self.own}
         chat = self._attach([*own.values()])
         messages, client = self.stored.messages, self.api.async_client
         while True:
             if messages[-1]["role"] == "user":
                 request = chat.request(messages, system=self.setup.base)
-                self._keep(await client.messages.create(**MODEL, **request))
+                self.keep(await client.messages.create(**MODEL, **request))
                 self.stored.states[self.at] = chat.dump()
             if (paused := self._paused(chat, messages)) is not None:
                 return paused
@@ -275,7 +202,7 @@ class Run:
             self.stored.states[self.at] = chat.dump()
             results += _by_own(own, messages[-1]["content"])
             if not results:
-                return str(messages[-1]["content"][0]["text"])
+                return text_in(messages[-1]["content"])
             messages.append({"role": "user", "content": results})
             if self.stored.active != self.at:
                 return await Run(self.rig, self.name, self.stored, self.who).by_loop()
@@ -286,46 +213,31 @@ class Run:
             for call in chat.waiting(given)
             if call.id not in self.stored.answers
         ]
-        of = {"chat": self.name, "who": self.who}
-        return self.rig.paused(of, waiting) if waiting else None
+        if not waiting:
+            return None
+        self.stored.states[self.at] = chat.dump()
+        return self.rig.paused({"chat": self.name, "who": self.who}, waiting)
 
     def by_runner(self) -> str | suite.Paused:
-        chat = self._attach([beta_tool(cast("Any", each)) for each in self.own])
-        runner = chat.tool_runner(
-            self.api.client,
-            messages=[*self.stored.messages],
-            system=self.setup.base,
-            **MODEL,
-        )
+        chat, runner = self.runner(self.api.client, _tool)
         for message in runner:
-            self._keep(message)
+            self.keep(message)
             if (paused := self._paused(chat, message)) is not None:
-                self.stored.states[self.at] = chat.dump()
                 return paused
             self._keep_results(runner.generate_tool_call_response())
-        self.stored.states[self.at] = chat.dump()
-        return str(self.stored.messages[-1]["content"][0]["text"])
+        return self.end(chat)
 
     async def by_stream(self) -> str | suite.Paused:
-        chat = self._attach([_async_tool(each) for each in self.own])
-        runner = chat.tool_runner(
-            self.api.async_client,
-            messages=[*self.stored.messages],
-            system=self.setup.base,
-            stream=True,
-            **MODEL,
-        )
+        chat, runner = self.runner(self.api.async_client, _async_tool, stream=True)
         async for stream in runner:
             message = await stream.get_final_message()
-            self._keep(message)
+            self.keep(message)
             if (paused := self._paused(chat, message)) is not None:
-                self.stored.states[self.at] = chat.dump()
                 return paused
             self._keep_results(await runner.generate_tool_call_response())
-        self.stored.states[self.at] = chat.dump()
-        return str(self.stored.messages[-1]["content"][0]["text"])
+        return self.end(chat)
 
-    def _keep(self, message: Any) -> None:
+    def keep(self, message: Any) -> None:
         content = [block.to_dict() for block in message.content]
         self.stored.messages.append({"role": "assistant", "content": content})
 
@@ -344,6 +256,10 @@ def _by_own(own: Mapping[str, Any], blocks: Iterable[Any]) -> list[Any]:
         for block in blocks
         if block["type"] == "tool_use" and block["name"] in own
     ]
+
+
+def _tool(function: Callable[..., object]) -> Any:
+    return beta_tool(cast("Any", function))
 
 
 def _async_tool(function: Callable[..., object]) -> Any:
@@ -369,7 +285,7 @@ class AnthropicDriver:
     }
 
     def build(self, setup: Setup) -> Rig:
-        attach(setup)  # each conversation is attached; here what is wrong shows
+        attached(anthropic.attach, setup)  # each conversation is; what is wrong shows
         return AnthropicRig(setup)
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:

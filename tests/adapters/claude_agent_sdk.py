@@ -19,7 +19,7 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from uuid import uuid4
 
 from claude_agent_sdk import (
@@ -30,11 +30,19 @@ from claude_agent_sdk import (
     ResultMessage,
     SdkMcpTool,
     create_sdk_mcp_server,
+    project_key_for_directory,
 )
 
 from satchel.adapters.claude_agent_sdk import attach
 from satchel.tools import result_text, tool_from_function
 from tests.adapters import driver as suite
+from tests.adapters.providers import (
+    assistant,
+    blocks_in,
+    blocks_of,
+    message_of,
+    streamed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -43,6 +51,7 @@ if TYPE_CHECKING:
     from satchel.model import Reply
     from tests.adapters.driver import Mode, Model, Rig, Setup
 
+Result = TypeVar("Result")
 AT_ONCE: Final = 4
 """Programs that run at once; each takes some 200 MB."""
 
@@ -116,18 +125,15 @@ class FakeApi(ThreadingHTTPServer):
         seen = _shown(request)
         self.seen.append(seen)
         output = self.model(seen)
-        if isinstance(output, str):
-            return [{"type": "text", "text": output}]
         names = {_short(tool["name"]): tool["name"] for tool in request["tools"]}
-        return [
-            {
-                "type": "tool_use",
-                "id": f"toolu_{uuid4().hex}",
-                "name": names.get(call.name, f"mcp__satchel__{call.name}"),
-                "input": _arguments(call),
-            }
-            for call in output
-        ]
+        blocks = blocks_of(output, uuid4().hex)
+        for block in blocks:
+            if block["type"] == "tool_use":
+                name = block["name"]
+                if name == "delegate":
+                    block["input"]["subagent_type"] = "second"
+                block["name"] = names.get(name, f"mcp__satchel__{name}")
+        return blocks
 
 
 class _Answer(BaseHTTPRequestHandler):
@@ -143,11 +149,8 @@ class _Answer(BaseHTTPRequestHandler):
             self._send("application/json", b'{"input_tokens": 1}')
             return
         blocks = cast("FakeApi", self.server).say(request)
-        events = "".join(
-            f"event: {each['type']}\ndata: {json.dumps(each)}\n\n"
-            for each in _events(blocks)
-        )
-        self._send("text/event-stream", events.encode())
+        message = message_of(blocks, uuid4().hex)
+        self._send("text/event-stream", streamed(message))
 
     def _send(self, kind: str, body: bytes) -> None:
         self.send_response(200)
@@ -155,29 +158,6 @@ class _Answer(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-
-def _events(blocks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a message as the API streams it."""
-    calls = any(block["type"] == "tool_use" for block in blocks)
-    usage = {"input_tokens": 1, "output_tokens": 1}
-    message = {"id": f"msg_{uuid4()}", "type": "message", "role": "assistant"}
-    empty: dict[str, Any] = {"content": [], "stop_reason": None, "stop_sequence": None}
-    start_of = message | empty | {"model": "fake", "usage": usage}
-    yield {"type": "message_start", "message": start_of}
-    for index, block in enumerate(blocks):
-        start: dict[str, Any] = {"type": "text", "text": ""}
-        delta = {"type": "text_delta", "text": block.get("text")}
-        if block["type"] == "tool_use":
-            start = block | {"input": {}}
-            given = json.dumps(block["input"])
-            delta = {"type": "input_json_delta", "partial_json": given}
-        yield {"type": "content_block_start", "index": index, "content_block": start}
-        yield {"type": "content_block_delta", "index": index, "delta": delta}
-        yield {"type": "content_block_stop", "index": index}
-    why = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
-    yield {"type": "message_delta", "delta": why, "usage": usage}
-    yield {"type": "message_stop"}
 
 
 def _shown(request: Mapping[str, Any]) -> suite.Seen:
@@ -198,18 +178,10 @@ def _short(name: str) -> str:
     return name.rpartition("__")[2] if name.startswith("mcp__") else name
 
 
-def _arguments(call: suite.Call) -> dict[str, object]:
-    to = {"subagent_type": "second"} if call.name == "delegate" else {}
-    return {**call.arguments, **to}
-
-
 def _messages(given: list[dict[str, Any]]) -> Iterator[suite.Message]:
     asked: dict[str, int] = {}
     for message in given:
-        content = message["content"]
-        blocks = (
-            [{"type": "text", "text": content}] if isinstance(content, str) else content
-        )
+        blocks = blocks_in(message["content"])
         calls = [block for block in blocks if block["type"] == "tool_use"]
         asked |= {call["id"]: len(asked) + at for at, call in enumerate(calls)}
         texts = [
@@ -222,10 +194,7 @@ def _messages(given: list[dict[str, Any]]) -> Iterator[suite.Message]:
         for block in sorted(results, key=lambda result: asked[result["tool_use_id"]]):
             yield suite.Message("tool", _result(block["content"]))
         if message["role"] == "assistant":
-            expected = [
-                f"{call['name']}({json.dumps(call['input'])})" for call in calls
-            ]
-            yield suite.Message("assistant", " ".join(texts or expected))
+            yield assistant(" ".join(texts), blocks)
         for text in texts if message["role"] == "user" else ():
             is_told = text.startswith("<system-reminder>")
             yield suite.Message("other" if is_told else "user", text)
@@ -233,7 +202,7 @@ def _messages(given: list[dict[str, Any]]) -> Iterator[suite.Message]:
 
 def _result(content: str | list[dict[str, Any]]) -> str:
     """Return a tool's result, without what Claude Code puts behind it."""
-    texts = [content] if isinstance(content, str) else [b["text"] for b in content]
+    texts = [block["text"] for block in blocks_in(content)]
     stored = [text for text in texts if not text.startswith(_ITS_OWN)]
     return "\n".join(stored).partition("\n\n<system-reminder>")[0].rstrip("\n")
 
@@ -283,7 +252,7 @@ class ClaudeRig:
     ) -> str | suite.Paused:
         """Say it; the SDK has no sync call, so "sync" is one that waits in a thread."""
         output = self._say(text, chat, dict(who or {}), mode)
-        running = asyncio.run_coroutine_threadsafe(output, _loop())
+        running = _begin(output)
         if mode == "sync":
             return await asyncio.to_thread(running.result)
         return await asyncio.wrap_future(running)
@@ -300,10 +269,8 @@ class ClaudeRig:
         self.chats.setdefault(state["chat"], Chat()).session_id = state["session_id"]
         reply = suite.Answer(approve, words, arguments).reply()
         answers = {state["call"]: reply}
-        output = self._say(None, state["chat"], state["who"], answers=answers)
-        return await asyncio.wrap_future(
-            asyncio.run_coroutine_threadsafe(output, _loop())
-        )
+        output = self._say(None, state["chat"], state["who"], "async", answers)
+        return await asyncio.wrap_future(_begin(output))
 
     def save(self, chat: str = "one") -> str:
         session_id = self.chats[chat].session_id
@@ -330,8 +297,6 @@ class ClaudeRig:
         """Do nothing: the transcript is all that is kept."""
 
     def _key(self, session_id: str | None) -> Any:
-        from claude_agent_sdk import project_key_for_directory
-
         folder = project_key_for_directory(self.options.cwd)
         return {"project_key": folder, "session_id": session_id}
 
@@ -340,7 +305,7 @@ class ClaudeRig:
         text: str | None,
         name: str,
         who: dict[str, Any],
-        mode: Mode = "async",
+        mode: Mode,
         answers: Mapping[str, Reply] | None = None,
     ) -> str | suite.Paused:
         chat = self.chats.setdefault(name, Chat())
@@ -356,12 +321,8 @@ class ClaudeRig:
             if waits is None:
                 return result.result or ""
             await chat.leave()
-        state = {
-            "chat": name,
-            "session_id": chat.session_id,
-            "call": waits.id,
-            "who": who,
-        }
+        state = {"chat": name, "session_id": chat.session_id, "who": who}
+        state["call"] = waits.id
         return suite.Paused(_short(waits.name), waits.input, state)
 
     async def _connected(
@@ -371,18 +332,10 @@ class ClaudeRig:
         mode: Mode,
         answers: Mapping[str, Reply] | None,
     ) -> ClaudeSDKClient:
-        options = replace(
-            self.options,
-            resume=chat.session_id,
-            include_partial_messages=mode == "stream",
-        )
-        client = attach(
-            self.setup.skills,
-            to=ClaudeSDKClient(options),
-            who=who,
-            answers=answers,
-            **self.setup.options,
-        )
+        options = replace(self.options, resume=chat.session_id)
+        options.include_partial_messages = mode == "stream"
+        given = {"who": who, "answers": answers, **self.setup.options}
+        client = attach(self.setup.skills, to=ClaudeSDKClient(options), **given)
         await client.connect()
         return client
 
@@ -399,14 +352,18 @@ async def _result_of(client: ClaudeSDKClient) -> ResultMessage:
     return result
 
 
+def _begin(coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
+    return asyncio.run_coroutine_threadsafe(coroutine, _loop())
+
+
 def _wait(coroutine: Coroutine[Any, Any, Any]) -> None:
-    asyncio.run_coroutine_threadsafe(coroutine, _loop()).result()
+    _begin(coroutine).result()
 
 
 def _leave(chats: dict[str, Chat], leaving: set[Future[None]]) -> None:
     """Begin to disconnect clients; anyone who closes the driver waits for it."""
     for chat in chats.values():
-        leaving.add(asyncio.run_coroutine_threadsafe(chat.leave(), _loop()))
+        leaving.add(_begin(chat.leave()))
 
 
 def own_tool(function: Callable[..., object]) -> SdkMcpTool[Any]:

@@ -10,7 +10,7 @@ import asyncio
 import json
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import openai
 from openai import AsyncOpenAI, OpenAI
@@ -20,6 +20,7 @@ from satchel.adapters.openai import Chat, attach
 from satchel.tools import Run, Toolbox, tool_from_function
 from tests.adapters import driver as suite
 from tests.adapters.driver import Message, Paused, Seen
+from tests.adapters.providers import LoopRig, Stored, attached, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -45,57 +46,29 @@ Steps: TypeAlias = "Generator[Any, list[Any], str | Paused]"
 """A loop: yields requests, and chats with the answers about calls that wait."""
 
 
-class Api(Protocol):
-    """One of the two APIs: what a loop sends, and what comes back."""
-
-    def own(self, tool: Tool) -> Any:
-        """Return a tool in the form that the API takes."""
-        ...
-
-    def request(self, chat: Chat, items: list[Any], base: str) -> Mapping[str, Any]:
-        """Return the arguments of a call, from what the adapter says."""
-        ...
-
-    def create(self, client: Any) -> Callable[..., Any]:
-        """Return what is called."""
-        ...
-
-    def spoken(self, events: Iterable[Any]) -> list[Any]:
-        """Return what the model said: from a response, or the events of a stream."""
-        ...
-
-    def shown(self, body: Any) -> Seen:
-        """Return what a model was sent."""
-        ...
-
-    def reply(self, spoken: suite.Say, number: int) -> dict[str, Any]:
-        """Return what a model answers."""
-        ...
-
-    def events(self, reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Return the answer as a stream."""
-        ...
-
-
 class Responses:
     """``client.responses.create``."""
 
     def own(self, tool: Tool) -> Any:
+        """Return a tool in the form that the API takes."""
         schema = dict(tool.parameters)
         return {"type": "function", "name": tool.name, "parameters": schema}
 
     def request(self, chat: Chat, items: list[Any], base: str) -> Mapping[str, Any]:
+        """Return the arguments of a call, from what the adapter says."""
         return cast("Mapping[str, Any]", chat.responses(items, instructions=base))
 
     def create(self, client: Any) -> Callable[..., Any]:
         return cast("Callable[..., Any]", client.responses.create)
 
     def spoken(self, events: Iterable[Any]) -> list[Any]:
+        """Return what the model said: from a response, or the events of a stream."""
         response = [*events][-1]
         response = getattr(response, "response", response)  # of response.completed
         return [item.to_dict() for item in response.output]
 
     def shown(self, body: Any) -> Seen:
+        """Return what a model was sent."""
         messages: list[Message] = []
         names: dict[str, str] = {}
         for is_call, group in groupby(body["input"], lambda item: "arguments" in item):
@@ -232,6 +205,8 @@ class Completions:
             yield {**chunk, "choices": [choice]}
 
 
+Api: TypeAlias = Responses | Completions
+
 _COMPLETION = {"id": "c", "created": 0, "model": "fake"}
 
 
@@ -263,103 +238,67 @@ def clients(network: httpx.MockTransport) -> tuple[OpenAI, AsyncOpenAI]:
     )
 
 
-@dataclass
-class Kept:
-    """One conversation: its messages, and for each agent what its chat dumped."""
-
-    items: list[Any] = field(default_factory=list[Any])
-    states: list[Any] = field(default_factory=lambda: [None, None])
-    active: int = 0
-
-
-class LoopRig(suite.BaseRig):
+class OpenAIRig(LoopRig):
     """A loop as its users write it; the first agent may hand over to the second."""
 
     def __init__(self, api: Api, *setups: suite.Setup) -> None:
-        super().__init__([])
+        super().__init__([], *setups)
         self._api = api
-        self._setups = setups
         self._clients = [clients(transport(api, x.model, self.seen)) for x in setups]
-        self._own = [Toolbox.of("desk", each.own_tools) for each in setups]
-        self._chats: dict[str, Kept] = {}
+        self._own = [Toolbox.of("desk", setup.own_tools) for setup in setups]
 
     async def run(
         self, text: str, chat: str, who: dict[str, Any], mode: suite.Mode
     ) -> str | Paused:
-        stored = self._chats.setdefault(chat, Kept())
-        stored.items.append({"role": "user", "content": text})
-        steps = self._steps(chat, who, {})
-        if mode == "sync":
-            return await asyncio.to_thread(self._drive, stored, steps)
-        return await self._adrive(stored, steps, stream=mode == "stream")
+        stored = self.stored(chat, text)
+        return await self._drive(stored, self._steps(chat, who, {}), mode)
 
     async def resume(self, of: Any, answers: Any) -> str | Paused:
         approved = {call: answer.reply() for call, answer in answers.items()}
         steps = self._steps(of["chat"], of["who"], approved)
-        return await self._adrive(self._chats[of["chat"]], steps)
-
-    def save(self, chat: str = "one") -> str:
-        stored = self._chats[chat]
-        return json.dumps([stored.items, stored.states, stored.active])
-
-    def restore(self, saved: str, chat: str = "one") -> None:
-        self._chats[chat] = Kept(*json.loads(saved))
-
-    def trim(self, chat: str = "one") -> None:
-        self._chats[chat].items.clear()
-
-    def keep_instead(self, state: object, chat: str = "one") -> None:
-        self._chats[chat].states[0] = cast("Any", state)
+        return await self._drive(self.chats[of["chat"]], steps, "async")
 
     def _steps(self, name: str, who: dict[str, Any], approved: dict[str, Any]) -> Steps:
         """Yield what is to be sent or made, and take what the model or tools said."""
-        stored = self._chats[name]
+        stored = self.chats[name]
         chats: dict[int, Chat] = {}
         while True:
             if stored.active not in chats:
                 chats[stored.active] = self._chat(stored, who)
             chat = chats[stored.active]
-            if stored.items[-1].get("role") == "user" or _is_result(stored.items[-1]):
-                base = self._setups[stored.active].base
-                spoken = yield self._api.request(chat, stored.items, base)
-                stored.items += spoken
+            last = stored.messages[-1]
+            if last.get("role") == "user" or _is_result(last):
+                base = self.setups[stored.active].base
+                spoken = yield self._api.request(chat, stored.messages, base)
+                stored.messages += spoken
             waiting = [
                 (call.id, call.name, call.arguments or {}, call.question)
-                for call in chat.waiting(stored.items)
+                for call in chat.waiting(stored.messages)
                 if call.id not in approved
             ]
             stored.states[stored.active] = chat.dump()
             if waiting:
                 return self.paused({"chat": name, "who": who}, waiting)
             at = stored.active
-            stored.items += yield chat, approved
+            stored.messages += yield chat, approved
             stored.states[at] = chat.dump()
-            for call in chat.yours(stored.items):
+            for call in chat.yours(stored.messages):
                 done = self._own_tools(stored).call(
                     call.name, call.arguments or {}, Run(who)
                 )
-                stored.items.append(call.result(done))
-            if not _is_result(stored.items[-1]):
-                return _text(stored.items[-1]["content"])
+                stored.messages.append(call.result(done))
+            if not _is_result(stored.messages[-1]):
+                return text_in(stored.messages[-1]["content"])
 
-    def _chat(self, stored: Kept, who: dict[str, Any]) -> Chat:
+    def _chat(self, stored: Stored, who: dict[str, Any]) -> Chat:
         tools = [self._api.own(tool) for tool in self._own_tools(stored)]
-        return self.attach(
-            self._setups[stored.active],
-            tools=tools,
-            who=who,
-            resume=stored.states[stored.active],
-        )
+        given = {"tools": tools, "who": who, "resume": stored.states[stored.active]}
+        chat: Chat = attached(attach, self.setups[stored.active], **given)
+        return chat
 
-    def attach(self, setup: suite.Setup, **given: Any) -> Chat:
-        options = dict(setup.options)
-        deps = options.pop("deps", None)
-        made = deps(self) if deps else None
-        return attach(setup.skills, deps=made, **given, **options)
-
-    def _own_tools(self, stored: Kept) -> Toolbox:
+    def _own_tools(self, stored: Stored) -> Toolbox:
         own = self._own[stored.active]
-        if stored.active or len(self._setups) == 1:
+        if stored.active or len(self.setups) == 1:
             return own
 
         def hand_over() -> str:
@@ -369,21 +308,8 @@ class LoopRig(suite.BaseRig):
 
         return Toolbox("desk", (*own, tool_from_function(hand_over, name=HAND_OVER)))
 
-    def _drive(self, stored: Kept, steps: Steps) -> str | Paused:
-        sent: list[Any] | None = None
-        while True:
-            try:
-                step = steps.send(cast("list[Any]", sent))
-            except StopIteration as stopped:
-                return cast("str | Paused", stopped.value)
-            if isinstance(step, tuple):
-                sent = step[0].run(stored.items, approved=step[1])
-            else:
-                create = self._api.create(self._clients[stored.active][0])
-                sent = self._api.spoken([create(model="fake", **step)])
-
-    async def _adrive(
-        self, stored: Kept, steps: Steps, *, stream: bool = False
+    async def _drive(
+        self, stored: Stored, steps: Steps, mode: suite.Mode
     ) -> str | Paused:
         sent: list[Any] | None = None
         while True:
@@ -391,21 +317,28 @@ class LoopRig(suite.BaseRig):
                 step = steps.send(cast("list[Any]", sent))
             except StopIteration as stopped:
                 return cast("str | Paused", stopped.value)
+            client, aclient = self._clients[stored.active]
             if isinstance(step, tuple):
-                sent = await step[0].arun(stored.items, approved=step[1])
+                chat, approved = step
+                if mode == "sync":
+                    sent = await asyncio.to_thread(
+                        chat.run, stored.messages, approved=approved
+                    )
+                else:
+                    sent = await chat.arun(stored.messages, approved=approved)
+            elif mode == "sync":
+                create = self._api.create(client)
+                got = await asyncio.to_thread(create, model="fake", **step)
+                sent = self._api.spoken([got])
             else:
-                create = self._api.create(self._clients[stored.active][1])
-                got = await create(model="fake", stream=stream, **step)
-                events = [event async for event in got] if stream else [got]
+                create, is_stream = self._api.create(aclient), mode == "stream"
+                got = await create(model="fake", stream=is_stream, **step)
+                events = [event async for event in got] if is_stream else [got]
                 sent = self._api.spoken(events)
 
 
 def _is_result(item: Mapping[str, Any]) -> bool:
     return item.get("type") == "function_call_output" or item.get("role") == "tool"
-
-
-def _text(content: Any) -> str:
-    return content if isinstance(content, str) else str(content[0]["text"])
 
 
 @dataclass
@@ -422,13 +355,12 @@ class OpenAISdk:
         }
     )
 
-    def build(self, setup: suite.Setup) -> LoopRig:
-        rig = LoopRig(self.api, setup)
-        rig.attach(setup)  # each conversation is attached; here what is wrong shows
-        return rig
+    def build(self, setup: suite.Setup) -> OpenAIRig:
+        attached(attach, setup)  # each conversation is; here what is wrong shows
+        return OpenAIRig(self.api, setup)
 
-    def build_pair(self, first: suite.Setup, second: suite.Setup) -> LoopRig:
-        return LoopRig(self.api, first, second)
+    def build_pair(self, first: suite.Setup, second: suite.Setup) -> OpenAIRig:
+        return OpenAIRig(self.api, first, second)
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         """Return what the SDK's tool runner takes, under the name it is offered by."""

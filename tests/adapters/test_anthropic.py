@@ -19,32 +19,32 @@ from anthropic.lib.tools import (
 
 from satchel import Satchel
 from satchel.adapters import anthropic
-from satchel.policy import Policy, PolicyRule, ask
+from satchel.policy import ask
 from tests.adapters import test_contract as contract
 from tests.adapters.anthropic import (
     MODEL,
     AnthropicDriver,
     AnthropicRig,
     FakeApi,
-    Kept,
     Run,
     fake_model,
 )
 from tests.adapters.conftest import Bench
 from tests.adapters.desk import (
     ANA,
-    MORE,
     REFUND,
     REFUNDED,
     REFUNDS,
     TRAVEL,
     Desk,
+    carried,
     load,
     open_desk,
     script,
     write_pack,
 )
 from tests.adapters.driver import Call
+from tests.adapters.providers import message_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -54,22 +54,39 @@ if TYPE_CHECKING:
     from tests.adapters.driver import Rig, Setup
 
 POINT = {"type": "ephemeral"}
+PAYS = script([load("refunds")], [REFUND], "done")
+TWICE = script([load("refunds")], [load("refunds")], "done")
 
 
 def user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-def talk(api: FakeApi, chat: anthropic.Chat, messages: list[Any], **given: Any) -> str:
+def talk(
+    api: FakeApi,
+    chat: anthropic.Chat,
+    messages: list[Any],
+    ask: Callable[..., Any] | None = None,
+) -> str:
     """Go round the loop that the adapter's docstring shows."""
     while True:
-        request = chat.request(messages)
-        message = api.client.messages.create(**MODEL, **request, **given)
+        message = (ask or api.client.messages.create)(**MODEL, **chat.request(messages))
         messages.append({"role": "assistant", "content": message.content})
         results = chat.run(message)
         if not results:
-            return str(cast("Any", message.content[0]).text)
+            return str(message.content[0].text)
         messages.append({"role": "user", "content": results})
+
+
+def run(api: FakeApi, chat: anthropic.Chat, **params: Any) -> Any:
+    """Go round the SDK's tool runner; return its last message."""
+    given = {"messages": [user("hi")], **MODEL, **params}
+    return chat.tool_runner(api.client, **given).until_done()
+
+
+async def arun(api: FakeApi, chat: anthropic.Chat) -> Any:
+    given = {"messages": [user("hi")], **MODEL}
+    return await chat.tool_runner(api.async_client, **given).until_done()
 
 
 # Other loops
@@ -96,36 +113,21 @@ class RunnerRig(AnthropicRig):
     def __init__(self, driver: RunnerDriver, *setups: Setup) -> None:
         super().__init__(*setups)
         self.driver = driver
-        self._messages: dict[str, list[Any]] = {}
 
     async def run(self, text: str, chat: str, who: Any, mode: Any) -> Any:
         del mode
-        stored = self._kept.setdefault(chat, Kept())
-        stored.messages.append(user(text))
-        run = Run(self, chat, stored, who)
-        attached = run._attach([beta_tool(cast("Any", each)) for each in run.own])
-        params: Any = {
-            "messages": [*stored.messages],
-            "system": run.setup.base,
-            **MODEL,
-            **self.driver.params,
-        }
-        if self.driver.is_async:
-            last = await attached.tool_runner(
-                run.api.async_client, **params
-            ).until_done()
+        run, driver = Run(self, chat, self.stored(chat, text), who), self.driver
+        client = run.api.async_client if driver.is_async else run.api.client
+        attached, runner = run.runner(client, beta_tool, **driver.params)
+        if driver.is_async:
+            run.keep(await runner.until_done())
         else:
-            runner = attached.tool_runner(run.api.client, **params)
-            last = await asyncio.to_thread(runner.until_done)
-        run._keep(last)
-        stored.states[0] = attached.dump()
-        return str(stored.messages[-1]["content"][0]["text"])
+            run.keep(await asyncio.to_thread(runner.until_done))
+        return run.end(attached)
 
 
 def takes(how: str) -> bool:
     """Tell whether this release of the SDK has such a runner."""
-    from inspect import signature
-
     from anthropic.resources.beta.messages import Messages
 
     seen_names = signature(Messages.tool_runner).parameters
@@ -190,7 +192,7 @@ def test_the_cache_point_stands_in_front_of_what_is_stated_again(packs: Path) ->
 
 def test_the_loop_of_the_docstring(packs: Path) -> None:
     """Messages may hold what the SDK returned, as it is."""
-    api = fake_model(script([load("refunds")], [REFUND], "done"))
+    api = fake_model(PAYS)
     chat = anthropic.attach(open_desk(packs), who=ANA)
 
     assert talk(api, chat, [user("hi")]) == "done"
@@ -199,29 +201,22 @@ def test_the_loop_of_the_docstring(packs: Path) -> None:
 
 @pytest.mark.parametrize("beta", [True, False])
 def test_the_loop_may_stream(packs: Path, beta: bool) -> None:
-    api = fake_model(script([load("refunds")], [REFUND], "done"))
+    api = fake_model(PAYS)
     chat = anthropic.attach(open_desk(packs), who=ANA)
     endpoint: Any = api.client.beta.messages if beta else api.client.messages
-    messages: list[Any] = [user("hi")]
 
-    while True:
-        with endpoint.stream(**MODEL, **chat.request(messages)) as stream:
-            message = stream.get_final_message()
-        messages.append({"role": "assistant", "content": message.content})
-        if not (results := chat.run(message)):
-            break
-        messages.append({"role": "user", "content": results})
+    def ask(**given: Any) -> Any:
+        with endpoint.stream(**given) as stream:
+            return stream.get_final_message()
 
-    assert message.content[0].text == "done"
+    assert talk(api, chat, [user("hi")], ask) == "done"
     assert api.seen[2].results[1] == REFUNDED
 
 
 def loaded(packs: Path) -> tuple[Satchel, list[Any]]:
     """Return a conversation in which a skill was loaded, and then another."""
-    api, skills = (
-        fake_model(script([load("refunds")], [load("travel")])),
-        open_desk(packs),
-    )
+    api = fake_model(script([load("refunds")], [load("travel")]))
+    skills = open_desk(packs)
     messages: list[Any] = [user("hi")]
     talk(api, anthropic.attach(skills, who=ANA), messages)
     return skills, [*messages, user("go on")]
@@ -240,12 +235,7 @@ def test_results_that_the_api_cleared_are_stated_again(packs: Path) -> None:
     api.extra["context_management"] = {"applied_edits": [edit]}
     chat = anthropic.attach(skills, who=ANA)
 
-    while True:
-        message = api.client.beta.messages.create(**MODEL, **chat.request(messages))
-        messages.append({"role": "assistant", "content": message.content})
-        if not (results := chat.run(message)):
-            break
-        messages.append({"role": "user", "content": results})
+    talk(api, chat, messages, api.client.beta.messages.create)
 
     assert REFUNDS not in api.seen[0].system
     assert REFUNDS in api.seen[1].system
@@ -255,6 +245,7 @@ def test_results_that_the_api_cleared_are_stated_again(packs: Path) -> None:
 
 def test_what_stands_before_a_compaction_is_gone(packs: Path) -> None:
     skills, messages = loaded(packs)
+    assert anthropic.attach(skills).run(messages) == []  # all have results
     summary = {"type": "compaction", "content": "They talked."}
     compacted = [*messages, {"role": "assistant", "content": [summary]}, user("so?")]
     chat = anthropic.attach(skills, resume=anthropic.attach(skills).dump())
@@ -289,12 +280,6 @@ def test_what_is_no_call_of_ours_is_left_alone(packs: Path) -> None:
     assert "missing argument" in results[0]["content"]
 
 
-def test_calls_that_have_a_result_are_not_made_again(packs: Path) -> None:
-    skills, messages = loaded(packs)
-
-    assert anthropic.attach(skills).run(messages) == []
-
-
 # Approval
 
 
@@ -302,12 +287,10 @@ def test_calls_that_have_a_result_are_not_made_again(packs: Path) -> None:
 def test_in_the_tool_runner_a_call_that_nobody_approved_is_an_error(
     packs: Path,
 ) -> None:
-    desk = Desk()
+    desk, api = Desk(), fake_model(PAYS)
     skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    api = fake_model(script([load("refunds")], [REFUND], "done"))
-    chat = anthropic.attach(skills, who=ANA)
 
-    last = chat.tool_runner(api.client, messages=[user("hi")], **MODEL).until_done()
+    last = run(api, anthropic.attach(skills, who=ANA))
 
     assert desk.done == []
     assert last.stop_reason == "end_turn"
@@ -323,14 +306,10 @@ async def test_a_callback_is_asked_in_the_tool_runner(packs: Path) -> None:
         asked.append(question.tool)
         return True
 
-    desk = Desk()
+    desk, api = Desk(), fake_model(PAYS)
     skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    api = fake_model(script([load("refunds")], [REFUND], "done"))
-    chat = anthropic.attach(skills, who=ANA, approve=approve)
 
-    await chat.tool_runner(
-        api.async_client, messages=[user("hi")], **MODEL
-    ).until_done()
+    await arun(api, anthropic.attach(skills, who=ANA, approve=approve))
 
     assert asked == ["refund"]
     assert desk.done == ["refund A-1 995 by ana"]
@@ -341,13 +320,11 @@ async def test_a_callback_is_asked_in_the_tool_runner(packs: Path) -> None:
 
 def test_tools_that_open_leave_the_cached_prefix_alone(packs: Path) -> None:
     """They come in a message; no request changes what earlier ones sent in front."""
-    api = fake_model(script([load("refunds")], [REFUND], "done"))
+    api = fake_model(PAYS)
     chat = anthropic.attach(open_desk(packs), who=ANA)
     params: Any = {"thread": False} if takes("full history") else {}
 
-    chat.tool_runner(
-        api.client, messages=[user("hi")], system="Desk.", **MODEL, **params
-    ).until_done()
+    run(api, chat, system="Desk.", **params)
 
     first, second, third = api.bodies
     assert first["tools"] == second["tools"] == third["tools"]
@@ -361,40 +338,26 @@ def test_tools_that_open_leave_the_cached_prefix_alone(packs: Path) -> None:
 def test_the_beta_is_asked_for_where_tools_may_open(tmp_path: Path) -> None:
     write_pack(tmp_path, "plain", "Use it.", "Go.")
     api = fake_model(script("done"))
-    chat = anthropic.attach(Satchel(tmp_path))
 
-    runner = chat.tool_runner(
-        api.client, messages=[user("hi")], betas=["mine-2026-01-01"], **MODEL
-    )
-    runner.until_done()
+    run(api, anthropic.attach(Satchel(tmp_path)), betas=["mine-2026-01-01"])
 
-    assert isinstance(runner, BetaToolRunner)
     assert anthropic.INLINE_TOOLS not in api.betas[0]
     assert "mine-2026-01-01" in api.betas[0]
 
 
-def test_in_one_run_a_skill_loaded_again_is_a_note(packs: Path) -> None:
-    api = fake_model(script([load("refunds")], [load("refunds")], "done"))
-    chat = anthropic.attach(open_desk(packs))
-
-    chat.tool_runner(api.client, messages=[user("hi")], **MODEL).until_done()
-
-    first, second = api.seen[2].results
-    assert REFUNDS in first
-    assert "unchanged" in second
-
-
-def test_where_the_api_may_clear_results_the_text_is_given_again(packs: Path) -> None:
-    """The runner does not tell in time what was cleared."""
-    api = fake_model(script([load("refunds")], [load("refunds")], "done"))
-    chat = anthropic.attach(open_desk(packs))
+def test_a_skill_loaded_again_is_a_note_unless_the_api_may_have_cleared_it(
+    packs: Path,
+) -> None:
+    """The runner does not say in time what was cleared."""
+    api, edited = fake_model(TWICE), fake_model(TWICE)
     edits = {"edits": [{"type": "clear_tool_uses_20250919"}]}
 
-    chat.tool_runner(
-        api.client, messages=[user("hi")], context_management=edits, **MODEL
-    ).until_done()
+    run(api, anthropic.attach(open_desk(packs)))
+    run(edited, anthropic.attach(open_desk(packs)), context_management=edits)
 
-    assert [REFUNDS in each for each in api.seen[2].results] == [True, True]
+    assert [REFUNDS in result for result in api.seen[2].results] == [True, False]
+    assert "unchanged" in api.seen[2].results[1]
+    assert [REFUNDS in result for result in edited.seen[2].results] == [True, True]
 
 
 @pytest.mark.row("R10")
@@ -415,16 +378,8 @@ def test_after_a_compaction_in_a_run_the_text_is_given_again(packs: Path) -> Non
         if not json.loads(request.content).get("compaction"):
             return answer(request)
         compactions.append(request)
-        message = {
-            "id": "msg_c",
-            "type": "message",
-            "role": "assistant",
-            "model": "claude-fake",
-            "content": [{"type": "compaction", "content": "They talked."}],
-            "stop_reason": "compaction",
-            "stop_sequence": None,
-            "usage": {"input_tokens": 1, "output_tokens": 1},
-        }
+        summary = {"type": "compaction", "content": "They talked."}
+        message = message_of([summary], "c", stop="compaction")
         return httpx2.Response(200, json=message)
 
     api.client._client._transport.handler = compacting  # type: ignore[attr-defined]
@@ -441,14 +396,6 @@ def test_after_a_compaction_in_a_run_the_text_is_given_again(packs: Path) -> Non
 
 
 # Native tools
-
-
-def cards(folder: Path, native: object, *rules: PolicyRule) -> Satchel:
-    name = native if isinstance(native, str) else "stamp"
-    write_pack(
-        folder, "cards", "Use for cards.\nmetadata: {tools: stamp}", "Go." + MORE
-    )
-    return Satchel(folder, tools=[{name: native}], policy=Policy(*rules))
 
 
 @beta_tool(name="stamp", strict=True, cache_control={"type": "ephemeral"})
@@ -469,82 +416,57 @@ async def later(city: str) -> str:
 
 
 def stamping(*cities: str) -> Any:
-    return script(
-        [load("cards")], [Call("stamp", {"city": city}) for city in cities], "done"
-    )
+    calls = [Call("stamp", {"city": city}) for city in cities]
+    return script([load("cards")], calls, "done")
 
 
-def by_loop(api: FakeApi, skills: Satchel, **options: Any) -> None:
-    talk(api, anthropic.attach(skills, **options), [user("hi")])
+def by_loop(api: FakeApi, skills: Satchel) -> None:
+    talk(api, anthropic.attach(skills), [user("hi")])
 
 
-def by_runner(api: FakeApi, skills: Satchel, **options: Any) -> None:
-    chat = anthropic.attach(skills, **options)
-    chat.tool_runner(api.client, messages=[user("hi")], **MODEL).until_done()
+def by_runner(api: FakeApi, skills: Satchel) -> None:
+    run(api, anthropic.attach(skills))
 
 
 LOOPS = pytest.mark.parametrize("loop", [by_loop, by_runner])
 
 
 @LOOPS
-def test_a_native_tool_is_offered_as_it_says_itself(
+def test_a_native_tool_defines_itself_and_says_how_it_fails(
     tmp_path: Path, loop: Callable[..., None]
 ) -> None:
-    """With its cache point, and the blocks that it returns."""
-    api = fake_model(stamping("Bern"))
+    """With its cache point, and the blocks that it returns.
 
-    loop(api, cards(tmp_path, stamp))
+    The SDK's own error is made for the model; any other may have secrets.
+    """
+    api = fake_model(stamping("Bern", "Atlantis", "Rome"))
 
-    expected = json.dumps(api.bodies[1])
-    assert json.dumps(stamp.to_dict()) in expected
-    assert api.seen[2].results[1] == "stamped Bern"
+    loop(api, carried(tmp_path, "cards", stamp))
 
-
-@LOOPS
-def test_what_a_native_tool_says_when_it_fails_is_told(
-    tmp_path: Path, loop: Callable[..., None]
-) -> None:
-    """The SDK's own error is made for the model; any other may hold what it is not."""
-    api = fake_model(stamping("Atlantis", "Rome"))
-
-    loop(api, cards(tmp_path, stamp))
-
-    _, atlantis, rome = api.seen[2].results
+    assert json.dumps(stamp.to_dict()) in json.dumps(api.bodies[1])
+    _, bern, atlantis, rome = api.seen[2].results
+    assert bern == "stamped Bern"
     assert "no such city" in atlantis
     assert "stamp failed: RuntimeError" in rome
     assert "/var" not in rome
-    blocks = [
-        block
-        for message in api.bodies[2]["messages"]
-        for block in message["content"]
-        if isinstance(block, dict) and block["type"] == "tool_result"
-    ]
-    assert [block.get("is_error") for block in blocks[-2:]] == [True, True]
+    contents = [message["content"] for message in api.bodies[2]["messages"]]
+    blocks = [block for content in contents for block in content if "is_error" in block]
+    assert [block["is_error"] for block in blocks[-2:]] == [True, True]
 
 
-async def test_an_asynchronous_native_tool_is_awaited(tmp_path: Path) -> None:
-    skills, api = cards(tmp_path, later), fake_model(stamping("Bern"))
-    chat = anthropic.attach(skills)
-    await chat.tool_runner(
-        api.async_client, messages=[user("hi")], **MODEL
-    ).until_done()
+@pytest.mark.parametrize("native", [later, stamp])
+async def test_a_native_tool_of_either_kind_is_awaited(
+    tmp_path: Path, native: Any
+) -> None:
+    api = fake_model(stamping("Bern"))
+    chat = anthropic.attach(carried(tmp_path, "cards", native))
+    await arun(api, chat)
     call = anthropic.Call("1", "stamp", {"city": "Bern"})
 
     assert api.seen[2].results[1] == "stamped Bern"
-    assert await chat.acall(call) == "stamped Bern"
-    assert "asynchronous" in str(chat.call(call))
-
-
-def test_a_synchronous_native_tool_runs_for_an_asynchronous_client(
-    tmp_path: Path,
-) -> None:
-    skills, api = cards(tmp_path, stamp), fake_model(stamping("Bern"))
-    runner = anthropic.attach(skills).tool_runner(
-        api.async_client, messages=[user("hi")], **MODEL
-    )
-    asyncio.run(runner.until_done())
-
-    assert api.seen[2].results[1] == "stamped Bern"
+    if native is later:
+        assert await chat.acall(call) == "stamped Bern"
+        assert "asynchronous" in str(chat.call(call))
 
 
 @LOOPS
@@ -554,8 +476,9 @@ def test_a_tool_that_the_provider_runs_opens_too(
     """It is handed on as it is, and the API carries out its calls."""
     search = {"type": "web_search_20250305", "name": "stamp"}
     api = fake_model(script([load("cards")], "done"))
+    write_pack(tmp_path, "cards", "Use it.\nmetadata: {tools: stamp}", "Go.")
 
-    loop(api, cards(tmp_path, search))
+    loop(api, Satchel(tmp_path, tools=[{"stamp": search}]))
 
     assert api.seen[1].tools[-1] == "stamp"
     assert json.dumps(search) in json.dumps(api.bodies[1])
@@ -568,13 +491,10 @@ def test_one_of_the_sdks_built_in_tools_is_carried(tmp_path: Path) -> None:
 
         view = create = str_replace = insert = delete = rename = cast("Any", None)
 
-    write_pack(tmp_path, "notes", "Use it.\nmetadata: {tools: memory}", "Go.")
-    skills = Satchel(tmp_path, tools=[Memory()])
-    api = fake_model(
-        script([load("notes")], [Call("memory", {"command": "view"})], "done")
-    )
+    view = Call("memory", {"command": "view"})
+    api = fake_model(script([load("notes")], [view], "done"))
 
-    by_loop(api, skills)
+    by_loop(api, carried(tmp_path, "notes", Memory()))
 
     assert api.bodies[1]["tools"][-1]["name"] == "memory"
     assert api.seen[2].results[1] == "did view"
@@ -586,9 +506,5 @@ def test_own_tools_of_either_form_stand_first(packs: Path) -> None:
 
     tools: Iterable[Any] = chat.tools()
 
-    assert [tool["name"] for tool in tools] == [
-        "mine",
-        "stamp",
-        "load_skill",
-        "read_skill_file",
-    ]
+    names = [tool["name"] for tool in tools]
+    assert names == ["mine", "stamp", "load_skill", "read_skill_file"]

@@ -17,12 +17,13 @@ from claude_agent_sdk import (
     PermissionResultAllow,
     PermissionResultDeny,
     ResultMessage,
+    SessionMessage,
     query,
     tool,
 )
 from mcp import Client
 
-from satchel import Policy, Run, Satchel, ask
+from satchel import Run, Satchel, ask
 from satchel.adapters import claude_agent_sdk as adapter
 from satchel.adapters.claude_agent_sdk import attach
 from satchel.errors import DuplicateToolError
@@ -34,23 +35,24 @@ from tests.adapters.desk import (
     REFUNDS,
     TRAVEL,
     Desk,
+    carried,
     load,
     open_desk,
     script,
     scripts,
     setup,
     transfer,
-    write_pack,
     write_packs,
 )
 from tests.adapters.driver import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.adapters.driver import Say, Seen
 
+OTHER = Call("refund", {"order_id": "A-2", "cents": 5})
 SECTION = "Use when a customer wants money back."
 
 
@@ -63,24 +65,19 @@ def disconnected() -> Iterator[None]:
 async def call(
     options: ClaudeAgentOptions, name: str, server: str = "satchel", **given: object
 ) -> Any:
-    """Call a tool of a server of the options, without Claude Code."""
-    return await connected(options, server).call(name, given)
+    """Call a tool of a server of the options, as Claude Code would."""
+    async with connected(options, server) as client:
+        return await client.call_tool(name, dict(given))
 
 
-class connected:  # noqa: N801 - reads as a verb
-    """A server of some options, as Claude Code would talk to it."""
+async def listed(options: ClaudeAgentOptions, server: str) -> dict[str, Any]:
+    async with connected(options, server) as client:
+        return {tool.name: tool for tool in (await client.list_tools()).tools}
 
-    def __init__(self, options: ClaudeAgentOptions, server: str) -> None:
-        servers = cast("dict[str, McpSdkServerConfig]", options.mcp_servers)
-        self._server = servers[server]["instance"]
 
-    async def call(self, name: str, given: Mapping[str, object]) -> Any:
-        async with Client(self._server) as client:
-            return await client.call_tool(name, dict(given))
-
-    async def list(self) -> dict[str, Any]:
-        async with Client(self._server) as client:
-            return {each.name: each for each in (await client.list_tools()).tools}
+def connected(options: ClaudeAgentOptions, server: str) -> Client:
+    servers = cast("dict[str, McpSdkServerConfig]", options.mcp_servers)
+    return Client(servers[server]["instance"])
 
 
 async def fire(options: ClaudeAgentOptions, event: Any, **given: Any) -> Any:
@@ -158,9 +155,8 @@ async def test_who_and_deps_are_told_from_the_options(tmp_path: Path) -> None:
         """Pay."""
         return f"{run.who['user']} pays with {run.deps}"
 
-    write_pack(tmp_path, "pay", "Use to pay.\nmetadata: {tools: pay}", "Pay it.")
     options = attach(
-        Satchel(tmp_path, tools=[pay]),
+        carried(tmp_path, "pay", pay),
         to=ClaudeAgentOptions(user="ana", env={"CARD": "visa"}),
         who=lambda options: {"user": options.user},
         deps=lambda options: options.env["CARD"],
@@ -175,51 +171,36 @@ async def test_who_and_deps_are_told_from_the_options(tmp_path: Path) -> None:
 # The servers
 
 
-async def test_reading_is_marked_as_such_and_stays_in_place(skills: Satchel) -> None:
-    listed = await connected(attach(skills, to=ClaudeAgentOptions()), "satchel").list()
-
-    load_skill = listed["load_skill"]
-    assert load_skill.annotations.read_only_hint is True
-    assert load_skill.meta == {"anthropic/maxResultSizeChars": 500_000}
-
-
-async def test_a_closed_tool_says_what_opens_it(skills: Satchel) -> None:
-    options = attach(skills, to=ClaudeAgentOptions())
-
-    given = {"order_id": "A-1"}
-    closed = await call(options, "order_status", "satchel_skills", **given)
-
-    assert closed.is_error is True
-    assert "load the skill 'refunds' first" in closed.content[0].text
-
-
-async def test_conversations_with_the_same_options_load_for_themselves(
+async def test_reading_is_marked_and_a_closed_tool_says_what_opens_it(
     skills: Satchel,
 ) -> None:
     options = attach(skills, to=ClaudeAgentOptions())
 
-    await fire(options, "UserPromptSubmit", session_id="one")
-    await call(options, "load_skill", skill_id="refunds")
-    opened = await connected(options, "satchel_skills").list()
-    await fire(options, "UserPromptSubmit", session_id="two")
-    others = await connected(options, "satchel_skills").list()
+    load_skill = (await listed(options, "satchel"))["load_skill"]
+    closed = await call(options, "order_status", "satchel_skills", order_id="A-1")
 
-    assert list(opened) == ["order_status", "refund"]
-    assert list(others) == []
+    assert load_skill.annotations.read_only_hint is True
+    assert load_skill.meta == {"anthropic/maxResultSizeChars": 500_000}
+    assert closed.is_error is True
+    assert "load the skill 'refunds' first" in closed.content[0].text
 
 
-async def test_the_oldest_conversation_is_let_go(
-    skills: Satchel, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("most", [1, 2])
+async def test_conversations_load_for_themselves_and_the_oldest_is_let_go(
+    skills: Satchel, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(adapter, "_MAX_CONVERSATIONS", 1)
+    monkeypatch.setattr(adapter, "_MAX_CONVERSATIONS", most)
     options = attach(skills, to=ClaudeAgentOptions())
+    opened: list[list[str]] = []
 
-    await fire(options, "UserPromptSubmit", session_id="one")
-    await call(options, "load_skill", skill_id="refunds")
-    await fire(options, "UserPromptSubmit", session_id="two")
-    await fire(options, "UserPromptSubmit", session_id="one")
+    for session_id in ("one", "two", "one"):
+        await fire(options, "UserPromptSubmit", session_id=session_id)
+        if not opened:
+            await call(options, "load_skill", skill_id="refunds")
+        opened.append([*await listed(options, "satchel_skills")])
 
-    assert await connected(options, "satchel_skills").list() == {}
+    tools = ["order_status", "refund"]
+    assert opened == [tools, [], tools if most == 2 else []]
 
 
 async def test_a_native_tool_is_the_sdks_own(tmp_path: Path) -> None:
@@ -229,22 +210,16 @@ async def test_a_native_tool_is_the_sdks_own(tmp_path: Path) -> None:
     async def post(given: dict[str, Any]) -> dict[str, Any]:
         return {"content": [{"type": "text", "text": f"a card to {given['city']}"}]}
 
-    header = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(tmp_path, "cards", header, "Send it.")
-    rule = ask("cards", tool="post")
+    skills = carried(tmp_path, "cards", post, rules=[ask("cards", tool="post")])
     answers = [True, False]
-    options = attach(
-        Satchel(tmp_path, tools=[post], policy=Policy(rule)),
-        to=ClaudeAgentOptions(),
-        approve=lambda _: answers.pop(0),
-    )
+    options = attach(skills, to=ClaudeAgentOptions(), approve=lambda _: answers.pop(0))
 
     await call(options, "load_skill", skill_id="cards")
-    listed = await connected(options, "satchel_skills").list()
+    tools = await listed(options, "satchel_skills")
     sent = await call(options, "post", "satchel_skills", city="Bern")
     declined = await call(options, "post", "satchel_skills", city="Bern")
 
-    assert listed["post"].input_schema["properties"] == {"city": {"type": "string"}}
+    assert tools["post"].input_schema["properties"] == {"city": {"type": "string"}}
     assert sent.content[0].text == "a card to Bern"
     assert "approval-declined" in declined.content[0].text
 
@@ -277,10 +252,8 @@ async def test_can_use_tool_is_asked_for_each_call(tmp_path: Path) -> None:
         return PermissionResultDeny(message="not this one")
 
     skills = open_desk(write_packs(tmp_path), desk, ask("refunds", tool="refund"))
-    other = Call("refund", {"order_id": "A-2", "cents": 5})
-    rig = DRIVER.build(
-        setup(skills, script([load("refunds")], [REFUND, other], "done"))
-    )
+    model = script([load("refunds")], [REFUND, OTHER], "done")
+    rig = DRIVER.build(setup(skills, model))
     rig.options.can_use_tool = can_use_tool
 
     output = await rig.say("hi", who=ANA)
@@ -297,15 +270,14 @@ async def test_of_two_calls_that_wait_the_second_is_to_be_made_again(
     """And what is next to them is done."""
     desk = Desk()
     skills = open_desk(write_packs(tmp_path), desk, ask("refunds", tool="refund"))
-    other = Call("refund", {"order_id": "A-2", "cents": 5})
-    model = script([load("refunds")], [REFUND, other, load("travel")], [other], "done")
+    model = script([load("refunds")], [REFUND, OTHER, load("travel")], [OTHER], "done")
     rig = DRIVER.build(setup(skills, model))
 
     first: Any = await rig.say("hi", who=ANA)
     second: Any = await rig.decide(first, approve=True)
     output = await rig.decide(second, approve=True)
 
-    waited = [each.arguments["order_id"] for each in (first, second)]
+    waited = [paused.arguments["order_id"] for paused in (first, second)]
     expected = "".join(rig.seen[-1].results)
     assert output == "done"
     assert waited == ["A-1", "A-2"]
@@ -327,7 +299,7 @@ async def test_a_query_goes_on_from_its_transcript(skills: Satchel) -> None:
     session_id = await asked("one", attach(skills, to=given, who=ANA))
     await asked("two", attach(skills, to=replace(given, resume=session_id), who=ANA))
 
-    assert ["refund" in each.tools for each in seen] == [False, False, True, True]
+    assert ["refund" in shown.tools for shown in seen] == [False, False, True, True]
     assert seen[-1].results[-1] == "refunded 995 of A-1 by ana"
 
 
@@ -339,20 +311,18 @@ async def asked(prompt: str, options: ClaudeAgentOptions) -> str:
 
 def test_a_transcript_is_read_as_the_model_saw_it() -> None:
     """Results may be text or blocks, and a message of the user plain text."""
-    from claude_agent_sdk import SessionMessage
 
     def message(kind: Any, content: object) -> SessionMessage:
         return SessionMessage(kind, "u", "s", {"role": kind, "content": content})
 
     use = {"type": "tool_use", "id": "t", "name": "mcp__satchel__load_skill"}
     blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    result = {"type": "tool_result"}
     transcript = [
         message("user", "hi"),
         message("assistant", [use | {"input": {"skill_id": "x"}}]),
-        message("user", [{"type": "tool_result", "tool_use_id": "t", "content": "c"}]),
-        message(
-            "user", [{"type": "tool_result", "tool_use_id": "?", "content": blocks}]
-        ),
+        message("user", [result | {"tool_use_id": "t", "content": "c"}]),
+        message("user", [result | {"tool_use_id": "?", "content": blocks}]),
     ]
 
     read = [(s.role, s.tool, s.text) for s in adapter._seen(transcript)]
@@ -392,7 +362,7 @@ async def test_a_sub_agent_loads_for_itself(skills: Satchel) -> None:
     await rig.say("hi", who=ANA)
     await asyncio.to_thread(is_over.wait, 60)
 
-    theirs = [each for each in rig.seen if "Second desk." in each.system]
+    theirs = [seen for seen in rig.seen if "Second desk." in seen.system]
     assert SECTION in theirs[0].messages[0].text
     assert "book" not in theirs[0].tools
     assert "book" in theirs[1].tools

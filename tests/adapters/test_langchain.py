@@ -37,24 +37,27 @@ from pydantic import BaseModel
 from satchel import Satchel
 from satchel.adapters import langchain
 from satchel.errors import DuplicateToolError
-from satchel.policy import Policy, PolicyRule, ask
+from satchel.policy import ask
 from tests.adapters.desk import (
     ANA,
-    MORE,
+    PAID,
     REFUND,
     REFUNDED,
     REFUNDS,
     Desk,
+    carried,
     load,
     open_desk,
     script,
     scripts,
-    write_pack,
 )
 from tests.adapters.driver import Call, Say
 from tests.adapters.langchain import FakeModel, fake_model
 from tests.adapters.processes import Effects, careful
 
+PAYS = script([load("refunds")], [REFUND], "done")
+ASKS = ask("refunds", tool="refund")
+YES: Any = Command(resume={"decisions": [{"type": "approve"}]})
 THREAD: Any = {"configurable": {"thread_id": "one"}}
 
 
@@ -87,30 +90,23 @@ def output(agent: Any, text: str = "hi") -> Any:
 # The system message
 
 
-def test_blocks_and_their_cache_points_stay(packs: Path) -> None:
-    """Ours is one more block behind those of the user."""
-    model = fake_model(script("hello"))
+def test_blocks_and_their_cache_points_stay(packs: Path, tmp_path: Path) -> None:
+    """Skills are one more block after those of the user, where there are any."""
     block = {"type": "text", "text": "Desk.", "cache_control": {"type": "ephemeral"}}
     prompt = SystemMessage(content=[block], id="s1")
+    (tmp_path / "none").mkdir()
+    systems: list[Any] = []
+    for folder in (packs, tmp_path / "none"):
+        model = fake_model(script("hello"))
+        output(agent_of(open_desk(folder), model, prompt=prompt))
+        systems.append(model.requests[0][0])
 
-    output(agent_of(open_desk(packs), model, prompt=prompt))
-
-    system = model.requests[0][0]
+    system, alone = systems
     assert system.id == "s1"
     assert system.content[0] == block
     assert system.content[1]["text"].startswith("\n\n## Agent Skills")
     assert list(system.content[1]) == ["type", "text"]
-    assert prompt.content == [block]
-
-
-def test_blocks_stay_alone_where_there_is_nothing_to_add(tmp_path: Path) -> None:
-    model = fake_model(script("hello"))
-    prompt = SystemMessage(content=[{"type": "text", "text": "Desk."}])
-    (tmp_path / "none").mkdir()
-
-    output(agent_of(Satchel(tmp_path / "none"), model, prompt=prompt))
-
-    assert model.requests[0][0].content == [{"type": "text", "text": "Desk."}]
+    assert prompt.content == alone.content == [block]
 
 
 # Next to other middleware
@@ -165,16 +161,16 @@ def test_a_result_that_others_keep_from_the_model_counts_as_gone(packs: Path) ->
 
 def test_others_ask_for_a_carried_tool_by_its_name(packs: Path) -> None:
     desk = Desk()
-    model = fake_model(script([load("refunds")], [REFUND], "done"))
+    model = fake_model(PAYS)
     human = HumanInTheLoopMiddleware(interrupt_on={"refund": True})
     agent = agent_of(open_desk(packs, desk), model, human)
 
     output(agent)
     before = list(desk.done)
-    result = agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
+    result = agent.invoke(YES, THREAD)
 
     assert before == []
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
     assert result["messages"][-1].text == "done"
 
 
@@ -329,7 +325,7 @@ def test_an_error_is_marked_as_one(packs: Path) -> None:
 
 async def test_calls_are_told_to_callbacks_like_any_tool(packs: Path) -> None:
     """So they stand in traces, and in `astream_events`."""
-    model = fake_model(script([load("refunds")], [REFUND], "done"))
+    model = fake_model(PAYS)
     agent = agent_of(open_desk(packs), model)
 
     given = {"messages": [HumanMessage("hi")]}
@@ -364,13 +360,6 @@ def stamp(
     return Command(update=update)
 
 
-def cards(folder: Path, *rules: PolicyRule) -> Satchel:
-    write_pack(
-        folder, "cards", "Use for cards.\nmetadata: {tools: stamp}", "Go." + MORE
-    )
-    return Satchel(folder, tools=[stamp], policy=Policy(*rules))
-
-
 STAMPED = script([load("cards")], [Call("stamp", {"city": "Bern"})], "done")
 
 
@@ -378,7 +367,9 @@ def test_a_native_tool_gets_what_langchain_injects(tmp_path: Path) -> None:
     """And may write to the state by a command."""
     model = fake_model(STAMPED)
 
-    result = output(agent_of(cards(tmp_path), model, state_schema=Counting))
+    result = output(
+        agent_of(carried(tmp_path, "cards", stamp), model, state_schema=Counting)
+    )
 
     assert model.seen[1].tools[-1] == "stamp"
     assert list(model.seen[1].schemas["stamp"]["properties"]) == ["city"]
@@ -393,10 +384,9 @@ def test_the_tool_of_another_framework_cannot_be_called(tmp_path: Path) -> None:
         name = "stamp"
         description = "Stamp a card."
 
-    write_pack(tmp_path, "cards", "Use for cards.\nmetadata: {tools: stamp}", "Go.")
     model = fake_model(script([load("cards")], [Call("stamp")], "done"))
 
-    output(agent_of(Satchel(tmp_path, tools=[Foreign()]), model))
+    output(agent_of(carried(tmp_path, "cards", Foreign()), model))
 
     assert "belongs to its framework" in model.seen[2].results[1]
 
@@ -404,27 +394,50 @@ def test_the_tool_of_another_framework_cannot_be_called(tmp_path: Path) -> None:
 # Approval
 
 
-@pytest.mark.row("E25")
+def edit(**action: Any) -> dict[str, Any]:
+    return {"type": "edit", "edited_action": action}
+
+
+def one(decision: Any) -> dict[str, Any]:
+    return {"decisions": [decision]}
+
+
+@pytest.mark.row("E25", "F24")
 @pytest.mark.parametrize(
-    ("answer", "done"),
+    ("answer", "done", "expected"),
     [
-        (True, True),
-        ({"type": "approve"}, True),
-        ({"decisions": [{"type": "approve"}]}, True),
-        (False, False),
-        ("yes", False),
-        ({"decisions": [{"type": "edit", "edited_action": {}}]}, False),
+        (True, [PAID], REFUNDED),
+        ({"type": "approve"}, [PAID], REFUNDED),
+        (one({"type": "approve"}), [PAID], REFUNDED),
+        (False, [], "declined"),
+        ("yes", [], "declined"),
+        (one({"type": "reject", "message": "Tomorrow."}), [], "Tomorrow."),
+        (one({"type": "respond", "message": "It was paid."}), [], "It was paid."),
+        (
+            one(edit(name="refund", args={"order_id": "A-1", "cents": 1})),
+            ["refund A-1 1 by ana"],
+            "refunded 1 of A-1",
+        ),
+        (
+            one(edit(name="order_status", args={"order_id": "A-1"})),
+            [],
+            "A-1 is on its way",
+        ),
+        (one(edit()), [], "declined"),
+        (one(edit(name=3, args="x")), [], "declined"),
     ],
 )
-def test_only_a_clear_yes_approves(packs: Path, answer: object, done: bool) -> None:
-    desk = Desk()
-    model = fake_model(script([load("refunds")], [REFUND], "done"))
-    agent = agent_of(open_desk(packs, desk, ask("refunds", tool="refund")), model)
+def test_only_a_clear_yes_or_an_edit_makes_the_call(
+    packs: Path, answer: Any, done: list[str], expected: str
+) -> None:
+    desk, model = Desk(), fake_model(PAYS)
+    agent = agent_of(open_desk(packs, desk, ASKS), model)
 
     output(agent)
     agent.invoke(Command(resume=answer), THREAD)
 
-    assert bool(desk.done) == done
+    assert desk.done == done
+    assert expected in model.seen[2].results[1]
 
 
 def test_a_load_can_wait_for_approval(packs: Path) -> None:
@@ -435,22 +448,16 @@ def test_a_load_can_wait_for_approval(packs: Path) -> None:
     paused = output(agent)
     agent.invoke(Command(resume=True), THREAD)
 
-    assert paused["__interrupt__"][0].value == {
-        "action_requests": [
-            {
-                "name": "load_skill",
-                "args": {"skill_id": "refunds"},
-                "description": 'Load the skill "refunds"?\n'
-                "  (because: the policy asks before this skill is loaded)",
-            }
-        ],
-        "review_configs": [
-            {
-                "action_name": "load_skill",
-                "allowed_decisions": ["approve", "edit", "reject", "respond"],
-            }
-        ],
+    [request] = paused["__interrupt__"][0].value["action_requests"]
+    [review] = paused["__interrupt__"][0].value["review_configs"]
+    allowed = ["approve", "edit", "reject", "respond"]
+    assert request == {
+        "name": "load_skill",
+        "args": {"skill_id": "refunds"},
+        "description": 'Load the skill "refunds"?\n'
+        "  (because: the policy asks before this skill is loaded)",
     }
+    assert review == {"action_name": "load_skill", "allowed_decisions": allowed}
     assert REFUNDS in model.seen[1].results[0]
 
 
@@ -492,18 +499,18 @@ def test_an_agent_in_a_tool_has_its_own_activations(packs: Path) -> None:
 
 def test_an_approval_within_a_tool_pauses_the_whole_run(packs: Path) -> None:
     desk = Desk()
-    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    skills = open_desk(packs, desk, ASKS)
     inner = fake_model(script([load("refunds")], [REFUND], "paid"))
     outer = fake_model(script([Call("ask_expert", {"question": "pay"})], "done"))
     agent = agent_of(skills, outer, tools=[asks_expert(expert_of(skills, inner))])
 
     paused = output(agent)
     before = list(desk.done)
-    result = agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
+    result = agent.invoke(YES, THREAD)
 
     assert paused["__interrupt__"][0].value["action_requests"][0]["name"] == "refund"
     assert before == []
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
     assert outer.seen[1].results == ["paid"]
     assert result["messages"][-1].text == "done"
 
@@ -556,13 +563,21 @@ def desk_of(folder: str, *, dies: bool) -> Any:
     """Return the agent of the processes below; its thread is in a file."""
     packs = Path(folder)
     effects = Effects(packs / "effects", dies=dies)
-    model = fake_model(script([load("refunds")], [REFUND], "done"))
+    model = fake_model(PAYS)
     return agent_of(
         careful(packs, effects), model, checkpointer=FileSaver(packs / "thread")
     )
 
 
-YES: Any = Command(resume={"decisions": [{"type": "approve"}]})
+def in_another_process(code: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a process that stores used approvals in memory only."""
+    return subprocess.run(
+        [sys.executable, "-c", f"from tests.adapters.test_langchain import *; {code}"],
+        env={**os.environ, "SATCHEL_APPROVALS": "memory"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.row("F20")
@@ -574,89 +589,27 @@ def test_a_step_that_is_repeated_asks_again(packs: Path) -> None:
     effects = packs / "effects"
     paused = output(desk_of(str(packs), dies=False))
 
-    code = "from tests.adapters.test_langchain import *; "
-    code += f"desk_of({str(packs)!r}, dies=True).invoke(YES, THREAD)"
-    killed = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "SATCHEL_APPROVALS": "memory"},
-        capture_output=True,
-        check=False,
+    killed = in_another_process(
+        f"desk_of({str(packs)!r}, dies=True).invoke(YES, THREAD)"
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     before = effects.read_text("utf-8").splitlines()
-    code = code.replace("dies=True).invoke(YES, THREAD)", "dies=False)")
-    code = code.replace("desk_of(", "a = desk_of(") + (
-        "; r = a.invoke(None, THREAD); assert '__interrupt__' in r, r"
-        "; assert len(open(sys.argv[1]).readlines()) == 1"
+    done = in_another_process(
+        f"a = desk_of({str(packs)!r}, dies=False); r = a.invoke(None, THREAD)"
+        "; assert '__interrupt__' in r, r"
+        f"; assert len(open({str(effects)!r}).readlines()) == 1"
         "; r = a.invoke(YES, THREAD); print(r['messages'][-1].text)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(effects)],
-        env={**os.environ, "SATCHEL_APPROVALS": "memory"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
     assert "__interrupt__" in paused
-    assert before == ["refund A-1 995 by ana"]
+    assert before == [PAID]
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert len(effects.read_text("utf-8").splitlines()) == 2
-
-
-# Decisions
-
-
-@pytest.mark.row("F24")
-@pytest.mark.parametrize(
-    ("decision", "done", "expected"),
-    [
-        (
-            {"type": "reject", "message": "Ask me tomorrow."},
-            [],
-            "Ask me tomorrow.",
-        ),
-        ({"type": "respond", "message": "It was paid."}, [], "It was paid."),
-        (
-            {
-                "type": "edit",
-                "edited_action": {
-                    "name": "refund",
-                    "args": {"order_id": "A-1", "cents": 1},
-                },
-            },
-            ["refund A-1 1 by ana"],
-            "refunded 1 of A-1",
-        ),
-        (
-            {
-                "type": "edit",
-                "edited_action": {"name": "order_status", "args": {"order_id": "A-1"}},
-            },
-            [],
-            "A-1 is on its way",
-        ),
-        ({"type": "edit", "edited_action": {}}, [], "declined"),
-        ({"type": "edit", "edited_action": {"name": 3, "args": "x"}}, [], "declined"),
-    ],
-)
-def test_all_of_a_reviewers_decisions_hold(
-    packs: Path, decision: Any, done: list[str], expected: str
-) -> None:
-    desk = Desk()
-    model = fake_model(script([load("refunds")], [REFUND], "done"))
-    agent = agent_of(open_desk(packs, desk, ask("refunds", tool="refund")), model)
-
-    output(agent)
-    agent.invoke(Command(resume={"decisions": [decision]}), THREAD)
-
-    assert desk.done == done
-    assert expected in model.seen[2].results[1]
 
 
 def test_where_nobody_is_asked_the_graph_has_no_more_nodes(packs: Path) -> None:
     model = fake_model(script("hi"))
     plain = agent_of(open_desk(packs), model)
-    asking = agent_of(open_desk(packs, None, ask("refunds", tool="refund")), model)
+    asking = agent_of(open_desk(packs, None, ASKS), model)
 
     assert set(asking.nodes) - set(plain.nodes) == {"Satchel.after_model"}

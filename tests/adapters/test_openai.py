@@ -14,16 +14,11 @@ from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 from pydantic import BaseModel
 
-from satchel import Policy, Satchel, Skill
+from satchel import Satchel, Skill
 from satchel.adapters.openai import Chat, attach
 from tests.adapters import test_contract
-from tests.adapters.desk import (
-    BASE,
-    REFUNDS,
-    load,
-    write_pack,
-)
-from tests.adapters.driver import Call, Seen
+from tests.adapters.desk import BASE, REFUNDS, load, write_pack
+from tests.adapters.driver import Call
 from tests.adapters.openai import (
     COMPLETIONS,
     LIMITS,
@@ -51,6 +46,12 @@ def driver() -> suite.Driver:
     return COMPLETIONS
 
 
+def carrying(folder: Path, native: Any) -> Chat:
+    """Return a conversation with a skill that is always on and has one tool."""
+    write_pack(folder, "bills", "Use for bills.\nmetadata: {tools: pay}", "Pay.")
+    return attach(Satchel(folder, tools=[{"pay": native}]), always=["bills"])
+
+
 def spoken(*calls: suite.Call | str) -> Response:
     """Return a model's response."""
     step = calls[0] if isinstance(calls[0], str) else calls
@@ -61,18 +62,13 @@ def completed(*calls: suite.Call) -> ChatCompletion:
     return ChatCompletion.model_validate(Completions().reply(calls, 0))
 
 
-def shown(chat: Chat, items: list[Any]) -> Any:
-    """Return the request, as a dictionary of any kind."""
-    return chat.responses(items)
-
-
 # What is sent
 
 
 def test_both_apis_get_the_same_in_their_own_form(skills: Satchel) -> None:
     chat = attach(skills)
 
-    of_responses, of_chat = shown(chat, [HI]), chat.completions([HI])
+    of_responses, of_chat = chat.responses([HI]), chat.completions([HI])
 
     first, *rest = of_chat["messages"]
     assert first == {"role": "system", "content": of_responses["instructions"]}
@@ -110,10 +106,9 @@ def test_parts_of_a_leading_message_are_kept(skills: Satchel, tmp_path: Path) ->
 
 def test_a_tool_that_the_provider_runs_is_handed_on(tmp_path: Path) -> None:
     search = {"type": "web_search"}
-    write_pack(tmp_path, "news", "Use for news.\nmetadata: {tools: search}", "Search.")
-    chat = attach(Satchel(tmp_path, tools=[{"search": search}]), always=["news"])
+    chat = carrying(tmp_path, search)
 
-    assert shown(chat, [HI])["tools"][0] is search
+    assert chat.responses([HI])["tools"][0] is search
     assert chat.completions([HI])["tools"][0] is search
 
 
@@ -156,29 +151,19 @@ def test_calls_of_your_own_tools_are_left_to_you(skills: Satchel) -> None:
 
     assert (call.name, call.arguments) == ("weather", {"city": "Bern"})
     assert call.result({"sun": True})["output"] == '{"sun": true}'
-    assert [each["call_id"] for each in results] == ["c0-1"]
+    assert [result["call_id"] for result in results] == ["c0-1"]
 
 
 @pytest.mark.parametrize("arguments", ["[1]", "{"])
-def test_arguments_that_are_no_object_are_a_result(
+async def test_arguments_that_are_no_object_are_a_result(
     skills: Satchel, arguments: str
 ) -> None:
     chat = attach(skills)
     response = spoken(load("refunds"))
     response.output[0].arguments = arguments  # type: ignore[union-attr]
 
-    [result] = chat.run(response)
-
-    assert "no JSON object" in result["output"]
-
-
-async def test_so_they_are_where_calls_are_awaited(skills: Satchel) -> None:
-    response = spoken(load("refunds"))
-    response.output[0].arguments = "["  # type: ignore[union-attr]
-
-    [result] = await attach(skills).arun(response)
-
-    assert "no JSON object" in result["output"]
+    for result in (*chat.run(response), *await chat.arun(response)):
+        assert "no JSON object" in result["output"]
 
 
 def test_parts_are_a_result_of_responses() -> None:
@@ -205,7 +190,7 @@ def test_where_the_provider_keeps_the_messages_what_is_new_is_enough(
     skills: Satchel,
 ) -> None:
     chat = attach(skills)
-    request = shown(chat, [HI])
+    request = chat.responses([HI])
     results = chat.run(spoken(load("refunds")))
 
     later: Any = chat.responses(results, previous_response_id="resp")
@@ -245,19 +230,14 @@ def registered(execute: Any) -> Any:
     return RegisteredFunction(FUNCTION, execute)
 
 
-def paying(tmp_path: Path, native: Any, *rules: Any) -> Chat:
-    write_pack(tmp_path, "bills", "Use for bills.\nmetadata: {tools: pay}", "Pay.")
-    skills = Satchel(tmp_path, tools=[{"pay": native}], policy=Policy(*rules))
-    return attach(skills, always=["bills"])
-
-
 PAY = Call("pay", {"cents": 5})
 
 
 def test_a_function_of_the_tool_runner_has_both_forms(tmp_path: Path) -> None:
-    chat = paying(tmp_path, registered(str))
+    chat = carrying(tmp_path, registered(str))
 
-    of_responses, of_chat = shown(chat, [HI])["tools"], chat.completions([HI])["tools"]
+    of_responses = chat.responses([HI])["tools"]
+    of_chat = chat.completions([HI])["tools"]
 
     assert of_responses[0]["name"] == of_chat[0]["function"]["name"] == "pay"
     assert of_responses[0]["strict"] is True
@@ -278,7 +258,7 @@ def test_a_typed_one_gets_its_model(tmp_path: Path) -> None:
         pydantic_responses_function_tool(Pay, name="pay"),
         execute=lambda pay: f"paid {pay.cents}",
     )
-    chat = paying(tmp_path, native)
+    chat = carrying(tmp_path, native)
 
     assert chat.run(spoken(PAY))[0]["output"] == "paid 5"
 
@@ -287,7 +267,7 @@ def test_one_that_raises_is_a_result(tmp_path: Path) -> None:
     def execute(_: object) -> str:
         raise RuntimeError("/secret")
 
-    [result] = paying(tmp_path, registered(execute)).run(spoken(PAY))
+    [result] = carrying(tmp_path, registered(execute)).run(spoken(PAY))
 
     assert "internal-error" in result["output"]
     assert "secret" not in result["output"]
@@ -297,7 +277,7 @@ async def test_an_asynchronous_one_is_awaited(tmp_path: Path) -> None:
     async def execute(given: Any) -> str:
         return f"paid {given['cents']}"
 
-    chat = paying(tmp_path, registered(execute))
+    chat = carrying(tmp_path, registered(execute))
 
     assert (await chat.arun(spoken(PAY)))[0]["output"] == "paid 5"
     assert "acall" in chat.run(spoken(PAY))[0]["output"]
@@ -307,8 +287,7 @@ async def test_an_asynchronous_one_is_awaited(tmp_path: Path) -> None:
 
 
 def test_the_sdks_stream_of_completions_can_be_answered(skills: Satchel) -> None:
-    seen: list[Seen] = []
-    client, _ = clients(transport(Completions(), lambda _: [load("refunds")], seen))
+    client, _ = clients(transport(Completions(), lambda _: [load("refunds")], []))
     chat = attach(skills)
 
     request: Any = chat.completions([HI])

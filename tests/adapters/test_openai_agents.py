@@ -25,20 +25,20 @@ from pydantic import BaseModel
 from satchel import Satchel, Skill
 from satchel.adapters.openai_agents import attach
 from satchel.errors import DuplicateToolError
-from satchel.policy import Policy, ask
+from satchel.policy import ask
 from tests.adapters.desk import (
     ANA,
     BASE,
+    REFUND as REFUNDING,
     REFUNDS,
     Desk,
+    carried,
     load,
     open_desk,
     script,
-    write_pack,
-    write_packs,
 )
 from tests.adapters.driver import Call
-from tests.adapters.openai_agents import CONFIG, FakeModel, call, fake_model, text
+from tests.adapters.openai_agents import FakeModel, call, fake_model, text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,8 +83,8 @@ def output(_: RunContextWrapper[Any], agent: Agent[Any]) -> str:
     return f"I am {agent.name}."
 
 
-async def said_later(_: RunContextWrapper[Any], agent: Agent[Any]) -> str:
-    return f"I am {agent.name}."
+async def output_later(given: RunContextWrapper[Any], agent: Agent[Any]) -> str:
+    return output(given, agent)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ async def said_later(_: RunContextWrapper[Any], agent: Agent[Any]) -> str:
     [
         (BASE, BASE),
         (output, "I am desk."),
-        (said_later, "I am desk."),
+        (output_later, "I am desk."),
         (None, "## Agent Skills"),
     ],
 )
@@ -111,33 +111,22 @@ class Teller(Agent[Any]):
     """An agent of the application's own class."""
 
 
-async def test_the_copy_is_of_the_same_class_and_the_agent_stays_as_it_was(
+async def test_a_copy_of_the_agent_has_skills_and_so_has_its_clone(
     skills: Satchel,
 ) -> None:
-    agent = Teller("desk", instructions=BASE)
+    model = steps(DONE)
+    agent = Teller("desk", instructions=BASE, model=model)
 
     copy = attach(skills, to=agent)
     copy.tools.append(WebSearchTool())
+    await run(copy.clone(instructions="You are new."))
 
     assert isinstance(copy, Teller)
     assert (agent.tools, agent.hooks, agent.instructions) == ([], None, BASE)
-
-
-async def test_a_clone_has_the_skills_too(skills: Satchel) -> None:
-    model = steps(DONE)
-    agent = attach(skills, to=Agent("desk", instructions=BASE, model=model))
-
-    await run(agent.clone(instructions="You are new."))
-
     assert system(model).startswith("You are new.")
     assert "refunds" in system(model)
-
-
-def test_skills_are_attached_once(skills: Satchel) -> None:
-    agent = attach(skills, to=Agent("desk"))
-
     with pytest.raises(ValueError, match="'desk' has skills already"):
-        attach(skills, to=agent)
+        attach(skills, to=copy)
 
 
 class Answer(BaseModel):
@@ -216,33 +205,12 @@ async def test_an_image_is_handed_on_as_it_is() -> None:
     assert part == {"type": "input_image", "image_url": "https://example.org/a.png"}
 
 
-PAY = call("pay", {"cents": 5}, id="a")
-
-
-def bills(tmp_path: Path, tool: Any, *rules: Any) -> Satchel:
-    pack = tmp_path / "bills"
-    pack.mkdir()
-    head = f"name: bills\ndescription: Use for bills.\nmetadata: {{tools: {tool.name}}}"
-    (pack / "SKILL.md").write_text(f"---\n{head}\n---\nPay.\n", "utf-8")
-    return Satchel(tmp_path, tools=[tool], policy=Policy(*rules))
-
-
-def payer(done: list[int]) -> Any:
-    @function_tool
-    def pay(cents: int) -> str:
-        """Pay a bill."""
-        done.append(cents)
-        return f"paid {cents}"
-
-    return pay
-
-
 async def test_a_hosted_tool_is_handed_on(tmp_path: Path) -> None:
     search = WebSearchTool()
     model = steps(DONE)
-    skills = bills(tmp_path, search)
+    skills = carried(tmp_path, "news", search)
 
-    await run(attach(skills, to=Agent("desk", model=model), always=["bills"]))
+    await run(attach(skills, to=Agent("desk", model=model), always=["news"]))
 
     assert model.calls[0].tools[0] is search
 
@@ -262,16 +230,13 @@ class Context:
 async def test_an_attribute_of_the_context_keeps_the_state(skills: Satchel) -> None:
     context = Context("ana")
     model = steps(LOAD, DONE, DONE)
-    agent = attach(
-        skills,
-        to=Agent[Context]("desk", model=model),
-        who=lambda run: {"user": run.context.user},
-    )
+    to = Agent[Context]("desk", model=model)
+    agent = attach(skills, to=to, who=lambda run: {"user": run.context.user})
 
     await run(agent, context=context)
     await run(agent, "again", context=context)
 
-    assert [each["id"] for each in context.satchel["desk"]["active"]] == ["refunds"]
+    assert [use["id"] for use in context.satchel["desk"]["active"]] == ["refunds"]
     assert "refund" in names(model, 2)
     assert REFUNDS in system(model, 2)
 
@@ -291,25 +256,10 @@ async def test_the_application_can_say_where_the_state_is(skills: Satchel) -> No
     assert list(context.elsewhere) == ["teller"]
 
 
-async def test_without_state_a_paused_run_goes_on(packs: Path) -> None:
-    desk = Desk()
-    model = steps(LOAD, REFUND, DONE)
-    agent = attach(asking(packs, desk), to=Agent("desk", model=model), who=ANA)
-
-    result = await run(agent)
-    state = result.to_state()
-    state.approve(result.interruptions[0])
-    result = await run(agent, state)
-
-    assert result.final_output == "done"
-    assert desk.done == ["refund A-1 995 by ana"]
-
-
 async def test_a_wrapper_that_is_used_again_keeps_users_apart(skills: Satchel) -> None:
     model = steps(LOAD, DONE, DONE)
-    agent = attach(
-        skills, to=Agent("desk", model=model), who=lambda run: run.context["who"]
-    )
+    desk: Agent[Any] = Agent("desk", model=model)
+    agent = attach(skills, to=desk, who=lambda run: run.context["who"])
     wrapper = RunContextWrapper[Any]({"who": ANA})
 
     await run(agent, context=wrapper)
@@ -387,9 +337,8 @@ async def test_an_agent_that_is_a_tool_starts_again_each_time(skills: Satchel) -
     model = steps(LOAD, DONE, DONE)
     once = call("clerk", {"input": "go"}, id="a")
     again = call("clerk", {"input": "go"}, id="b")
-    desk: Agent[Any] = Agent(
-        "desk", tools=[clerk(skills, model)], model=steps(once, again, DONE)
-    )
+    tools = [clerk(skills, model)]
+    desk: Agent[Any] = Agent("desk", tools=tools, model=steps(once, again, DONE))
 
     await run(desk, context={"satchel": {}})
 
@@ -420,31 +369,36 @@ async def test_its_approvals_resume_with_other_agents(packs: Path) -> None:
 
 
 @pytest.mark.row("F22")
+@pytest.mark.parametrize("elsewhere", [True, False])
 @pytest.mark.parametrize("approve", [True, False])
-async def test_a_paused_run_goes_on_elsewhere_without_a_state(
-    tmp_path: Path, approve: bool
+async def test_a_paused_run_goes_on_without_a_state(
+    packs: Path, approve: bool, elsewhere: bool
 ) -> None:
-    """Another agent object, and a context that keeps nothing of ours."""
-    packs, desk = write_packs(tmp_path / "packs"), Desk()
-    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    """With another agent object too, and a context that keeps nothing of ours."""
+    desk = Desk()
+    skills = asking(packs, desk)
 
     def made() -> Agent[Any]:
-        pays = Call("refund", {"order_id": "A-1", "cents": 995})
-        model = fake_model(script([load("refunds")], [pays], "done"))
-        return attach(skills, to=Agent("desk", model=model), who={"user": "ana"})
+        model = fake_model(script([load("refunds")], [REFUNDING], "done"))
+        return attach(skills, to=Agent("desk", model=model), who=ANA)
 
-    paused = await Runner.run(made(), "hi", run_config=CONFIG)
     agent = made()
-    state = await RunState.from_string(agent, paused.to_state().to_string())
+    result = await decided(agent, made() if elsewhere else agent, approve)
+
+    assert result.final_output == "done"
+    assert desk.done == (["refund A-1 995 by ana"] if approve else [])
+
+
+async def decided(first: Agent[Any], second: Agent[Any], approve: bool = True) -> Any:
+    """Run until a call waits; answer it, and go on with the second agent."""
+    paused = await run(first)
+    state = await RunState.from_string(second, paused.to_state().to_string())
     [item] = state.get_interruptions()
     if approve:
         state.approve(item)
     else:
         state.reject(item)
-    result = await Runner.run(agent, state, run_config=CONFIG)
-
-    assert result.final_output == "done"
-    assert desk.done == (["refund A-1 995 by ana"] if approve else [])
+    return await run(second, state)
 
 
 @pytest.mark.row("F22")
@@ -457,17 +411,12 @@ async def test_a_native_tool_waits_for_its_yes_elsewhere(tmp_path: Path) -> None
         done.append(city)
         return f"a card went to {city}"
 
-    write_pack(tmp_path, "cards", "Use for cards.\nmetadata: {tools: post}", "Send.")
-    skills = Satchel(tmp_path, tools=[post], policy=Policy(ask("cards", tool="post")))
+    skills = carried(tmp_path, "cards", post, rules=[ask("cards", tool="post")])
 
     def made() -> Agent[Any]:
         model = fake_model(script([load("cards")], [Call("post", {"city": "B"})], "ok"))
         return attach(skills, to=Agent("desk", model=model))
 
-    paused = await Runner.run(made(), "hi", run_config=CONFIG)
-    agent = made()
-    state = await RunState.from_string(agent, paused.to_state().to_string())
-    state.approve(state.get_interruptions()[0])
-    result = await Runner.run(agent, state, run_config=CONFIG)
+    result = await decided(made(), made())
 
     assert (result.final_output, done) == ("ok", ["B"])
