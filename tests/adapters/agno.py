@@ -31,7 +31,7 @@ class FakeModel(Model):
         self.seen = seen
 
     def invoke(self, *_: Any, **given: Any) -> ModelResponse:
-        functions = [each["function"] for each in given.get("tools") or ()]
+        functions = [tool["function"] for tool in given.get("tools") or ()]
         messages: list[Message] = given["messages"]
         seen = suite.Seen(
             "\n".join(str(m.content) for m in messages if m.role == "system"),

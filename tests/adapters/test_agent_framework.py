@@ -102,9 +102,6 @@ def in_turn(*steps: Say) -> Model:
     return lambda _: next(remaining)
 
 
-# State
-
-
 async def test_agents_that_share_a_session_load_for_themselves(
     skills: Satchel,
 ) -> None:
@@ -149,9 +146,6 @@ async def test_a_run_that_fails_leaves_the_conversation_as_it_was_left(
     assert REFUNDS in talk.systems[-1]  # the framework kept nothing of the first run
 
 
-# For whom, and with what
-
-
 async def test_tools_are_given_what_the_run_gives_to_functions(tmp_path: Path) -> None:
     """It is `function_invocation_kwargs`, or what `deps` makes of the call."""
 
@@ -167,9 +161,6 @@ async def test_tools_are_given_what_the_run_gives_to_functions(tmp_path: Path) -
         talk = Talk(model, attach(skills, who=ANA, deps=deps))
         await talk.say("hi", function_invocation_kwargs=given)
         assert talk.seen[2].results[1] == f"ana pays with {card}"
-
-
-# The prompt
 
 
 async def test_a_blank_line_comes_before_the_catalog(skills: Satchel) -> None:
@@ -257,9 +248,6 @@ async def test_tools_open_where_a_client_takes_no_chat_middleware(
     assert talk.seen[2].results[1] == REFUNDED
 
 
-# What the model sees of the conversation
-
-
 @pytest.mark.parametrize("stream", [False, True])
 async def test_what_is_compacted_within_a_run_is_stated_again_at_once(
     skills: Satchel, *, stream: bool
@@ -322,9 +310,6 @@ async def test_a_history_that_is_loaded_for_each_call_is_not_stated_again(
     assert len({*talk.systems}) == 1
 
 
-# Approval
-
-
 async def test_a_load_next_to_one_that_is_asked_for_waits_with_it(packs: Path) -> None:
     """The framework asks by tool, so it asks for both."""
     skills = open_desk(packs, None, ask("refunds", action="load"))
@@ -352,9 +337,6 @@ async def test_what_is_next_to_a_call_that_waits_is_done_with_it(packs: Path) ->
     assert talk.seen[-1].results[1:] == ["A-1 is on its way", REFUNDED]
 
 
-# Tools of the framework that a skill carries
-
-
 @pytest.fixture
 def post() -> FunctionTool:
     @tool
@@ -375,9 +357,6 @@ async def test_a_native_tool_is_handed_on_as_it_is(
 
     assert talk.seen[2].results[1] == "a card to Bern by air"
     assert post.invocation_count == 1
-
-
-# Other people's middleware
 
 
 class Spoils(FunctionMiddleware):
@@ -426,9 +405,6 @@ async def test_an_agents_own_tools_are_none_of_ours(skills: Satchel) -> None:
     await talk.answer(response, True)
 
     assert talk.seen[-1].results == ["sun in Bern"]
-
-
-# What a model call costs: only what may have changed is looked at
 
 
 async def test_a_load_after_calls_of_the_agents_own_tools_is_not_repeated(

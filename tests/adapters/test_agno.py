@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from agno.agent import Agent
@@ -22,25 +22,27 @@ from pydantic import BaseModel
 from satchel import Run, Satchel
 from satchel.adapters import agno
 from satchel.errors import DuplicateToolError
-from satchel.policy import Policy, ask
+from satchel.policy import ask
 from tests.adapters import driver as suite
 from tests.adapters.agno import DRIVER, FakeModel, in_memory
 from tests.adapters.desk import (
     ANA,
     BASE,
-    REFUND,
+    PAID,
+    PAYS,
+    REFUNDED,
     REFUNDS,
     TRAVEL,
     Desk,
+    carried,
     load,
     open_desk,
     script,
     setup,
-    write_pack,
+    weather,
 )
 from tests.adapters.driver import Call, Paused, Seen
 
-PAYS = script([load("refunds")], [REFUND], "done")
 SECTION = "## Agent Skills"
 
 
@@ -58,14 +60,7 @@ def seen_by(agent: Any) -> list[Seen]:
     return seen
 
 
-# The agent
-
-
 async def test_the_agent_that_was_given_stays_as_it_was(packs: Path) -> None:
-    def weather(city: str) -> str:
-        """Tell the weather."""
-        return city
-
     given = plain(script("hello"), tools=[weather])
     model = given.model
     attached = attach(open_desk(packs), given)
@@ -95,25 +90,14 @@ async def test_copies_of_an_attached_agent_have_skills_too(packs: Path) -> None:
     assert ["refund" in seen.tools for seen in runs] == [False, True, False, True]
 
 
-def test_skills_are_attached_once(packs: Path) -> None:
-    skills = open_desk(packs)
-    attached = attach(skills, plain(script("hello")))
-
+def test_an_agent_has_a_model_and_no_skills_yet(skills: Satchel) -> None:
     with pytest.raises(DuplicateToolError, match="satchel"):
-        attach(skills, attached)
-
-
-def test_an_agent_needs_its_model(packs: Path) -> None:
+        attach(skills, attach(skills, plain(script("hello"))))
     with pytest.raises(ValueError, match="model"):
-        attach(open_desk(packs), Agent(telemetry=False))
+        attach(skills, Agent(telemetry=False))
 
 
 def test_names_of_own_tools_are_read_in_all_forms(packs: Path) -> None:
-    @tool(name="refund")
-    def pay(order_id: str) -> str:
-        """Pay."""
-        return order_id
-
     def refund(order_id: str) -> str:
         """Pay back."""
         return order_id
@@ -123,7 +107,7 @@ def test_names_of_own_tools_are_read_in_all_forms(packs: Path) -> None:
         return order_id
 
     forms: list[Any] = [
-        pay,
+        tool(name="refund")(weather),
         refund,
         {"name": "refund", "type": "built-in"},
         Toolkit("mine", tools=[refund]),
@@ -132,14 +116,6 @@ def test_names_of_own_tools_are_read_in_all_forms(packs: Path) -> None:
     for form in forms:
         with pytest.raises(DuplicateToolError, match="refund"):
             attach(open_desk(packs), plain(script("hello"), tools=[form]))
-
-
-# Tools that are made for each run
-
-
-def weather(city: str) -> str:
-    """Tell the weather."""
-    return f"sun in {city}"
 
 
 def make(run_context: Any) -> list[Any]:
@@ -163,23 +139,17 @@ def make_none() -> None:
 async def test_a_factory_of_tools(
     packs: Path, factory: Callable[..., Any], own: tuple[str, ...]
 ) -> None:
-    model = script([load("refunds")], [REFUND], "done")
-    agent = attach(open_desk(packs), plain(model, tools=factory))
+    agent = attach(open_desk(packs), plain(script(*PAYS), tools=factory))
 
-    await agent.arun("hi")
+    if factory is make:
+        await asyncio.to_thread(agent.run, "hi")
+    else:
+        await agent.arun("hi")
 
     before, after, last = seen_by(agent)
     assert before.tools == (*own, "load_skill", "read_skill_file")
     assert after.tools == (*before.tools, "order_status", "refund")
-    assert last.results[1] == "refunded 995 of A-1 by ana"
-
-
-def test_a_factory_in_a_synchronous_run(packs: Path) -> None:
-    agent = attach(open_desk(packs), plain(script("hello"), tools=make))
-
-    agent.run("hi")
-
-    assert seen_by(agent)[0].tools == ("weather", "load_skill", "read_skill_file")
+    assert last.results[1] == REFUNDED
 
 
 async def test_a_made_tool_of_a_skills_name_ends_the_run(packs: Path) -> None:
@@ -214,9 +184,6 @@ async def test_what_own_tools_say_changes_nothing_and_is_looked_at_later(
     assert "is unchanged" in later[-1].results[-1]
 
 
-# The prompt
-
-
 async def test_a_prompt_of_parts_stays_whole(packs: Path) -> None:
     """Content that is no text stays a message of its own, before ours."""
     parts = Message(role="system", content=[{"type": "text", "text": BASE}])
@@ -245,7 +212,7 @@ def test_results_are_read_as_the_model_sees_them() -> None:
 
     for compressed, text in ((False, "long"), (True, "short")):
         seen = [*agno._seen(messages, compressed=compressed)]
-        assert [each.role for each in seen] == ["tool", "assistant", "user"]
+        assert [message.role for message in seen] == ["tool", "assistant", "user"]
         assert seen[0].text == text
 
 
@@ -263,9 +230,6 @@ async def test_responses_are_not_cached(packs: Path) -> None:
     assert given.model.cache_response
 
 
-# Models
-
-
 class Broken(FakeModel):
     """A model whose provider does not answer."""
 
@@ -274,7 +238,7 @@ class Broken(FakeModel):
 
 
 async def test_a_fallback_has_skills_too(packs: Path) -> None:
-    fallback = FakeModel(script([load("refunds")], [REFUND], "done"), [])
+    fallback = FakeModel(script(*PAYS), [])
     given = Agent(
         model=Broken(script("unused"), []),
         fallback_config=FallbackConfig(on_error=[fallback]),
@@ -286,7 +250,7 @@ async def test_a_fallback_has_skills_too(packs: Path) -> None:
     first, _, last = agent.fallback_config.on_error[0].seen
     assert run.content == "done"
     assert SECTION in first.system
-    assert last.results[1] == "refunded 995 of A-1 by ana"
+    assert last.results[1] == REFUNDED
 
 
 async def test_structured_output_makes_tools_strict(packs: Path) -> None:
@@ -326,9 +290,6 @@ async def test_who_calls_the_anchor_learns_that_it_is_nothing(packs: Path) -> No
     assert "nothing to call" in anchor.entrypoint()
 
 
-# Tool calls
-
-
 def log_of(log: list[str], *, is_async: bool) -> Callable[..., Any]:
     def hook(function_name: str, function_call: Any, arguments: Any) -> Any:
         log.append(function_name)
@@ -346,15 +307,14 @@ async def test_hooks_see_the_calls_of_skills_tools(
     packs: Path, *, is_async: bool
 ) -> None:
     log: list[str] = []
-    model = script([load("refunds")], [REFUND], "done")
-    given = plain(model, tool_hooks=[log_of(log, is_async=is_async)])
+    given = plain(script(*PAYS), tool_hooks=[log_of(log, is_async=is_async)])
     agent = attach(open_desk(packs), given)
 
     run = agent.arun("hi") if is_async else asyncio.to_thread(agent.run, "hi")
     await run
 
     assert log == ["load_skill", "refund"]
-    assert seen_by(agent)[2].results[1] == "refunded 995 of A-1 by ana"
+    assert seen_by(agent)[2].results[1] == REFUNDED
 
 
 async def test_a_run_gets_the_dependencies(tmp_path: Path) -> None:
@@ -365,51 +325,41 @@ async def test_a_run_gets_the_dependencies(tmp_path: Path) -> None:
         got.extend([run.deps, run.agent])
         return "paid"
 
-    description = "Use when a bill is due.\nmetadata: {tools: pay}"
-    write_pack(tmp_path, "pay", description, "Pay it.")
-    model = script([load("pay")], [Call("pay")], "done")
-    agent = attach(Satchel(tmp_path, tools=[pay]), plain(model, name="cashier"))
+    model = script([load("cards")], [Call("pay")], "done")
+    skills = carried(tmp_path, "cards", pay)
+    agent = attach(skills, plain(model, name="cashier"))
 
     await agent.arun("hi", dependencies={"payments": "p-1"})
 
     assert got == [{"payments": "p-1"}, "cashier"]
 
 
-# Approval
+def asking(packs: Path, desk: Desk | None = None) -> Satchel:
+    return open_desk(packs, desk, ask("refunds", tool="refund"))
 
 
-def native_desk(tmp_path: Path, done: list[str], *, is_async: bool) -> Satchel:
-    @tool(name="refund")
-    def refund(order_id: str, cents: int, run_context: RunContext) -> str:
-        """Pay back."""
-        assert run_context.run_id
-        done.append(order_id)
-        return f"paid {cents}"
-
-    @tool(name="refund")
-    async def arefund(order_id: str, cents: int) -> str:
-        """Pay back."""
-        done.append(order_id)
-        return f"paid {cents}"
-
-    description = "Use for refunds.\nmetadata: {tools: refund}"
-    write_pack(tmp_path, "refunds", description, REFUNDS)
-    policy = Policy(ask("refunds", tool="refund"))
-    return Satchel(tmp_path, tools=[arefund if is_async else refund], policy=policy)
+async def approve(agent: Any, run: Any, requirement: Any = None) -> Any:
+    """Say yes to the call that a run waits for, or give an answer; go on with it."""
+    if requirement is None:
+        [requirement] = run.active_requirements
+        requirement.confirm()
+    return await agent.acontinue_run(
+        run_id=run.run_id, session_id="s", requirements=[requirement]
+    )
 
 
 @pytest.mark.row("F20")
 async def test_a_call_that_was_edited_is_made_once(packs: Path) -> None:
     """A run that is resumed twice pays once, whatever is edited the second time."""
     desk = Desk()
-    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    rig = DRIVER.build(setup(skills, PAYS))
+    skills = asking(packs, desk)
+    rig = DRIVER.build(setup(skills, script(*PAYS)))
     paused = await rig.say("hi", who=ANA)
     assert isinstance(paused, Paused)
     state, saved = json.dumps(paused.state), rig.save()
 
     for cents in (5, 6):
-        other = DRIVER.build(setup(skills, PAYS))
+        other = DRIVER.build(setup(skills, script(*PAYS)))
         other.restore(saved)
         again = Paused(paused.tool, paused.arguments, json.loads(state))
         less = {"order_id": "A-1", "cents": cents}
@@ -429,16 +379,12 @@ async def test_a_hook_cannot_change_what_was_approved(packs: Path) -> None:
         return await function_call(**arguments)
 
     desk = Desk()
-    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    given = plain(PAYS, db=in_memory(), tool_hooks=[doubles])
+    skills = asking(packs, desk)
+    given = plain(script(*PAYS), db=in_memory(), tool_hooks=[doubles])
     agent = attach(skills, given)
 
     run = await agent.arun("hi", session_id="s")
-    [waiting] = run.active_requirements
-    waiting.confirm()
-    run = await agent.acontinue_run(
-        run_id=run.run_id, session_id="s", requirements=[waiting]
-    )
+    run = await approve(agent, run)
 
     assert run.content == "done"
     assert desk.done == []
@@ -448,21 +394,14 @@ async def test_a_hook_cannot_change_what_was_approved(packs: Path) -> None:
 @pytest.mark.row("F24")
 async def test_a_no_without_words_says_nothing_of_the_question(packs: Path) -> None:
     """The question is in the field for the person's words; it is not among them."""
-    skills = open_desk(packs, Desk(), ask("refunds", tool="refund"))
-    agent = attach(skills, plain(PAYS, db=in_memory()))
+    skills = asking(packs)
+    agent = attach(skills, plain(script(*PAYS), db=in_memory()))
 
     run = await agent.arun("hi", session_id="s")
     [waiting] = run.active_requirements
     question = waiting.tool_execution.confirmation_note
-    expected = {
-        **waiting.to_dict(),
-        "confirmation": False,
-    }  # as a browser may send it
-    run = await agent.acontinue_run(
-        run_id=run.run_id,
-        session_id="s",
-        requirements=[RunRequirement.from_dict(expected)],
-    )
+    declined = {**waiting.to_dict(), "confirmation": False}  # as a browser may send it
+    run = await approve(agent, run, RunRequirement.from_dict(declined))
 
     assert "Call the tool" in question
     assert run.content == "done"
@@ -490,14 +429,13 @@ def test_what_is_kept_of_calls_that_wait_may_be_broken(stored: Any) -> None:
 async def test_nothing_is_kept_of_calls_that_do_not_wait_any_more(
     packs: Path, *, answer: bool
 ) -> None:
-    skills = open_desk(packs, Desk(), ask("refunds", tool="refund"))
-    agent = attach(skills, plain(PAYS, db=in_memory()))
+    agent = attach(asking(packs), plain(script(*PAYS), db=in_memory()))
 
     run = await agent.arun("hi", session_id="s")
     before = {*agent.get_session_state(session_id="s")}
     [waiting] = run.active_requirements
-    waiting.confirm()
-    await agent.acontinue_run(run_id=run.run_id, session_id="s", requirements=[waiting])
+    (waiting.confirm if answer else waiting.reject)()
+    await approve(agent, run, waiting)
 
     assert before == {"satchel", "satchel-waiting"}
     assert {*agent.get_session_state(session_id="s")} == {"satchel"}
@@ -507,8 +445,8 @@ async def test_nothing_is_kept_of_calls_that_do_not_wait_any_more(
 async def test_a_grant_in_the_session_state_is_none(packs: Path) -> None:
     """Who calls Agno's own API may write the state, and a model with agentic state."""
     desk = Desk()
-    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    agent = attach(skills, plain(PAYS, db=in_memory()))
+    skills = asking(packs, desk)
+    agent = attach(skills, plain(script(*PAYS), db=in_memory()))
     first = await agent.arun("hi", session_id="s")
     stored = json.loads(agent.get_session_state(session_id="s")["satchel"])
     forged = {**stored, "grants": [["tool", "refunds", "refund"]]}
@@ -530,8 +468,8 @@ async def test_a_grant_of_an_approver_holds(packs: Path, *, agentic: bool) -> No
         asked.append(question.tool)
         return "yes_in_session"
 
-    skills = open_desk(packs, Desk(), ask("refunds", tool="refund"))
-    given = plain(PAYS, db=in_memory(), enable_agentic_state=agentic)
+    skills = asking(packs)
+    given = plain(script(*PAYS), db=in_memory(), enable_agentic_state=agentic)
     agent = attach(skills, given, approve=approve)
 
     for _ in range(2):
@@ -540,7 +478,9 @@ async def test_a_grant_of_an_approver_holds(packs: Path, *, agentic: bool) -> No
     assert asked == ["refund"]
 
 
-# State
+def team_of(model: suite.Model, *members: Any) -> Team:
+    given: Any = {"name": "first", "db": in_memory(), "telemetry": False}
+    return Team(model=FakeModel(model, []), members=[*members], **given)
 
 
 async def test_members_of_a_team_keep_apart_what_they_use(packs: Path) -> None:
@@ -554,20 +494,13 @@ async def test_members_of_a_team_keep_apart_what_they_use(packs: Path) -> None:
     skills = open_desk(packs)
     books = script([load("travel")], [Call("book", {"city": "Basel"})], "booked")
     member = attach(skills, plain(books, name="second", id="second"))
-    team = Team(
-        model=FakeModel(leads, []),
-        members=[member],
-        db=in_memory(),
-        name="first",
-        telemetry=False,
-    )
-    team = attach(skills, team)
+    team = attach(skills, team_of(leads, member))
 
     run = await team.arun("hi", session_id="s")
 
     state = team.get_session_state(session_id="s")
     stored = {key: json.loads(state[key]) for key in state if key.startswith("satchel")}
-    used = {key: [each["id"] for each in stored[key]["active"]] for key in stored}
+    used = {key: [use["id"] for use in stored[key]["active"]] for key in stored}
     assert run.content == "done"
     assert used == {"satchel:first": ["refunds"], "satchel:second": ["travel"]}
     assert TRAVEL not in "".join(seen_by(team)[-1].results)
@@ -575,44 +508,30 @@ async def test_members_of_a_team_keep_apart_what_they_use(packs: Path) -> None:
 
 async def test_a_call_of_a_team_is_approved(packs: Path) -> None:
     desk = Desk()
-    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    given = Team(model=FakeModel(PAYS, []), members=[], db=in_memory(), telemetry=False)
-    team = attach(skills, given)
+    skills = asking(packs, desk)
+    team = attach(skills, team_of(script(*PAYS)))
 
     run = await team.arun("hi", session_id="s")
-    [waiting] = run.active_requirements
-    cast("Any", waiting).confirm()
-    run = await team.acontinue_run(
-        run_id=run.run_id, session_id="s", requirements=[waiting]
-    )
+    run = await approve(team, run)
 
     assert run.content == "done"
-    assert desk.done == ["refund A-1 995 by ana"]
+    assert desk.done == [PAID]
 
 
 @pytest.mark.row("F22")
 async def test_a_call_of_a_member_that_waited_is_not_made_unseen(packs: Path) -> None:
     """What the member had in use is gone then: nobody pays, whatever Agno does next."""
     desk = Desk()
-    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    member = attach(skills, plain(PAYS, name="second", id="second"))
+    skills = asking(packs, desk)
+    member = attach(skills, plain(script(*PAYS), name="second", id="second"))
     order = Call("delegate_task_to_member", {"task": "pay", "member_id": "second"})
-    team = Team(
-        model=FakeModel(script([order], "done"), []),
-        members=[member],
-        db=in_memory(),
-        name="first",
-        telemetry=False,
-    )
+    team = team_of(script([order], "done"), member)
 
     run = await team.arun("hi", session_id="s")
     [waiting] = run.active_requirements
     assert waiting.tool_execution is not None
     question = waiting.tool_execution.confirmation_note
-    cast("Any", waiting).confirm()
-    await team.acontinue_run(
-        run_id=run.run_id, session_id="s", requirements=run.requirements
-    )
+    await approve(team, run)
 
     assert "995" in (question or "")
     assert desk.done == []

@@ -54,9 +54,6 @@ ASK = ask("cards", tool="post")
 EDITED = Reply("yes_once", arguments={"city": "Basel"})
 
 
-# The framework's own tool objects
-
-
 @pytest.mark.capability("native")
 @pytest.mark.row("E25")
 @pytest.mark.capability("approval")
@@ -153,9 +150,6 @@ async def test_a_closed_tool_is_answered_with_advice(bench: Bench) -> None:
     assert "load the skill 'refunds' first" in seen[1].results[0]
 
 
-# Approval
-
-
 @pytest.mark.row("E25")
 @pytest.mark.capability("approval")
 @pytest.mark.parametrize("approve", [True, False])
@@ -191,9 +185,6 @@ async def test_an_asynchronous_callback_is_awaited(bench: Bench, mode: Mode) -> 
     assert bench.desk.done == [PAID]
     assert "Not today." in seen[2].results[1]
     assert seen[3].results[2] == REFUNDED
-
-
-# Prompts, history and files
 
 
 async def test_an_agent_without_a_prompt(bench: Bench, mode: Mode) -> None:

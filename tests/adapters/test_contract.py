@@ -59,9 +59,6 @@ def added(seen: Seen, before: Seen) -> set[str]:
     return set(seen.tools[len(before.tools) :])
 
 
-# What a model sees
-
-
 async def test_the_catalog_reaches_the_model(bench: Bench, mode: Mode) -> None:
     """The catalog is in the prompt, after the agent's own text."""
     output, [seen] = await bench.say("hello", mode=mode)
@@ -132,9 +129,6 @@ async def test_prompt_and_tool_order_are_stable(bench: Bench) -> None:
         added(after, before)
 
 
-# Loading and reading
-
-
 async def test_load_answers(bench: Bench, mode: Mode) -> None:
     """Loading a skill gives its instructions."""
     output, seen = await bench.say([load("refunds")], "done", mode=mode)
@@ -200,9 +194,6 @@ async def test_a_turn_reads_a_file_once(driver: Driver, mode: Mode) -> None:
     await rig.say("two", who=ANA, mode=mode)
 
     assert (first, source.reads) == (1, 2)
-
-
-# Tools that skills carry
 
 
 async def test_carried_tools_open_after_the_load(bench: Bench, mode: Mode) -> None:
@@ -438,9 +429,6 @@ async def test_a_path_is_no_satchel(driver: Driver) -> None:
         driver.build(setup(skills, script("hi")))
 
 
-# What goes wrong stays inside the loop
-
-
 async def test_a_miss_is_a_result(bench: Bench, mode: Mode) -> None:
     """A load of an unknown skill is answered, and the run goes on."""
     output, seen = await bench.say([load("fees")], "done", mode=mode)
@@ -499,9 +487,6 @@ async def test_wrong_arguments_are_a_result(bench: Bench) -> None:
     assert output == "done"
     assert bench.desk.done == []
     assert "cents" in seen[2].results[1]
-
-
-# A catalog that moves
 
 
 async def test_an_edit_shows_in_the_next_conversation(
@@ -578,9 +563,6 @@ async def test_reinjection_keeps_its_budget(bench: Bench, packs: Path) -> None:
 
 def _all_text(seen: Seen) -> str:
     return "\n".join((seen.system, *(message.text for message in seen.messages)))
-
-
-# Several users, agents and processes
 
 
 async def test_fifty_users_at_once(bench: Bench, mode: Mode) -> None:
@@ -662,9 +644,6 @@ async def test_a_hand_off(driver: Driver, packs: Path) -> None:
     assert not {"refund", "book"} & set(theirs[0].tools)
     assert added(theirs[1], theirs[0]) == {"book", "seat"}
     assert "booked Basel for ana" in theirs[2].results
-
-
-# Approval
 
 
 ASKS = [ask("refunds", tool="refund")]

@@ -95,9 +95,6 @@ def last(text: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": text}]
 
 
-# Crews
-
-
 def crew_of(*agents: Agent, **more: Any) -> Crew:
     tasks = [
         Task(description=f"task {n}", expected_output="help", agent=agent)
@@ -163,9 +160,6 @@ def test_a_copy_of_an_agent_has_skills(packs: Path) -> None:
     assert "wants money back" in llm.seen[0].system
 
 
-# Models that call tools in text
-
-
 def test_tools_are_called_in_text(packs: Path) -> None:
     llm = texts(LOAD, PAY, f"Thought: I know\n{DONE}")
     agent = attach(open_desk(packs), to=desk(llm), who=ANA)
@@ -223,9 +217,6 @@ def test_the_third_miss_in_text_is_final(packs: Path) -> None:
     assert "final" in llm.seen[5][-2].partition("Observation:")[2]
 
 
-# Prompts
-
-
 def test_an_agent_without_a_system_prompt(packs: Path) -> None:
     """Skills come after the agent's own prompt, in the request."""
     llm = calling(script(*LOADS))
@@ -274,9 +265,6 @@ def test_a_prompt_that_was_summed_up_has_skills(packs: Path) -> None:
     assert message.startswith("a summary")
     assert "money back" in message
     assert REFUNDS in message
-
-
-# Agents
 
 
 def test_the_agent_itself_stays_as_it_is(packs: Path) -> None:
@@ -358,9 +346,6 @@ def test_a_call_of_no_tool_in_a_step_of_a_plan_is_answered(packs: Path) -> None:
 
     assert "done" in output.raw
     assert any(seen.results for seen in llm.seen)
-
-
-# Tools
 
 
 @pytest.mark.row("F24")

@@ -413,9 +413,6 @@ async def test_state_that_something_else_wrote_is_taken_up(skills: Satchel) -> N
     assert ["refund" in seen.tools for seen in llm.seen] == [False, True, False]
 
 
-# What others may write
-
-
 @pytest.mark.row("F21")
 async def test_a_grant_in_a_state_delta_is_none(packs: Path) -> None:
     """``state_delta`` is a field of ADK's API: any caller could say yes."""
@@ -454,9 +451,6 @@ async def test_a_grant_of_an_approver_holds(packs: Path) -> None:
 
     assert asked == ["refund"]
     assert len(desk.done) == 4
-
-
-# A process that dies
 
 
 def runner_of(folder: str, *, dies: bool) -> Runner:

@@ -79,9 +79,6 @@ def own(messages: list[ChatMessage]) -> list[ChatMessage]:
     return [m for m in messages if not m.is_from(ChatRole.SYSTEM)]
 
 
-# The agent
-
-
 def test_the_agent_that_was_given_stays_as_it_was(skills: Satchel) -> None:
     desk = Desked(skills, script("hello"), tools=[WEATHER])
 
@@ -169,9 +166,6 @@ def test_what_is_kept_is_the_agents_own_prompt(skills: Satchel) -> None:
     assert len(result["messages"]) == len(desk.seen[2].messages) + 2
 
 
-# The prompt
-
-
 def test_a_prompt_keeps_what_providers_are_told_of_it(skills: Satchel) -> None:
     cached = {"cache_control": {"type": "ephemeral"}}
     got: list[ChatMessage] = []
@@ -244,9 +238,6 @@ def test_a_hook_that_shortens_the_messages_makes_a_skill_stated_again(
     assert len(desk.seen) == 2
 
 
-# The state
-
-
 def test_a_state_that_a_hook_restores_is_taken_up(skills: Satchel) -> None:
     """As Haystack's users save a run in the middle, and go on with it."""
     saved: list[dict[str, Any]] = []
@@ -267,9 +258,6 @@ def test_a_state_that_a_hook_restores_is_taken_up(skills: Satchel) -> None:
     assert desk.seen[0].messages[0].text == "hi"
     assert desk.seen[1].results[1] == REFUNDED
     assert result["last_message"].text == "done"
-
-
-# Tools
 
 
 POSTS = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
@@ -306,9 +294,6 @@ def test_a_component_is_a_tool(tmp_path: Path) -> None:
     desk.run()
 
     assert desk.seen[2].results[1] == "to Bern"
-
-
-# Approval
 
 
 def test_the_model_is_not_asked_again_for_what_it_said(asking: Satchel) -> None:
@@ -427,9 +412,6 @@ def test_an_agent_that_is_a_tool_cannot_make_its_caller_wait(asking: Satchel) ->
 
     assert result["exit_reason"] == "text"
     assert "refund" in outer.seen[1].results[0]
-
-
-# Generators
 
 
 class Plain:

@@ -63,9 +63,6 @@ async def last(agent: FunctionAgent, **given: Any) -> list[str]:
     return llm_of(agent).seen[-1].results
 
 
-# The agent
-
-
 class Teller(FunctionAgent):
     """An agent of the application's own class."""
 
@@ -143,9 +140,6 @@ async def test_a_tool_is_called_in_a_run_alone(skills: Satchel) -> None:
         offered[0].call(skill_id="travel")
 
 
-# Instructions
-
-
 async def test_blocks_of_the_system_message_keep_their_cache_points(
     skills: Satchel,
 ) -> None:
@@ -182,9 +176,6 @@ async def test_without_streaming_it_is_the_same(skills: Satchel) -> None:
     given = agent_with(script(*PAYS), streaming=False)
 
     assert (await last(attach(skills, to=given, who=ANA)))[1] == REFUNDED
-
-
-# For whom
 
 
 async def test_who_may_be_told_by_a_plain_function(skills: Satchel) -> None:
@@ -230,9 +221,6 @@ async def test_the_context_is_what_tools_get_by_default(tmp_path: Path) -> None:
     assert isinstance(got[0], Context)
 
 
-# State
-
-
 async def test_the_section_stays_where_no_skill_was_loaded(packs: Path) -> None:
     """What the first run of a context listed, its later runs list."""
     skills = open_desk(packs)
@@ -275,9 +263,6 @@ async def test_results_are_in_the_order_of_their_calls(skills: Satchel) -> None:
     agent = attach(skills, to=agent_with(model, tools=[slow, quick]))
 
     assert await last(agent) == ["slow", "quick"]
-
-
-# Tools of LlamaIndex' own
 
 
 def posting(tmp_path: Path, tool: Any, *rules: Any) -> FunctionAgent:
@@ -337,9 +322,6 @@ async def test_an_output_of_llama_index_is_handed_on(tmp_path: Path) -> None:
         return ToolOutput("post", content=f"to {city}", raw_input={}, raw_output=None)
 
     assert (await last(posting(tmp_path, post)))[1] == "to Bern"
-
-
-# Approval
 
 
 async def answered(

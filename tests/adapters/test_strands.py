@@ -68,9 +68,6 @@ def yes(result: Any) -> list[Any]:
     return [{"interruptResponse": {"interruptId": id_, "response": "y"}} for id_ in ids]
 
 
-# Many users
-
-
 @pytest.mark.row("R09")
 async def test_fifty_agents_share_one_plugin(packs: Path) -> None:
     """With an agent for each user, as Strands has it, nobody sees another's."""
@@ -110,9 +107,6 @@ async def test_an_agent_refuses_a_second_run_even_where_strands_would_not(
     assert agent.system_prompt == BASE
     assert agent.tool_names == []
     assert str(await say(agent, "hi")).strip() == "hello"
-
-
-# The prompt
 
 
 async def test_a_run_may_begin_with_no_message(packs: Path) -> None:
@@ -223,9 +217,6 @@ async def test_structured_output_is_unaffected(packs: Path) -> None:
     assert after.tools == (*before.tools, "order_status", "refund")
 
 
-# For whom, and with what
-
-
 async def test_a_run_gets_the_invocation_state(tmp_path: Path) -> None:
     """Without `deps` a tool gets the run's own state; `who` may be a mapping."""
     got: list[Any] = []
@@ -242,9 +233,6 @@ async def test_a_run_gets_the_invocation_state(tmp_path: Path) -> None:
     await agent.invoke_async("hi", invocation_state={"payments": "p-1"})
 
     assert got == [ANA, "p-1", "cashier"]
-
-
-# Tool calls
 
 
 async def test_an_unknown_tool_is_left_to_strands(packs: Path) -> None:
@@ -317,9 +305,6 @@ async def test_results_of_other_forms_are_read(packs: Path) -> None:
     assert seen == [("tool", '{"a": 1}'), ("assistant", "so")]
 
 
-# Approval
-
-
 async def test_two_calls_wait_and_are_answered_together(packs: Path) -> None:
     desk = Desk()
     skills = open_desk(packs, desk, ask("refunds", tool="refund"))
@@ -335,9 +320,6 @@ async def test_two_calls_wait_and_are_answered_together(packs: Path) -> None:
 
     assert str(output).strip() == "done"
     assert sorted(desk.done) == [PAID, "refund A-2 5 by ana"]
-
-
-# State
 
 
 async def test_a_session_manager_stores_it(packs: Path, tmp_path: Path) -> None:
@@ -375,9 +357,6 @@ async def test_a_window_that_slides_within_a_run(packs: Path) -> None:
     assert REFUNDS in last.system
     assert "refund" in last.tools
     assert agent.system_prompt == BASE
-
-
-# What a model call costs: only what may have changed is looked at
 
 
 @tool

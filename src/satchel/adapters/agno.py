@@ -32,7 +32,7 @@ from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, fram
 from satchel.adapters._translation import NO_PARAMETERS, ToolForms
 from satchel.errors import DuplicateToolError
 from satchel.model import Reply, SeenMessage
-from satchel.runtime import Satchel, Session, SessionOptions, question_text
+from satchel.runtime import Permit, Satchel, Session, SessionOptions, question_text
 from satchel.tools import Tool, result_text
 
 with framework("Agno", "agno"):
@@ -165,22 +165,21 @@ class _Run:
             self.conversation.see(_seen(call["messages"], compressed=compressed))
 
     def save(self) -> None:
-        """Write what the session has to remember to the session state.
-
-        As text: Agno makes deep copies of the state, more than one in a run.
-        """
+        """Write what the session has to remember to the session state."""
         mark, saved = self.conversation.session.mark, self.saved
         if saved is None or saved[0] is not mark:
+            # As text: Agno makes deep copies of the state, more than one in a run.
             saved = self.saved = mark, json.dumps(self.conversation.save())
         self._state[self.key] = saved[1]
 
     def id_of(self, call: FunctionCall) -> str:
-        """Return an id that no call of another run has; models may count theirs."""
+        """Return an id that no call of another run has."""
+        # Models may number their calls from one in each run.
         run, own = self.context, call.call_id
         return f"{run.session_id}/{run.run_id}/{own}" if own else ""
 
     def wait(self, call: FunctionCall) -> None:
-        """Save what the model gave in a call that waits; a person may edit it."""
+        """Save what the model gave in a call that waits: a person may edit it."""
         if id_ := self.id_of(call):
             self._put({**self._waiting(), id_: call.arguments or {}})
 
@@ -193,13 +192,13 @@ class _Run:
 
     def _waiting(self) -> dict[str, object]:
         with suppress(TypeError, ValueError, RecursionError):  # others can write it
-            return dict(json.loads(self._state.get(self._waits, "{}")))
+            return dict(json.loads(self._state.get(self._waiting_key, "{}")))
         return {}
 
     def _put(self, waiting: Mapping[str, object]) -> None:
-        self._state.pop(self._waits, None)
+        self._state.pop(self._waiting_key, None)
         if waiting:
-            self._state[self._waits] = json.dumps(waiting)
+            self._state[self._waiting_key] = json.dumps(waiting)
 
     @property
     def _state(self) -> dict[str, Any]:
@@ -208,7 +207,7 @@ class _Run:
         return self.context.session_state
 
     @property
-    def _waits(self) -> str:
+    def _waiting_key(self) -> str:
         return _WAITING + self.key.removeprefix(_NAME)
 
 
@@ -222,8 +221,8 @@ class _WaitingCall(FunctionCall):
 class _Call:
     """One call of a skill's tool, and the reply about it.
 
-    ``given`` is what the model gave. ``answered`` is what the reply is about: the same,
-    or what a person put in its place.
+    ``given`` is what the model gave, ``answered`` what the reply is about: the same, or
+    what a person put in its place.
     """
 
     run: _Run
@@ -238,38 +237,36 @@ class _Call:
         conversation, name = self.run.conversation, self.call.function.name
         given, approval = self._approval(arguments)
         if not self.is_native:
-            result = conversation.call(name, given, **approval)
-            self.run.save()
-            return result_text(result)
+            return self._done(conversation.call(name, given, **approval))
         permit = conversation.permit(name, given, **approval)
-        self.run.save()
-        if permit.refusal is not None:
-            return result_text(permit.refusal)
-        self.call.arguments = {**permit.arguments}  # Agno calls it with these
-        return function_call(**permit.arguments)
+        return self._refused(permit) or function_call(**permit.arguments)
 
     async def ahook(self, function_call: Any, arguments: dict[str, Any]) -> object:  # noqa: ANN401
         conversation, name = self.run.conversation, self.call.function.name
         given, approval = self._approval(arguments)
         if not self.is_native:
-            result = await conversation.acall(name, given, **approval)
-            self.run.save()
-            return result_text(result)
+            return self._done(await conversation.acall(name, given, **approval))
         permit = await conversation.apermit(name, given, **approval)
+        return self._refused(permit) or await function_call(**permit.arguments)
+
+    def _done(self, result: object) -> str:
         self.run.save()
+        return result_text(result)
+
+    def _refused(self, permit: Permit) -> str | None:
         if permit.refusal is not None:
-            return result_text(permit.refusal)
-        self.call.arguments = {**permit.arguments}
-        return await function_call(**permit.arguments)
+            return self._done(permit.refusal)
+        self.run.save()
+        self.call.arguments = {**permit.arguments}  # Agno calls it with these
+        return None
 
     def _approval(
         self, arguments: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        """Return the arguments to call with, and the reply if it is about them.
-
-        A hook of the agent's own may have put others in their place.
-        """
+        """Return the arguments to call with, and the reply if it is about them."""
         approval: dict[str, Any] = {"call_id": self.run.id_of(self.call)}
+        # A hook of the agent's own may have put other arguments in their place: nobody
+        # said yes to those.
         if self.reply is None or arguments != self.answered:
             return arguments, approval
         return self.given, {**approval, "approved": self.reply}
@@ -284,7 +281,6 @@ class _Anchor(Function):
 
     @property
     def owner(self) -> Any:  # noqa: ANN401 - an agent or a team
-        """Whose run it is."""
         return self._team if self._agent is None else self._agent
 
     @property
@@ -355,8 +351,7 @@ class _Anchor(Function):
         asks = run.conversation.session.question(name, arguments) is not None
         if asks or reply is not None or not is_native:
             given = arguments if given is None else given
-            # A copy, because a hook of the agent's own may change the arguments in
-            # place.
+            # A hook of the agent's own may change the arguments in place.
             answered = deepcopy(arguments)
             bound = _Call(run, call, is_native, given, answered, reply)
             hook: Callable[..., object] = bound.ahook if self.is_async else bound.hook
@@ -365,7 +360,7 @@ class _Anchor(Function):
 
 
 def _no_function(**_: object) -> str:
-    """Answer a model that gets the anchor nevertheless, such as one that reasons."""
+    # A model that reasons for the agent is offered the anchor nevertheless.
     return "There is nothing to call here."
 
 
@@ -419,7 +414,6 @@ class _ModelCall:
         return True
 
     def added(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a model call with skills added to them."""
         messages = [*self.head, *given["messages"][self.at :]]
         return {**given, "messages": messages, "tools": [*self.tools]}
 
@@ -427,8 +421,8 @@ class _ModelCall:
 class _SkilledModel(Model):
     """Mixed into a model's class: adds skills to the prompt and tools of each call.
 
-    `Model.response` and the like format the tools once a run, pass them to ``invoke``
-    for each step, and look up calls in the run's own functions.
+    Agno formats the tools once a run, passes them to ``invoke`` for each step, and
+    looks up calls in the run's own functions.
     """
 
     def _format_tools(
@@ -489,12 +483,10 @@ class _SkilledModel(Model):
     ) -> FunctionCall:
         own, anchor = _split(functions)
         name = tool_execution.tool_name
+        make = super().get_function_call_to_run_from_tool_execution
         if anchor is None or name is None or name in own:
-            make = super().get_function_call_to_run_from_tool_execution
             return make(tool_execution, own)
-        call = super().get_function_call_to_run_from_tool_execution(
-            tool_execution, own | {name: Function(name=name)}
-        )
+        call = make(tool_execution, own | {name: Function(name=name)})
         given = anchor.run.given(call)
         reply: Reply | None = None
         if tool_execution.confirmed:
@@ -508,24 +500,20 @@ class _SkilledModel(Model):
         return call
 
     def run_function_calls(
-        self,
-        function_calls: list[FunctionCall],
-        *args: Any,  # noqa: ANN401 - as Agno's own
-        **given: Any,  # noqa: ANN401
+        self, function_calls: list[FunctionCall], *args: object, **given: object
     ) -> Iterator[Any]:
+        model: Any = super()
         questions = _questions(function_calls)
-        for event in super().run_function_calls(function_calls, *args, **given):
+        for event in model.run_function_calls(function_calls, *args, **given):
             _ask(event, questions)
             yield event
 
     async def arun_function_calls(
-        self,
-        function_calls: list[FunctionCall],
-        *args: Any,  # noqa: ANN401 - as Agno's own
-        **given: Any,  # noqa: ANN401
+        self, function_calls: list[FunctionCall], *args: object, **given: object
     ) -> AsyncIterator[Any]:
+        model: Any = super()
         questions = _questions(function_calls)
-        async for event in super().arun_function_calls(function_calls, *args, **given):
+        async for event in model.arun_function_calls(function_calls, *args, **given):
             _ask(event, questions)
             yield event
 
@@ -533,10 +521,10 @@ class _SkilledModel(Model):
         offered = given.get("tools")
         if not isinstance(offered, _OfferedTools):
             return given
-        last = offered.last
+        last, run = offered.last, offered.anchor.run
         if last is None or not last.is_current(given, self, offered.own_names):
-            offered.anchor.run.unseen = given
-            offered.anchor.run.see()
+            run.unseen = given
+            run.see()
             last = offered.last = self._model_call(given, offered)
         return last.added(given)
 
@@ -621,10 +609,7 @@ def _split(functions: Functions | None) -> tuple[Functions, _Anchor | None]:
 def _head(
     messages: list[Message], session: Session, role: str
 ) -> tuple[list[Message], int]:
-    """Return the first messages, and how many of the given ones they replace.
-
-    The session's text is after the agent's own.
-    """
+    """Return the first messages, and how many of the given ones they replace."""
     at = 1 if messages and messages[0].role == role else 0
     if at and isinstance(base := messages[0].content, str):
         text = session.instructions(base)
