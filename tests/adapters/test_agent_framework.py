@@ -407,18 +407,6 @@ async def test_an_agents_own_tools_are_none_of_ours(skills: Satchel) -> None:
     assert talk.seen[-1].results == ["sun in Bern"]
 
 
-async def test_a_load_after_calls_of_the_agents_own_tools_is_not_repeated(
-    skills: Satchel,
-) -> None:
-    model = script([load("refunds")], [JOT], [JOT], [load("refunds")], [JOT], "done")
-    talk = Talk(model, attach(skills), tools=[note])
-
-    await talk.say("hi")
-
-    assert "unchanged" in talk.seen[-1].results[3]
-    assert len({*talk.systems}) == 1
-
-
 class Forgets(ChatMiddleware):
     """Shows a model call nothing but what the user said last."""
 

@@ -31,7 +31,6 @@ from tests.adapters.desk import (
     PAID,
     PAYS,
     REFUNDED,
-    REFUNDS,
     TRAVEL,
     Desk,
     carried,
@@ -163,25 +162,6 @@ async def test_a_made_tool_of_a_skills_name_ends_the_run(packs: Path) -> None:
     assert run.status.value == "ERROR"
     assert "load_skill" in run.content
     assert "the agent" in run.content
-
-
-@pytest.mark.parametrize("has_rules", [True, False])
-async def test_what_own_tools_say_changes_nothing_and_is_looked_at_later(
-    packs: Path, *, has_rules: bool
-) -> None:
-    """A later load knows what the calls in between have shown."""
-    again = [[Call("weather", {"city": city})] for city in ("Basel", "Bern")]
-    steps: list[suite.Say] = [[load("refunds")], *again, [load("refunds")], "done"]
-    skills = open_desk(packs) if has_rules else Satchel(packs, tools=Desk().tools())
-    agent = attach(skills, plain(script(*steps), tools=[weather]))
-
-    await agent.arun("hi")
-
-    first, *later = seen_by(agent)
-    assert {seen.system for seen in later} == {first.system}
-    assert {seen.tools for seen in later} == {(*first.tools, "order_status", "refund")}
-    assert REFUNDS in later[0].results[0]
-    assert "is unchanged" in later[-1].results[-1]
 
 
 async def test_a_prompt_of_parts_stays_whole(packs: Path) -> None:
@@ -460,17 +440,15 @@ async def test_a_grant_in_the_session_state_is_none(packs: Path) -> None:
     assert desk.done == []
 
 
-@pytest.mark.parametrize("agentic", [True, False])
-async def test_a_grant_of_an_approver_holds(packs: Path, *, agentic: bool) -> None:
+async def test_a_grant_of_an_approver_holds_with_agentic_state(packs: Path) -> None:
     asked: list[object] = []
 
     def approve(question: Any) -> Any:
         asked.append(question.tool)
         return "yes_in_session"
 
-    skills = asking(packs)
-    given = plain(script(*PAYS), db=in_memory(), enable_agentic_state=agentic)
-    agent = attach(skills, given, approve=approve)
+    given = plain(script(*PAYS), db=in_memory(), enable_agentic_state=True)
+    agent = attach(asking(packs), given, approve=approve)
 
     for _ in range(2):
         await agent.arun("hi", session_id="s")

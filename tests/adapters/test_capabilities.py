@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from satchel import Satchel
-from satchel.model import Reply
+from satchel.model import ApprovalAnswer, Reply
 from satchel.policy import PolicyRule, ask, deny
 from tests.adapters.conftest import Bench
 from tests.adapters.desk import (
@@ -20,11 +20,14 @@ from tests.adapters.desk import (
     REFUND,
     REFUNDED,
     REFUNDS,
+    Desk,
     carried,
     load,
+    open_desk,
     script,
     scripts,
     setup,
+    weather,
 )
 from tests.adapters.driver import Call, Driver, Mode, Paused, Rig, Say
 from tests.fakes import FakeSource, pack
@@ -192,6 +195,43 @@ async def test_an_agent_without_a_prompt(bench: Bench, mode: Mode) -> None:
 
     assert output == "hello"
     assert seen.system.strip().startswith("## Agent Skills")
+
+
+@pytest.mark.row("F21")
+async def test_a_grant_of_an_approver_holds(bench: Bench) -> None:
+    asked: list[str] = []
+
+    def approve(question: Any) -> ApprovalAnswer:
+        asked.append(question.tool)
+        return "yes_in_session"
+
+    model = script([load("refunds")], [REFUND], [REFUND], "done")
+    rig = bench.rig(model, rules=[ask("refunds", tool="refund")], approve=approve)
+
+    await rig.say("hi", who=ANA)
+    await rig.say("hi", who=ANA)
+
+    assert asked == ["refund"]
+    assert bench.desk.done == [PAID] * 4
+
+
+@pytest.mark.parametrize("has_rules", [True, False])
+async def test_results_of_own_tools_change_nothing(
+    driver: Driver, packs: Path, *, has_rules: bool
+) -> None:
+    """A load after them still knows what they have shown."""
+    calls = [[Call("weather", {"city": city})] for city in ("Basel", "Bern")]
+    model = script([load("refunds")], *calls, [load("refunds")], calls[0], "done")
+    skills = open_desk(packs) if has_rules else Satchel(packs, tools=Desk().tools())
+    rig = driver.build(setup(skills, model, weather))
+
+    await rig.say("hi", who=ANA)
+
+    first, *later = rig.seen
+    assert {seen.system for seen in later} == {first.system}
+    assert {seen.tools for seen in later} == {(*first.tools, "order_status", "refund")}
+    assert REFUNDS in later[0].results[0]
+    assert "unchanged" in later[-1].results[3]
 
 
 @pytest.mark.capability("history")

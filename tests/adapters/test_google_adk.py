@@ -28,13 +28,11 @@ from google.genai import types
 from satchel import Satchel, Skill
 from satchel.adapters.google_adk import attach
 from satchel.errors import DuplicateToolError
-from satchel.model import ApprovalAnswer, Question
 from satchel.policy import ask
 from satchel.tools import Run
 from tests.adapters.desk import (
     PAID,
     PAYS,
-    REFUND,
     REFUNDS,
     TRAVEL,
     Desk,
@@ -432,25 +430,6 @@ async def test_a_grant_in_a_state_delta_is_none(packs: Path) -> None:
     assert isinstance(paused, Paused)
     assert isinstance(again, Paused)
     assert desk.done == []
-
-
-@pytest.mark.row("F21")
-async def test_a_grant_of_an_approver_holds(packs: Path) -> None:
-    desk, asked = Desk(), list[str]()
-
-    def approve(question: Question) -> ApprovalAnswer:
-        asked.append(question.tool)
-        return "yes_in_session"
-
-    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
-    model = script([load("refunds")], [REFUND], [REFUND], "done")
-    rig = DRIVER.build(setup(skills, model, approve=approve))
-
-    await rig.say("hi", who={"user": "ana"})
-    await rig.say("hi", who={"user": "ana"})
-
-    assert asked == ["refund"]
-    assert len(desk.done) == 4
 
 
 def runner_of(folder: str, *, dies: bool) -> Runner:

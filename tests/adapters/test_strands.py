@@ -368,18 +368,6 @@ def note(text: str) -> str:
 JOT = Call("note", {"text": "it"})
 
 
-async def test_a_load_after_calls_of_the_agents_own_tools_is_not_repeated(
-    packs: Path,
-) -> None:
-    model = script([load("refunds")], [JOT], [JOT], [load("refunds")], [JOT], "done")
-    agent = agent_with(attach(open_desk(packs)), model, tools=[note])
-
-    await say(agent, "hi")
-
-    assert "unchanged" in seen_by(agent)[-1].results[3]
-    assert len({seen.system for seen in seen_by(agent)}) == 1
-
-
 async def test_a_load_that_is_shortened_in_place_is_stated_again(
     packs: Path,
 ) -> None:

@@ -1,13 +1,8 @@
-"""Satchel on Microsoft Agent Framework: a context provider.
+"""Skills on Microsoft Agent Framework: ``Agent(context_providers=[attach(skills)])``.
 
-::
-
-    agent = Agent(client, context_providers=[attach(skills)])
-
-What a conversation has loaded is in ``AgentSession.state``, which the framework stores
-and resumes. A call that a person has to approve is one of the response's
-``user_input_requests``, as for the framework's own tools: answer it in a run with the
-same session, here or in another process.
+What a conversation has loaded is in ``AgentSession.state``. A call that a person has to
+approve is one of the response's ``user_input_requests``, as for the framework's own
+tools: answer it in a run with the same session, here or in another process.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence

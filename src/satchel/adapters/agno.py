@@ -1,13 +1,8 @@
-"""Skills on Agno agents and teams: a copy of the agent.
-
-::
-
-    agent = agno.attach(skills, to=Agent(model=model, tools=[mine], db=db))
+"""Skills on Agno agents and teams: ``agent = agno.attach(skills, to=Agent(...))``.
 
 Agno fixes the prompt and the tools of a run before its first model call, and sorts the
 tools by name. So the copy has a model that adds the catalog and the tools to each call,
-after the agent's own; its class is a subclass of that of the agent's model. What a
-conversation has loaded is in the session state.
+after the agent's own. What a conversation has loaded is in the session state.
 """
 
 import asyncio

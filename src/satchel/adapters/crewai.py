@@ -1,15 +1,8 @@
-"""Skills for crewAI: ``attach(skills, to=agent)``.
+"""Skills for crewAI: ``agent = attach(skills, to=Agent(...))``.
 
-crewAI fixes an agent's prompt and tools when it begins to work, so `attach` returns a
-copy of the agent whose class updates both while it works, in a crew, in a flow or by
-itself::
-
-    agent = attach(skills, to=Agent(role="desk", goal="help", backstory="...", llm=llm))
-    output = agent.kickoff("hi")
-    history = [m for m in output.messages if m["role"] != "system"]
-    output = agent.kickoff([*history, {"role": "user", "content": "and then?"}])
-
-What was loaded is in those messages; ``state`` can hold the rest.
+crewAI fixes an agent's prompt and tools when it begins to work, so the copy's class
+updates both while it works. What was loaded is in the output's messages, to which the
+next ``kickoff`` is given all but the system's; ``state`` can hold the rest.
 """
 
 import threading

@@ -1,8 +1,4 @@
-"""Satchel on Google ADK: a toolset.
-
-::
-
-    agent = LlmAgent(name="desk", model=..., tools=[mine, attach(skills, who=...)])
+"""Skills on Google ADK: a toolset, ``LlmAgent(tools=[mine, attach(skills)])``.
 
 What a conversation has loaded is in the session's state, under ``satchel:`` and the
 agent's name, and is stored with the events of Satchel's tools. Where a call needs
@@ -181,11 +177,11 @@ class _Shared:
     def check(self, step: "_Step", names: frozenset[str]) -> None:
         """Raise DuplicateToolError if an own tool has the name of a skill's tool."""
         checked, catalog = self._checked, step.session.catalog
-        if checked is None or checked[0] != names or checked[1] is not catalog:
+        is_checked = checked and checked[0] == names and checked[1] is catalog
+        # A tool may have been offered since, to the same catalog.
+        if not is_checked or not names.isdisjoint(step.names):
             step.session.tools(names)
             self._checked = names, catalog
-        elif not names.isdisjoint(step.names):  # offered since
-            step.session.tools(names)
 
 
 class _Step:
@@ -296,8 +292,7 @@ class _Instructions(BaseTool):
     """Not a tool for models; ADK lets it change the request."""
 
     def __init__(self, step: _Step) -> None:
-        description = "Adds the skills to the instructions."
-        super().__init__(name="satchel_instructions", description=description)
+        super().__init__(name="satchel_instructions", description="Adds the skills.")
         self._step = step
 
     async def process_llm_request(

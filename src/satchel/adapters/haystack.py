@@ -1,15 +1,8 @@
-"""Skills for Haystack agents: ``attach(skills, to=agent)``.
+"""Skills for Haystack agents: ``agent = haystack.attach(skills, to=Agent(...))``.
 
-::
-
-    agent = haystack.attach(skills, to=Agent(chat_generator=llm, tools=[mine]))
-    result = agent.run(messages)
-    agent.run([*result["messages"], more], satchel=result["satchel"])
-
-The copy has a toolset after the agent's own tools, which Haystack asks again before
-each step, and hooks that put the catalog into the prompt of each model call and take it
-out again. What a conversation has loaded is in the agent's state and in its result,
-under ``satchel``.
+The copy has a toolset, which Haystack asks again before each step, and hooks that put
+the catalog into the prompt of each model call and take it out again. What was loaded is
+in the result; go on with ``agent.run([*messages, more], satchel=result["satchel"])``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,15 +1,8 @@
-"""Skills for LlamaIndex agents: ``attach(skills, to=agent)``.
-
-::
-
-    agent = attach(skills, to=FunctionAgent(llm=llm, tools=[mine]))
-    ctx = Context(agent)
-    await agent.run("Fill this in.", ctx=ctx)
+"""Skills for LlamaIndex agents: ``agent = attach(skills, to=FunctionAgent(...))``.
 
 LlamaIndex has a slot for tools that change from step to step, the tool retriever, but
-none for such instructions. So `attach` returns a copy of the agent whose class adds
-them to each step. What a conversation has loaded is in its ``Context``, and so in
-``ctx.to_dict()``.
+none for such instructions: the copy's class adds them to each step. What a conversation
+has loaded is in its ``Context``, and so in ``ctx.to_dict()``.
 """
 
 import asyncio

@@ -1,13 +1,8 @@
-"""Skills on Strands agents: a plugin.
-
-::
-
-    agent = Agent(model=model, tools=[mine], plugins=[strands.attach(skills)])
+"""Skills on Strands agents: ``Agent(model, plugins=[strands.attach(skills)])``.
 
 A Strands agent holds one conversation, so there is one agent for each, and one plugin
-for all of them. What a conversation has loaded is in ``agent.state``, which session
-managers and snapshots store with the messages. The agent's own prompt and tools do not
-change: the plugin adds to them for the time of each model call.
+for all of them, which lends an agent its prompt and tools for each model call. What was
+loaded is in ``agent.state``, which session managers and snapshots store.
 """
 
 import threading
