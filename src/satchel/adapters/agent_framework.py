@@ -39,7 +39,7 @@ Next: TypeAlias = Callable[[], Awaitable[None]]
 
 _KEY: Final = "satchel"
 _LOADS: Final = {READ_TOOL, *(name for name, _ in LOAD_TOOLS.values())}
-"""The tools for which the requested skill decides whether a person is asked."""
+"""The tools whose arguments a session reads in a history."""
 _EXCLUDED: Final = "_excluded"
 """Where the framework's compaction marks a message that no model sees any more."""
 
@@ -97,6 +97,7 @@ class _SkillsProvider(ContextProvider):
         text = run.session.instructions()
         if not text and not tools:
             return
+        # The framework joins instructions by one line break: this makes a blank line.
         gap = [""] if context.instructions or defaults.get("instructions") else []
         context.extend_instructions(self.source_id, [*gap, text])
         context.extend_tools(self.source_id, tools)
@@ -229,6 +230,7 @@ class _Run(FunctionMiddleware):
         if permit.refusal is not None:
             context.result = result_text(permit.refusal)
             return
+        # Else they stay as the framework has parsed them.
         if permit.is_edited:
             context.arguments = permit.arguments
         await call_next()
@@ -238,7 +240,7 @@ class _Run(FunctionMiddleware):
     ) -> str:
         if self._is_behind:
             self._see()
-        self._shown = []
+        self._shown = []  # the call may load: the next model call is looked at whole
         deps = self._provider.deps
         self.session.deps = deps(context) if deps else context.kwargs
         result = await self._conversation.acall(
@@ -280,6 +282,7 @@ class _Run(FunctionMiddleware):
                 elif content.type == "function_result":
                     call = self._calls.get(content.call_id)
                     name = (call.name or "") if call else ""
+                    # Parsing takes time, and nobody reads the arguments of others.
                     is_load = name in _LOADS
                     arguments = call.parse_arguments() if call and is_load else None
                     yield SeenMessage(
@@ -360,6 +363,7 @@ class _ModelCalls(ChatMiddleware):
         await look(context.messages)
         if isinstance(live := options.get("tools"), list):
             run.open(live)
+        # Compaction comes after this middleware: look again at what it leaves.
         if compact is not None:
 
             @wraps(compact)
@@ -370,6 +374,7 @@ class _ModelCalls(ChatMiddleware):
                 return changed
 
             context.kwargs["compaction_strategy"] = compact_and_look
+        # A stream has its response only when it has been read.
         context.stream_result_hooks.append(run.expect)
         await call_next()
         if isinstance(context.result, ChatResponse):
@@ -401,6 +406,7 @@ def _with(base: Any, more: str) -> Any:  # noqa: ANN401 - what a client takes
     """Return instructions with more after them; blocks are not changed."""
     if not more:
         return base
+    # Some clients take blocks, which hold cache points.
     if base is None or isinstance(base, str):
         return f"{base}\n\n{more}" if base else more
     return [base, more] if isinstance(base, Mapping) else [*base, more]

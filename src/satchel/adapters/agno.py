@@ -94,6 +94,7 @@ def attach(
     model = get_model(to.model)
     if model is None:
         raise ValueError("give the agent its model before skills are attached")
+    # What a factory makes is known in a run only, which checks the names then.
     if not callable(own):
         names = [*_names(own or ())]
         if _NAME in names:
@@ -117,6 +118,7 @@ class _SkillsKit(Toolkit):
         super().__init__(name=_NAME)
         self.sessions = sessions
         self.forms: dict[object, ToolForms[list[dict[str, Any]]]] = {}
+        # Asynchronous runs take their functions from the second, others from the first.
         for functions in (self.functions, self.async_functions):
             functions[_NAME] = _Anchor(
                 name=_NAME,
@@ -303,6 +305,7 @@ class _Anchor(Function):
 
     def native(self, tool: Tool) -> Function:
         """Return a tool in Agno's form, bound to this run."""
+        # A copy: all runs share the tool, and each changes its own below.
         if isinstance(tool.native, Function):
             function = tool.native.model_copy(deep=True)
         else:
@@ -332,6 +335,8 @@ class _Anchor(Function):
         run, name, arguments = self.run, call.function.name, call.arguments or {}
         run.see()
         tool = run.conversation.tool(name)
+        # A tool that is not there gets a function, too: the session answers its call
+        # with advice, where Agno would only say that it was not found.
         if tool is None:
             tool = Tool(name, "", NO_PARAMETERS, dict)
         function, is_native = self.native(tool), tool.native is not None
@@ -343,6 +348,8 @@ class _Anchor(Function):
             call = _WaitingCall(**dict(call), question=question_text(question))
         call.function = function
         function.tool_hooks = self.owner.tool_hooks
+        # Asks the session itself: with an `approve` no call waits, but the hook of one
+        # of Agno's own tools has to ask.
         asks = run.conversation.session.question(name, arguments) is not None
         if asks or reply is not None or not is_native:
             given = arguments if given is None else given
@@ -392,6 +399,7 @@ class _ModelCall:
         since; the session reads their messages later, if it has to.
         """
         messages, run, count = given["messages"], self.run, len(self.contents)
+        # By content, not only by object: a message may be changed in place.
         if (
             model is not self.model
             or self.mark is not run.conversation.session.mark
@@ -423,6 +431,7 @@ class _SkilledModel(Model):
     def _format_tools(
         self, tools: list[Function | dict[str, Any]] | None
     ) -> list[dict[str, Any]]:
+        # No model sees the anchor: it goes to `invoke` with the list of the others.
         own = [tool for tool in tools or () if not isinstance(tool, _Anchor)]
         formatted = super()._format_tools(own)
         for tool in tools or ():
@@ -486,6 +495,7 @@ class _SkilledModel(Model):
         reply: Reply | None = None
         if tool_execution.confirmed:
             arguments = call.arguments or {}
+            # Other arguments than the model's were put there by the person.
             edited = None if arguments == given else arguments
             reply = Reply("yes_once", arguments=edited)
         call = anchor.bound(call, given, reply)
@@ -514,6 +524,7 @@ class _SkilledModel(Model):
 
     def _prepared(self, given: dict[str, Any]) -> dict[str, Any]:
         offered = given.get("tools")
+        # Agno also calls the model for other work, such as memories: that gets nothing.
         if not isinstance(offered, _OfferedTools):
             return given
         last, run = offered.last, offered.anchor.run
@@ -606,6 +617,7 @@ def _head(
 ) -> tuple[list[Message], int]:
     """Return the first messages, and how many of the given ones they replace."""
     at = 1 if messages and messages[0].role == role else 0
+    # Content that is no text stays a message of its own, before the session's.
     if at and isinstance(base := messages[0].content, str):
         text = session.instructions(base)
         return [messages[0].model_copy(update={"content": text})], at

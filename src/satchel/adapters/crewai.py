@@ -90,6 +90,7 @@ def attach(
         raise already_attached(to.role)
     sessions = SessionFactory(skills, who, deps, {"agent": to.role, **options})
     kind = type(to)
+    # What an agent gathers while it works is not shared with the copy.
     skilled = to.model_copy(
         update={
             "id": uuid4(),
@@ -116,6 +117,7 @@ class _SkilledAgent(Agent):
         messages = args[0] if args else kwargs["messages"]
         before = [] if isinstance(messages, str) else messages
         self._skills.begin(self, executor, before, len(inputs.get("history", ())))
+        # crewAI has read these before the skills' tools were there.
         inputs["tools"] = executor.tools_description
         inputs["tool_names"] = executor.tools_names
         return prepared
@@ -206,6 +208,7 @@ class _Work:
     def open(self) -> list[BaseTool]:
         """Give the executor the tools that are open now; return those that are new."""
         executor = self.executor
+        # Calls of one step may run side by side, and each may open tools.
         with self.lock:
             before = {id(tool) for tool in executor.original_tools}
             skills = [*map(self.tool_forms.of, self.conversation.session.tools())]
@@ -239,6 +242,7 @@ class _Work:
                 message["content"] = content.removesuffix(self.added) + added
                 break
         else:
+            # Without a system prompt the agent's own is part of the request.
             if added:
                 systems = (m for m in messages if m["role"] == "system")
                 prompt = next(systems, messages[min(self.at, len(messages) - 1)])
@@ -262,6 +266,7 @@ class _Work:
         """
         text = result_text(self.conversation.call_and_wait(name, arguments))
         self._save()
+        # A step of a plan has no hook that would offer what has just opened.
         if self.planner is not None:
             self.conversation.tools()
         elif self.executor.state.use_native_tools:
@@ -279,7 +284,7 @@ class _Work:
         executor: Any = self.executor
         names = getattr(executor, _NAMES, None)
         if names is None or isinstance(names, _WithDefault):
-            return  # it has not begun to work, or this is done
+            return  # the executor has not begun to work, or this is done
 
         def unknown(name: str) -> BaseTool:
             return _SkillTool.of(Tool(name, "", _ANYTHING, dict), self.call)
@@ -403,6 +408,8 @@ def _never(_arguments: object = None, _result: object = None) -> bool:
 def _arguments(parameters: Mapping[str, Json]) -> type[BaseModel]:
     """Return a model that has this schema, and does not change what is given."""
 
+    # The session checks arguments. This model lets all of them through, and would drop
+    # those without a field of their own if `extra` did not allow them.
     class Arguments(BaseModel):
         model_config = ConfigDict(extra="allow")
 
@@ -428,6 +435,8 @@ def _seen(
         elif role == "assistant":
             _, observation, result = text.partition(_OBSERVATION)
             yield SeenMessage("assistant", text)
+            # In text a result does not say which call it answers: whether it is a load
+            # is read from the result itself.
             if observation:
                 yield SeenMessage("tool", result)
                 yield from loads(result.strip())

@@ -77,6 +77,7 @@ def attach(
             return nobody.open(None)
         agent = options.get("agent") or ctx.agent_name
         state = ctx.state.get(_key(agent))
+        # The user or the state may have changed since the last step.
         if before is not None:
             session = before.session
             is_same = (session.who, session.agent) == (sessions.who_of(ctx), agent)
@@ -221,6 +222,7 @@ class _Step:
         if len(contents) == len(seen) and all(map(is_, contents, seen)):
             return
         text = self.see(llm_request)
+        # Others may have added instructions since: only those of the session change.
         if isinstance(system, str) and before:
             llm_request.config.system_instruction = system.replace(before, text)
 
@@ -259,6 +261,7 @@ class _Step:
             return False
         payload = {"words": "", "arguments": args}
         ctx.request_confirmation(hint=question_text(question), payload=payload)
+        # As ADK's own tools do: the run ends here, and the model is not asked.
         ctx.actions.skip_summarization = True
         return True
 
@@ -283,6 +286,7 @@ class _SkillTool(BaseTool):
         approval = _approval(tool_context)
         result = await step.conversation.acall(self.name, args, **approval)
         step.save(tool_context)
+        # ADK stores results as JSON; text and its own types it stores itself.
         if isinstance(result, (str, types.Part, types.FunctionResponse)):
             return result
         return json.loads(result_text(result))

@@ -143,6 +143,7 @@ class _Skills(_NotSerializable, Toolset):
         self.anchor = _SkillTool(_NAME, text, NO_PARAMETERS, _no_function)
         super().__init__([self.anchor])
         self.sessions = sessions
+        # A run ends with its state.
         self.runs: WeakKeyDictionary[State, _Run] = WeakKeyDictionary()
         self.tool_forms: ToolForms[_SkillTool] = ToolForms(_haystack_tool)
 
@@ -177,6 +178,7 @@ class _Run(_NotSerializable, Toolset):
 
     def __iter__(self) -> Iterator[Tool]:
         """Return what the next model call is offered."""
+        # Before the session is open, there is only the anchor.
         if self._looked_at is not None:
             offered = self.conversation.tools(self._own_names)
             if offered is not self._offered:
@@ -188,6 +190,7 @@ class _Run(_NotSerializable, Toolset):
         # The agent's own hooks were first: they may have restored a state.
         tools: list[Tool] = state.data["tools"]
         self._own_names = tuple(tool.name for tool in tools if tool.name != _NAME)
+        # The anchor is no tool, and is not in the run's result.
         state.data["tool_call_counts"].pop(_NAME, None)
         state.set(_WAITING, [])
         saved, deps = state.data.get(_NAME), state.data.get("hook_context")
@@ -198,6 +201,7 @@ class _Run(_NotSerializable, Toolset):
         if self._waiting is not None:
             return
         messages = self._look(state)
+        # These calls waited in an earlier run: the model is not asked for them again.
         if messages and messages[-1].tool_calls:
             self._resumed = True
             state.data["messages"] = _Resumed(messages)
@@ -233,6 +237,8 @@ class _Run(_NotSerializable, Toolset):
                 self._approvals.append((name, arguments, approval))
             elif question is not None:
                 waiting.append({"id": key, **question_data(question, name, arguments)})
+        # Haystack makes all calls that it finds at the end of the messages: these go,
+        # until `after_run` puts them back.
         if waiting:
             self._waiting = last
             state.data["messages"] = before

@@ -134,6 +134,7 @@ def attach(
     options = {"agent": to.name, **options}
     sessions: _Sessions = SessionFactory(skills, resolved, None, options)
     retriever = _SkillsRetriever(sessions, who, deps, to.tool_retriever)
+    # A list of its own: a tool that is added to one agent is not added to the other.
     own = None if to.tools is None else [*to.tools]
     agent = to.model_copy(update={"tools": own, "tool_retriever": retriever})
     agent.__class__ = _skilled(type(to))
@@ -195,6 +196,7 @@ class _AgentRun:
         self.waiting: list[dict[str, Any]] = saved.get(_WAITING, [])
         self.answers: dict[str, Any] = saved.get(_ANSWERS, {})
         self.inside: dict[str, dict[str, Any]] = saved.get(_INSIDE, {})
+        # Not saved: in another process no call is being made.
         self.begun: set[str] = set()
 
 
@@ -210,6 +212,7 @@ class _SkillTool(AsyncBaseTool):
         return self._metadata
 
     def call(self, /, *_: object, **__: object) -> ToolOutput:
+        # Without a run there is no context, and so no session.
         raise NotImplementedError(f"{self._metadata.name}: use acall, in a run")
 
     async def acall(self, /, *_: object, **arguments: object) -> ToolOutput:
@@ -270,6 +273,7 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
             every = [*own, *map(self._tools.of, tools)]
             return _with_instructions(messages, conversation.session), every
 
+        # Skills that are repeated are read from files, too.
         prepared = await asyncio.to_thread(prepare)
         await self._save(ctx, run)
         return prepared
@@ -339,6 +343,7 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
         if run is None or run.conversation.session.who != (who or {}):
             states = await store.get(_STATE, default={})
             saved = states.get(self._sessions.options["agent"], {})
+            # Always-on skills are read from files.
             conversation = await asyncio.to_thread(
                 self._sessions.open, who or {}, saved.get(_SESSION)
             )

@@ -169,6 +169,7 @@ class _Hooks:
         registry, before = agent.tool_registry, agent.system_prompt_content
         own = (*registry.registry, *registry.dynamic_tools)
         last, mark = run.last, run.conversation.session.mark
+        # Reading the messages again takes time: only where something has changed.
         if (
             last is None
             or last.mark is not mark
@@ -210,6 +211,7 @@ class _Hooks:
 
         Pauses the run where a person has to approve the call.
         """
+        # The agent's own: those of skills are in its registry for model calls only.
         if event.selected_tool is not None:
             return
         agent = event.agent
@@ -220,6 +222,7 @@ class _Hooks:
             if not conversation.is_skill_tool(name):
                 return  # it may be a tool of another plugin
             tool = Tool(name, "", NO_PARAMETERS, dict)
+        # A load is answered by what the messages show by now.
         if run.is_behind:
             run.see(agent.messages)
         arguments = _arguments(event.tool_use)
@@ -228,6 +231,7 @@ class _Hooks:
             data = question_data(question, name, arguments)
             reply = reply_of(event.interrupt(_NAME, reason=data))
         call = _Call(conversation, reply, partial(self._save, agent))
+        # Strands itself calls a tool of its own, so the policy is asked here.
         if tool.native is not None:
             permit = await conversation.apermit(
                 name, arguments, approved=reply, call_id=event.tool_use["toolUseId"]
@@ -251,6 +255,7 @@ class _Hooks:
         if run is None:
             begin = self._sessions.call_off_loop
             run = await begin(self._begin, agent, state)
+        # Prompt and tools are lent to the agent itself: two runs would mix theirs.
         if run.state is not state:
             raise ConcurrencyException("the agent is in another run: make one for each")
         return run
