@@ -91,6 +91,7 @@ def assemble(
         excluded,
         broken,
     )
+    # By id: equal packs give equal bytes, whatever source answered first.
     entries: list[Descriptor] = []
     for skill_id in sorted(claims):
         owners = claims[skill_id]
@@ -186,12 +187,14 @@ class _ConflictResolver:
         """
         last = [owner for owner in owners if self._source(owner).yields]
         first = [owner for owner in owners if owner not in last]
+        # Only sources that yield claim it, and a broken pack of another keeps it.
         if not first and skill_id in self.broken:
             broken = self.broken[skill_id]
             self.excluded.extend(_shadowed(broken, owner) for owner in owners)
             return None
         if not first or not last:  # all of one rank
             return self._choose(skill_id, owners)
+        # One conflict is reported, with all claimants, and not one for each rank.
         count = len(self.conflicts)
         chosen = self._choose(skill_id, first)
         self.conflicts[count:] = [Conflict(skill_id, (*first, *last), chosen)]

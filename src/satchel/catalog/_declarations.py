@@ -43,6 +43,8 @@ def allow(
     one that declares none is open to the files it held when it was scanned. ``closed``
     closes every pack, as profile ``strict`` does.
     """
+    # What an author lists is all that may be read: a secret that lies in the folder by
+    # accident must not become readable.
     if manifest.declares_files:
         return _declared_files(manifest, {file.path for file in files})
     if closed or not files or (len(files) == 1 and files[0].path == SKILL_FILE):
@@ -162,7 +164,7 @@ def tool_names(
 
     A field is a list of names, or a text of names separated by spaces or commas.
     """
-    names: dict[str, None] = {}
+    names: dict[str, None] = {}  # in order, each once
     findings: list[Finding] = []
     for key in TOOL_KEYS:
         value = metadata.get(key)
@@ -184,6 +186,7 @@ def tool_names(
                 limit=MAX_TOOLS,
             )
         )
+    # A closed one stays named, so that a load can say why it does not open.
     tools = tuple(names)[:MAX_TOOLS]
     closed = [name for name in tools if not is_tool_allowed(name, allowed_tools)]
     if closed:

@@ -79,6 +79,7 @@ class DescriptorBuilder:
     ) -> ScannedPack:
         """Take what an earlier catalog made of the pack; nothing is read."""
         _check_size(descriptor.files, self.accept.limits, pack)
+        # The descriptor is that of a release; prefix and filter are of this source.
         manifest = Manifest(name=descriptor.id, description=descriptor.description)
         skill_id = self.source.identify_at(manifest, pack.key)
         entry = replace(descriptor, id=skill_id or descriptor.id, origins=(origin,))
@@ -104,6 +105,7 @@ class DescriptorBuilder:
         own = next((stat for stat in files if stat.path == SKILL_FILE), None)
         if own is not None and (own.digest or self.source.remote):
             return self._build(pack, origin, manifest, own, findings)
+        # Without a digest a later edit would go unseen, so the bytes are read here.
         limit = self.accept.limits.skill_md_bytes
         data = self.source.read(pack.key, SKILL_FILE, limit)
         return self._build(pack, origin, manifest, data, findings)
@@ -206,6 +208,7 @@ def _owner(value: Json) -> str:
 def _refused_pack(
     pack: Found, origin: Origin, findings: tuple[Finding, ...]
 ) -> ScannedPack:
+    # Its name cannot be known, so it goes by that of its folder.
     folder = pack.key.rpartition("/")[2]
     descriptor = Descriptor(folder, "", origins=(origin,))
     return ScannedPack(descriptor, pack.stamp, findings, refused=True)

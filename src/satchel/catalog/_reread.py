@@ -114,6 +114,7 @@ class PackRereader:
         source = scanner.source
         if not (sure or source.near):
             return None  # a name that a model made up is no reason to ask a far source
+        # The cheap look first: marks alone, and no file is opened.
         listed = _find_pack(source, descriptor)
         before = scanner.pack(descriptor.origin.key)
         same = listed and before and listed.stamp == before.stamp
@@ -187,6 +188,7 @@ def _take_snapshot(
     key = descriptor.origin.key
     if listed is None:
         return _PackSnapshot(key, None, {})
+    # Recorded, since the load that asked has to get the very bytes that were parsed.
     recording = _RecordingSource(scanner.source)
     pack = scanner.builder(recording).read(listed)
     if file != SKILL_FILE and any(s.path == file for s in pack.descriptor.files):
@@ -205,6 +207,8 @@ def rescan_unstable(
     A pack that was good ``before``, and now is gone or broken, may be half replaced.
     Such packs are looked at until some looks agree, for half a second at most.
     """
+    # Only packs that were good are looked at again: one that was broken before the scan
+    # would make every sync wait.
     result = dict(packs)
     unstable = {key: pack for key, pack in before.items() if _is_unstable(pack, result)}
     if not unstable:

@@ -47,6 +47,7 @@ def fill_arguments(
     notes = [f"{name} has no value here and is left as it is" for name in filling.left]
     if filling.split_at_blanks:
         notes.append("the quotes in the arguments do not match; split at blanks")
+    # Claude Code runs these; here text of a pack is never a command.
     if _COMMAND.search(body):
         notes.append("commands in the text, !`...` and ```!, are not run")
     return FilledBody(text, tuple(notes))
@@ -92,6 +93,7 @@ class _ArgumentFiller:
         return self._arguments if index is None else self._word(int(index))
 
     def _word(self, index: int) -> str | None:
+        # Split when a word is asked for: quotes may be odd where the whole is used.
         if self._words is None:
             try:
                 self._words = shlex.split(self._arguments)
@@ -103,6 +105,8 @@ class _ArgumentFiller:
 
 def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     """Return what finds each placeholder with the backslashes before it."""
+    # An alternation takes the first name that fits, so `$file-id` has to come before
+    # `$file`; without names the group never matches.
     longest_first = sorted(filter(None, names), key=len, reverse=True)
     named = "|".join(map(re.escape, longest_first)) or r"(?!)"
     return re.compile(

@@ -98,6 +98,7 @@ def offer_find(catalog: Catalog, rendered: Rendered) -> bool:
 def _find_tool(backend: ToolBackend) -> Tool:
 
     def find_skills(query: str, k: int = _DEFAULT_HITS) -> dict[str, object]:
+        # Models write any number; a wrong one is no reason to find nothing.
         hits = backend.find(query, max(1, min(k, _MAX_HITS)))
         return {
             "query": echo(query),
@@ -137,6 +138,8 @@ def _read_tool(backend: ToolBackend, key: str, *, rest: bool = False) -> Tool:
 
 def _load_rest(backend: ToolBackend, request: Request, run: Run) -> Loaded:
     """Load a file that the parameters of the style's ``load_skill`` do not give."""
+    # Loaded first, for only that resolves a short name; the event says that the call
+    # was refused.
     with one_call_event() as event:
         loaded = backend.load(request, run)
         for parameter, paths in (

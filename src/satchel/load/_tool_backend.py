@@ -108,6 +108,7 @@ current_call_event: Final = _current.get
 @contextmanager
 def one_call_event(files: Sequence[str | None] = ()) -> Generator[CallEvent]:
     """Report all that is loaded in here as one event, when it is over."""
+    # A context variable, for the loads of the call may go through any backend.
     event = CallEvent(files)
     before = _current.set(event)
     try:
@@ -128,6 +129,7 @@ def load_tool(
     """Return a tool that loads; a call refused for its form is an event, too."""
 
     def report(arguments: object, error: SkillError) -> None:
+        # What was asked for is read as far as it can be: the form is what was wrong.
         given: Mapping[str, object] = {}
         with suppress(ToolError):
             given = arguments_of("", arguments)

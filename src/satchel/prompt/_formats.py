@@ -77,6 +77,7 @@ class XmlSpec:
     """
 
     def __init__(self, locations: Mapping[str, str]) -> None:
+        # Cleaned like the ids that look them up: a folder's name may hide characters.
         self._locations = {
             clean_line(id): clean_line(path) for id, path in locations.items()
         }

@@ -101,6 +101,7 @@ class _BudgetFit:
 
     def _shortened(self, whole: list[str]) -> Rendered | None:
         """Return the section with descriptions cut as little as possible, or None."""
+        # By halves, since each try counts the tokens of the whole section.
         best = None
         low = SHORTEST_CHARS
         high = max(map(len, self.lines.descriptions))

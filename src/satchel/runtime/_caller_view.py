@@ -97,6 +97,7 @@ class CallerView:
 
     def for_client(self, client: str) -> "CallerView":
         """Return the same skills for the same caller, as another program asks."""
+        # The scope is shared: programs of one caller see the same catalog object.
         settings = replace(self.settings, client=client)
         return CallerView(self._components, settings, via=self.via, scope=self._scope)
 
@@ -270,7 +271,6 @@ class CallerView:
     def _current(
         self, skill_id: str, descriptor: "Callable[[str], Descriptor]"
     ) -> tuple[Resource, ...]:
-        """Return the manifest of bytes; an edited pack is read again."""
         registry = self._components.registry
         return self._access.current(
             skill_id,
@@ -373,8 +373,6 @@ class CallerView:
 
 
 class _ViewBackend(ToolBackend):
-    """Loads for the tools of a view; it remembers nothing of a conversation."""
-
     def __init__(self, view: CallerView, access: SkillAccess) -> None:
         self._view = view
         self._access = access
@@ -387,6 +385,7 @@ class _ViewBackend(ToolBackend):
         del run
         entry = self._access.descriptor(request.id)
         via = self._view.via
+        # Said before the load, which would not tell by `via` that a model asks.
         if entry is not None and not entry.model_invocable:
             fix = "only a user may invoke it"
             error = SkillExcludedError(request.id, "hidden", fix)

@@ -138,6 +138,7 @@ def library_findings(
 
     ``advice`` is what to do if nothing says which skills are meant.
     """
+    # Of `latest`: what an id's holder covers up in this process is wrong all the same.
     latest = registry.latest
     findings: list[Finding] = []
     empty: list[Finding] = []
@@ -175,6 +176,7 @@ def _unused(disabled: "DisabledPattern", latest: Catalog) -> Finding:
 
 def _nothing_listed(latest: Catalog, advice: str) -> Iterator[Finding]:
     """Yield that no skill is listed at all, unless something else says why."""
+    # One cause, one finding: a conflict or a dead source says it better.
     if latest.unresolved or any(state.error for state in latest.sources):
         return
     reasons = Counter(excluded.reason for excluded in latest.excluded)

@@ -91,6 +91,7 @@ def _loaded_by(style: Style, parameter: str, message: SeenMessage) -> Iterator[s
         if result.get("path") == SKILL_FILE and result.get("content"):
             yield from (id,) if isinstance(id, str) else ()
         return
+    # A file of a skill is no instructions.
     if any(message.arguments.get(name) for name in _FILES):
         return
     if style == "agent-skills":
@@ -105,6 +106,7 @@ def _loaded_by(style: Style, parameter: str, message: SeenMessage) -> Iterator[s
 
 def _in_context(text: str) -> Iterator[str]:
     """Yield the id in the envelope that a text begins with, if it has instructions."""
+    # At its beginning: a text may quote an envelope anywhere.
     match = _ID.match(text)
     if match is not None and "<instructions>" in text:
         yield unescape(match[1])

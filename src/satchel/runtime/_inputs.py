@@ -74,6 +74,7 @@ def open_inputs_or_config(
             allow_private=options.allow_private,
             prefix=options.prefix or "",
         )
+    # A pin that nothing checks would be worse than none.
     if pin is not None:
         detail = "name the release that it is for; satchel.toml is not read for it"
         raise ConfigError("pin", detail)
@@ -132,6 +133,7 @@ def open_inputs(
             kind = type(entry).__name__
             expected = "expected a folder, a source or a Skill"
             raise TypeError(f"{expected}; got {kind}{_advice_for(entry)}")
+    # Before the skills made in code: their ids are what the program writes.
     if prefix:
         sources = _with_prefixes(sources, prefix)
     if skills:

@@ -135,7 +135,7 @@ class Satchel(SkillLibrary):
             deadline_s=options.deadline_s,
             far_s=options.far_s,
         )
-        if isinstance(budget_tokens, str):
+        if isinstance(budget_tokens, str):  # "default": None is a value of its own
             budget_tokens = config.budget_tokens
         self._components = Components(
             registry=self.registry,
@@ -216,6 +216,7 @@ class Satchel(SkillLibrary):
 
     def find(self, query: str, k: int = 10) -> list[Hit]:
         """Return at most ``k`` skills that match ``query``, best first, ties by id."""
+        # Without rules nothing is hidden, and the ranker's own list will do.
         if not self.policy.rules:
             return self._components.rank(query, k)
         return self._access.find(query, k)

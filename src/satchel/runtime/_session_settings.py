@@ -76,6 +76,7 @@ class AlwaysOn:
         """Yield the tools of the skills that are no packs, as they are now."""
         for skill in self.order:
             if not isinstance(skill, str):
+                # Asked each time: an object may open more tools as it goes.
                 toolbox = tools_of(skill)
                 if toolbox is not None:
                     owner = _described(skill)

@@ -174,6 +174,7 @@ class SkillLibrary:
         """
         from satchel.runtime._background_sync import FolderWatch
 
+        # A folder that does not exist yet cannot be watched.
         roots = [
             root
             for source in self.registry.sources.values()

@@ -94,11 +94,10 @@ def stage_files(
         return stager.stage(descriptor.id, digest, files)
     except SkillError:
         raise
-    except OSError as error:
-        detail = error.strerror or type(error).__name__
-        raise NotStagedError(descriptor.id, detail) from error
     except Exception as error:  # a stager is a plug-in
-        raise NotStagedError(descriptor.id, type(error).__name__) from error
+        # Not its message, which may hold a path of this machine.
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise NotStagedError(descriptor.id, reason or type(error).__name__) from error
 
 
 def _files_of(load: Callable[[Request], Loaded], skill_id: str) -> dict[str, bytes]:

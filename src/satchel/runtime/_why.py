@@ -103,6 +103,7 @@ def _excluded(name: str, excluded: Excluded, *, exacting: bool) -> Why:
 
 
 def _unknown(catalog: Catalog, name: str) -> Why:
+    # A folder that was passed over has a finding and no descriptor.
     for finding in catalog.findings:
         if name in finding.path.split("/"):
             return Why(name, "path", str(finding), finding.fix, finding.path)
