@@ -98,6 +98,11 @@ MERGED: dict[str, tuple[dict[str, Json], dict[str, Json], dict[str, Json]]] = {
         {"metadata": {"references": "b.md"}},
         {"metadata": {"references": "a.md b.md"}},
     ),
+    "the-standard-form-and-its-schema": (
+        {"references": ["a.md"], "manifest_schema": 1},
+        {"manifest_schema": 1, "references": ["b.md"]},
+        {"references": ["a.md", "b.md"], "manifest_schema": 1},
+    ),
     "spellings": (
         {"when-to-use": "early", "trigger-keywords": ["a"]},
         {"when_to_use": "late", "trigger_keywords": ["b"]},
@@ -106,7 +111,7 @@ MERGED: dict[str, tuple[dict[str, Json], dict[str, Json], dict[str, Json]]] = {
 }
 
 
-@pytest.mark.row("G19")
+@pytest.mark.row("G19", "E15")
 @pytest.mark.parametrize(("low", "high", "wanted"), MERGED.values(), ids=MERGED)
 def test_each_field_is_merged_by_its_rule(
     low: dict[str, Json], high: dict[str, Json], wanted: dict[str, Json]
@@ -120,51 +125,26 @@ def test_each_field_is_merged_by_its_rule(
     assert [layer.fields for layer in layers] == copies
 
 
-@pytest.mark.row("G19", "E15")
-def test_the_standard_form_and_its_schema_are_known() -> None:
-    layers = [
-        Layer("base", BASE | {"references": ["a.md"], "manifest_schema": 1}),
-        Layer("team", {"manifest_schema": 1, "references": ["b.md"]}),
-    ]
-
-    assert merge_layers("a", layers).fields == BASE | {
-        "references": ["a.md", "b.md"],
-        "manifest_schema": 1,
-    }
-
-
-@pytest.mark.row("E15")
-@pytest.mark.parametrize(("schema", "known"), [(1, True), (2, False), (True, True)])
-def test_an_unknown_field_is_refused_before_a_later_schema(
-    schema: Json, *, known: bool
-) -> None:
-    layers = [
-        Layer("base", BASE | {"manifest_schema": schema}),
-        Layer("team", {"colour": "red", "references": ["a.md"]}),
-    ]
-    if known:
-        with pytest.raises(UnknownFieldError) as got:
-            merge_layers("a", layers)
-        assert (got.value.field, got.value.layer, got.value.name) == (
-            "colour",
-            "team",
-            "a",
-        )
-    else:
-        assert merge_layers("a", layers).fields["colour"] == "red"
-
-
 @pytest.mark.row("E15", "X07")
-def test_a_later_schema_is_read_in_the_other_dialect_too() -> None:
-    layers = [
-        Layer("base", BASE | {"metadata": {"manifest_schema": "2"}}),
-        Layer("team", {"colour": "red"}),
-    ]
-
-    assert merge_layers("a", layers).fields == BASE | {
-        "colour": "red",
-        "metadata": {"manifest_schema": "2"},
-    }
+@pytest.mark.parametrize(
+    ("declared", "refused"),
+    [
+        ({"manifest_schema": 1}, True),
+        ({"manifest_schema": True}, True),
+        ({"manifest_schema": 2}, False),
+        ({"metadata": {"manifest_schema": "2"}}, False),
+    ],
+)
+def test_an_unknown_field_is_refused_before_a_later_schema(
+    declared: dict[str, Json], *, refused: bool
+) -> None:
+    layers = [Layer("base", BASE | declared), Layer("team", {"colour": "red"})]
+    if not refused:
+        assert merge_layers("a", layers).fields == BASE | declared | {"colour": "red"}
+        return
+    with pytest.raises(UnknownFieldError) as got:
+        merge_layers("a", layers)
+    assert (got.value.field, got.value.layer, got.value.name) == ("colour", "team", "a")
 
 
 @pytest.mark.parametrize(
@@ -200,7 +180,7 @@ def test_it_is_told_who_gives_what() -> None:
     ]
     given = merge_layers("a", layers).given
 
-    assert [(each.field, each.strategy, each.layers) for each in given] == [
+    assert [(item.field, item.strategy, item.layers) for item in given] == [
         ("name", "override", ("base",)),
         ("description", "override", ("base", "user")),
         ("references", "append", ("base", "team")),
@@ -209,15 +189,16 @@ def test_it_is_told_who_gives_what() -> None:
     ]
 
 
+NAMED = ("base", "team", "user")
+
+
 @pytest.fixture
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    head = (
-        "---\nname: pdf\ndescription: Base. Use for forms.\nreferences: [a.md, c.md]\n"
-    )
+    head = "name: pdf\ndescription: Base. Use for forms.\nreferences: [a.md, c.md]\n"
     write_pack(
         tmp_path / "base/pdf",
-        f"{head}---\n# Base\n",
+        f"---\n{head}---\n# Base\n",
         {"references/a.md": "base a", "references/c.md": "base c"},
     )
     write_pack(
@@ -233,29 +214,27 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_comes_out_is_one_pack(folders: Path) -> None:
-    source = sources.layered("base", "team", "user")
+    """A change in any layer is seen, and what is found in one goes through."""
+    (folders / "user/pdf/.env").write_text("KEY=1")
+    source = sources.layered(*NAMED)
+    assert repr(source) == "LayeredSource(base, team, user, label='layers')"
     with Satchel(source) as skills:
         (own, pdf) = skills.catalog
         assert (own.id, own.origin.location) == ("own", "team/own")
         assert pdf.description == "Mine. Use for mine."
-        assert pdf.references == tuple(f"references/{each}.md" for each in "abc")
+        assert pdf.references == tuple(f"references/{name}.md" for name in "abc")
         assert skills.load("pdf").body == "# Mine\r\n"
         assert skills.load("own").data == pack("own").encode()
-        texts = [skills.load("pdf", f"{each}.md").text for each in "abc"]
+        texts = [skills.load("pdf", f"{name}.md").text for name in "abc"]
         assert texts == ["team a", "team b", "base c"]
         assert skills.manifest("pdf").version == "1.10"
+        assert "files-left-out" in [finding.code for finding in skills.findings]
         digest = skills.registry.digest(pdf)
 
         (folders / "team/pdf/references/b.md").write_text("team 2", "utf-8")
         skills.sync()
-        entry = skills.catalog.get("pdf")
-        assert entry is not None
-        assert skills.registry.digest(entry) != digest
-    assert repr(source) == "LayeredSource(base, team, user, label='layers')"
+        assert skills.registry.digest(skills.registry.descriptor("pdf")) != digest
 
-
-def test_a_change_in_any_layer_is_seen(folders: Path) -> None:
-    with Satchel(sources.layered("base", "team", "user")) as skills:
         write_pack(folders / "base/pdf", "---\nlicense: MIT\nname: pdf\n---\n# B\n")
         assert skills.sync().updated == ("pdf",)
         assert skills.manifest("pdf").license == "MIT"
@@ -285,12 +264,6 @@ def test_usual_folders_are_those_of_xdg(
     assert layer_folder("team").endswith("/.config/satchel/skills/team")
 
 
-def test_a_named_layer_has_to_be_there(folders: Path) -> None:
-    del folders
-    with pytest.raises(SourceUnavailableError):
-        sources.layered("nowhere").scan()
-
-
 @pytest.mark.row("R04")
 @pytest.mark.parametrize(
     ("text", "code", "line"),
@@ -306,9 +279,9 @@ def test_a_layer_that_cannot_be_merged_is_a_finding(
     folders: Path, text: str, code: str, line: int | None
 ) -> None:
     write_pack(folders / "user/pdf", text)
-    with Satchel(sources.layered("base", "team", "user")) as skills:
+    with Satchel(sources.layered(*NAMED)) as skills:
         assert [entry.id for entry in skills.catalog] == ["own"]
-        (finding,) = [each for each in skills.findings if each.severity == "error"]
+        (finding,) = [item for item in skills.findings if item.severity == "error"]
     assert finding.code == code
     if line:
         assert f"user/pdf/SKILL.md:{line}: " in finding.message
@@ -316,32 +289,22 @@ def test_a_layer_that_cannot_be_merged_is_a_finding(
 
 def test_reading_goes_from_the_highest_layer_down(folders: Path) -> None:
     del folders
-    source = sources.layered("base", "team", "user")
+    source = sources.layered(*NAMED)
     assert source.keys() == ("own", "pdf")
     assert source.read("pdf", "SKILL.md", 999).startswith(b"---\nname: pdf\n")
     with pytest.raises(ReferenceNotFoundError):
         source.read("pdf", "references/none.md", 99)
     with pytest.raises(SkillNotFoundError):
         sources.layered("base").read("none", "SKILL.md", 9)
-    source.close()
-
-
-def test_layers_are_closed_with_it() -> None:
+    with pytest.raises(SourceUnavailableError):
+        sources.layered("nowhere").scan()
     inner = FakeSource("a", {})
     LayeredSource([("base", inner)]).close()
-
     assert inner.closed == 1
 
 
-def test_findings_of_a_layer_go_through(folders: Path) -> None:
-    (folders / "user/pdf/.env").write_text("KEY=1")
-    with Satchel(sources.layered("base", "team", "user")) as skills:
-        codes = [finding.code for finding in skills.findings]
-    assert "files-left-out" in codes
-
-
 def test_show_tells_which_layer_gives_what(folders: Path) -> None:
-    named = [word for each in ("base", "team", "user") for word in ("--skills", each)]
+    named = [word for layer in NAMED for word in ("--skills", layer)]
     result = run("show", "pdf", "--layers", *named)
 
     assert result.exit_code == 0, result.stderr
@@ -378,20 +341,16 @@ def test_show_tells_which_layer_gives_what(folders: Path) -> None:
 def test_a_skill_is_found_by_its_name_or_its_folder(folders: Path) -> None:
     write_pack(folders / "base/odd", pack("even"))
     write_pack(folders / "base/bad", "---\nx: 1\n---\n")
+    write_pack(folders / "team/more/pdf", pack("pdf"))
 
     found = run("show", "even", "--layers", "--skills", "base")
     assert found.stdout.startswith("even\n  base  base/odd\n")
     missed = run("show", "pdff", "--layers", "--skills", "base")
     assert missed.exit_code == 1
     assert "did you mean pdf?" in missed.stderr
-
-
-def test_two_skills_of_one_name_are_told_apart_by_nobody(folders: Path) -> None:
-    write_pack(folders / "team/more/pdf", pack("pdf"))
-
-    found = run("show", "pdf", "--layers", "--skills", "base", "--skills", "team")
-    assert found.exit_code == 1
-    assert "both team/more/pdf and team/pdf" in found.stderr
+    two = run("show", "pdf", "--layers", "--skills", "base", "--skills", "team")
+    assert two.exit_code == 1
+    assert "both team/more/pdf and team/pdf" in two.stderr
 
 
 @pytest.mark.parametrize(

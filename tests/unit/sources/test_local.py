@@ -29,19 +29,29 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.row("R29")
-def test_a_folder_with_a_skill_file_is_one_pack(here: Path) -> None:
-    pack(here, "pdf", "references/a.md", "examples/inner/SKILL.md")
-    (found,) = LocalSource("pdf").scan()
+def test_a_folder_with_a_skill_file_is_one_pack(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is in the folder is shown as it was written, and found from elsewhere."""
+    folder = pack(here, "pdf", "references/a.md", "examples/inner/SKILL.md")
+    source = LocalSource("pdf")
+    (found,) = source.scan()
 
     assert isinstance(found, Found)
     assert (found.key, found.location) == ("pdf", "pdf")
+    paths = ["SKILL.md", "examples/inner/SKILL.md", "references/a.md"]
+    assert [file.path for file in found.files or ()] == paths
+    assert found.stamp == found.files
+    status = (folder / "SKILL.md").stat()
     assert found.files is not None
-    assert [file.path for file in found.files] == [
-        "SKILL.md",
-        "examples/inner/SKILL.md",
-        "references/a.md",
-    ]
-    assert LocalSource("pdf").read("pdf", "references/a.md", 99).startswith(b"---")
+    assert found.files[0] == FileStat("SKILL.md", status.st_size, mark_of(status))
+    assert repr(LocalSource("s", label="x")) == "LocalSource('s', label='x')"
+
+    monkeypatch.chdir(folder)
+    assert source.read("pdf", "references/a.md", 99).startswith(b"---")
+    (found,) = LocalSource(".").scan()
+    assert isinstance(found, Found)
+    assert (found.key, found.location) == ("pdf", ".")
 
 
 def test_one_file_can_be_compared_with_its_stat(here: Path) -> None:
@@ -55,37 +65,17 @@ def test_one_file_can_be_compared_with_its_stat(here: Path) -> None:
         assert not source.is_unchanged("pdf", replace(files[0], path=path))
 
 
-def test_the_working_folder_may_be_the_pack(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(pack(here, "pdf"))
-    (found,) = LocalSource(".").scan()
-
-    assert isinstance(found, Found)
-    assert (found.key, found.location) == ("pdf", ".")
-
-
 @pytest.mark.row("R29")
 def test_search_goes_six_folders_deep(here: Path) -> None:
-    """Past dot-folders and node_modules; never into a pack."""
-    pack(here, "s/one")
-    pack(here, "s/2/3/4/5/six")
-    pack(here, "s/2/3/4/5/6/7/eight")
-    pack(here, "s/.git/hidden")
-    pack(here, "s/node_modules/vendored")
-    pack(here, "s/one/nested")
+    """Past dot-folders and node_modules, never into a pack; sorted by code point."""
+    for key in ("one", "2/3/4/5/six", "2/3/4/5/6/7/eight", "b/c", "b-c", "B", "\u00e9"):
+        pack(here / "s", key)
+    for key in (".git/hidden", "node_modules/vendored", "one/nested"):
+        pack(here / "s", key)
     source = LocalSource("s")
 
-    assert keys(source) == ["2/3/4/5/six", "one"]
+    assert keys(source) == ["2/3/4/5/six", "B", "b-c", "b/c", "one", "\u00e9"]
     assert told(source) == [("note", "limit-exceeded", "s")]
-
-
-def test_packs_come_sorted_by_key(here: Path) -> None:
-    """By code point of the whole key, which is not the order of a walk."""
-    for key in ("b/c", "b-c", "B", "a", "é"):
-        pack(here / "s", key)
-
-    assert keys(LocalSource("s")) == ["B", "a", "b-c", "b/c", "é"]
 
 
 def test_paths_are_shown_as_they_were_written(here: Path) -> None:
@@ -100,38 +90,18 @@ def test_paths_are_shown_as_they_were_written(here: Path) -> None:
         assert source.label == written
 
 
-def test_what_a_scan_saw_saves_a_second_look(here: Path) -> None:
-    folder = pack(here, "s/a")
-    status = (folder / "SKILL.md").stat()
-    (found,) = LocalSource("s").scan()
-    files = (FileStat("SKILL.md", status.st_size, mark_of(status)),)
-
-    assert isinstance(found, Found)
-    assert found.files == found.stamp == files
-
-
 @pytest.mark.row("X15")
-@pytest.mark.parametrize("path", ["SKILL.md", "references/a.md", "new.md"])
-def test_any_edit_inside_a_pack_changes_its_stamp(here: Path, path: str) -> None:
+def test_any_edit_inside_a_pack_changes_its_stamp(here: Path) -> None:
     folder = pack(here, "s/a", "references/a.md")
     pack(here, "s/b")
     source = LocalSource("s")
-    before = [each.stamp for each in source.scan() if isinstance(each, Found)]
-    (folder / path).write_text("something else")
-    after = [each.stamp for each in source.scan() if isinstance(each, Found)]
+    for path in ("SKILL.md", "references/a.md", "new.md"):
+        before = [pack.stamp for pack in source.scan() if isinstance(pack, Found)]
+        (folder / path).write_text("something else")
+        after = [pack.stamp for pack in source.scan() if isinstance(pack, Found)]
 
-    assert before[0] != after[0]
-    assert before[1] == after[1]
-
-
-def test_a_relative_root_stays_where_it_was(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pack(here, "s/a")
-    source = LocalSource("s")
-    monkeypatch.chdir("/")
-
-    assert keys(source) == ["a"]
+        assert before[0] != after[0]
+        assert before[1] == after[1]
 
 
 # --- roots that are not there ---
@@ -142,44 +112,34 @@ def test_a_missing_root(here: Path) -> None:
     with pytest.raises(SourceUnavailableError, match="no such folder"):
         LocalSource("none").scan()
     assert LocalSource("none", missing_ok=True).scan() == ()
-
-
-@pytest.mark.parametrize("root", ["file", "a\0b", "\ud800"])
-def test_a_root_that_is_no_folder(here: Path, root: str) -> None:
     (here / "file").write_text("x")
-
-    with pytest.raises(SourceUnavailableError):
-        LocalSource(root).scan()
-
-
-def test_a_root_that_goes_away(here: Path) -> None:
-    folder = pack(here, "s/a", "a.md")
-    source = LocalSource("s")
-    source.scan()
-    for path in (folder / "a.md", folder / "SKILL.md", folder, folder.parent):
-        path.unlink() if path.is_file() else path.rmdir()
-
-    with pytest.raises(SourceUnavailableError):
-        source.manifest("a")
-    with pytest.raises(SourceUnavailableError):
-        source.files("a")
-    with pytest.raises(SourceUnavailableError):
-        source.read("a", "a.md", 9)
+    for root in ("file", "a\0b", "\ud800"):
+        with pytest.raises(SourceUnavailableError):
+            LocalSource(root).scan()
 
 
 def test_a_pack_that_goes_away(here: Path) -> None:
+    """File by file; in the end with the folder that it is in."""
     folder = pack(here, "s/a", "a.md")
     source = LocalSource("s")
     source.scan()
+
+    def refuses(error: type[Exception]) -> None:
+        for ask in (source.manifest, source.files):
+            with pytest.raises(error):
+                ask("a")
+        with pytest.raises(error):
+            source.read("a", "a.md", 9)
+
     (folder / "a.md").unlink()
     with pytest.raises(ReferenceNotFoundError):
         source.read("a", "a.md", 9)
     (folder / "SKILL.md").unlink()
-
-    with pytest.raises(SkillNotFoundError):
-        source.manifest("a")
-    with pytest.raises(SkillNotFoundError):
-        source.read("a", "a.md", 9)
+    refuses(SkillNotFoundError)
+    folder.rmdir()
+    refuses(SkillNotFoundError)
+    folder.parent.rmdir()
+    refuses(SourceUnavailableError)
 
 
 # --- links ---
@@ -307,31 +267,21 @@ def test_a_folder_exchanged_for_a_link_is_not_read(here: Path) -> None:
 # --- hostile trees: the good neighbour is served, and nothing hangs ---
 
 
-def _fifo(place: Path) -> None:
-    place.mkdir()
-    os.mkfifo(place / "SKILL.md")
-
-
-def _zero(place: Path) -> None:
-    place.mkdir()
-    (place / "SKILL.md").symlink_to("/dev/zero")
-
-
 def _linked(place: Path) -> None:
-    pack(place.parent.parent, "secret")
-    place.mkdir()
-    (place / "SKILL.md").symlink_to("../../secret/SKILL.md")
-
-
-def _folder(place: Path) -> None:
-    (place / "SKILL.md").mkdir(parents=True)
+    pack(place.parents[2], "secret")
+    place.symlink_to("../../secret/SKILL.md")
 
 
 @pytest.mark.row("E29", "R29")
-@pytest.mark.parametrize("make", [_fifo, _zero, _linked, _folder])
+@pytest.mark.parametrize(
+    "make",
+    [os.mkfifo, lambda place: place.symlink_to("/dev/zero"), _linked, Path.mkdir],
+    ids=["fifo", "device", "link", "folder"],
+)
 def test_a_skill_file_that_is_no_file(here: Path, make: Callable[[Path], None]) -> None:
     pack(here, "s/good")
-    make(here / "s" / "bad")
+    (here / "s" / "bad").mkdir()
+    make(here / "s" / "bad" / "SKILL.md")
     source = LocalSource("s")
 
     assert keys(source) == ["good"]
@@ -355,13 +305,10 @@ def test_another_spelling_is_told(here: Path, name: str) -> None:
 
 def test_names_that_cannot_be_shown(here: Path) -> None:
     """A line break in a name would forge a line of any output."""
-    pack(here, "s/good")
-    pack(here, "s/bad\nname")
-    pack(here, "s/persian\u200cname")
-    raw = os.fsencode(here / "s") + b"/\xff\xfe"
-    raw_folder = Path(os.fsdecode(raw))
-    raw_folder.mkdir()
-    (raw_folder / "SKILL.md").touch()
+    for name in ("good", "bad\nname", "persian\u200cname", os.fsdecode(b"\xff\xfe")):
+        folder = here / "s" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").touch()
     source = LocalSource("s")
 
     assert keys(source) == ["good", "persian\u200cname"]
@@ -371,26 +318,22 @@ def test_names_that_cannot_be_shown(here: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("limit", ["pack_files", "pack_bytes", "pack_depth"])
-def test_a_pack_over_a_limit_is_refused_alone(here: Path, limit: str) -> None:
+@pytest.mark.parametrize(
+    ("limit", "small"), [("pack_files", 3), ("pack_bytes", 100), ("pack_depth", 1)]
+)
+def test_a_pack_over_a_limit_is_refused_alone(
+    here: Path, limit: str, small: int
+) -> None:
     pack(here, "s/good")
     pack(here, "s/bad", "a/b/c.md", "d.md")
-    small = {"pack_files": 3, "pack_bytes": 100, "pack_depth": 1}[limit]
-    source = LocalSource("s", limits=Limits(**{limit: small}))
+    source = LocalSource("s", limits=Limits(**{limit: small}, skill_md_bytes=10))
 
     assert keys(source) == ["good"]
     assert told(source) == [("error", "limit-exceeded", "s/bad")]
-    with pytest.raises(LimitExceededError):
+    with pytest.raises(LimitExceededError, match=limit):
         source.files("bad")
-
-
-def test_a_skill_file_over_the_limit(here: Path) -> None:
-    pack(here, "s/a")
-    source = LocalSource("s", limits=Limits(skill_md_bytes=10))
-
-    assert keys(source) == ["a"]
     with pytest.raises(LimitExceededError, match="skill_md_bytes"):
-        source.manifest("a")
+        source.manifest("good")
 
 
 def test_a_search_ends_at_its_limit(here: Path) -> None:
@@ -405,13 +348,10 @@ def test_a_search_ends_at_its_limit(here: Path) -> None:
 def test_ten_thousand_entries(here: Path) -> None:
     """As files of a pack they are too many; as neighbours they are no matter."""
     pack(here, "s/good")
-    huge = pack(here, "s/huge")
-    for number in range(2_500):
-        (huge / str(number)).touch()
-    sibling = here / "s" / "sibling"
-    sibling.mkdir()
-    for number in range(10_000):
-        (sibling / str(number)).touch()
+    (here / "s" / "sibling").mkdir()
+    for folder, count in ((pack(here, "s/huge"), 2_500), (here / "s/sibling", 10_000)):
+        for number in range(count):
+            (folder / str(number)).touch()
     source = LocalSource("s")
 
     assert keys(source) == ["good"]
@@ -437,32 +377,18 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> dict[str, OSError]:
 def test_a_closed_folder_is_told(here: Path, refuse: dict[str, OSError]) -> None:
     for name in ("closed", "good", "gone"):
         pack(here, f"s/{name}")
+    source = LocalSource("s")
+    source.scan()
     refuse["/closed"] = PermissionError(13, "Permission denied")
     refuse["/gone"] = FileNotFoundError(2, "No such file or directory")
-    source = LocalSource("s")
+    with pytest.raises(SourceUnavailableError, match="Permission denied"):
+        source.files("closed")
 
     assert keys(source) == ["good"]
     assert told(source) == [("error", "unreadable-folder", "s/closed")]
-
-
-def test_a_closed_root(here: Path, refuse: dict[str, OSError]) -> None:
-    pack(here, "s/a")
     refuse["/s"] = PermissionError(13, "Permission denied")
-
     with pytest.raises(SourceUnavailableError, match="Permission denied"):
-        LocalSource("s").scan()
-
-
-def test_a_pack_that_closes_between_two_looks(
-    here: Path, refuse: dict[str, OSError]
-) -> None:
-    pack(here, "s/a")
-    source = LocalSource("s")
-    source.scan()
-    refuse["/a"] = PermissionError(13, "Permission denied")
-
-    with pytest.raises(SourceUnavailableError, match="Permission denied"):
-        source.files("a")
+        source.scan()
 
 
 @pytest.mark.skipif(
@@ -481,10 +407,6 @@ def test_a_folder_without_rights(here: Path) -> None:
     finally:
         closed.chmod(0o755)
         listed.chmod(0o755)
-
-
-def test_repr_names_the_folder() -> None:
-    assert repr(LocalSource("s", label="x")) == "LocalSource('s', label='x')"
 
 
 def test_a_skill_file_that_cannot_be_looked_at(

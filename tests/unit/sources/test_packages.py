@@ -6,6 +6,8 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
@@ -15,7 +17,7 @@ from satchel.model import Finding, Found
 from satchel.sources import LegacySourceAdapter
 from tests.unit.sources.trees import keys, pack, told
 
-Install = Callable[..., Path]
+Install = Callable[..., None]
 
 
 @pytest.fixture
@@ -27,69 +29,62 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def install(site: Path, name: str, *packs: str, record: str = "", **files: str) -> Path:
-    """Write a distribution that brings packs along, and says so in its RECORD."""
-    info = site / f"{name.replace('-', '_')}-1.2.dist-info"
+def write_info(site: Path, name: str, version: str, **files: str) -> Path:
+    """Write what an installer says about a distribution."""
+    info = site / f"{name.replace('-', '_')}-{version}.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n"
-    )
-    lines = [record] if record else []
-    for each in packs:
-        pack(site, each, "references/a.md")
-        lines += [f"{each}/SKILL.md,sha256=x,1", f"{each}/references/a.md,,"]
-    (info / "RECORD").write_text("\n".join([*lines, f"{info.name}/METADATA,,"]))
-    for file, text in files.items():
+    head = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    for file, text in {"METADATA": head, **files}.items():
         (info / file.replace("_DOT_", ".")).write_text(text)
     return info
+
+
+def install(site: Path, name: str, *packs: str, record: str = "", **files: str) -> None:
+    """Write a distribution that brings packs along, and says so in its RECORD."""
+    lines = [record] if record else []
+    for key in packs:
+        pack(site, key, "references/a.md")
+        lines += [f"{key}/SKILL.md,sha256=x,1", f"{key}/references/a.md,,"]
+    write_info(site, name, "1.2", RECORD="\n".join([*lines, "METADATA,,"]), **files)
 
 
 @pytest.mark.row("C37")
 def test_the_skills_of_one_package(site: Path) -> None:
     """At its top or in a package; distribution and version are the origin."""
-    install(
-        site, "Fast-API", "fastapi/.agents/skills/routing", ".agents/skills/testing"
-    )
+    there = [".agents/skills/testing", "fastapi/.agents/skills/routing"]
+    install(site, "Fast-API", *there)
     install(site, "other", ".agents/skills/foreign")
     source = sources.package("fast.api")
-    found = [each for each in source.scan() if isinstance(each, Found)]
+    found = [item for item in source.scan() if isinstance(item, Found)]
 
     assert source.label == "Fast-API==1.2"
-    assert [(each.key, each.location) for each in found] == [
-        (".agents/skills/testing", "Fast-API==1.2/.agents/skills/testing"),
-        (
-            "fastapi/.agents/skills/routing",
-            "Fast-API==1.2/fastapi/.agents/skills/routing",
-        ),
+    assert [(item.key, item.location) for item in found] == [
+        (key, f"Fast-API==1.2/{key}") for key in there
     ]
     assert source.read(found[1].key, "references/a.md", 99).startswith(b"---")
 
 
-def test_all_packages_are_found_only_when_asked_for(site: Path) -> None:
+def test_all_packages_are_found_only_when_asked_for(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broken one costs nobody else; of two of one name the first counts."""
     install(site, "b", "b/.agents/skills/x")
     install(site, "a", "a/.agents/skills/x", "a/.agents/skills/x/examples/inner")
     install(site, "without")
+    (site / "broken-1.dist-info").mkdir()
 
-    assert [source.label for source in sources.packages()] == ["a==1.2", "b==1.2"]
-    assert [keys(source) for source in sources.packages()] == [
-        ["a/.agents/skills/x"],
-        ["b/.agents/skills/x"],
+    assert [(source.label, keys(source)) for source in sources.packages()] == [
+        ("a==1.2", ["a/.agents/skills/x"]),
+        ("b==1.2", ["b/.agents/skills/x"]),
     ]
     assert [source.label for source in sources.packages(deny=["A"])] == ["b==1.2"]
     assert [source.label for source in sources.packages(only=["B"])] == ["b==1.2"]
 
-
-def test_the_first_of_two_installations_counts(
-    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As it does for an import."""
-    install(site, "a", "a/.agents/skills/x")
     first = tmp_path / "first"
     first.mkdir()
     install(first, "A", "a/.agents/skills/y")
     monkeypatch.syspath_prepend(first)
-
-    assert [source.label for source in sources.packages()] == ["A==1.2"]
+    assert [source.label for source in sources.packages()] == ["A==1.2", "b==1.2"]
 
 
 def test_what_is_not_there(site: Path) -> None:
@@ -149,13 +144,6 @@ def test_editable_installations(
     assert keys(sources.package("top")) == ["my_tool/.agents/skills/one"]
     with pytest.raises(SourceUnavailableError):
         sources.package("gone")
-
-
-def test_a_broken_installation_costs_nobody_else(site: Path) -> None:
-    (site / "broken-1.dist-info").mkdir()
-    install(site, "a", "a/.agents/skills/x")
-
-    assert [source.label for source in sources.packages()] == ["a==1.2"]
 
 
 def test_a_pack_that_was_deleted_by_hand(site: Path) -> None:
@@ -237,26 +225,21 @@ def install_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     pack(tmp_path, "packs/data", "references/a.md", "scripts/run.sh")
     monkeypatch.syspath_prepend(tmp_path)
 
-    def write(name: str = "Plug_Pack", **groups: dict[str, str]) -> Path:
-        info = tmp_path / f"{name}-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
-        )
+    def write(**groups: dict[str, str]) -> None:
         lines: list[str] = []
         for group, points in groups.items():
             lines.append(f"[{group}.skill_sources]")
             lines += [f"{key} = {value}" for key, value in points.items()]
-        (info / "entry_points.txt").write_text("\n".join(lines))
-        return info
+        write_info(tmp_path, "Plug_Pack", "1.0", entry_points_DOT_txt="\n".join(lines))
 
     monkeypatch.delitem(sys.modules, "plug", raising=False)
     return write
 
 
-@pytest.mark.row("C38", "C39", "C40", "G11", "R22")
+@pytest.mark.row("C38", "C39", "C40", "C41", "G11", "R22")
 def test_a_plugin_is_read_like_a_source_of_ours(install_plugins: Install) -> None:
-    """Its references and scripts, too."""
+    """Its references and scripts, too; it is looked up at each call."""
+    assert sources.load_plugin_sources() == []
     install_plugins(satchel={"data": "plug:folder"})
     (source,) = sources.load_plugin_sources()
 
@@ -268,31 +251,30 @@ def test_a_plugin_is_read_like_a_source_of_ours(install_plugins: Install) -> Non
 
 
 @pytest.mark.row("C38", "R22")
-def test_both_groups_count_and_one_entry_in_both_counts_once(
-    install_plugins: Install,
+@pytest.mark.parametrize(
+    ("groups", "labels"),
+    [
+        (
+            {
+                "satchel": {"data": "plug:folder", "ready": "plug:ready"},
+                "bernstein": {"data": "plug:folder", "klass": "plug:AsClass"},
+            },
+            ["plugin:my-data-pack", "plugin:klass", "plugin:ready"],
+        ),
+        (
+            {"satchel": {"a": "plug:folder", "b": "plug:other_label"}},
+            ["plugin:my-data-pack", "plugin:b=plug:other_label"],
+        ),
+    ],
+    ids=["both groups", "one label"],
+)
+def test_which_entries_count_and_how_they_are_called(
+    install_plugins: Install, groups: dict[str, dict[str, str]], labels: list[str]
 ) -> None:
-    install_plugins(
-        satchel={"data": "plug:folder", "ready": "plug:ready"},
-        bernstein={"data": "plug:folder", "klass": "plug:AsClass"},
-    )
-    labels = [source.label for source in sources.load_plugin_sources()]
+    """One entry in both groups counts once; labels are kept apart."""
+    install_plugins(**groups)
 
-    assert labels == ["plugin:my-data-pack", "plugin:klass", "plugin:ready"]
-
-
-def test_labels_are_kept_apart(install_plugins: Install) -> None:
-    install_plugins(satchel={"a": "plug:folder", "b": "plug:other_label"})
-    labels = [source.label for source in sources.load_plugin_sources()]
-
-    assert labels == ["plugin:my-data-pack", "plugin:b=plug:other_label"]
-
-
-@pytest.mark.row("C41")
-def test_entry_points_are_looked_up_at_each_call(install_plugins: Install) -> None:
-    assert sources.load_plugin_sources() == []
-    install_plugins(satchel={"data": "plug:folder"})
-
-    assert len(sources.load_plugin_sources()) == 1
+    assert [source.label for source in sources.load_plugin_sources()] == labels
 
 
 @pytest.mark.row("C42", "X18")
@@ -356,27 +338,30 @@ def test_objects_of_the_older_protocol(install_plugins: Install, target: str) ->
     )
     assert source.read("old", "references/a.md", 9) == b"guide"
     assert source.read("old", "scripts/run.sh", 9) == b"echo"
-    assert [(file.path, file.size) for file in source.files("old")] == [
-        ("SKILL.md", 159),
-        ("references/a.md", 5),
-        ("scripts/run.sh", 4),
-    ]
+    sizes = {"SKILL.md": 159, "references/a.md": 5, "scripts/run.sh": 4}
+    assert {file.path: file.size for file in source.files("old")} == sizes
 
 
 class Raising:
     """An older source whose members fail in their own ways."""
 
     name = "raising"
+    answers: ClassVar[dict[str, object]] = {
+        "value": ValueError("path escapes"),
+        "type": TypeError("whatever"),
+        "odd": 3.5,
+        "gone": KeyError("gone"),
+    }
 
     class Skill:
         """Has its fields on a manifest."""
 
         body = "text"
-
-        class manifest:  # noqa: N801 - an attribute of the skill
-            name = "s"
-            description = "Something."
-            references = ("value", "type", "odd", "gone")
+        manifest = SimpleNamespace(
+            name="s",
+            description="Something.",
+            references=("value", "type", "odd", "gone"),
+        )
 
     def __init__(self, *, dead: bool = False) -> None:
         self.dead = dead
@@ -387,13 +372,10 @@ class Raising:
         return [self.Skill()]
 
     def read_reference(self, _skill: str, file: str) -> object:
-        if file == "value":
-            raise ValueError("path escapes")
-        if file == "type":
-            raise TypeError("whatever")
-        if file == "gone":
-            raise KeyError(file)
-        return 3.5
+        answer = self.answers[file]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
 
 @pytest.mark.row("R22")

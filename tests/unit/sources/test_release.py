@@ -2,6 +2,7 @@
 
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -66,28 +67,19 @@ def site_of(*releases: dict[str, bytes], current: str) -> dict[str, bytes]:
 
 def test_the_catalog_is_that_of_the_packs() -> None:
     """Nothing is lost on the way but where they lay."""
-    with Satchel(memory(PACKS)) as before, Satchel(at(built(PACKS))) as after:
-        assert [entry.id for entry in after.catalog] == [
-            entry.id for entry in before.catalog
-        ]
-        for old in before.catalog:
-            new = after.catalog.get(old.id)
-            assert new is not None
-            assert new.description == old.description
-            assert (new.name, new.resources) == (old.name, old.resources)
-            assert (new.references, new.scripts) == (old.references, old.scripts)
-            assert (new.assets, new.others) == (old.assets, old.others)
-            assert (new.tools, new.allowed_tools) == (old.tools, old.allowed_tools)
-            assert (new.digest, new.size, new.owner) == (
-                old.digest,
-                old.size,
-                old.owner,
-            )
-            assert after.digest(old.id) == before.digest(old.id)
-        assert [excluded.reason for excluded in after.catalog.excluded] == [
-            excluded.reason for excluded in before.catalog.excluded
-        ]
-        assert after.prompt().text == before.prompt().text
+    fields = (
+        *("id", "name", "description", "resources", "references", "scripts", "assets"),
+        *("others", "tools", "allowed_tools", "digest", "size", "owner"),
+    )
+    seen: list[object] = []
+    for source in (memory(PACKS), at(built(PACKS))):
+        with Satchel(source) as skills:
+            entries = [[getattr(e, field) for field in fields] for e in skills.catalog]
+            digests = [skills.digest(entry.id) for entry in skills.catalog]
+            reasons = [excluded.reason for excluded in skills.catalog.excluded]
+            seen.append((entries, digests, reasons, skills.prompt().text))
+
+    assert seen[0] == seen[1]
 
 
 def test_nothing_but_release_json_is_fetched_before_a_load() -> None:
@@ -149,74 +141,73 @@ def test_of_a_site_the_current_release_is_used_or_the_one_pinned() -> None:
     assert location == f"far/releases/{ID[-64:]}/skills/Odd_Name"
 
 
-def test_a_site_that_has_no_such_release_says_which_it_has() -> None:
-    files = site_of(built(PACKS), current=ID)
-
-    with pytest.raises(InvalidReleaseError, match=f"has no release {OTHER}; .* {ID}"):
-        at(files, OTHER).open()
+AT_HOME = f"releases/{ID[-64:]}/release.json"
 
 
-def test_a_site_that_lost_its_current_release_says_so() -> None:
-    files = site_of(current=ID)
+SITE = site_of(built(PACKS), current=ID)
+EMPTY_SITE = site_of(current=ID)
+WRONG_PLACES: dict[str, tuple[dict[str, bytes], tuple[str | None, ...], str]] = {
+    "no such release": (SITE, (OTHER,), f"has no release {OTHER}; .* {ID}"),
+    "lost its current one": (EMPTY_SITE, (None,), "which it says is current"),
+    # The name of its folder promises what it is.
+    "another release": (
+        {**SITE, AT_HOME: built({"alone": PACKS["alone"]})["release.json"]},
+        (None, ID),
+        f"expected {ID}",
+    ),
+    "a site in a release's place": (
+        {**EMPTY_SITE, AT_HOME: EMPTY_SITE["release.json"]},
+        (None, ID),
+        "it is that of a site",
+    ),
+    "nothing": ({}, (None, ID), r"far/release\.json: there is no"),
+}
 
-    with pytest.raises(InvalidReleaseError, match="which it says is current"):
-        at(files).open()
 
-
-def test_a_release_in_the_place_of_another_is_refused() -> None:
-    """The name of its folder promises what it is."""
-    files = site_of(built(PACKS), current=ID)
-    other = built({"alone": PACKS["alone"]})
-    files[f"releases/{ID[-64:]}/release.json"] = other["release.json"]
-
-    for pin in (None, ID):
-        with pytest.raises(DigestMismatchError):
+@pytest.mark.parametrize(
+    ("files", "pins", "says"), WRONG_PLACES.values(), ids=WRONG_PLACES
+)
+def test_a_place_without_the_release_is_refused(
+    files: dict[str, bytes], pins: tuple[str | None, ...], says: str
+) -> None:
+    for pin in pins:
+        with pytest.raises((InvalidReleaseError, DigestMismatchError), match=says):
             at(files, pin).open()
 
 
-def test_a_site_in_the_place_of_a_release_is_refused() -> None:
-    files = site_of(current=ID)
-    files[f"releases/{ID[-64:]}/release.json"] = files["release.json"]
-
-    with pytest.raises(InvalidReleaseError, match="it is that of a site"):
-        at(files).open()
-
-
-def test_a_place_without_a_release_is_reported() -> None:
-    for pin in (None, ID):
-        with pytest.raises(
-            InvalidReleaseError, match=r"far/release\.json: there is no"
-        ):
-            at({}, pin).open()
-
-
 def test_what_does_not_answer_is_not_taken_for_missing() -> None:
-    place = Elsewhere({})
-    place.away = True
-
+    """And keeps what it last gave."""
+    place = Elsewhere(built(PACKS))
+    with Satchel(ReleaseSource(place, label="far")) as skills:
+        place.away = True
+        skills.sync()
+        assert skills.catalog.release == ID
+        assert not skills.health().ok
     for pin in (None, ID):
         with pytest.raises(SourceUnavailableError):
             ReleaseSource(place, label="far", pin=pin).scan()
 
 
-def test_a_pinned_release_is_fetched_once_and_another_looked_for_at_each_sync() -> None:
-    pinned, free = Elsewhere(built(PACKS)), Elsewhere(built(PACKS))
-    for place, pin, times in ((pinned, ID, 2), (free, None, 3)):
-        with Satchel(ReleaseSource(place, label="far", pin=pin)) as skills:
-            before = skills.catalog.entries
-            for _ in range(2):
-                assert len(skills.sync().unchanged) == len(before)
-            assert skills.catalog.entries[0] is before[0]
-        assert len(place.fetched) == times
+@pytest.mark.parametrize(
+    ("files", "pin", "fetched"),
+    [
+        (built(PACKS), ID, [AT_HOME, "release.json"]),
+        (built(PACKS), None, ["release.json"] * 3),
+        (SITE, None, ["release.json", AT_HOME, *["release.json"] * 2]),
+    ],
+    ids=["pinned", "free", "site"],
+)
+def test_what_each_sync_fetches(
+    files: dict[str, bytes], pin: str | None, fetched: list[str]
+) -> None:
+    place = Elsewhere(files)
+    with Satchel(ReleaseSource(place, label="far", pin=pin)) as skills:
+        before = skills.catalog.entries
+        for _ in range(2):
+            assert len(skills.sync().unchanged) == len(before)
+        assert skills.catalog.entries[0] is before[0]
 
-
-def test_a_site_that_stays_as_it_is_costs_one_small_file_a_sync() -> None:
-    place = Elsewhere(site_of(built(PACKS), current=ID))
-    with Satchel(ReleaseSource(place, label="far")) as skills:
-        skills.sync()
-
-    home = f"releases/{ID[-64:]}/release.json"
-    assert place.fetched == ["release.json", home, "release.json"]
+    assert place.fetched == fetched
 
 
 def test_a_new_release_is_taken_in_and_what_was_known_before_is_refused() -> None:
@@ -235,57 +226,40 @@ def test_a_new_release_is_taken_in_and_what_was_known_before_is_refused() -> Non
         assert skills.load("alone").text.endswith("More.\n")
 
 
-def test_an_away_place_keeps_what_it_last_gave() -> None:
-    place = Elsewhere(built(PACKS))
-    with Satchel(ReleaseSource(place, label="far")) as skills:
-        place.away = True
-        skills.sync()
-
-        assert skills.catalog.release == ID
-        assert not skills.health().ok
-
-
 def test_bytes_that_are_not_the_release_s_are_never_handed_out() -> None:
     good = built(PACKS)
-    path = "skills/files/references/guide.md"
+    file = "references/guide.md"
+    path = f"skills/files/{file}"
     for bad in (good[path][:-1] + b"!", good[path] + b"!", good[path][:-1], b""):
         source = at({**good, path: bad})
         with pytest.raises(DigestMismatchError) as caught:
-            source.read("files", "references/guide.md", 1_000)
-        assert (caught.value.name, caught.value.file) == (
-            "files",
-            "references/guide.md",
-        )
+            source.read("files", file, 1_000)
+        assert (caught.value.name, caught.value.file) == ("files", file)
         with Satchel(source) as skills, pytest.raises(DigestMismatchError):
             skills.load("files", "guide.md")
+    del good[path]
+    with pytest.raises(ReferenceNotFoundError) as lost:
+        at(good).read("files", file, 1_000)
+    assert (lost.value.name, lost.value.file) == ("files", file)
 
 
 def test_more_bytes_than_announced_are_not_even_fetched() -> None:
-    good = built(PACKS)
-
-    class Lying(Elsewhere):
-        def __call__(self, path: str, limit_bytes: int) -> bytes:
-            limits.append(limit_bytes)
-            return super().__call__(path, limit_bytes)
-
+    place = Elsewhere(built(PACKS))
     limits: list[int] = []
-    source = ReleaseSource(Lying(good), label="far")
+
+    def fetch(path: str, limit_bytes: int) -> bytes:
+        limits.append(limit_bytes)
+        return place(path, limit_bytes)
+
+    source = ReleaseSource(fetch, label="far")
     source.read("alone", "SKILL.md", 1_000_000)
 
     assert limits == [Limits().release_bytes, len(PACKS["alone"]["SKILL.md"])]
     with pytest.raises(LimitExceededError):
         source.read("alone", "SKILL.md", 10)
     assert len(limits) == 2
-
-
-def test_a_file_that_the_place_has_lost_is_missing() -> None:
-    good = built(PACKS)
-    del good["skills/files/notes.txt"]
-
-    with pytest.raises(ReferenceNotFoundError) as caught:
-        at(good).read("files", "notes.txt", 10)
-
-    assert (caught.value.name, caught.value.file) == ("files", "notes.txt")
+    with pytest.raises(LimitExceededError, match="release_bytes"):
+        at(built(PACKS), limits=Limits(release_bytes=100)).open()
 
 
 def test_only_what_the_release_lists_is_read() -> None:
@@ -323,17 +297,13 @@ def test_many_threads_may_open_it_at_once() -> None:
     place = Elsewhere(built(PACKS))
     source = ReleaseSource(place, label="far")
     barrier = threading.Barrier(8, timeout=10)
-    results: list[bytes] = []
 
-    def read() -> None:
+    def read(_: int) -> bytes:
         barrier.wait()
-        results.append(source.manifest("alone"))
+        return source.manifest("alone")
 
-    threads = [threading.Thread(target=read) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(10)
+    with ThreadPoolExecutor(8) as threads:
+        results = list(threads.map(read, range(8)))
 
     assert results == [PACKS["alone"]["SKILL.md"]] * 8
     assert place.fetched.count("release.json") == 1
@@ -352,29 +322,20 @@ def test_other_ids_can_be_given_to_its_skills() -> None:
 
 
 def test_a_pack_over_the_limits_is_refused_alone() -> None:
-    with Satchel(
-        at(built(PACKS)), options=Options(limits=Limits(pack_files=4))
-    ) as skills:
+    options = Options(limits=Limits(pack_files=4))
+    with Satchel(at(built(PACKS)), options=options) as skills:
         assert "files" not in skills.catalog
         assert "alone" in skills.catalog
-        assert [
-            finding.code for finding in skills.findings if finding.severity == "error"
-        ] == [
-            "limit-exceeded",
-            "tool-not-offered",
-            "tool-not-offered",
-        ]
-
-
-def test_a_release_json_over_the_limit_is_not_read() -> None:
-    with pytest.raises(LimitExceededError, match="release_bytes"):
-        at(built(PACKS), limits=Limits(release_bytes=100)).open()
+        errors = [item.code for item in skills.findings if item.severity == "error"]
+        assert errors == ["limit-exceeded", "tool-not-offered", "tool-not-offered"]
 
 
 # A folder of this machine.
 
 
 def test_a_folder_is_read_without_leaving_it(tmp_path: Path) -> None:
+    with pytest.raises(SourceUnavailableError, match="no such folder"):
+        released(tmp_path / "dist", label="dist").scan()
     build(PACKS, tmp_path / "dist")
     secret = tmp_path / "secret"
     secret.write_bytes(PACKS["alone"]["SKILL.md"])
@@ -384,13 +345,6 @@ def test_a_folder_is_read_without_leaving_it(tmp_path: Path) -> None:
 
     with pytest.raises(ReferenceEscapesError, match="a link is not followed"):
         released(tmp_path / "dist", pin=ID).manifest("alone")
-
-
-def test_a_folder_that_went_away_is_a_source_that_does_not_answer(
-    tmp_path: Path,
-) -> None:
-    with pytest.raises(SourceUnavailableError, match="no such folder"):
-        released(tmp_path / "dist", label="dist").scan()
 
 
 def test_what_is_taken_for_a_release(tmp_path: Path) -> None:
@@ -408,21 +362,14 @@ def test_what_is_taken_for_a_release(tmp_path: Path) -> None:
     assert not is_release(str(dist))
 
 
-def test_a_project_with_a_release_json_of_its_own_is_no_release(tmp_path: Path) -> None:
-    (tmp_path / "release.json").write_text('{"branches": ["main"]}')
+@pytest.mark.parametrize("whole", [True, False], ids=["other content", "too large"])
+def test_what_is_judged_by_its_neighbours(tmp_path: Path, whole: bool) -> None:
+    """A project may have a release.json and a folder of skills of its own."""
+    with (tmp_path / "release.json").open("wb") as file:
+        file.write(b'{"branches": ["main"]}')
+        file.truncate(None if whole else Limits().release_bytes + 1)
     (tmp_path / "skills").mkdir()
-
-    assert not is_release(str(tmp_path))
-
-
-def test_a_release_json_over_every_limit_is_judged_by_its_neighbours(
-    tmp_path: Path,
-) -> None:
-    with (tmp_path / "release.json").open("wb") as sparse:
-        sparse.truncate(Limits().release_bytes + 1)
     assert not is_release(str(tmp_path))
 
     (tmp_path / ".well-known").mkdir()
-    (tmp_path / "skills").mkdir()
-
     assert is_release(str(tmp_path))
