@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from socket import SO_REUSEADDR, SOL_SOCKET, socket
@@ -22,7 +23,7 @@ from satchel.sources._mcp._connection import LoopThread
 from satchel.sources._mcp._target import McpTarget
 from tests.unit.sources.mcp.packs import REFUNDS, reading, skill_md
 from tests.unit.sources.mcp.serving import FakeServer, older
-from tests.unit.sources.scans import codes_of, findings_of, found_in
+from tests.unit.sources.scans import codes_of, found_in
 
 pytestmark = pytest.mark.row("R08")
 
@@ -90,11 +91,10 @@ def test_headers_are_sent_and_never_shown() -> None:
     names = "authorization", "accept-encoding"
     server = Watched(lambda request: tuple(request.headers[name] for name in names))
     headers = {"Authorization": "Bearer s3cret"}
-    with over_http(server) as url:
-        with reading(url, headers=headers) as source:
-            assert found_in(source) == [KEY]
-            assert "s3cret" not in repr(source) + source.label
-        assert server.seen == {("Bearer s3cret", "identity")}
+    with over_http(server) as url, reading(url, headers=headers) as source:
+        assert found_in(source) == [KEY]
+        assert "s3cret" not in repr(source) + source.label
+    assert server.seen == {("Bearer s3cret", "identity")}
     with reading(url, headers=headers) as source:
         with pytest.raises(SourceUnavailableError) as caught:
             source.scan()
@@ -254,14 +254,6 @@ print(Satchel(server).health().problems)
     assert "\x1b" not in done.stderr + done.stdout
 
 
-def test_nobody_listens() -> None:
-    with socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}/mcp"
-        with reading(url) as source, pytest.raises(SourceUnavailableError):
-            source.scan()
-
-
 def test_a_server_that_never_answers_has_a_deadline() -> None:
     with socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -302,8 +294,9 @@ def test_a_call_that_hangs_has_a_deadline_and_the_next_one_works() -> None:
         assert source.read(KEY, "SKILL.md", 1_000) == REFUNDS["SKILL.md"]
 
 
-def test_waiting_for_a_connection_has_the_deadline_of_a_call() -> None:
-    server = FakeServer({"refunds": REFUNDS})
+def test_waiting_for_a_connection_has_the_deadline_of_a_call(
+    server: FakeServer,
+) -> None:
     with (
         reading(server, timeout_s=0.05) as source,
         source._connection._lock,
@@ -314,23 +307,15 @@ def test_waiting_for_a_connection_has_the_deadline_of_a_call() -> None:
 
 def test_closing_ends_a_call_that_hangs_and_the_thread() -> None:
     server = Hanging({"refunds": REFUNDS})
-    with reading(server, label="hanging", timeout_s=60) as source:
+    with (
+        ThreadPoolExecutor(1) as threads,
+        reading(server, label="hanging", timeout_s=60) as source,
+    ):
         source.scan()
-        caught: list[BaseException] = []
-
-        def read() -> None:
-            try:
-                source.read(KEY, "SKILL.md", 1_000)
-            except SourceUnavailableError as error:
-                caught.append(error)
-
-        thread = threading.Thread(target=read)
-        thread.start()
+        reads = threads.submit(source.read, KEY, "SKILL.md", 1_000)
         assert server.entered.wait(5)
         source.close()
-        thread.join(5)
-
-        assert len(caught) == 1
+        assert isinstance(reads.exception(5), SourceUnavailableError)
         assert threads_of("hanging") == []
         with pytest.raises(SourceUnavailableError, match="it was closed"):
             source.scan()
@@ -338,7 +323,9 @@ def test_closing_ends_a_call_that_hangs_and_the_thread() -> None:
 
 
 def test_a_source_that_was_not_closed_ends_its_thread(server: FakeServer) -> None:
+    """A thread of it is there after the first question alone."""
     source = sources.mcp(server.server(), label="forgotten")
+    assert threads_of("forgotten") == []
     source.scan()
     (thread,) = threads_of("forgotten")
     del source
@@ -358,8 +345,7 @@ def test_a_thread_that_is_collected_by_itself_ends() -> None:
     own.end()
 
 
-def test_calls_go_side_by_side() -> None:
-    server = FakeServer({"refunds": REFUNDS})
+def test_calls_go_side_by_side(server: FakeServer) -> None:
     together = threading.Barrier(4)
 
     async def meet(ctx: Any, call_next: Any) -> Any:  # noqa: ANN401
@@ -367,22 +353,12 @@ def test_calls_go_side_by_side() -> None:
         return await call_next(ctx)
 
     target = server.server()
-    with reading(target) as source:
+    with reading(target) as source, ThreadPoolExecutor(4) as threads:
         source.scan()
         target.middleware.append(meet)
-        read: list[bytes] = []
-        threads = [
-            threading.Thread(
-                target=lambda: read.append(source.read(KEY, "SKILL.md", 1_000))
-            )
-            for _ in range(4)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(10)
+        read = threads.map(lambda _: source.read(KEY, "SKILL.md", 1_000), range(4))
 
-    assert read == [REFUNDS["SKILL.md"]] * 4
+        assert list(read) == [REFUNDS["SKILL.md"]] * 4
 
 
 def test_a_connection_that_ended_is_made_again(server: FakeServer) -> None:
@@ -432,24 +408,12 @@ def test_a_server_that_takes_no_handshake(server: FakeServer) -> None:
         source.scan()
 
 
-def test_nothing_is_started_before_it_is_asked() -> None:
-    source = sources.mcp(["/no/such/command"], label="idle")
+def test_a_server_that_has_no_skills(server: FakeServer) -> None:
+    """One of 2025 without an index, and one of 2026 that declares nothing."""
+    silent = FakeServer({"x": {"SKILL.md": skill_md("x")}}, extension=False)
+    for target in (server.legacy(), silent):
+        with reading(target) as source:
+            assert codes_of(source) == ["no-skills-offered"]
 
-    assert threads_of("idle") == []
-    source.close()
-
-
-def test_a_server_of_2025_without_an_index(server: FakeServer) -> None:
-    with reading(server.legacy()) as source:
-        (finding,) = findings_of(source)
-
-    assert finding.code == "no-skills-offered"
     assert ("skills/list", "") not in server.asked
-
-
-def test_a_server_of_2026_that_declares_nothing() -> None:
-    server = FakeServer({"x": {"SKILL.md": skill_md("x")}}, extension=False)
-    with reading(server) as source:
-        assert codes_of(source) == ["no-skills-offered"]
-
-    assert server.asked == [("resources/read", "skill://index.json")]
+    assert silent.asked == [("resources/read", "skill://index.json")]

@@ -94,30 +94,41 @@ def test_served_on_it_is_not_read_before_it_is_loaded(server: FakeServer) -> Non
     assert server.reads == []
 
 
-def test_each_read_is_verified(server: FakeServer) -> None:
-    """A right answer is no reason to trust the next one."""
-    with reading(server) as source:
-        assert source.read(KEY, "SKILL.md", 1_000) == REFUNDS["SKILL.md"]
-
-        server.files[MD] = REFUNDS["SKILL.md"].replace(b"Do", b"Oh")
-        with pytest.raises(DigestMismatchError, match=r"sha256:.* was announced"):
-            source.read(KEY, "SKILL.md", 1_000)
-
-
 @pytest.mark.parametrize(
-    ("change", "text"),
+    ("path", "answer", "says"),
     [
-        (lambda data: data + b"more", "15 bytes were announced, 19 came"),
+        ("SKILL.md", skill_md("refunds", "Use for refunde."), r"sha256:.* announced"),
+        ("references/rules.md", b"Ask \xc3\xa9 first.\r\nmore", "15 .* announced, 19"),
         # A server that reads files as text loses a CR: that is another file.
-        (lambda data: data.replace(b"\r\n", b"\n"), "15 bytes were announced, 14"),
+        ("references/rules.md", b"Ask \xc3\xa9 first.\n", "15 .* announced, 14 came"),
+        ("SKILL.md", [], "exactly"),
+        ("SKILL.md", [{"text": "a"}, {"text": "b"}], "exactly"),
+        (
+            "SKILL.md",
+            [{"uri": "skill://a", "text": "a"}, {"uri": "skill://b", "text": "b"}],
+            "exactly",
+        ),
+        ("SKILL.md", [{"blob": "no base64!"}], "exactly"),
+        ("SKILL.md", [{"blob": "YQ"}], "exactly"),
+    ],
+    ids=[
+        *("other bytes", "more", "without a CR", "none", "two", "others"),
+        *("no base64", "no padding"),
     ],
 )
-def test_a_size_that_differs_is_named(
-    server: FakeServer, change: Callable[[bytes], bytes], text: str
+def test_each_read_is_verified(
+    server: FakeServer, path: str, answer: bytes | list[dict[str, str]], says: str
 ) -> None:
-    server.files[RULES] = change(REFUNDS["references/rules.md"])
-    with reading(server) as source, pytest.raises(DigestMismatchError, match=text):
-        source.read(KEY, "references/rules.md", 1_000)
+    """A right answer is no reason to trust the next one."""
+    with reading(server) as source:
+        assert source.read(KEY, path, 1_000) == REFUNDS[path]
+        if isinstance(answer, bytes):
+            server.files[f"{KEY}/{path}"] = answer
+        else:
+            contents = [{"uri": MD} | content for content in answer]
+            server.answers["resources/read"] = lambda _: {"contents": contents}
+        with pytest.raises(DigestMismatchError, match=says):
+            source.read(KEY, path, 1_000)
 
 
 @pytest.mark.parametrize(
@@ -149,13 +160,18 @@ def test_frontmatter_is_compared_field_by_field(
     assert f"the field {field!r} of its frontmatter" in str(caught.value)
 
 
-def test_numbers_are_equal_as_json_compares_them() -> None:
-    server = FakeServer()
+def test_numbers_are_equal_as_json_compares_them(server: FakeServer) -> None:
     data = skill_md("x", more="a: 1.0\nb: [1, null, {c: 2}]\nd: 'é'\n")
     entry = server.add("skill://x", {"SKILL.md": data})
     entry["frontmatter"]["a"] = 1
+    several = [{"uri": "skill://other", "text": "x"}, {"uri": MD}]
     with reading(server) as source:
         assert source.read("skill://x", "SKILL.md", 1_000) == data
+
+        # Of several contents the one that was asked for counts.
+        several[1]["text"] = REFUNDS["SKILL.md"].decode()
+        server.answers["resources/read"] = lambda _: {"contents": several}
+        assert source.read(KEY, "SKILL.md", 1_000) == REFUNDS["SKILL.md"]
 
 
 def test_a_skill_md_without_frontmatter_is_refused(server: FakeServer) -> None:
@@ -186,35 +202,6 @@ def test_after_a_mismatch_nothing_more_is_read_before_the_next_look(
         server.files[MD] = good
         source.scan()
         assert source.read(KEY, "SKILL.md", 1_000) == good
-
-
-@pytest.mark.parametrize(
-    "contents",
-    [
-        [],
-        [{"uri": MD, "text": "a"}, {"uri": MD, "text": "b"}],
-        [{"uri": "skill://a", "text": "a"}, {"uri": "skill://b", "text": "b"}],
-        [{"uri": MD, "blob": "no base64!"}],
-        [{"uri": MD, "blob": "YQ"}],
-    ],
-    ids=["none", "two", "others", "no-base64", "no-padding"],
-)
-def test_an_answer_that_is_not_this_one_file(
-    server: FakeServer, contents: list[dict[str, str]]
-) -> None:
-    server.answers["resources/read"] = lambda _: {"contents": contents}
-    with reading(server) as source, pytest.raises(DigestMismatchError, match="exactly"):
-        source.read(KEY, "SKILL.md", 1_000)
-
-
-def test_of_several_contents_the_one_that_was_asked_for_counts(
-    server: FakeServer,
-) -> None:
-    text = REFUNDS["SKILL.md"].decode()
-    several = [{"uri": "skill://other", "text": "x"}, {"uri": MD, "text": text}]
-    server.answers["resources/read"] = lambda _: {"contents": several}
-    with reading(server) as source:
-        assert source.read(KEY, "SKILL.md", 1_000) == REFUNDS["SKILL.md"]
 
 
 def test_a_file_that_is_not_listed_is_not_asked_for(server: FakeServer) -> None:
@@ -406,53 +393,46 @@ def test_equal_bytes_do_not_make_it_local(server: FakeServer, tmp_path: Path) ->
 
 
 def test_its_origin_is_shown_wherever_it_enters_a_context(server: FakeServer) -> None:
-    with reading(server) as source, Satchel(source) as skills:
+    """Two servers of one label get two labels."""
+    other = FakeServer({"x": {"SKILL.md": skill_md("x")}})
+    with (
+        reading(server) as source,
+        reading(other) as second,
+        Satchel(source, second) as skills,
+    ):
         assert "[MCP server docs] Use for refunds." in str(skills.prompt())
+        assert "[MCP server docs#2] Use it." in str(skills.prompt())
         text = f"This is from the MCP server 'docs' ({KEY})."
         assert text in skills.load("refunds").notes
         assert text in skills.load("refunds", "rules.md").notes
+        assert "'docs#2'" in skills.load("x").notes[0]
 
 
 @pytest.mark.parametrize(
     ("style", "tool", "arguments"),
     [
-        ("packs", "load_skill", {"name": "refunds"}),
-        ("packs", "load_skill", {"name": "refunds", "reference": "rules.md"}),
-        ("packs", "load_skill", {"name": "refunds", "script": "run.py"}),
-        ("agent-skills", "load_skill", {"skill_id": "refunds"}),
-        (
-            "agent-skills",
-            "read_skill_file",
-            {"skill_id": "refunds", "path": "references/rules.md"},
-        ),
-        ("references", "list_skills", {}),
+        ("packs", "load_skill", {}),
+        ("packs", "load_skill", {"reference": "rules.md"}),
+        ("packs", "load_skill", {"script": "run.py"}),
+        ("agent-skills", "load_skill", {}),
+        ("agent-skills", "read_skill_file", {"path": "references/rules.md"}),
+        ("references", "list_skills", None),
         ("references", "search_skills", {"query": "refunds"}),
-        ("references", "load_skill_instructions", {"skill_name": "refunds"}),
-        (
-            "references",
-            "load_skill_instructions",
-            {"skill_name": "refunds", "reference": "rules.md"},
-        ),
+        ("references", "load_skill_instructions", {}),
+        ("references", "load_skill_instructions", {"reference": "rules.md"}),
     ],
     ids=str,
 )
 def test_its_origin_is_shown_in_every_result(
-    server: FakeServer, style: Style, tool: str, arguments: dict[str, str]
+    server: FakeServer, style: Style, tool: str, arguments: dict[str, str] | None
 ) -> None:
     """Also in one that would else be the mere text of a file."""
+    names = {"packs": "name", "agent-skills": "skill_id", "references": "skill_name"}
+    given = dict(arguments or {})
+    if arguments is not None and "query" not in given:
+        given[names[style]] = "refunds"
     with reading(server) as source, Satchel(source, style=style) as skills:
-        assert "MCP server" in str(skills.session().call(tool, arguments))
-
-
-def test_two_servers_of_one_label_get_two_labels(server: FakeServer) -> None:
-    other = FakeServer({"x": {"SKILL.md": skill_md("x")}})
-    with (
-        reading(server) as first,
-        reading(other) as second,
-        Satchel(first, second) as skills,
-    ):
-        assert "[MCP server docs#2] Use it." in str(skills.prompt())
-        assert "'docs#2'" in skills.load("x").notes[0]
+        assert "MCP server" in str(skills.session().call(tool, given))
 
 
 ASKS = skill_md(
@@ -479,28 +459,20 @@ def asking(approved: Mapping[str, str] | None, files: Mapping[str, bytes]) -> As
         return Asked(entry.allowed_tools, entry.tools, [f.fix for f in findings])
 
 
-def test_tools_that_it_asks_for_are_ignored_and_reported() -> None:
-    given = asking(None, {"SKILL.md": ASKS})
-
-    assert (given.allowed, given.tools) == ((), ())
-    assert len(given.fixes) == 1
-
-
 def test_an_approval_binds_to_the_whole_set() -> None:
     files = {"SKILL.md": ASKS, "references/a.md": b"a"}
-    (fix,) = asking(None, files).fixes
+    refused = asking(None, files)
+    assert (refused.allowed, refused.tools) == ((), ())
+    (fix,) = refused.fixes
     uri = "skill://refunds/SKILL.md"
-    digest = fix.partition(uri)[2].split('"')[2]
-    approved = {uri: digest}
+    approved = {uri: fix.partition(uri)[2].split('"')[2]}
 
-    assert asking(approved, files).tools == ("pay",)
-    assert asking(approved, files).allowed == ("Bash(rm *)", "Read")
-    assert asking(approved, files).fixes == []
+    assert asking(approved, files) == Asked(("Bash(rm *)", "Read"), ("pay",), [])
     # Any other file, an added one, and another server's path take it back.
     for changed in ({**files, "references/a.md": b"b"}, {**files, "more.md": b""}):
-        assert asking(approved, changed).tools == ()
-        assert asking(approved, changed).allowed == ()
-        assert asking(approved, changed).fixes != []
+        given = asking(approved, changed)
+        assert (given.allowed, given.tools) == ((), ())
+        assert given.fixes
 
 
 def test_a_dynamic_skill_cannot_be_approved() -> None:
@@ -526,17 +498,13 @@ def test_a_dynamic_skill_is_marked_and_has_one_file(dynamic: FakeServer) -> None
         with pytest.raises(ReferenceNotAllowedError):
             skills.load("refunds", "rules.md")
         digests = [resource.digest for resource in skills.resources("refunds")]
-
         assert digests == [digest(REFUNDS["SKILL.md"])]
 
-
-def test_a_dynamic_skills_frontmatter_is_compared_too(dynamic: FakeServer) -> None:
-    dynamic.files[MD] = skill_md("refunds", "Something else.")
-    with (
-        reading(dynamic) as source,
-        pytest.raises(DigestMismatchError, match="desc"),
-    ):
-        source.read(KEY, "SKILL.md", 1_000)
+        with pytest.raises(LimitExceededError):
+            source.read(KEY, "SKILL.md", 10)
+        dynamic.files[MD] = skill_md("refunds", "Something else.")
+        with pytest.raises(DigestMismatchError, match="desc"):
+            source.read(KEY, "SKILL.md", 1_000)
 
 
 def test_two_dynamic_skills_are_not_one() -> None:
@@ -615,11 +583,6 @@ def test_a_file_over_the_limit_of_a_read_is_not_asked_for(server: FakeServer) ->
     assert server.reads == []
 
 
-def test_the_limit_applies_to_a_dynamic_file_too(dynamic: FakeServer) -> None:
-    with reading(dynamic) as source, pytest.raises(LimitExceededError):
-        source.read(KEY, "SKILL.md", 10)
-
-
 def test_its_files_are_never_copied_to_where_tools_see_them(server: FakeServer) -> None:
     """There is no cache on disk, and no other way onto it."""
     stager = UploadStager(lambda name, _: f"/{name}")
@@ -633,13 +596,11 @@ def test_its_files_are_never_copied_to_where_tools_see_them(server: FakeServer) 
 
 def test_a_skill_is_found_by_its_uri_alone(server: FakeServer) -> None:
     """An empty list does not mean that there are none."""
-    answer = {
-        "resultType": "complete",
-        "skills": [],
-        "ttlMs": 0,
-        "cacheScope": "public",
-    }
-    server.answers["skills/list"] = lambda _: answer
+    with reading(server, also=[MD]) as source:
+        assert found_in(source) == [KEY]
+    assert ("skills/get", MD) not in server.asked
+
+    server.answers["skills/list"] = lambda _: {"skills": []}
     also = [MD, f"{KEY}/no/SKILL.md"]
     with reading(server, also=also) as source:
         assert found_in(source) == [KEY]
@@ -647,16 +608,6 @@ def test_a_skill_is_found_by_its_uri_alone(server: FakeServer) -> None:
         assert (finding.code, finding.path) == ("skill-not-found", f"docs: {also[1]}")
         assert source.read(KEY, "SKILL.md", 1_000) == REFUNDS["SKILL.md"]
 
-
-def test_one_that_is_listed_is_not_asked_for_again(server: FakeServer) -> None:
-    with reading(server, also=[MD]) as source:
-        assert found_in(source) == [KEY]
-
-    assert ("skills/get", MD) not in server.asked
-
-
-def test_an_answer_about_another_skill_is_not_used(server: FakeServer) -> None:
-    server.answers["skills/list"] = lambda _: {"skills": []}
     server.answers["skills/get"] = lambda _: {"skill": server.entries[0]}
     with reading(server, also=["skill://other/SKILL.md"]) as source:
         assert found_in(source) == []

@@ -79,14 +79,6 @@ def test_a_file_outside_of_the_folder_is_refused(uri: str) -> None:
         path_in("s://x", uri)
 
 
-def test_any_scheme_is_accepted_and_the_name_may_be_encoded() -> None:
-    server = FakeServer()
-    server.add("github://owner/repo/skills/x", {"SKILL.md": skill_md("x")})
-    server.add("skill://%C3%BC", {"SKILL.md": skill_md("ü")})
-    with reading(server) as source:
-        assert found_in(source) == ["github://owner/repo/skills/x", "skill://%C3%BC"]
-
-
 def resources(*added: object) -> Callable[[dict[str, Any]], None]:
     return lambda entry: entry["resources"].extend(added)
 
@@ -143,30 +135,28 @@ def test_a_bad_entry_costs_the_others_nothing(
     assert finding.path.startswith("docs: ")
 
 
-@pytest.mark.parametrize("raw", [None, 7, "x", [], [[]]], ids=str)
-def test_an_entry_that_is_no_object(raw: object) -> None:
-    server = FakeServer({"refunds": REFUNDS})
-    server.entries.insert(0, raw)
-    with reading(server) as source:
-        assert found_in(source) == ["skill://refunds"]
-        assert findings_of(source)[0].path == "docs: page 1, entry 1"
-
-
 def test_the_first_of_two_entries_of_one_uri_counts() -> None:
+    """URIs may have any scheme, and an encoded name."""
     server = FakeServer({"refunds": REFUNDS})
     server.add("skill://refunds", {"SKILL.md": skill_md("refunds", "Another.")})
+    server.add("github://owner/repo/skills/x", {"SKILL.md": skill_md("x")})
+    server.add("skill://%C3%BC", {"SKILL.md": skill_md("ü")})
     with reading(server) as source:
+        keys = ["github://owner/repo/skills/x", "skill://%C3%BC", "skill://refunds"]
+        assert found_in(source) == keys
         assert source.manifest("skill://refunds").description == "Use for refunds."
         assert "an earlier one has its URI" in findings_of(source)[0].message
 
 
 def test_many_bad_entries_are_reported_together() -> None:
-    server = FakeServer()
-    server.entries += [None] * 150
+    server = FakeServer({"refunds": REFUNDS})
+    server.entries[:0] = [None, 7, "x", [], [[]]] * 30
     with reading(server) as source:
+        assert found_in(source) == ["skill://refunds"]
         findings = findings_of(source)
 
     assert len(findings) == 101
+    assert findings[0].path == "docs: page 1, entry 1"
     assert findings[-1].message == "50 more entries are not used"
 
 
@@ -182,7 +172,7 @@ def test_what_a_server_sends_moves_no_cursor_and_hides_nothing() -> None:
 
 
 def test_names_are_cleaned_as_those_of_any_pack() -> None:
-    """A profile's rules hold for what a server says, too."""
+    """A profile's rules hold for what a server says, too, and so do our limits."""
     server = FakeServer({"Odd_Name": {"SKILL.md": skill_md("Odd_Name", "x " * 600)}})
     with reading(server) as source:
         with Satchel(source, profile="spec") as skills:
@@ -191,29 +181,25 @@ def test_names_are_cleaned_as_those_of_any_pack() -> None:
         assert len(skills.catalog) == 0
     with reading(server) as source, Satchel(source) as skills:
         assert [entry.id for entry in skills.catalog] == ["Odd_Name"]
-
-
-def test_a_name_that_is_over_our_limit_is_refused() -> None:
-    name = "x" * 40
-    server = FakeServer({name: {"SKILL.md": skill_md(name)}})
     with (
-        reading(server, limits=Limits(name_chars=20)) as source,
+        reading(server, limits=Limits(name_chars=7)) as source,
         pytest.raises(SkillManifestError, match="name_chars"),
     ):
-        source.manifest(f"skill://{name}")
+        source.manifest("skill://Odd_Name")
 
 
-@pytest.mark.parametrize("pages", [3, 8], ids=["within", "beyond"])
+@pytest.mark.parametrize(
+    ("pages", "limits", "found"),
+    [(3, Limits(), 3), (8, Limits(), 5), (9, Limits(scan_entries=6), 3)],
+    ids=["within", "too many pages", "too many skills and files"],
+)
 def test_pages_are_followed_up_to_a_limit(
-    pages: int, monkeypatch: pytest.MonkeyPatch
+    pages: int, limits: Limits, found: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(enumerating, "MAX_PAGES", 5)
-    server = paged(pages)
-    with reading(server) as source:
-        assert len(found_in(source)) == min(pages, 5)
-        codes = codes_of(source)
-
-    assert codes == ([] if pages <= 5 else ["endless-listing"])
+    with reading(paged(pages), limits=limits) as source:
+        assert len(found_in(source)) == found
+        assert codes_of(source) == ([] if found == pages else ["endless-listing"])
 
 
 def paged(pages: int, following: Callable[[int], str] = str) -> FakeServer:
@@ -316,59 +302,34 @@ def test_an_entry_of_the_older_index_costs_itself_alone() -> None:
         assert len(findings_of(source)) >= len(mad)
 
 
-def test_skills_and_files_together_are_bounded() -> None:
-    with reading(paged(9), limits=Limits(scan_entries=6)) as source:
-        assert len(found_in(source)) == 3
-        assert findings_of(source)[0].code == "endless-listing"
+def refuse(_: object) -> dict[str, Any]:
+    raise MCPError(INVALID_PARAMS, "this cursor\x1b[2J is no more")
 
 
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ({}, "not a list"),
-        ({"skills": {}}, "not a list"),
-        ({"skills": [], "nextCursor": 7}, "invalid cursor"),
-        ({"skills": [], "nextCursor": "x" * 5_000}, "invalid cursor"),
-        ({"skills": [], "resultType": "input_required"}, "asks for more input"),
+        (lambda _: {}, "not a list"),
+        (lambda _: {"skills": {}}, "not a list"),
+        (lambda _: {"skills": [], "nextCursor": 7}, "invalid cursor"),
+        (lambda _: {"skills": [], "nextCursor": "x" * 5_000}, "invalid cursor"),
+        (lambda _: {"skills": [], "resultType": "input_required"}, "for more input"),
+        (refuse, r"not list its skills: this cursor\[2J is no more"),
     ],
+    ids=range(6),
 )
-def test_an_invalid_list(answer: dict[str, Any], why: str) -> None:
+def test_an_invalid_list(answer: Callable[[object], dict[str, Any]], why: str) -> None:
     server = FakeServer()
-    server.answers["skills/list"] = lambda _: answer
+    server.answers["skills/list"] = answer
     with reading(server) as source, pytest.raises(Unavailable, match=why):
         source.scan()
-
-
-def test_a_list_that_is_refused() -> None:
-    def refuse(_: object) -> dict[str, Any]:
-        raise MCPError(INVALID_PARAMS, "this cursor\x1b[2J is no more")
-
-    server = FakeServer()
-    server.answers["skills/list"] = refuse
-    with reading(server) as source, pytest.raises(Unavailable) as caught:
-        source.scan()
-
-    assert "it does not list its skills: this cursor[2J is no more" in str(caught.value)
-
-
-def test_a_file_in_an_answer_of_another_shape() -> None:
-    server = FakeServer({"refunds": REFUNDS})
-    server.answers["resources/read"] = lambda _: {"contents": [{"uri": 7}]}
-    with reading(server) as source, pytest.raises(Unavailable):
-        source.read("skill://refunds", "SKILL.md", 1_000)
 
 
 @pytest.mark.parametrize(
     ("ttl", "asked"),
     [
-        (None, 3),
-        (0, 3),
-        (-5, 3),
-        (True, 3),
-        ("9", 3),
-        (1_000, 2),
-        (10**12, 1),
-        (10**400, 1),
+        *((None, 3), (0, 3), (-5, 3), (True, 3), ("9", 3)),
+        *((1_000, 2), (10**12, 1), (10**400, 1)),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -392,8 +353,12 @@ def test_the_server_is_not_asked_again_while_its_answer_holds(
 
 
 def test_an_unknown_key_is_not_found_without_a_scan_before() -> None:
-    with reading(FakeServer({"refunds": REFUNDS})) as source:
+    server = FakeServer({"refunds": REFUNDS})
+    with reading(server) as source:
         assert len(source.files("skill://refunds")) == 3
         with pytest.raises(SkillNotFoundError):
             source.manifest("skill://other")
+        server.answers["resources/read"] = lambda _: {"contents": [{"uri": 7}]}
+        with pytest.raises(Unavailable):
+            source.read("skill://refunds", "SKILL.md", 1_000)
     assert repr(source) == "McpSource(label='docs')"
