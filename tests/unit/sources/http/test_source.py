@@ -1,13 +1,13 @@
 """Skills of a site: fetched once, verified always, kept when their site fails."""
 
-import builtins
 import gzip
 import json
 import logging
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator, Mapping
+from collections import UserDict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import count
 from pathlib import Path
 
@@ -122,22 +122,17 @@ def test_where_an_index_is(site: Site, path: str, index: str) -> None:
 
 
 def test_an_index_that_moves(site: Site) -> None:
-    """The place of the last one goes first, and no other is forgotten."""
+    """The place of the last one goes first, and no other is forgotten.
+
+    A page for every path is no index: so sites of one page answer, with status 200.
+    """
     site.put_index(path=f"/team{INDEX}")
     made = of(site, "/team")
     assert found_in(made) == []
-    site.replies.clear()
+    site.put(f"/team{INDEX}", b"<!doctype html>")
     site.put_skills({"one": ONE})
 
     assert found_in(made) == ["one"]
-
-
-def test_a_page_for_every_path_is_no_index(site: Site) -> None:
-    """As sites of one page answer, with status 200."""
-    site.put(f"/app{INDEX}", b"<!doctype html>")
-    site.put_skills({"one": ONE})
-
-    assert found_in(of(site, "/app")) == ["one"]
 
 
 def test_no_index(site: Site) -> None:
@@ -148,6 +143,8 @@ def test_no_index(site: Site) -> None:
     assert f"{site.url}/a{INDEX}: it is compressed" in text
     assert f"{site.url}{INDEX}: it is not JSON" in text
     assert f"{site.url}{OLD_INDEX}: the server answers 404" in text
+    with pytest.raises(LimitExceededError, match="index_bytes"):
+        of(site, limits=Limits(index_bytes=10)).scan()
 
 
 def test_an_index_of_a_later_format(site: Site) -> None:
@@ -160,12 +157,6 @@ def test_an_index_of_a_later_format(site: Site) -> None:
 
     site.put_old({"one": ONE})
     assert found_in(made) == ["one"]
-
-
-def test_an_index_that_is_too_large(site: Site) -> None:
-    site.put(INDEX, b" " * 2_000)
-    with pytest.raises(LimitExceededError, match="index_bytes"):
-        of(site, limits=Limits(index_bytes=1_000)).scan()
 
 
 def test_urls_are_relative_to_where_the_index_was_found(site: Site) -> None:
@@ -251,28 +242,26 @@ def test_a_bad_artifact_costs_its_skill_alone(
     ]
 
 
-@pytest.mark.parametrize("code", ["digest-mismatch", "source-unavailable"])
-def test_the_last_good_one_stays(site: Site, code: str) -> None:
+@pytest.mark.parametrize("bad", [b"tampered", Reply(status=404)], ids=str)
+def test_the_last_good_one_stays(site: Site, bad: bytes | Reply) -> None:
     """And a finding says so; other bytes than were announced are never used."""
     site.put_skills({"one": ONE, "two": TWO})
     with Satchel(of(site)) as skills:
         newer = {"SKILL.md": skill_md("one", "Newer.")}
         site.put_skills({"one": newer, "two": TWO})
-        bad = b"tampered" if code == "digest-mismatch" else Reply(status=404)
         site.put(f"{HOME}/one/SKILL.md", bad)
         report = skills.sync()
-        (finding,) = (each for each in skills.findings if each.code == "stale-skill")
+        (finding,) = (item for item in skills.findings if item.code == "stale-skill")
 
         assert report.unchanged == ("one", "two")
         assert "Newer" not in skills.load("one").text
-        assert finding.severity == "warning"
-        assert finding.path == f"{site.url}/one"
+        assert (finding.severity, finding.path) == ("warning", f"{site.url}/one")
         assert not skills.catalog.sources[0].stale
 
         site.put_skills({"one": newer, "two": TWO})
         assert skills.sync().updated == ("one",)
         assert "Newer" in skills.load("one").text
-        assert "stale-skill" not in {each.code for each in skills.findings}
+        assert "stale-skill" not in {item.code for item in skills.findings}
 
 
 @pytest.mark.parametrize(
@@ -287,29 +276,17 @@ def test_a_site_that_fails_keeps_its_catalog(site: Site, reply: Reply) -> None:
         skills.sync()
         (state,) = skills.catalog.sources
 
-        assert state.stale
-        assert state.packs == 2
+        assert (state.stale, state.packs) == (True, 2)
         assert [item.id for item in skills.catalog] == ["one", "two"]
         assert skills.load("two", "a.md").text == "A\r\n"
         assert not skills.health().ok
-        (finding,) = (
-            item
-            for item in take_inventory(skills).findings
-            if item.code == "source-unavailable"
-        )
-        assert finding.path == site.url
+        findings = take_inventory(skills).findings
+        paths = [item.path for item in findings if item.code == "source-unavailable"]
+        assert paths == [site.url]
 
         site.replies[INDEX] = good
         skills.sync()
         assert skills.health().ok
-
-
-def test_a_site_none_of_whose_artifacts_answer(site: Site) -> None:
-    """Is away: an empty catalog would say that it has no skills."""
-    site.put_skills({"one": ONE})
-    site.put(f"{HOME}/one/SKILL.md", Reply(status=404))
-
-    assert "answers 404" in unavailable(of(site))
 
 
 def test_names_that_differ(site: Site) -> None:
@@ -319,6 +296,10 @@ def test_names_that_differ(site: Site) -> None:
     with Satchel(of(site)) as skills:
         assert [item.id for item in skills.catalog] == ["other"]
         assert [finding.code for finding in skills.findings] == ["name-not-folder"]
+
+    # Without any skill the catalog would say that the site has none: it is away.
+    site.put("/x.md", Reply(status=404))
+    assert "answers 404" in unavailable(of(site))
 
 
 def test_a_zip_in_one_folder(site: Site) -> None:
@@ -432,34 +413,39 @@ def test_an_edit_on_a_site_without_digests_is_seen_by_a_load(
 # --- what is kept
 
 
+def test_a_cache_for_an_index_without_digests(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgetful(monkeypatch)
+    site.put_old({"two": {"SKILL.md": TWO["SKILL.md"], "a.md": b"A"}})
+    made = of(site, cache=tmp_path / "cache")
+    made.scan()
+    site.replies.clear()
+
+    assert made.read("two", "a.md", 9) == b"A"
+
+
+class Overtaken(UserDict[str, FetchedPack]):
+    """Packs that something happens to while they are copied."""
+
+    happens: Callable[[], object]
+
+    def __iter__(self) -> Iterator[str]:
+        self.happens()
+        return super().__iter__()
+
+
 def test_what_a_sync_finds_while_one_pack_is_looked_at_again(site: Site) -> None:
     """The pack is put into the catalog of that sync, and not into the one before."""
     site.put_old({"one": ONE})
     made = of(site)
     assert found_in(made) == ["one"]
-    before = dict(made._packs or {})
+    made._packs = packs = Overtaken(made._packs)
+    site.put_old({"one": ONE, "two": {"SKILL.md": skill_md("two")}})
+    with ThreadPoolExecutor(1) as threads:
+        packs.happens = lambda: wait([threads.submit(made.scan)], 0.5)
+        made.scan_one("one", "")
 
-    class Overtaken(Mapping[str, FetchedPack]):
-        """The packs, which a sync replaces while they are copied."""
-
-        def __init__(self) -> None:
-            self.sync = threading.Thread(target=made.scan)
-
-        def __iter__(self) -> Iterator[str]:
-            site.put_old({"one": ONE, "two": {"SKILL.md": skill_md("two")}})
-            self.sync.start()
-            self.sync.join(0.5)
-            return iter(before)
-
-        def __getitem__(self, key: str) -> FetchedPack:
-            return before[key]
-
-        def __len__(self) -> int:
-            return len(before)
-
-    made._packs = overtaken = Overtaken()
-    made.scan_one("one", "")
-    overtaken.sync.join()
     assert made.files("two")
 
 
@@ -515,33 +501,16 @@ def test_a_cache_on_disk(
     assert made.read("two", "references/a.md", 9) == b"A\r\n"
     assert site.paths()[asked:] == [INDEX]
 
-    for each in names:
-        each.write_bytes(b"changed")
+    for name in names:
+        name.write_bytes(b"changed")
     assert found_in(of(site, cache=cache)) == ["one", "two"]
     assert len(site.asked) == asked + 1 + 3
     monkeypatch.setattr(source, "DISK_CACHE_BYTES", 0)
     of(site, cache=cache).scan()
     assert list(cache.iterdir()) == []
-
-
-def test_a_cache_for_an_index_without_digests(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forgetful(monkeypatch)
-    site.put_old({"two": {"SKILL.md": TWO["SKILL.md"], "a.md": b"A"}})
-    made = of(site, cache=tmp_path / "cache")
-    made.scan()
-    site.replies.clear()
-
-    assert made.read("two", "a.md", 9) == b"A"
-
-
-@pytest.mark.parametrize("cache", ["/proc/no-such", "/dev/null/x"])
-def test_a_cache_that_cannot_be_written(site: Site, cache: str) -> None:
-    """Is none, and costs nothing else."""
-    site.put_skills({"one": ONE})
-
-    assert found_in(of(site, cache=cache)) == ["one"]
+    # One that cannot be written is none, and costs nothing else.
+    for place in ("/proc/no-such", "/dev/null/x"):
+        assert found_in(of(site, cache=place)) == ["one", "two"]
 
 
 # --- the rest
@@ -633,18 +602,13 @@ def test_many_skills_that_cannot_be_fetched_are_reported_together(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source, "MAX_FAILURE_FINDINGS", 2)
-    packs = {f"s{n}": {"SKILL.md": skill_md(f"s{n}")} for n in range(6)}
-    site.put_skills(packs)
+    site.put_skills({f"s{n}": {"SKILL.md": skill_md(f"s{n}")} for n in range(6)})
     for n in range(5):
         site.put(f"{HOME}/s{n}/SKILL.md", b"other")
     made = of(site)
 
     assert found_in(made) == ["s5"]
-    assert codes_of(made) == [
-        "digest-mismatch",
-        "digest-mismatch",
-        "index-entry",
-    ]
+    assert codes_of(made) == ["digest-mismatch", "digest-mismatch", "index-entry"]
 
 
 def test_a_key_in_the_url_is_not_shown(
@@ -677,16 +641,6 @@ def test_settings_that_cannot_be_used(url: str, more: dict[str, object]) -> None
     assert "s3cret" not in str(caught.value)
 
 
-def test_names_of_a_source() -> None:
-    assert sources.http("https://Example.com:443/").label == "https://example.com"
-    made = sources.http("https://example.com/i.json?key=1", label="team")
-
-    assert (made.label, repr(made)) == (
-        "team",
-        "HttpSource('https://example.com/i.json', label='team')",
-    )
-
-
 def test_a_source_that_is_closed(site: Site) -> None:
     site.put_skills({"one": ONE})
     made = of(site)
@@ -696,22 +650,15 @@ def test_a_source_that_is_closed(site: Site) -> None:
 
     assert unavailable(made) == "it is closed"
     assert made.manifest("one") == ONE["SKILL.md"]
+    assert sources.http("https://Example.com:443/").label == "https://example.com"
+    made = of(site, "/i.json?key=1", label="team")
+    assert made.label == "team"
+    assert repr(made) == f"HttpSource('{site.url}/i.json', label='team')"
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def broken(name: str, *args: object, **more: object) -> object:
-        if name.startswith("satchel.sources._http"):
-            raise ImportError(name)
-        return real(name, *args, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", broken)
+    monkeypatch.setitem(sys.modules, "satchel.sources._http._client", None)
     with pytest.raises(ExtraMissingError, match=r"pip install 'satchel\[http\]'"):
         sources.http("https://example.com")
-
-
-def test_nothing_of_it_is_imported_before() -> None:
     code = "import sys, satchel.sources; sys.exit('httpcore2' in sys.modules)"
-
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
