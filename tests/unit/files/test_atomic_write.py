@@ -40,14 +40,6 @@ def test_the_owner_stays(tmp_path: Path) -> None:
     assert (file.stat().st_uid, file.stat().st_gid) == (1234, 1235)
 
 
-def _changed(file: Path) -> None:
-    file.write_bytes(b"other")
-
-
-def _read_only(file: Path) -> None:
-    file.chmod(0o444)
-
-
 def _link(file: Path) -> None:
     file.rename(file.with_name("real"))
     file.symlink_to("real")
@@ -56,10 +48,11 @@ def _link(file: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "text"),
     [
-        (_changed, "somebody else has written it"),
-        (_read_only, "may only be read"),
+        (lambda file: file.write_bytes(b"other"), "somebody else has written it"),
+        (lambda file: file.chmod(0o444), "may only be read"),
         (_link, "no regular file"),
     ],
+    ids=["changed", "read-only", "link"],
 )
 def test_what_is_not_as_it_was_is_left_alone(
     tmp_path: Path, spoil: Callable[[Path], None], text: str

@@ -89,7 +89,9 @@ def test_a_description_is_not_needed(given: object, says: str) -> None:
 
 
 def test_unknown_fields_are_passed_over() -> None:
-    parsed = parse_index(index({**GOOD, "x": {"y": [1]}}, more=1), "i", Limits())
+    """A byte order mark, too."""
+    data = b"\xef\xbb\xbf" + index({**GOOD, "x": {"y": [1]}}, more=1)
+    parsed = parse_index(data, "i", Limits())
 
     assert len(parsed.entries) == 1
     assert parsed.findings == ()
@@ -133,22 +135,13 @@ def test_a_huge_object_costs_no_more_than_its_size() -> None:
         parse_index(b"{" + members + b',"7":0}', "i", Limits())
 
 
-def test_a_byte_order_mark_does_no_harm() -> None:
-    assert parse_index(b"\xef\xbb\xbf" + index(GOOD), "i", Limits()).entries
-
-
 def test_no_more_skills_than_agreed() -> None:
-    parsed = parse_index(
-        index(GOOD, but(name="b"), but(name="c")), "i", Limits(index_skills=2)
-    )
+    given = index(GOOD, but(name="b"), but(name="c"))
+    parsed = parse_index(given, "i", Limits(index_skills=2))
 
     assert [entry.name for entry in parsed.entries] == ["b", "good"]
     assert [finding.code for finding in parsed.findings] == ["limit-exceeded"]
-
-
-def test_findings_end() -> None:
     parsed = parse_index(index(*range(5_000)), "i", Limits())
-
     assert len(parsed.findings) == 101
     assert parsed.findings[-1].message.startswith("4,900 more")
 
@@ -159,13 +152,15 @@ def old(**changes: object) -> dict[str, object]:
 
 
 def test_the_older_index() -> None:
-    """It has no ``$schema``, and lists files."""
+    """It has no ``$schema``, and lists files; a misspelled one is reported."""
     files = ["references/a b.md", "SKILL.md"]
-    parsed = parse_index(index(old(files=files), schema=None), "i", Limits())
+    data = index(old(files=files), schema=None, schema_version=2)
+    parsed = parse_index(data, "i", Limits())
 
     assert [entry.type for entry in parsed.entries] == ["files"]
     assert parsed.entries[0].files == ("SKILL.md", "references/a b.md")
     assert not parsed.has_digests
+    assert "'schema_version'" in parsed.findings[0].message
 
 
 @pytest.mark.parametrize(
@@ -187,10 +182,3 @@ def test_wrong_entries_of_the_older_index(given: object, says: str) -> None:
 
     assert parsed.entries == ()
     assert re.search(says, parsed.findings[0].message)
-
-
-def test_a_misspelled_schema_is_reported() -> None:
-    parsed = parse_index(index(old(), schema=None, schema_version=2), "i", Limits())
-
-    assert len(parsed.entries) == 1
-    assert "'schema_version'" in parsed.findings[0].message

@@ -22,21 +22,9 @@ def test_every_way_out_is_refused(path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "SKILL.md",
-        "references/guide.md",
-        "a b.md",
-        "references/café.md",
-        "ファイル.md",
-        ".hidden",
-        "a..b",
-        "...md",
-        "console.md",
-        "con-air.md",
-        "comma.md",
-        "100%.md",
-        "50%2.md",
-        "a" * 255,
-        "/".join(["a" * 200] * 5),
+        *("SKILL.md", "references/guide.md", "a b.md", "references/café.md"),
+        *("ファイル.md", ".hidden", "a..b", "...md", "console.md", "con-air.md"),
+        *("comma.md", "100%.md", "50%2.md", "a" * 255, "/".join(["a" * 200] * 5)),
     ],
 )
 def test_plain_paths_pass(path: str) -> None:

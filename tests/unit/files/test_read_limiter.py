@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -28,45 +30,47 @@ def fine() -> None:
     """Answer."""
 
 
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def places(clock: FakeClock) -> ReadLimiter:
+    return ReadLimiter("far", clock.monotonic)
+
+
 def outcome(places: ReadLimiter, read: Callable[[], None]) -> str:
     """Return what became of a read: it was made, or was refused at once."""
     made = False
-    try:
-        with places.hold():
-            made = True
-            read()
-    except (SourceUnavailableError, SkillNotFoundError):
-        pass
+    with suppress(SourceUnavailableError, SkillNotFoundError), places.hold():
+        made = True
+        read()
     return "made" if made else "refused"
 
 
 @pytest.mark.row("F41")
-def test_after_a_time_out_one_read_tries_and_then_there_is_a_rest() -> None:
-    clock = FakeClock()
-    places = ReadLimiter("far", clock.monotonic)
-
-    assert outcome(places, late) == "made"
-    assert outcome(places, late) == "made"
-    assert outcome(places, fine) == "refused"
-    clock.time += PAUSE_S - 1
-    assert outcome(places, fine) == "refused"
-    clock.time += 1
-    assert outcome(places, late) == "made"
-    assert outcome(places, fine) == "refused"
-    clock.time += PAUSE_S
-    assert outcome(places, fine) == "made"
-    assert outcome(places, late) == "made"
-    assert outcome(places, fine) == "made"
+def test_after_a_time_out_one_read_tries_and_then_there_is_a_rest(
+    clock: FakeClock, places: ReadLimiter
+) -> None:
+    for wait_s, read, result in (
+        *((0.0, late, "made"), (0.0, late, "made"), (0.0, fine, "refused")),
+        (PAUSE_S - 1, fine, "refused"),
+        *((1.0, late, "made"), (0.0, fine, "refused")),
+        *((PAUSE_S, fine, "made"), (0.0, late, "made"), (0.0, fine, "made")),
+    ):
+        clock.time += wait_s
+        assert outcome(places, read) == result
 
 
 @pytest.mark.row("F41")
 @pytest.mark.parametrize(
     ("read", "after"), [(refuse, "made"), (absent, "refused"), (fine, "made")]
 )
-def test_what_closes_the_breaker(read: Callable[[], None], after: str) -> None:
+def test_what_closes_the_breaker(
+    clock: FakeClock, places: ReadLimiter, read: Callable[[], None], after: str
+) -> None:
     """An answer does; what needed no question says nothing of the source."""
-    clock = FakeClock()
-    places = ReadLimiter("far", clock.monotonic)
     outcome(places, late)
     outcome(places, late)
     clock.time += PAUSE_S
@@ -77,10 +81,9 @@ def test_what_closes_the_breaker(read: Callable[[], None], after: str) -> None:
 
 
 @pytest.mark.row("F41")
-def test_a_failure_that_took_long_is_a_time_out() -> None:
-    clock = FakeClock()
-    places = ReadLimiter("far", clock.monotonic)
-
+def test_a_failure_that_took_long_is_a_time_out(
+    clock: FakeClock, places: ReadLimiter
+) -> None:
     def slow() -> None:
         clock.time += TIMEOUT_S
         refuse()
@@ -91,9 +94,9 @@ def test_a_failure_that_took_long_is_a_time_out() -> None:
 
 
 @pytest.mark.row("F41")
-def test_a_read_that_never_comes_back_opens_the_breaker() -> None:
-    clock = FakeClock()
-    places = ReadLimiter("far", clock.monotonic)
+def test_a_read_that_never_comes_back_opens_the_breaker(
+    clock: FakeClock, places: ReadLimiter
+) -> None:
     hanging, go_on = threading.Event(), threading.Event()
 
     def hang() -> None:
@@ -132,16 +135,11 @@ def test_reads_wait_for_a_place() -> None:
         go_on.wait()
         order.append("first")
 
-    one = threading.Thread(target=outcome, args=(places, first))
-    one.start()
-    inside.wait()
-    two = threading.Thread(
-        target=outcome, args=(places, lambda: order.append("second"))
-    )
-    two.start()
-    go_on.set()
-    one.join()
-    two.join()
+    with ThreadPoolExecutor(2) as threads:
+        threads.submit(outcome, places, first)
+        inside.wait()
+        threads.submit(outcome, places, lambda: order.append("second"))
+        go_on.set()
 
     assert order == ["first", "second"]
 

@@ -24,47 +24,27 @@ def listed(folder: str) -> list[str]:
     return [file.path for file in walk_pack(folder).files]
 
 
-@pytest.mark.row("C03", "X08")
+@pytest.mark.row("C03", "C05", "X08")
 def test_files_come_sorted_by_path(tmp_path: Path) -> None:
-    folder = make(tmp_path, "scripts/b.py", "references/z/a.md", "references/b.md")
+    """With size, time and inode, as they are remembered for digests."""
+    folder = make(tmp_path)
+    assert listed(folder) == ["SKILL.md"]
+    paths = ["references/b.md", "references/z/a.md", "scripts/b.py"]
+    make(tmp_path, *reversed(paths))
 
-    assert listed(folder) == [
-        "SKILL.md",
-        "references/b.md",
-        "references/z/a.md",
-        "scripts/b.py",
-    ]
+    assert listed(folder) == ["SKILL.md", *paths]
     assert walk_pack(folder).findings == ()
-
-
-@pytest.mark.row("C05")
-def test_an_empty_bucket_may_be_left_out(tmp_path: Path) -> None:
-    assert listed(make(tmp_path)) == ["SKILL.md"]
-
-
-def test_marks_tell_a_change(tmp_path: Path) -> None:
-    """Size, time and inode, as they are remembered for digests."""
-    folder = make(tmp_path, "a.md")
-    status = (tmp_path / "a.md").stat()
-
-    assert walk_pack(folder).files[1] == FileStat("a.md", 1, mark_of(status))
+    status = (tmp_path / paths[0]).stat()
+    assert walk_pack(folder).files[1] == FileStat(paths[0], 1, mark_of(status))
 
 
 @pytest.mark.row("R28")
 def test_each_kind_is_told_once_with_a_count(tmp_path: Path) -> None:
     folder = make(
         tmp_path,
-        ".git/config",
-        ".gitignore",
-        "__pycache__/a.pyc",
-        "references/.DS_Store",
-        "node_modules/x/y.js",
-        ".env",
-        "keys/server.PEM",
-        "keys/id_rsa",
-        ".npmrc",
-        ".hidden.md",
-        "references/guide.md",
+        *(".git/config", ".gitignore", ".hidden.md", "references/guide.md"),
+        *("__pycache__/a.pyc", "references/.DS_Store", "node_modules/x/y.js"),
+        *(".env", "keys/server.PEM", "keys/id_rsa", ".npmrc"),
     )
     walked = walk_pack(folder)
 
@@ -154,25 +134,19 @@ def test_names_that_some_systems_take_for_one(
         (Limits(pack_files=2), ("pack_files", 2, 3, "files", "")),
         (Limits(pack_bytes=2), ("pack_bytes", 2, 3, "bytes", "")),
         (Limits(pack_depth=1), ("pack_depth", 1, 2, "folders", "a/b")),
+        # Folders count too, so that a tree of empty ones ends as well.
+        (Limits(pack_files=8), ("pack_files", 8, 9, "files", "")),
     ],
 )
 def test_limits(tmp_path: Path, limits: Limits, args: tuple[object, ...]) -> None:
     """Over a limit the pack is refused: a part of it would be no pack."""
     folder = make(tmp_path, "a/b/c.md", "z.md")
+    for number in range(5):
+        (tmp_path / f"y{number}").mkdir()
 
     with pytest.raises(LimitExceededError) as caught:
         walk_pack(folder, limits=limits)
     assert caught.value.args == args
-
-
-def test_folders_count_too(tmp_path: Path) -> None:
-    """A tree of empty folders ends as well."""
-    folder = make(tmp_path)
-    for number in range(5):
-        (tmp_path / f"d{number}").mkdir()
-
-    with pytest.raises(LimitExceededError):
-        walk_pack(folder, limits=Limits(pack_files=5))
 
 
 def test_what_goes_away_or_is_closed_meanwhile(

@@ -64,6 +64,9 @@ def test_it_is_opened_again_when_it_changed(place: Path) -> None:
 
     assert source.scan() != before
     assert source.read("alpha", "b.md", 9) == b"bb"
+    place.unlink()
+    with pytest.raises(SourceUnavailableError, match="No such file"):
+        source.scan()
 
 
 @pytest.mark.row("R04")
@@ -96,12 +99,3 @@ def test_what_should_not_be_unpacked_is_a_finding(
     assert finding.path == str(place)
     with pytest.raises(SkillNotFoundError):
         source.read("a", "SKILL.md", 9)
-
-
-def test_a_file_that_is_gone_is_a_source_that_is_away(place: Path) -> None:
-    source = archive(place)
-    source.scan()
-    place.unlink()
-
-    with pytest.raises(SourceUnavailableError, match="No such file"):
-        source.scan()

@@ -29,16 +29,20 @@ def _no_managed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(well_known, "_managed_folders", list)
 
 
-@pytest.mark.row("D34", "D35", "R19", "D42")
+@pytest.mark.row("D34", "D35", "R19", "D42", "R21")
 def test_missing_folders_are_tolerated(home: Path, project: Path) -> None:
-    """The two that everybody shares are watched for even before they are there."""
-    listed = sources.usual(project, home)
+    """The two that everybody shares are watched for even before they are there.
 
-    assert [source.label for source in listed] == [
-        "project:.agents/skills",
-        "user:~/.agents/skills",
-    ]
-    assert [list(source.scan()) for source in listed] == [[], []]
+    A project is not trusted by itself, and goes last: so nothing of it can shadow what
+    the user has.
+    """
+    mine, users = sources.usual(project, home)
+
+    assert mine.label == "project:.agents/skills"
+    assert users.label == "user:~/.agents/skills"
+    assert [list(mine.scan()), list(users.scan())] == [[], []]
+    assert (mine.trusted, users.trusted) == (False, True)
+    assert (mine.precedence or 0) > (users.precedence or 0)
 
 
 @pytest.mark.row("D34", "D35", "D40", "R03", "R21")
@@ -62,15 +66,6 @@ def test_scopes(home: Path, project: Path) -> None:
     assert [keys(source) for source in order] == [["a"]] * 3 + [["b"]] * 3
     assert [source.scope for source in order] == ["project"] * 3 + ["user"] * 3
     assert all(source.trusted for source in order)
-
-
-@pytest.mark.row("R21")
-def test_a_project_is_not_trusted_by_itself(home: Path, project: Path) -> None:
-    """And goes last, so that nothing of it can shadow what the user has."""
-    listed = {source.scope: source for source in sources.usual(project, home)}
-
-    assert (listed["project"].trusted, listed["user"].trusted) == (False, True)
-    assert (listed["project"].precedence or 0) > (listed["user"].precedence or 0)
 
 
 def test_the_folders_above_count_up_to_the_repository(
@@ -127,17 +122,12 @@ def test_defaults_are_where_we_are(
 def test_managed_folders_go_first(
     tmp_path: Path, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = pack(tmp_path, "etc/skills/m").parent
-    monkeypatch.setattr(
-        well_known, "_managed_folders", lambda: [(folder, "/etc/x/skills")]
-    )
+    managed = [(pack(tmp_path, "etc/skills/m").parent, "/etc/x/skills")]
+    monkeypatch.setattr(well_known, "_managed_folders", lambda: managed)
     first, *_ = sources.usual(project, home)
 
-    assert (first.label, first.scope, first.precedence) == (
-        "managed:/etc/x/skills",
-        "managed",
-        0,
-    )
+    assert (first.label, first.scope) == ("managed:/etc/x/skills", "managed")
+    assert first.precedence == 0
 
 
 def test_the_table_of_clients() -> None:

@@ -34,29 +34,22 @@ def test_a_skill_becomes_a_skill_file() -> None:
     )
 
 
-def test_text_is_utf8() -> None:
-    source = sources.memory({"a": {"SKILL.md": TEXT, "x.md": "é", "y": "\ud800"}})
-
-    assert source.read("a", "x.md", 9) == b"\xc3\xa9"
-    assert source.read("a", "y", 9) == b"\xed\xa0\x80"
-
-
-def test_names_are_taken_once() -> None:
-    skill = Skill("a", description="About a.")
-    with pytest.raises(DuplicateSkillError):
-        sources.memory({"a": {"SKILL.md": TEXT}}, skill)
-    with pytest.raises(DuplicateSkillError):
-        sources.memory(skill, skill)
-
-
 def test_later_changes_do_not_come_through() -> None:
-    packs = {"a": {"SKILL.md": TEXT}}
+    """Text is UTF-8, and each name is taken once."""
+    packs = {"a": {"SKILL.md": TEXT, "x.md": "é", "y": "\ud800"}}
     source = sources.memory(packs)
+    skill = Skill("a", description="About a.")
+    for given in ((packs, skill), (skill, skill)):
+        with pytest.raises(DuplicateSkillError):
+            sources.memory(*given)
     packs["a"]["SKILL.md"] = "changed"
     packs["b"] = {"SKILL.md": TEXT}
 
     assert keys(source) == ["a"]
     assert source.manifest("a") == TEXT.encode()
+    assert source.read("a", "x.md", 9) == b"\xc3\xa9"
+    assert source.read("a", "y", 9) == b"\xed\xa0\x80"
+    assert repr(sources.memory({})) == "MemorySource(0 packs, label='memory')"
 
 
 def test_what_is_wrong_with_a_pack_is_told() -> None:
@@ -81,10 +74,6 @@ def test_what_is_wrong_with_a_pack_is_told() -> None:
         source.manifest("none")
     with pytest.raises(LimitExceededError):
         source.manifest("a")
-
-
-def test_repr_counts() -> None:
-    assert repr(sources.memory({})) == "MemorySource(0 packs, label='memory')"
 
 
 @pytest.mark.row("E18")

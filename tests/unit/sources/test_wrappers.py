@@ -8,6 +8,7 @@ from satchel import sources
 from satchel.errors import SourceUnavailableError
 from satchel.model import Finding, Found, Manifest
 from satchel.protocols import NamesSkills, SkillSource
+from tests.fakes import FakeClock
 
 
 def ids(source: SkillSource, *names: str) -> list[str | None]:
@@ -42,15 +43,11 @@ def test_only(
     assert ids(source, "web-a", "web-b", "Web-c") == expected
 
 
-def test_prefixed_and_renamed(inner: SkillSource) -> None:
-    assert ids(sources.prefixed(inner, "team-"), "a") == ["team-a"]
-    assert ids(sources.renamed(inner, {"a": "b"}), "a", "c") == ["b", "c"]
-
-
 def test_wrappers_compose_from_the_inside_out(inner: SkillSource) -> None:
     """Each sees the ids of the one within; what is filtered stays so."""
-    prefixed = sources.prefixed(sources.renamed(inner, {"a": "b"}), "x-")
-    only = sources.only(prefixed, ["x-b"])
+    renamed = sources.renamed(inner, {"a": "b"})
+    assert ids(renamed, "a", "c") == ["b", "c"]
+    only = sources.only(sources.prefixed(renamed, "x-"), ["x-b"])
 
     assert ids(only, "a", "b", "c") == ["x-b", "x-b", None]
     assert ids(sources.prefixed(only, "y-"), "a", "c") == ["y-x-b", None]
@@ -60,18 +57,12 @@ def test_wrappers_compose_from_the_inside_out(inner: SkillSource) -> None:
 def test_what_the_inner_source_has_shows_through() -> None:
     inner = sources.LocalSource("s", scope="user", trusted=False, precedence=7)
     source = sources.cached(sources.only(sources.prefixed(inner, "p")), 1.0)
+    shown = [getattr(source, name) for name in ("scope", "trusted", "precedence")]
 
-    assert source.label == "s"
-    assert [getattr(source, name) for name in ("scope", "trusted", "precedence")] == [
-        "user",
-        False,
-        7,
-    ]
+    assert source.label == copy.copy(source).label == "s"
+    assert shown == ["user", False, 7]
     assert not hasattr(source, "read_reference")
-    assert repr(source).startswith(
-        "CachedSource(FilteredSource(PrefixedSource(LocalSource("
-    )
-    assert copy.copy(source).label == "s"
+    assert repr(source).startswith("CachedSource(FilteredSource(PrefixedSource(Local")
 
 
 class Counting(sources.MemorySource):
@@ -91,51 +82,21 @@ class Counting(sources.MemorySource):
         self.closed += 1
 
 
-class FakeClock:
-    """A clock that goes when it is told to."""
-
-    at = 100.0
-
-    def monotonic(self) -> float:
-        return self.at
-
-    def now(self) -> float:
-        return self.at
-
-
 def test_cached_looks_once_in_a_time() -> None:
     clock, inner = FakeClock(), Counting()
     source = sources.cached(inner, 10.0, clock)
-    for _ in range(3):
+    for wait_s, looks in ((0.0, 1), (0.0, 1), (9.9, 1), (0.1, 2)):
+        clock.time += wait_s
         list(source.scan())
-    assert inner.looks == 1
-
-    clock.at += 9.9
+        assert inner.looks == looks
+    source.close()
     list(source.scan())
-    assert inner.looks == 1
+    assert (inner.looks, inner.closed) == (3, 1)
 
-    clock.at += 0.1
-    list(source.scan())
-    assert inner.looks == 2
-
-
-def test_a_failure_is_not_cached() -> None:
-    inner = Counting()
-    inner.fail = True
-    source = sources.cached(inner, 10.0)
+    inner.fail = True  # a failure is not kept
+    source.close()
     with pytest.raises(SourceUnavailableError):
         source.scan()
     inner.fail = False
-
     assert list(source.scan()) == []
-    assert inner.looks == 2
-
-
-def test_closing_forgets_and_closes_the_inner_one() -> None:
-    inner = Counting()
-    source = sources.cached(inner, 10.0, FakeClock())
-    list(source.scan())
-    source.close()
-    list(source.scan())
-
-    assert (inner.looks, inner.closed) == (2, 1)
+    assert inner.looks == 5

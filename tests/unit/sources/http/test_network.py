@@ -5,77 +5,33 @@ import pytest
 from satchel.sources._http._network import AddressKind, address_kind
 from satchel.sources._http._urls import AllowedHosts, parse_url
 
-PUBLIC = [
-    "8.8.8.8",
-    "192.0.0.9",
-    "2606:4700::1111",
-    "::ffff:8.8.8.8",
-    "64:ff9b::808:808",
-    "2002:808:808::1",
-]
-LOOPBACK = [
-    "127.0.0.1",
-    "127.255.0.3",
-    "::1",
-    "::ffff:127.0.0.1",
-    "64:ff9b::7f00:1",
-    "2002:7f00:1::",
-]
-PRIVATE = [
-    "10.0.0.1",
-    "172.31.255.255",
-    "192.168.1.1",
-    "100.64.0.1",
-    "fd12:3456::1",
-    "::ffff:10.0.0.1",
-    "64:ff9b::a00:1",
-    "2002:a00:1::1",
-]
-FORBIDDEN = [
-    "169.254.169.254",
-    "::ffff:169.254.169.254",
-    "64:ff9b::a9fe:a9fe",
-    "2002:a9fe:a9fe::",
-    "fd00:ec2::254",
-    "100.100.100.200",
-    "168.63.129.16",
-    "192.0.0.192",
-    "0.0.0.0",  # noqa: S104 - one of those to refuse
-    "0.1.2.3",
-    "255.255.255.255",
-    "240.0.0.1",
-    "224.0.0.1",
-    "224.0.1.1",
-    "192.0.2.1",
-    "198.18.0.1",
-    "203.0.113.5",
-    "192.88.99.1",
-    "::",
-    "::127.0.0.1",
-    "::8.8.8.8",
-    "fe80::1",
-    "fe80::1%eth0",
-    "fec0::1",
-    "ff02::1",
-    "ff0e::1",
-    "2001::1",
-    "2001:db8::1",
-    "3fff::1",
-    "5f00::1",
-    "64:ff9b:1::1",
-    "not an address",
-    "",
-]
+# Of each kind also those that stand for an IPv4 one: mapped, NAT64 and 6to4.
+ADDRESSES = {
+    AddressKind.PUBLIC: """
+        8.8.8.8 192.0.0.9 2606:4700::1111 ::ffff:8.8.8.8 64:ff9b::808:808
+        2002:808:808::1
+    """,
+    AddressKind.LOOPBACK: """
+        127.0.0.1 127.255.0.3 ::1 ::ffff:127.0.0.1 64:ff9b::7f00:1 2002:7f00:1::
+    """,
+    AddressKind.PRIVATE: """
+        10.0.0.1 172.31.255.255 192.168.1.1 100.64.0.1 fd12:3456::1 ::ffff:10.0.0.1
+        64:ff9b::a00:1 2002:a00:1::1
+    """,
+    AddressKind.FORBIDDEN: """
+        169.254.169.254 ::ffff:169.254.169.254 64:ff9b::a9fe:a9fe 2002:a9fe:a9fe::
+        fd00:ec2::254 100.100.100.200 168.63.129.16 192.0.0.192 0.0.0.0 0.1.2.3
+        255.255.255.255 240.0.0.1 224.0.0.1 224.0.1.1 192.0.2.1 198.18.0.1 203.0.113.5
+        192.88.99.1 :: ::127.0.0.1 ::8.8.8.8 fe80::1 fe80::1%eth0 fec0::1 ff02::1
+        ff0e::1 2001::1 2001:db8::1 3fff::1 5f00::1 64:ff9b:1::1 not-an-address
+    """,
+}
 
 
 @pytest.mark.parametrize(
     ("address", "kind"),
-    [
-        *((each, AddressKind.PUBLIC) for each in PUBLIC),
-        *((each, AddressKind.LOOPBACK) for each in LOOPBACK),
-        *((each, AddressKind.PRIVATE) for each in PRIVATE),
-        *((each, AddressKind.FORBIDDEN) for each in FORBIDDEN),
-    ],
+    [("", AddressKind.FORBIDDEN)]
+    + [(text, kind) for kind, texts in ADDRESSES.items() for text in texts.split()],
 )
 def test_addresses(address: str, kind: AddressKind) -> None:
     assert address_kind(address) is kind
