@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeVar
 
@@ -16,22 +16,22 @@ from satchel.server._errors import public_labels
 
 _T = TypeVar("_T")
 
+# Views that are cached: callers times client programs times edges.
 MAX_VIEWS: Final = 256
-"""Views that are cached: callers times client programs times edges."""
 
 NEAR_BYTES: Final = 256 * 1024
+# Reading a file of this size, in a pack of so many files, from a local disk takes less
+# time than handing the work to a thread and back.
 NEAR_FILES: Final = 32
-"""Reading a file of this size, in a pack of so many files, from a local disk takes less
-time than handing the work to a thread and back."""
 
+# Requests that may wait for one slow source at a time.
 MAX_THREADS: Final = 8
-"""Requests that may wait for one slow source at a time."""
+# Requests that may wait for one of these threads while none is answered.
 MAX_WAITING: Final = 16
-"""Requests that may wait for one of these threads while none is answered."""
+# Seconds without an answer after which no more than these may wait.
 STUCK_S: Final = 1.0
-"""Seconds without an answer after which no more than these may wait."""
+# Names the threads of work that reads skills of all sources, such as a list.
 ALL_SOURCES: Final = "\0all"
-"""Names the threads of work that reads skills of all sources, such as a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,18 +84,14 @@ def is_copy_request(headers: Mapping[str, str]) -> bool:
 
 @dataclass(slots=True)
 class _ThreadLimit:
-    limiter: CapacityLimiter = field(
-        default_factory=lambda: CapacityLimiter(MAX_THREADS)
-    )
+    limiter: CapacityLimiter
     answered_at: float = 0.0
 
 
+# All requests share 40 threads. One that reads a slow source may wait for it until a
+# time-out, and a few dozen of those would leave no thread for the others.
 class SourceThreads:
-    """Run work in threads, with a limit for each slow source.
-
-    All requests share 40 threads. One that reads a slow source may wait for it until a
-    time-out, and a few dozen of those would leave no thread for the others.
-    """
+    """Run work in threads, with a limit for each slow source."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
@@ -103,11 +99,7 @@ class SourceThreads:
         self._limits: RunVar[dict[str, _ThreadLimit]] = RunVar("satchel_source_threads")
 
     async def run(self, source: str | None, work: Callable[[], _T]) -> _T:
-        """Return what ``work`` returns; None is the threads that all requests share.
-
-        Raises:
-            SourceUnavailableError: Too many requests wait for this source already.
-        """
+        """Return what ``work`` returns; None is the threads that all requests share."""
         if source is None:
             # A local read ends soon, so its thread may be left to itself.
             return await to_thread.run_sync(work, abandon_on_cancel=True)
@@ -130,7 +122,7 @@ class SourceThreads:
         if limits is None:
             limits = dict[str, _ThreadLimit]()
             self._limits.set(limits)
-        return limits.setdefault(source, _ThreadLimit())
+        return limits.setdefault(source, _ThreadLimit(CapacityLimiter(MAX_THREADS)))
 
 
 class ServedLibrary:
@@ -229,14 +221,12 @@ class ServedLibrary:
                 return None
             entry = exclusion.descriptor
         reader = catalog.readers.get(entry.source)
-        is_near = reader is None or reader.near
-        return None if is_near else entry.source
+        return None if reader is None or reader.near else entry.source
 
     @property
     def slow_sources(self) -> str | None:
         """`ALL_SOURCES` if reading from one of the sources may take long."""
-        readers = self.catalog.readers.values()
-        is_near = all(reader.near for reader in readers)
+        is_near = all(reader.near for reader in self.catalog.readers.values())
         return None if is_near else ALL_SOURCES
 
     def listen(self, changed: Callable[[SyncReport], None]) -> Callable[[], None]:

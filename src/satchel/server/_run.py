@@ -65,17 +65,7 @@ def serve_http(
     *,
     started: Callable[[], object],
 ) -> None:
-    """Serve until SIGINT or SIGTERM, then finish the requests being answered.
-
-    Streams of events are ended: their clients would not leave by themselves. For one
-    more second, or until no connection is open, each answer closes its connection: a
-    client would otherwise send its next request into a closed one.
-
-    ``started`` is called once requests are answered.
-
-    Raises:
-        ConfigError: The application did not start; the log says why.
-    """
+    """Serve until SIGINT or SIGTERM, then finish the requests being answered."""
     shutdown = GracefulShutdown(app)
     config = uvicorn.Config(
         shutdown,
@@ -163,7 +153,9 @@ class _Server(uvicorn.Server):
         self._on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # A client would otherwise send its next request into a closed connection.
         self._shutdown.drain()
+        # Their clients would not leave by themselves.
         self._shutdown.end_streams()
         # Wait until no connection is open, for a second; a second signal ends that.
         with anyio.move_on_after(DRAIN_S):
@@ -196,6 +188,7 @@ def uvicorn_options(settings: GuardSettings) -> dict[str, Any]:
         "timeout_keep_alive": 15,
         "timeout_graceful_shutdown": 5,
         "server_header": False,
+        # What a proxy says of the client is not believed: anyone may send these headers.
         "proxy_headers": False,
     }
 
@@ -273,14 +266,10 @@ class _JoiningTransport:
 
 
 def serve_stdio(library: ServedLibrary) -> bool:
-    """Serve the client at the standard streams until it leaves, or a signal comes.
+    """Serve the client at the standard streams; return whether a signal ended it.
 
-    Returns:
-        Whether a signal came. The thread that reads standard input then still waits
-        for a line: end the process with `os._exit` once everything is written.
-
-    Raises:
-        Exception: The one that ended the server.
+    The thread that reads standard input then still waits for a line: end the process
+    with `os._exit` once everything is written.
     """
     done = threading.Event()
     errors: list[BaseException] = []

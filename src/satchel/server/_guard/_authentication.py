@@ -1,12 +1,4 @@
-"""Who calls: anyone at loopback, elsewhere only with a bearer token.
-
-path                      without a token        with a token for some skills
-/healthz                  answered               answered
-/readyz                   yes or no, no details  yes or no, no details
-/metrics                  refused                refused: its labels name skills
-OAuth's metadata          answered               answered
-everything else           refused                answered for its skills
-"""
+"""Who calls: anyone at loopback, elsewhere only with a bearer token."""
 
 import time
 from dataclasses import dataclass, replace
@@ -46,6 +38,12 @@ class AuthenticatedCaller:
     status_only: bool = False
 
 
+# path                without a token        with a token for some skills
+# /healthz            answered               answered
+# /readyz             yes or no, no details  yes or no, no details
+# /metrics            refused                refused: its labels name skills
+# OAuth's metadata    answered               answered
+# everything else     refused                answered for its skills
 class Authenticator:
     def __init__(self, settings: "GuardSettings") -> None:
         self._tokens = settings.tokens

@@ -31,8 +31,9 @@ _AGE_S: Final = b"600"
 
 _Headers: TypeAlias = list[tuple[bytes, bytes]]
 
+# Upper bounds of answer times in seconds; slower answers are in a fourth bucket.
 BUCKETS_S: Final = (0.01, 0.1, 1.0)
-"""Upper bounds of answer times in seconds; slower answers are in a fourth bucket."""
+# What the first part of a path belongs to; no caller can invent another label.
 _AREAS: Final = {
     "mcp": "mcp",
     "v1": "v1",
@@ -44,7 +45,6 @@ _AREAS: Final = {
     "metrics": "health",
     "": "home",
 }
-"""What the first part of a path belongs to; no caller can invent another label."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from mcp.server.auth.provider import AccessToken
     from starlette.routing import Route
 
+# Signatures with a public key only: with a shared-secret algorithm, an attacker could
+# forge a token with the public key as the secret.
 ALGORITHMS: Final = ("RS256", "ES256", "PS256", "EdDSA")
-"""Signatures with a public key only: with a shared-secret algorithm, an attacker could
-forge a token with the public key as the secret."""
 _FETCH_S: Final = 5.0
 _PAUSE_S: Final = 10.0
 _MAX_NAME: Final = 64

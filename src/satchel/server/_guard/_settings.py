@@ -133,7 +133,7 @@ def is_loopback(host: str) -> bool:
     try:
         address = ip_address(host.strip("[]"))
     except ValueError:
-        return False
+        return False  # any other name, since what it resolves to may change
     # A socket for both versions reports IPv4 peers as "::ffff:127.0.0.1".
     mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_loopback

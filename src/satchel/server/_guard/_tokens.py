@@ -16,14 +16,14 @@ from typing import Final, Protocol, cast
 from satchel.errors import ConfigError, MissingPathError
 from satchel.server._library import Caller
 
+# A shorter token could be guessed; `secrets.token_urlsafe` gives 43.
 MIN_CHARS: Final = 16
-"""A shorter token could be guessed; `secrets.token_urlsafe` gives 43."""
 _MAX_CHARS: Final = 4096
 # RFC 6750, section 2.1: b64token.
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 VARIABLE: Final = "SATCHEL_TOKEN"
+# Whether file modes say who may read and write a file.
 POSIX: Final = os.name == "posix"
-"""Whether file modes say who may read and write a file."""
 # How often a file is checked: how long a token that was taken out still works.
 CHECK_S: Final = 1.0
 _MAX_BYTES: Final = 1024 * 1024

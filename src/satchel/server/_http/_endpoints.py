@@ -48,11 +48,7 @@ class InvalidParameterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter; ``schema`` is JSON Schema, of which `parse_parameters` knows some.
-
-    It knows ``type`` (string, integer), ``enum``, ``minimum``, ``maximum``,
-    ``minLength``, ``maxLength``, ``default``, and ``anyOf`` for a number or a word.
-    """
+    """One parameter; ``schema`` is JSON Schema, of which `_value` knows some keys."""
 
     name: str
     description: str
@@ -68,30 +64,27 @@ class ApiRequest:
     library: ServedLibrary
     view: CallerView
     responses: ResponseFactory
+    # The parameters by name, with their defaults; None where one is left out.
     values: Mapping[str, Any]
-    """The parameters by name, with their defaults; None where one is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One address that answers GET and HEAD; its route and its description.
-
-    ``path`` is as OpenAPI writes it; ``schema`` names the shape of the response in
-    `SCHEMAS`, empty where it is a file. ``missing`` says what a 404 means here, empty
-    where there is none.
-    """
+    """One address that answers GET and HEAD; its route and its description."""
 
     path: str
     operation: str
     summary: str
     description: str
     answer: Callable[[ApiRequest], Response]
+    # The shape of the response in `SCHEMAS`, empty where it is a file.
     schema: str
     example: object
     parameters: tuple[Parameter, ...] = ()
+    # What a 404 means here, empty where there is none.
     missing: str = ""
+    # Whether it hands out bytes of a pack, so that it may be refused or fail.
     loads: bool = False
-    """Whether it hands out bytes of a pack, so that it may be refused or fail."""
 
 
 @dataclass(frozen=True, slots=True)

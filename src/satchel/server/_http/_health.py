@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeAlias
 
 from starlette.requests import Request
@@ -143,9 +144,7 @@ def health_routes(http: HttpContext) -> list[Route]:
     def healthz(request: Request) -> Response:
         return uncached_response(request, b'{"status":"ok"}')
 
-    def readyz(request: Request) -> Response:
-        return ready_response(http.library, request)
-
+    readyz = partial(ready_response, http.library)
     return [Route("/", home), Route("/healthz", healthz), Route("/readyz", readyz)]
 
 

@@ -27,6 +27,8 @@ from satchel.server._http._responses import (
     uncached_response,
 )
 
+# Such a program fetches once and loads from its own copy, so this server would not see
+# which of the skills it uses.
 LOADS_PATH: Final = "/v1/loads"
 MAX_LOADS: Final = 1_000
 MAX_BYTES: Final = 1024 * 1024
@@ -63,6 +65,7 @@ _LOAD: Final = {
     },
     "required": ["seq", "id"],
 }
+# The shape of a report; further keys are ignored.
 REPORT_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
@@ -71,7 +74,6 @@ REPORT_SCHEMA: Final[dict[str, Any]] = {
     },
     "required": ["writer", "loads"],
 }
-"""The shape of a report; further keys are ignored."""
 
 _validator: Final[Any] = Draft202012Validator(REPORT_SCHEMA)
 

@@ -141,32 +141,26 @@ def openapi_document(
 
 
 def _path_item(endpoint: Endpoint) -> dict[str, Any]:
-    get = _operation(endpoint, endpoint.operation, _content(endpoint))
     return {
         "parameters": [*map(_parameter, endpoint.parameters)],
-        "get": get,
+        "get": _operation(endpoint, endpoint.operation, _content(endpoint)),
         "head": _operation(endpoint, f"{endpoint.operation}Head", None),
     }
 
 
 def _loads_operation() -> dict[str, Any]:
     error = {_JSON: {"schema": _ERROR}}
-    counts = {"$ref": "#/components/schemas/Counted"}
+    report = {_JSON: {"schema": REPORT_SCHEMA}}
+    counted = {_JSON: {"schema": {"$ref": "#/components/schemas/Counted"}}}
     return {
         "operationId": "reportLoads",
         "summary": "Report what was loaded from a copy",
         "description": "For programs that fetch once and load from their own copy. "
         "What they report counts as loads, except for a number that a writer has "
         "reported before, and for a file that this caller may not load.",
-        "requestBody": {
-            "required": True,
-            "content": {_JSON: {"schema": REPORT_SCHEMA}},
-        },
+        "requestBody": {"required": True, "content": report},
         "responses": {
-            "200": {
-                "description": "What was counted.",
-                "content": {_JSON: {"schema": counts}},
-            },
+            "200": {"description": "What was counted.", "content": counted},
             **{
                 status: {"description": text, "content": error}
                 for status, text in sorted(_ERRORS.items())
@@ -181,8 +175,8 @@ def _operation(
     success: dict[str, Any] = {
         "description": "The answer.",
         "headers": {
-            "ETag": {"schema": {"type": "string"}, "required": True},
-            "Cache-Control": {"schema": {"type": "string"}, "required": True},
+            name: {"schema": _TEXT, "required": True}
+            for name in ("ETag", "Cache-Control")
         },
     }
     if content is not None:
@@ -208,12 +202,8 @@ def _operation(
 
 def _content(endpoint: Endpoint) -> dict[str, Any]:
     if not endpoint.schema:
-        return {
-            "*/*": {
-                "schema": {"type": "string", "contentEncoding": "binary"},
-                "example": endpoint.example,
-            }
-        }
+        binary = {**_TEXT, "contentEncoding": "binary"}
+        return {"*/*": {"schema": binary, "example": endpoint.example}}
     schema = {"$ref": f"#/components/schemas/{endpoint.schema}"}
     return {_JSON: {"schema": schema, "example": endpoint.example}}
 

@@ -107,19 +107,16 @@ def _load(api: ApiRequest, skill_id: str, file: str | None = None) -> Loaded:
 def find_skills(api: ApiRequest) -> Response:
     query = api.values["q"]
     labels = api.library.labels_in(api.library.catalog)
-    value = {
-        "query": query,
-        "hits": [
-            {
-                "id": hit.id,
-                "description": hit.description,
-                "score": round(hit.score, 4),
-                "source": labels.get(hit.source, ""),
-            }
-            for hit in api.view.find(query, api.values["k"])
-        ],
-    }
-    return api.responses.json(api.request, value)
+    hits = [
+        {
+            "id": hit.id,
+            "description": hit.description,
+            "score": round(hit.score, 4),
+            "source": labels.get(hit.source, ""),
+        }
+        for hit in api.view.find(query, api.values["k"])
+    ]
+    return api.responses.json(api.request, {"query": query, "hits": hits})
 
 
 def _entry(api: ApiRequest, entry: Descriptor) -> dict[str, str]:

@@ -135,13 +135,12 @@ def _manifest_path(entry: Descriptor) -> str:
     return f"{entry.origin.location}/{SKILL_FILE}"
 
 
+# PyYAML accepts it; YAML 1.2, section 7.3, requires every line of a text to be indented
+# below its field. Without, there may be a field, a comment, an item or end of a list.
 def has_unindented_text(head: str, root: Mapping[str, object]) -> bool:
     """Return whether a line without indentation belongs to the text of a field above.
 
-    PyYAML accepts it; YAML 1.2, section 7.3, requires every line of a text to be
-    indented below its field. ``head`` is the text between the fences and ``root`` the
-    fields that were read from it. Without indentation there may be a field, a comment,
-    an item of a list, or the end of one.
+    ``head`` is the text between the fences, ``root`` the fields that it has.
     """
     keys = iter(root)
     key = next(keys, None)

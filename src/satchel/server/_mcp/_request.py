@@ -102,12 +102,7 @@ async def run_handler(
     near: object = None,
     lists: bool = False,
 ) -> _T:
-    """Return what ``work`` returns for the sender of this request.
-
-    ``near`` is the id of the one skill that it reads: if its files are near, it runs at
-    once, since handing it to a thread would take longer. ``lists`` means that it reads
-    many skills. What reads from a slow source runs in threads of that source.
-    """
+    """Return the result of ``work``, which reads the skill ``near``, or ``lists`` all."""
     scope: Literal["public", "private"] = "private"
     # Two tokens may open different skills, so a shared cache must not mix them.
     if mcp_caller(ctx) == ANYONE:
@@ -119,6 +114,7 @@ async def run_handler(
         ttl_ms = settings.ttl_s * 1_000
         return work(McpRequest(view, ttl_ms, scope, settings.page_size))
 
+    # At once, since handing it to a thread would take longer.
     if library.is_near(near):
         return run()
     source = library.slow_sources if lists else library.slow_source(near)

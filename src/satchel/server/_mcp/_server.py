@@ -237,12 +237,12 @@ class _OpenRequests:
             self.none.set()
 
 
+# The Host and Origin headers that a server on loopback accepts.
 LOOPBACK: Final = TransportSecuritySettings(
     enable_dns_rebinding_protection=True,
     allowed_hosts=["127.0.0.1:*", "localhost:*", "[::1]:*"],
     allowed_origins=["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"],
 )
-"""The Host and Origin headers that a server on loopback accepts."""
 
 
 @dataclass(frozen=True, slots=True)

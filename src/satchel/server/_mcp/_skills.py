@@ -36,8 +36,8 @@ from satchel.text import clean_line
 _T = TypeVar("_T")
 
 SCHEME: Final = "skill://"
+# Far above an id and a path of 1,024 bytes, with each byte escaped.
 MAX_URI_CHARS: Final = 8_192
-"""Far above an id and a path of 1,024 bytes, with each byte escaped."""
 _CACHED_LISTS: Final = 64
 _CACHED_FRONTMATTERS: Final = 4_096
 
@@ -85,13 +85,11 @@ class NotPortableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class UriTarget:
-    """What a URI names: a skill, and a path below its folder, empty for the folder.
-
-    ``above`` means that it ends before the name of a skill whose id is another.
-    """
+    """What a URI names: a skill, and a path below its folder, empty for the folder."""
 
     entry: Descriptor
     path: str
+    # Whether the URI ends before the name of a skill whose id is another.
     above: bool = False
 
 

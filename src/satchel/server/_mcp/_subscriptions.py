@@ -49,6 +49,7 @@ class SubscriptionStreams:
     def __init__(self, library: ServedLibrary, watchers: Watchers) -> None:
         self._library = library
         self._watchers = watchers
+        # This is the bus of the package's handler, but sends to each stream separately.
         self._handler = ListenHandler(
             self, max_subscriptions=MAX_CLIENTS, max_buffered_events=_MAX_WAITING
         )
