@@ -30,19 +30,8 @@ def byte_table(name: str) -> tuple[bytes, ...]:
 
 TEXTS: Final = table("texts")
 NUMBERS: Final = (
-    0,
-    -1,
-    1,
-    2**31,
-    2**53 + 1,
-    2**63,
-    -(2**64),
-    10**400,
-    0.5,
-    -0.0,
-    1e308,
-    float("inf"),
-    float("nan"),
+    *(0, -1, 1, 2**31, 2**53 + 1, 2**63, -(2**64), 10**400),
+    *(0.5, -0.0, 1e308, float("inf"), float("nan")),
 )
 
 
@@ -75,15 +64,8 @@ def text(random: Random) -> str:
 
 def cursor(random: Random) -> str:
     """Return what looks like a cursor of a list."""
-    raw = random.choice(
-        (
-            b"99999999999999999999",
-            b'{"offset":-1}',
-            b'["a", 1e9]',
-            b"\xff\xfe\x00",
-            random.randbytes(40),
-        )
-    )
+    known = b"99999999999999999999", b'{"offset":-1}', b'["a", 1e9]', b"\xff\xfe\x00"
+    raw = random.choice((*known, random.randbytes(40)))
     coded = base64.urlsafe_b64encode(raw).decode()
     return random.choice((coded, coded.rstrip("="), coded[::-1], "-1", "0", "100000"))
 
@@ -207,18 +189,6 @@ def _large(random: Random, good: bytes) -> bytes:
 
 
 _WAYS: Final[tuple[Callable[[Random, bytes], bytes], ...]] = (
-    _cut,
-    _cut,
-    _flipped,
-    _flipped,
-    _inserted,
-    _inserted,
-    _deep,
-    _twice,
-    _batch,
-    _coded,
-    _number,
-    _other,
-    _other,
-    _large,
+    *(_cut, _cut, _flipped, _flipped, _inserted, _inserted, _deep),
+    *(_twice, _batch, _coded, _number, _other, _other, _large),
 )

@@ -37,12 +37,8 @@ def _line(random: Random) -> Attack:
 
 
 def _header(random: Random) -> Attack:
-    wrong = random.choice(
-        (
-            *byte_table("headers"),
-            b"".join(b"x-%d: y\r\n" % item for item in range(2000)),
-        )
-    )
+    many = b"".join(b"x-%d: y\r\n" % number for number in range(2000))
+    wrong = random.choice((*byte_table("headers"), many))
     path = random.choice(PATHS).encode()
     data = b"GET " + path + b" HTTP/1.1\r\n" + HOST + CLOSE + wrong + b"\r\n"
     return Attack("http: headers", data, unanswered=True)
@@ -53,9 +49,8 @@ def _address(random: Random) -> Attack:
     if random.randrange(3):
         target += random.choice(TAILS)
     else:
-        target += (
-            "/" + quote(junk.text(random).encode("utf-8", "surrogatepass"))[:8_000]
-        )
+        text = junk.text(random).encode("utf-8", "surrogatepass")
+        target += f"/{quote(text)[:8_000]}"
     return Attack("http: addresses", get(target))
 
 
@@ -88,10 +83,9 @@ def _body(random: Random) -> Attack:
     good = over_mcp.good_call()
     head, _, body = good.partition(b"\r\n\r\n")
     real = b"content-length: %d" % len(body)
-    output = random.choice(
-        (0, 1, len(body) - 1, len(body) + 1, 10**6, 2**20 + 1, 10**12)
-    )
-    head = head.replace(real, b"content-length: %d" % output)
+    size = len(body)
+    wrong = random.choice((0, 1, size - 1, size + 1, 10**6, 2**20 + 1, 10**12))
+    head = head.replace(real, b"content-length: %d" % wrong)
     return Attack("http: lengths", head + b"\r\n\r\n" + body)
 
 
@@ -130,16 +124,6 @@ def _quoted(random: Random) -> str:
 
 
 _KINDS: Final = (
-    _line,
-    _header,
-    _header,
-    _address,
-    _address,
-    _query,
-    _query,
-    _verb,
-    _chunked,
-    _body,
-    _pipelined,
-    _rude,
+    *(_line, _header, _header, _address, _address, _query, _query),
+    *(_verb, _chunked, _body, _pipelined, _rude),
 )

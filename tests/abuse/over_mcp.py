@@ -1,5 +1,6 @@
 """Malformed MCP messages: over Streamable HTTP in both eras, and as lines of stdio."""
 
+import base64
 import json
 from random import Random
 from typing import Any, Final
@@ -55,12 +56,8 @@ def message(
     method: str, params: dict[str, Any], number: int | str = 1
 ) -> dict[str, Any]:
     """Return one request of the present era."""
-    return {
-        "jsonrpc": "2.0",
-        "id": number,
-        "method": method,
-        "params": {**params, "_meta": META},
-    }
+    params = {**params, "_meta": META}
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
 
 
 def posted(body: bytes, headers: dict[str, str], verb: str = "POST") -> bytes:
@@ -96,12 +93,8 @@ def good(number: int | str = 1) -> dict[str, Any]:
 
 def good_earlier(number: int | str) -> dict[str, Any]:
     """Return the same, as one of the earlier era."""
-    return {
-        "jsonrpc": "2.0",
-        "id": number,
-        "method": "tools/call",
-        "params": GOOD[2][1],
-    }
+    method, params = GOOD[2]
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
 
 
 def hello() -> bytes:
@@ -167,38 +160,16 @@ def _header(random: Random) -> Attack:
     request = message(*random.choice(GOOD))
     headers = headers_for(request)
     names = [
-        *headers,
-        "accept",
-        "content-type",
-        "host",
-        "origin",
-        "mcp-session-id",
-        "last-event-id",
-        "mcp-param-name",
-        "authorization",
-        "content-encoding",
+        *(*headers, "accept", "content-type", "host", "origin", "mcp-session-id"),
+        *("last-event-id", "mcp-param-name", "authorization", "content-encoding"),
     ]
+    texts = (
+        *("", "x", "*/*", "text/plain", "2025-06-18", "1900-01-01", "null", "-1"),
+        *("=?base64?////?=", "=?base64?aG91c2Utc3R5bGU=?=", "a" * 3_000, "\xff\xfe"),
+        *("gzip", "Bearer " + "x" * 500, "http://evil.test"),
+    )
     for name in random.sample(names, random.randrange(1, 4)):
-        text = random.choice(
-            (
-                "",
-                "x",
-                "*/*",
-                "text/plain",
-                "2025-06-18",
-                "1900-01-01",
-                "null",
-                "-1",
-                "=?base64?////?=",
-                "=?base64?aG91c2Utc3R5bGU=?=",
-                "a" * 3_000,
-                "\xff\xfe",
-                "gzip",
-                "Bearer " + "x" * 500,
-                "http://evil.test",
-            )
-        )
-        headers[name] = text
+        headers[name] = random.choice(texts)
     kind = "mcp: wrong headers"
     return Attack(kind, posted(_compact(request), headers))
 
@@ -241,24 +212,14 @@ def _legacy(random: Random) -> Attack:
 
 
 def _header_value(name: str) -> str:
-    import base64
-
-    plain = name.isascii() and name.isprintable() and name == name.strip() and name
-    if plain:
+    if name and name.isascii() and name.isprintable() and name == name.strip():
         return name
     coded = base64.b64encode(name.encode("utf-8", "surrogatepass")).decode()
     return f"=?base64?{coded}?="
 
 
+# Kinds that come more often than the others are in it twice.
 _KINDS: Final = (
-    _mutated,
-    _mutated,
-    _broken,
-    _broken,
-    _method,
-    _header,
-    _place,
-    _place,
-    _arguments,
-    _legacy,
+    *(_mutated, _mutated, _broken, _broken, _method),
+    *(_header, _place, _place, _arguments, _legacy),
 )

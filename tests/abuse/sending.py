@@ -19,8 +19,8 @@ _STATUS: Final = re.compile(rb"HTTP/1\.[01] (\d{3}) ")
 _STREAM: Final = b"content-type: text/event-stream"
 
 SECRETS: Final = tuple(
-    each.encode()
-    for each in (
+    text.encode()
+    for text in (
         "Traceback",
         'File "',
         "site-packages",

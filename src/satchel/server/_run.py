@@ -188,7 +188,7 @@ def uvicorn_options(settings: GuardSettings) -> dict[str, Any]:
         "timeout_keep_alive": 15,
         "timeout_graceful_shutdown": 5,
         "server_header": False,
-        # What a proxy says of the client is not believed: anyone may send these headers.
+        # What a proxy says of the client is not believed: anyone may send its headers.
         "proxy_headers": False,
     }
 

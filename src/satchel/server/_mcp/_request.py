@@ -102,7 +102,7 @@ async def run_handler(
     near: object = None,
     lists: bool = False,
 ) -> _T:
-    """Return the result of ``work``, which reads the skill ``near``, or ``lists`` all."""
+    """Return what ``work`` returns; it reads the skill ``near``, or ``lists`` all."""
     scope: Literal["public", "private"] = "private"
     # Two tokens may open different skills, so a shared cache must not mix them.
     if mcp_caller(ctx) == ANYONE:
