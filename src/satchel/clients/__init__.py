@@ -1,10 +1,4 @@
-"""What clients and other loaders do with a pack: where they look, what they read.
-
-`predict` says for each loader what it makes of a pack, why, and what to change. Its
-data are ``measured.json``, written by ``python -m tools.loaders measure``, and
-``documented.json``, claims with their source and date. Detectors find the properties
-of a pack (texts in ``properties.toml``); the data say what a loader makes of each.
-"""
+"""What clients and other loaders do with a pack: where they look, what they read."""
 
 from typing import TYPE_CHECKING, Final
 

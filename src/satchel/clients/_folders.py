@@ -1,7 +1,4 @@
-"""Where well-known clients look for skills.
-
-Source: the documentation of each client, as it was in November 2026.
-"""
+"""Where well-known clients look for skills, by their documentation of November 2026."""
 
 from dataclasses import dataclass
 from typing import Final

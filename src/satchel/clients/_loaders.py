@@ -1,14 +1,4 @@
-"""What is known of each loader, measured or documented: two data files.
-
-Both are JSON with ``schema_version`` 1, ``properties`` (their keys, in the order of the
-table) and ``loaders``. For each loader:
-
-- ``title``, ``version``, ``kind``, ``checked``, ``source``: see `Loader`;
-- ``verdicts``: verdict to the keys of the properties that have it;
-- ``shown``: optional, property to what is listed where that differs from the pack;
-- ``claims``: in ``documented.json``, property to the ``source`` (an address) and the
-  day it was ``checked``, for each property in ``verdicts``.
-"""
+"""What is known of each loader, measured or documented: two data files."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -127,6 +117,8 @@ def _read(name: str) -> LoaderTable:
     return table_from_json(json.loads(text))
 
 
+# `verdicts` has the keys of properties by verdict, `shown` what is listed where that
+# differs from the pack, `claims` the source and the day of each verdict.
 def table_from_json(data: Mapping[str, Any]) -> LoaderTable:
     """Return the table of such a file; ValueError for another schema."""
     if data.get("schema_version") != LOADERS_SCHEMA_VERSION:

@@ -1,10 +1,4 @@
-"""What each loader makes of a pack: predicted from its properties.
-
-For what a loader shows instead of what the pack says, the data has words, by property.
-For the name: ``folder``, or ``other`` where it is neither that nor the declared one.
-For the description: ``nothing``; ``first-N`` for its first N characters; ``line`` for
-the text on the line of ``description:``, as it is written there; ``other``.
-"""
+"""What each loader makes of a pack: predicted from its properties."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -54,6 +48,8 @@ def _word_for(listed: str, right: str, reading: PackReader) -> str:
     return "other"
 
 
+# The words for what is shown instead: for a name `folder` or `other`; for a description
+# `nothing`, `first-N`, `line` (as written there) or `other`.
 def shown_entry(
     words: Mapping[str, Mapping[str, str]], keys: tuple[str, ...], reading: PackReader
 ) -> ShownEntry | None:

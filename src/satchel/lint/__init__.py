@@ -1,9 +1,4 @@
-"""Lint: findings on packs that can be read, for their authors.
-
-The source, ``skill_md`` and ``catalog`` find out whether a pack can be read at all. The
-rules here look further. There is one file for each rule, and no rule knows where a pack
-came from or how a report is printed.
-"""
+"""Lint: findings on packs that can be read, for their authors; a file for each rule."""
 
 from typing import TYPE_CHECKING, Final
 

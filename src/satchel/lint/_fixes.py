@@ -1,10 +1,4 @@
-"""Fixes of a SKILL.md that are safe without asking its author.
-
-A fixer proposes a text. It is accepted only if our reader gets the same from it as
-before, except for the fields that the fixer is for, if the body is the same to the
-byte, and if its findings are gone. So a fix never changes what a pack means, and a
-second fix changes nothing.
-"""
+"""Fixes of a SKILL.md that are safe without asking its author."""
 
 import re
 from collections import Counter
@@ -65,6 +59,8 @@ def _shown(data: bytes) -> str:
 _LINE_END: Final = re.compile(r"\r+\n")
 
 
+# A proposal is accepted only if our reader gets the same from it but for the fields
+# that the fixer is for, with the same body: a fix never changes what a pack means.
 def fix_skill(  # noqa: PLR0913 - one pack, its parts by name
     data: bytes,
     findings: tuple[Finding, ...],

@@ -1,8 +1,4 @@
-"""The headings, links, anchors and code blocks of a Markdown text, with lines.
-
-CommonMark with GitHub's tables, task lists and footnotes. The only module that uses the
-parser, a library in Rust, which gives events with the bytes that each came from.
-"""
+"""The headings, links, anchors and code blocks of a Markdown text, with lines."""
 
 import re
 import unicodedata
@@ -121,6 +117,7 @@ def read_markdown(text: str, first: int = 1) -> MarkdownDocument:
     return _MarkdownReader(text, first).document()
 
 
+# CommonMark with what GitHub adds to it.
 @cache
 def _options() -> Any:  # noqa: ANN401 - the library's flags
     from pyromark import Options

@@ -1,19 +1,6 @@
 """The table of codes: what each means, how severe it is, what it says, what to do.
 
-Each code has one file, ``satchel/codes/CODE.md``: a head between two lines ``---``,
-then the page that ``satchel explain CODE`` prints. The head has the severity, the
-sentence and the fix of its findings::
-
-    ---
-    severity: warning
-    message: the link label {label!r} is not defined
-    fix: add a line `[{label}]: PATH`, or write `[text](PATH)`
-    ---
-
-``message`` and ``fix`` are templates as `str.format` takes them. A code with several
-sentences names the others: ``message.device``, ``fix.device``. ``severity`` lists what
-the code may have, the default first. An indented line continues the one above it.
-The head of an error that is raised has a severity only: its class makes the sentence.
+Each code has a file, ``satchel/codes/CODE.md``; see docs/contributing/lint-rule.md.
 """
 
 import os
@@ -57,6 +44,9 @@ class CodeEntry(NamedTuple):
     page: str
 
 
+# The head of a page has `severity` (the default first), `message` and `fix`, and
+# `message.NAME` for other sentences. An indented line continues the one above. An error
+# that is raised has a severity only: its class makes the sentence.
 @cache
 def code_entry(code: str) -> CodeEntry:
     """Return the entry of a code; `OSError` where the table has none."""

@@ -1,8 +1,4 @@
-"""Where the body of a SKILL.md begins, whatever its fences, and its first sentence.
-
-Text alone decides, no YAML, so that `body_of` and `parse` agree. Only the top of the
-file is looked at: a document that shows a SKILL.md as an example has no frontmatter.
-"""
+"""Where the body of a SKILL.md begins, whatever its fences, and its first sentence."""
 
 import re
 from typing import Final, NamedTuple
@@ -53,6 +49,8 @@ _SHOWN_CHARS: Final = 200
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
 
 
+# Text alone decides, no YAML, so that this and `parse` agree. Only the top of the file
+# counts: a document may show a SKILL.md as an example.
 def body_of(text: str) -> str:
     """Return the text after the frontmatter, unaltered; else the whole text."""
     span = find_span(text)

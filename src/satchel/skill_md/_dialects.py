@@ -1,9 +1,4 @@
-"""How a field's value may be written, and the two dialects of frontmatter.
-
-One dialect has fields of its own for files, keywords, version, author and the schema of
-them. The other, the public specification, has six fields, and keeps everything else in
-``metadata``, as texts. Each is turned into the other without loss.
-"""
+"""How a field's value may be written, and the two dialects of frontmatter."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -105,6 +100,8 @@ _AMBIGUOUS: Final = re.compile(r"[\s,]|\A\[|\A\Z")
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
 
 
+# One dialect has fields of its own. The public specification has six, and keeps all
+# else in `metadata`, as texts; neither way loses anything.
 def to_spec(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
     """Return the frontmatter with the fields of its own dialect moved to ``metadata``.
 

@@ -1,9 +1,4 @@
-"""Frontmatter edited as text, entry by entry: what does not change keeps its bytes.
-
-Only whole entries are removed, added or rewritten; line ends, comments and a byte
-order mark stay. A layout that is misjudged could cost a value, so every caller reads
-the result again, or `edit_fields` does.
-"""
+"""Frontmatter edited as text, entry by entry: what does not change keeps its bytes."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +29,7 @@ _BLOCK_TEXT: Final = re.compile(r"[|>][-+0-9]*[ \t]*(?:#.*)?")
 _OPENS_BLOCK: Final = re.compile(r"[ \t]*(?:#.*)?")
 
 
+# A layout that is misjudged could cost a value, so every caller reads the result again.
 def repaired_text(text: str, limits: Limits = DEFAULT_LIMITS) -> str | None:
     """Return the file with its frontmatter repaired; None where that cannot be done.
 

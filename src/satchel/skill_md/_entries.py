@@ -1,10 +1,4 @@
-"""Broken frontmatter as top-level entries, and rewrites that may repair one of them.
-
-One entry that is not YAML then costs no other: each is parsed by itself, and only
-what does not parse is touched. A rewrite knows one mistake, and never decides by
-itself: it is used only where the YAML parser then accepts the entry. No rewrite sees
-valid YAML, so none can change its meaning.
-"""
+"""Broken frontmatter as top-level entries, and rewrites that may repair one of them."""
 
 import re
 from collections.abc import Iterator
@@ -128,6 +122,8 @@ def _is_full(head: FrontmatterEntry) -> bool:
     return bool(head.value) and head.value[0] not in "|>\"'{[&*!#"
 
 
+# A rewrite is used only where the YAML parser then accepts the entry, and sees no valid
+# YAML, so that it can change no meaning.
 class Rewrite(NamedTuple):
     """The code of a mistake, and the entry without it."""
 

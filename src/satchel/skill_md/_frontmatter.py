@@ -1,9 +1,4 @@
-"""The text between the fences to a tree: the one place that knows a YAML library.
-
-Events of the C parser in one pass. `yaml.load` and `yaml.compose` are never called:
-both recurse, and end the process on some 30,000 nested brackets; the event stream is
-a state machine, and here it is left as soon as it goes too deep.
-"""
+"""The text between the fences to a tree: the one place that knows a YAML library."""
 
 import re
 from collections.abc import Mapping
@@ -152,6 +147,8 @@ def read_tree(
         return YamlProblem("invalid-yaml", f"the YAML parser failed: {error!r}")
 
 
+# `yaml.load` and `yaml.compose` recurse, and end the process on some 30,000 nested
+# brackets. The events of the parser can be left as soon as they go too deep.
 def _read(head: bytes, limits: Limits, *, with_lines: bool) -> YamlTree | YamlProblem:
     # The parsers would accept UTF-16 by its mark; frontmatter has to be UTF-8.
     if head.startswith(_UTF16_MARKS):

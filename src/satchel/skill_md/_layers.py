@@ -1,9 +1,4 @@
-"""Several frontmatters of one skill, in layers, to one: pure and deterministic.
-
-Each field is merged in its one way: a field that no rule knows is refused, because a
-guess would lose what one of the layers says. The order in which neighbours are merged
-makes no difference.
-"""
+"""Several frontmatters of one skill, in layers, to one: pure and deterministic."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -94,6 +89,7 @@ class MergedFrontmatter:
     given: tuple[MergedField, ...]
 
 
+# A field that no rule knows is refused: a guess would lose what one of the layers says.
 def merge_layers(name: str, layers: Sequence[Layer]) -> MergedFrontmatter:
     """Return the frontmatter that the layers give together, the lowest first.
 

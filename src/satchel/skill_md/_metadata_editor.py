@@ -1,8 +1,4 @@
-"""A key of ``metadata`` set or removed by a small change: every other byte stays.
-
-What the result has to say is known beforehand: the same values, but for one. So the
-text is changed the way its look suggests, read again, and used only where it says that.
-"""
+"""A key of ``metadata`` set or removed by a small change: every other byte stays."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -49,6 +45,8 @@ def edit_metadata(
     return data
 
 
+# What the result has to say is known beforehand: the text is changed as its look
+# suggests, read again, and used only where it says that.
 def _edit(data: bytes, key: str, value: str | None, path: str, limits: Limits) -> bytes:
     span, text = _read(data, path, limits)
     before = as_written(text.tree)

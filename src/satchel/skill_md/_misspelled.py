@@ -1,8 +1,4 @@
-"""Keys that are nearly ones that are known: what each is taken for.
-
-A key counts as the one that it is near, so that a typo never opens a pack or drops its
-name. Only the known keys of the same mapping are looked at.
-"""
+"""Keys that are nearly ones that are known: what each is taken for."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -66,6 +62,7 @@ class MisspelledKey(NamedTuple):
         return (*self.within, self.written)
 
 
+# A key counts as the one that it is near, so that a typo never opens a pack.
 def find_misspelled(root: Mapping[str, object]) -> tuple[MisspelledKey, ...]:
     """Return the misspelled keys of a frontmatter, in their order."""
     # Keys that are spelled right cost two comparisons of sets.

@@ -1,8 +1,4 @@
-"""What each profile requires of a manifest, as rules that yield their violations.
-
-A rule yields its violations one by one, so that asking for the first is cheap: that
-is how ``auto`` finds the profile that matches.
-"""
+"""What each profile requires of a manifest, as rules that yield their violations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from typing import Any, Final, Literal, NamedTuple, cast
@@ -110,6 +106,7 @@ def _characters(name: str, expected: str) -> Violation:
     )
 
 
+# Yielded one by one, so that `auto` can ask cheaply whether there is a first.
 def spec_violations(draft: ManifestDraft) -> Iterator[Violation]:
     """Yield every way in which a manifest breaks the public specification."""
     tree = draft.file.tree

@@ -1,8 +1,4 @@
-"""YAML as events: PyYAML's parsers, with what YAML 1.2 reads differently.
-
-PyYAML follows YAML 1.1, our packs 1.2. The parsers here hide the differences that
-real files meet.
-"""
+"""YAML as events: PyYAML's parsers, with what YAML 1.2 reads differently from 1.1."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,10 +1,4 @@
-"""What changed between two texts, by lines, within a bound on the work.
-
-The standard library finds how two texts are alike in a time that grows with the square
-of their length, and with the cube for some: a pack could keep a
-comparison busy for days. Here it stops looking once it has looked enough; the diff is
-still true then, and longer.
-"""
+"""What changed between two texts, by lines, within a bound on the work."""
 
 import re
 from collections import Counter
@@ -20,6 +14,8 @@ _MANY: Final = 200
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 
 
+# The time of the standard library grows with the square of the length, for some texts
+# with the cube: a pack could keep a comparison busy for days.
 class LineMatcher(SequenceMatcher[str]):
     """The standard library's, but that it stops looking once it has looked enough."""
 

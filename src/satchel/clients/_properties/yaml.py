@@ -1,8 +1,4 @@
-"""Frontmatter that is not valid YAML, and valid YAML that not every loader reads.
-
-Loaders that give up on an invalid file do not differ here. Those that repair it, or
-read it line by line, differ by how the description is written.
-"""
+"""Frontmatter that is not valid YAML, and valid YAML that not every loader reads."""
 
 import re
 from typing import Final
@@ -117,6 +113,8 @@ def _has_duplicates(reading: PackReader) -> bool:
     return isinstance(reading.read, YamlTree) and bool(reading.read.duplicates)
 
 
+# Loaders that give up on an invalid file do not differ here. Those that repair it, or
+# read it by lines, differ by how the description is written.
 DETECTORS: Final[dict[str, Detector]] = {
     "broken-field": lambda r: r.is_broken and not _is_broken_itself(r),
     "unquoted-colon": lambda r: _is_broken_itself(r) and _is_plain(r) and not _more(r),

@@ -1,8 +1,4 @@
-"""Workflow commands of GitHub Actions: findings at the lines of a pull request.
-
-Source: docs.github.com, "Workflow commands for GitHub Actions"; the escapes are those
-of actions/toolkit, packages/core/src/command.ts.
-"""
+"""Workflow commands of GitHub Actions: findings at the lines of a pull request."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,6 +13,8 @@ from satchel.lint._reporters._formats import (
 from satchel.model import Finding
 from satchel.text import printable
 
+# docs.github.com, "Workflow commands for GitHub Actions"; the escapes are those of
+# actions/toolkit, packages/core/src/command.ts.
 _COMMAND: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 

@@ -1,7 +1,4 @@
-"""SARIF 2.1.0, as code-scanning services read it.
-
-Source: docs.oasis-open.org/sarif/sarif/v2.1.0, sections 3.13 to 3.30.
-"""
+"""SARIF 2.1.0, as code-scanning services read it."""
 
 from typing import Final
 from urllib.parse import quote
@@ -11,6 +8,7 @@ from satchel.lint._report import CheckReport, fingerprint
 from satchel.lint._reporters._formats import PLAIN_TEXT, TextOptions, as_json
 from satchel.model import Finding, codes, read_page, title_of
 
+# docs.oasis-open.org/sarif/sarif/v2.1.0, sections 3.13 to 3.30.
 _SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"
     "sarif-schema-2.1.0.json"
