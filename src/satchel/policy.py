@@ -28,8 +28,8 @@ _WHAT_IS_ASKED: Final[dict[str, str]] = {
     "tool": "this tool is called",
     "script": "a script of this skill is run",
 }
+# What is done without a call that could wait, so that nobody can be asked.
 _SILENT: Final = frozenset({"list", "find"})
-"""What is done without a call that could wait, so that nobody can be asked."""
 
 
 @dataclass(frozen=True, slots=True)

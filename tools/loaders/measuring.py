@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from satchel.clients import VERDICTS, PackReader, read_measured
-from satchel.clients._loaders import LoaderData, LoaderTable, table_to_json
-from satchel.clients._prediction import words_for
+from satchel.clients._loaders import LoaderData, LoaderTable
 from tools.loaders.expecting import expected_of
 from tools.loaders.judging import judge, look
 from tools.loaders.known import LOCK, MEASURED
 from tools.loaders.packs import PACKS
+from tools.loaders.writing import table_to_json, words_for
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Mapping

@@ -8,8 +8,8 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, cast
 from satchel.agent._skill import SkillLike, check_skill, compose
 from satchel.tools import Run, Tool, Toolbox, Turn, result_text
 
+# Calls of the model in one run.
 MAX_STEPS: Final = 10
-"""Calls of the model in one run."""
 
 Role: TypeAlias = Literal["user", "assistant", "tool"]
 

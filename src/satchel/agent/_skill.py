@@ -71,8 +71,8 @@ class Skill:
             object.__setattr__(self, member, value)
 
 
+# `Skill` by the name that users of the earlier system know: `skill.new("calc")`.
 new = Skill
-"""`Skill` by the name that users of the earlier system know: ``skill.new("calc")``."""
 
 
 class BaseSkill:
@@ -114,10 +114,10 @@ def _boxed(
     return tools if isinstance(tools, Toolbox) else Toolbox.of(name, tools) or None
 
 
+# A text, or a method that returns it.
 Text: TypeAlias = str | Callable[[], str]
-"""A text, or a method that returns it."""
+# A `Toolbox`, or tools and plain functions; None for none.
 Tools: TypeAlias = "Iterable[Tool | Callable[..., Any]] | None"
-"""A `Toolbox`, or tools and plain functions; None for none."""
 
 
 class SkillLike(Protocol):

@@ -24,6 +24,7 @@ def _dotted(name: str, folder: str) -> ClientFolders:
     return ClientFolders(name, (f"{folder}/skills",), (f"{folder}/skills",))
 
 
+# In the order of precedence of their folders within one scope.
 CLIENT_FOLDERS: Final = (
     # The folder that the guide for clients recommends to all comes first.
     _dotted("Agent Skills", ".agents"),
@@ -75,11 +76,10 @@ CLIENT_FOLDERS: Final = (
     _dotted("Trae", ".trae"),
     _dotted("Zencoder", ".zencoder"),
 )
-"""In the order of precedence of their folders within one scope."""
 
+# Folders in which projects keep skills, relative to a project.
 PROJECT_FOLDERS: Final = tuple(
     dict.fromkeys(
         ["skills", *(folder for client in CLIENT_FOLDERS for folder in client.project)]
     )
 )
-"""Folders in which projects keep skills, relative to a project."""

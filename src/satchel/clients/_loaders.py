@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
@@ -14,6 +14,9 @@ LoaderVerdict = Literal[
     "loaded", "cut", "wrong", "unknown", "dropped", "breaks-neighbours"
 ]
 
+# Each verdict and exactly what it means, the mildest first.
+# The declared name and the folder's both count as right; descriptions are compared with
+# their white space folded. `unknown` comes before the verdicts that are surely bad.
 VERDICTS: Final[dict[LoaderVerdict, str]] = {
     "loaded": "listed with its name and its whole description",
     "cut": "listed, with a part of its description, from the beginning",
@@ -22,11 +25,6 @@ VERDICTS: Final[dict[LoaderVerdict, str]] = {
     "dropped": "not listed; the packs next to it are",
     "breaks-neighbours": "not listed, and packs next to it are not listed either",
 }
-"""Each verdict and exactly what it means, the mildest first.
-
-The declared name and the folder's both count as right; descriptions are compared with
-their white space folded. ``unknown`` comes before the verdicts that are surely bad.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +56,13 @@ _RANK: Final = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 
 
 def worst_verdict(verdicts: Iterable[LoaderVerdict]) -> LoaderVerdict:
-    worst: LoaderVerdict = "loaded"
-    for verdict in verdicts:
-        if _RANK[verdict] > _RANK[worst]:
-            worst = verdict
+    worst: LoaderVerdict = max(verdicts, key=_RANK.__getitem__, default="loaded")
     return worst
 
 
 LOADERS_SCHEMA_VERSION: Final = 1
 LoaderKind = Literal["framework", "client", "validator"]
-_TEXTS: Final = ("title", "version", "kind", "checked", "source")
+LOADER_TEXTS: Final = ("title", "version", "kind", "checked", "source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,43 +125,15 @@ def table_from_json(data: Mapping[str, Any]) -> LoaderTable:
     return LoaderTable(tuple(data["properties"]), entries)
 
 
-def table_to_json(table: LoaderTable) -> dict[str, Any]:
-    order = {key: at for at, key in enumerate(table.properties)}
-    loaders = {
-        key: _to_json(table.loaders[key], order) for key in sorted(table.loaders)
-    }
-    return {
-        "schema_version": LOADERS_SCHEMA_VERSION,
-        "properties": list(table.properties),
-        "loaders": loaders,
-    }
-
-
 def _entry(data: Mapping[str, Any]) -> LoaderData:
     by_verdict = data["verdicts"].items()
     claims = data.get("claims", {}).items()
     return LoaderData(
-        **{key: data[key] for key in _TEXTS},
+        **{key: data[key] for key in LOADER_TEXTS},
         verdicts={key: verdict for verdict, keys in by_verdict for key in keys},
         shown=data.get("shown", {}),
         claims={key: DocumentedClaim(**claim) for key, claim in claims},
     )
-
-
-def _to_json(entry: LoaderData, order: Mapping[str, int]) -> dict[str, Any]:
-    def sort(keys: Mapping[str, Any]) -> list[str]:
-        return sorted(keys, key=lambda key: (order.get(key, len(order)), key))
-
-    by_verdict: dict[str, list[str]] = {}
-    for key in sort(entry.verdicts):
-        by_verdict.setdefault(entry.verdicts[key], []).append(key)
-    data: dict[str, Any] = {key: getattr(entry, key) for key in _TEXTS}
-    data["verdicts"] = dict(sorted(by_verdict.items()))
-    if entry.shown:
-        data["shown"] = {key: dict(entry.shown[key]) for key in sort(entry.shown)}
-    if entry.claims:
-        data["claims"] = {key: asdict(entry.claims[key]) for key in sort(entry.claims)}
-    return data
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -41,8 +41,8 @@ class Candidate:
     files: tuple[str, ...] = ()
 
 
+# Characters of a frontmatter that are read; the largest seen has 5,100.
 _MAX_HEAD: Final = 1 << 20
-"""Characters of a frontmatter that are read; the largest seen has 5,100."""
 _LIMITS: Final = Limits(skill_md_bytes=1 << 30, frontmatter_bytes=_MAX_HEAD)
 # No limit of ours: what other loaders make of a large file is a property.
 _HIDING: Final = frozenset(

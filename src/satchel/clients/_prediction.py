@@ -19,33 +19,6 @@ from satchel.clients._pack import Candidate, PackReader
 from satchel.clients._properties._all import PLAIN, PROPERTIES, properties_in
 
 _FIRST: Final = re.compile(r"first-(\d+)")
-_LEAST_CUT: Final = 100
-"""With fewer characters the text ends at a line, not where a loader cuts."""
-
-
-def words_for(shown: ShownEntry, reading: PackReader) -> dict[str, str]:
-    """Return the words for what was listed; none where that is what the pack says."""
-    words: dict[str, str] = {}
-    folder = reading.candidate.folder
-    if shown.name is not None and shown.name != _declared(reading):
-        words["name"] = "folder" if shown.name == folder else "other"
-    if shown.description is not None:
-        listed, right = _folded(shown.description), _folded(reading.description)
-        if listed != right:
-            words["description"] = _word_for(listed, right, reading)
-    return words
-
-
-def _word_for(listed: str, right: str, reading: PackReader) -> str:
-    if not listed:
-        return "nothing"
-    if listed == _folded(_line(reading)):
-        return "line"
-    # A loader may mark its cut with dots, which the pack's own text does not have.
-    start = listed.rstrip(".… ")
-    if len(start) >= _LEAST_CUT and right.startswith(start):
-        return f"first-{len(listed)}"
-    return "other"
 
 
 # The words for what is shown instead: for a name `folder` or `other`; for a description
@@ -62,7 +35,7 @@ def shown_entry(
     if not (name or text):
         return None
     return ShownEntry(
-        _name(name[-1], reading) if name else _declared(reading),
+        _name(name[-1], reading) if name else declared_name(reading),
         _description(text[-1], reading) if text else reading.description,
     )
 
@@ -75,22 +48,22 @@ def _description(word: str, reading: PackReader) -> str | None:
     if word == "nothing":
         return ""
     if word == "line":
-        return _line(reading)
+        return description_line(reading)
     first = _FIRST.fullmatch(word)
     return reading.description[: int(first[1])] if first else None
 
 
-def _declared(reading: PackReader) -> str | None:
+def declared_name(reading: PackReader) -> str | None:
     manifest = reading.parsed.manifest
     return reading.source("name") or (manifest.name if manifest else None)
 
 
-def _line(reading: PackReader) -> str:
+def description_line(reading: PackReader) -> str:
     entry = reading.entry("description")
     return entry.value.strip() if entry is not None else ""
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     return " ".join(text.split())
 
 

@@ -2,11 +2,11 @@
 
 from typing import ClassVar, Final
 
+# Characters of a caller's text that a message or a result repeats.
 MAX_ECHO: Final = 100
-"""Characters of a caller's text that a message or a result repeats."""
 
+# Files that a message names; the attribute `listed` has them all.
 MAX_NAMED: Final = 20
-"""Files that a message names; the attribute ``listed`` has them all."""
 
 
 def echo(sent: object) -> str:

@@ -20,16 +20,16 @@ import warnings
 from collections.abc import Callable
 from typing import BinaryIO, Final
 
+# Address space; a script of 1 MiB needs some 300 MiB.
 MEMORY_BYTES: Final = 1024 * 1024 * 1024
-"""Address space; a script of 1 MiB needs some 300 MiB."""
+# For one file.
 CPU_S: Final = 10
-"""For one file."""
+# What inline metadata of a script asks for (PEP 723).
 _REQUIRES: Final = re.compile(
     rb"^#[ \t]*requires-python[ \t]*=[ \t]*[\"'][^\"'\n]*"
     rb"(?:>=|~=|==|>)[ \t]*3\.(\d{1,3})",
     re.MULTILINE,
 )
-"""What inline metadata of a script asks for (PEP 723)."""
 _CALLS: Final = frozenset(["input", "raw_input", "getpass", "getpass.getpass"])
 
 

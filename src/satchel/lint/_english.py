@@ -4,13 +4,14 @@ import re
 from typing import Final
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+# Frequent words that are rare or unknown in other languages with Latin letters.
 _GRAMMAR: Final = frozenset(
     """
     the and of with for from to that by or your their its using into this are is an as
     on when it not
     """.split()  # noqa: SIM905 - a list would be a column of words
 )
-"""Frequent words that are rare or unknown in other languages with Latin letters."""
+# Words of English descriptions without grammar: verbs, since languages share nouns.
 _USUAL: Final = frozenset(
     """
     across all always analyze analyzes automatically before between browse build
@@ -21,7 +22,6 @@ _USUAL: Final = frozenset(
     writes
     """.split()  # noqa: SIM905
 )
-"""Words of English descriptions without grammar: verbs, since languages share nouns."""
 _FOREIGN: Final = frozenset(
     """
     al avec bei con das de del della den der des di dos du een ein eine el en est et

@@ -162,5 +162,5 @@ FIXERS: Final[tuple[Fixer, ...]] = (
     name_as_folder,
     unlisted_references,
 )
+# The codes of findings that may be fixed.
 FIXABLE: Final = frozenset(code for fixer in FIXERS for code in fixer.codes)
-"""The codes of findings that may be fixed."""

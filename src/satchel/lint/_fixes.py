@@ -40,8 +40,8 @@ class SkillFix:
         )
 
 
+# A line as findings count it: by LF, not by all line ends of Unicode.
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
-"""A line as findings count it: by LF, not by all line ends of Unicode."""
 
 
 class LineChange(NamedTuple):

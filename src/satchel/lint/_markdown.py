@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Final, Literal, cast
 
 _DROPPED: Final = re.compile(r"[^\w\- ]")
+# `# Title {#id}`: some renderers use it as the heading's anchor.
 _OWN_ID: Final = re.compile(r" ?\{#([^\s{}]+)(?: [^{}]*)?\}\Z")
-"""``# Title {#id}``: some renderers use it as the heading's anchor."""
 _HYPHENS: Final = re.compile(r"-{2,}")
 _COLOURED: Final = "\ufe0f"
 _ID: Final = re.compile(

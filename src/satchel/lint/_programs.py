@@ -47,13 +47,13 @@ def later_version_for(text: str, line: int | None, message: str) -> str:
     return f"3.{max(later)}" if later else ""
 
 
+# Bytes of the largest program that is checked.
 MAX_BYTES: Final = 1024 * 1024
-"""Bytes of the largest program that is checked."""
 PYTHON_TIMEOUT_S: Final = 20.0
 SHELL_TIMEOUT_S: Final = 5.0
 _WORKER: Final = Path(__file__).with_name("_compile_worker.py")
+# Where shells are searched: never in a folder that is checked.
 _PATH: Final = os.pathsep.join(("/bin", "/usr/bin", "/usr/local/bin"))
-"""Where shells are searched: never in a folder that is checked."""
 _SHELLS: Final[Mapping[str, tuple[str, ...]]] = {
     "bash": ("bash",),
     "sh": ("dash", "bash", "sh"),
@@ -66,10 +66,10 @@ _SHEBANG: Final = re.compile(
 _OF_PYTHON: Final = re.compile(
     rb"\A#![^\r\n]*?(?:\bpython(\d?)[\d.]*|\buv run\b[^\r\n]*)(?=[ \t\r\n]|\Z)"
 )
+# Bash only warns, and takes the rest of the script for the text.
 _HERE_DOCUMENT: Final = re.compile(
     rb"here-document at line (\d+) delimited by end-of-file \(wanted `([^\n]*)'\)"
 )
-"""Bash only warns, and takes the rest of the script for the text."""
 _SHELL_SAYS: Final = re.compile(r"\A[^:\n]*: (?:line )?(\d+): (.*)")
 
 
@@ -85,8 +85,8 @@ class ProgramCheck:
 
 _UNCHECKED: Final = ProgramCheck(checked=False)
 _ENDED: Final = ProgramCheck("compiling it ends Python")
+# How a process ends that took too long, which need not be the fault of a file.
 _TOO_LONG: Final = frozenset([None, -getattr(signal, "SIGXCPU", 0)])
-"""How a process ends that took too long, which need not be the fault of a file."""
 
 
 def compile_python(files: Sequence[bytes]) -> tuple[ProgramCheck, ...]:

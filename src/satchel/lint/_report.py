@@ -17,6 +17,8 @@ _OF_DESCRIPTIONS: Final = frozenset(
         *("description-lines", "description-markup", "long-description"),
     ]
 )
+# Code to the codes that are left out on the same line.
+# `conflict-marker` leaves them out in its whole file.
 COVERED_BY: Final[Mapping[str, frozenset[str]]] = {
     # An unknown field is one that some clients know, or that `convert` moves.
     "unknown-field": frozenset({"client-only-field", "spec-incompatible"}),
@@ -37,13 +39,9 @@ COVERED_BY: Final[Mapping[str, frozenset[str]]] = {
         ]
     ),
 }
-"""Code to the codes that are left out on the same line.
-
-`conflict-marker` leaves them out in its whole file.
-"""
 _WHOLE_FILE: Final = "conflict-marker"
+# The code whose message is kept, as advice of the finding that covers it.
 _ADVICE: Final = "client-only-field"
-"""The code whose message is kept, as advice of the finding that covers it."""
 
 _Place: TypeAlias = tuple[str, int | None]
 
@@ -141,8 +139,8 @@ class LibraryChange:
 
 # `fails` relies on this order: it takes all up to the one asked for.
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
+# Codes that a summary names before it only counts them.
 _MAX_NAMED: Final = 3
-"""Codes that a summary names before it only counts them."""
 
 
 @dataclass(frozen=True, slots=True)

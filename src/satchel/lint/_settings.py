@@ -64,10 +64,10 @@ def codes_named(name: str) -> tuple[str, ...]:
     raise UnknownCodeError(name, tuple(get_close_matches(name, names)))
 
 
+# Codes of text that is made to deceive.
 NEVER_IGNORED: Final = frozenset(
     {"hidden-text", "envelope-breakout", "client-envelope"}
 )
-"""Codes of text that is made to deceive."""
 
 _MARK: Final = "satchel:"
 _IN_FRONTMATTER: Final = re.compile(

@@ -9,10 +9,10 @@ from urllib.parse import unquote
 from satchel.lint._context import LintContext, listed, once_per_pack
 from satchel.model import SKILL_FILE
 
+# A URL, an address, a drive of Windows; none is ever opened.
 _ELSEWHERE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
-"""A URL, an address, a drive of Windows; none is ever opened."""
+# A path of one machine, which is outside of every pack.
 _OF_A_MACHINE: Final = re.compile(r"file:|[A-Za-z]:[\\/]", re.IGNORECASE)
-"""A path of one machine, which is outside of every pack."""
 _PLACEHOLDER: Final = re.compile(
     r"[{}<>$*|\[\]]|\.\.\.|\u2026|path/to|\byour[-_]|\bxxx|(?:\A|/)(?:url|link)\Z",
     re.IGNORECASE,

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from zipimport import zipimporter
 
 # The import of pathlib takes longer than that of all values in this room.
+# Read through the loader, for the package may be in a zip file.
 _FOLDER: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "codes")  # noqa: PTH118, PTH120
-"""Read through the loader, for the package may be in a zip file."""
 _FENCE: Final = "---\n"
 
 

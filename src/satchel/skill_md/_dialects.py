@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from satchel.model import Json
 from satchel.skill_md._frontmatter import Node, YamlTree
 
+_Within: TypeAlias = "dict[str, Node] | None"
+_Texts: TypeAlias = "tuple[str, ...] | None"
 _TRUE: Final = frozenset(["true", "yes", "on", "1"])
 _FALSE: Final = frozenset(["false", "no", "off", "0"])
 # A tool and its rule in parentheses are one: `Bash(git log, *)`. A parenthesis that
@@ -19,18 +21,14 @@ def mapping(value: Node) -> dict[str, Node]:
     return value if isinstance(value, dict) else {}
 
 
-def boolean(
-    tree: YamlTree, key: str, within: dict[str, Node] | None = None
-) -> bool | None:
+def boolean(tree: YamlTree, key: str, within: _Within = None) -> bool | None:
     """Return a flag, in any case; None where the text is neither."""
     # These words are those of Claude Code's documentation of skills.
     text = (tree.text(key, within) or "").strip().lower()
     return True if text in _TRUE else False if text in _FALSE else None
 
 
-def text_list(
-    tree: YamlTree, key: str, within: dict[str, Node] | None = None
-) -> tuple[str, ...] | None:
+def text_list(tree: YamlTree, key: str, within: _Within = None) -> _Texts:
     """Return the scalars of a list, or of a text with commas; else None."""
     value = (tree.root if within is None else within).get(key)
     if isinstance(value, list):
@@ -43,18 +41,14 @@ def text_list(
     return tuple([text.strip() for text in texts if text and text.strip()])
 
 
-def file_list(
-    tree: YamlTree, key: str, within: dict[str, Node] | None = None
-) -> tuple[str, ...] | None:
+def file_list(tree: YamlTree, key: str, within: _Within = None) -> _Texts:
     value = (tree.root if within is None else within).get(key)
     if isinstance(value, str):
         return tuple([item.strip() for item in decode_items(value) if item.strip()])
     return text_list(tree, key, within)
 
 
-def tool_list(
-    tree: YamlTree, key: str, within: dict[str, Node] | None = None
-) -> tuple[str, ...] | None:
+def tool_list(tree: YamlTree, key: str, within: _Within = None) -> _Texts:
     value = (tree.root if within is None else within).get(key)
     if isinstance(value, list):
         return text_list(tree, key, within)
@@ -83,19 +77,19 @@ def decode_items(text: str) -> tuple[str, ...]:
 
 _LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
 SCHEMA_FIELD: Final = "manifest_schema"
+# Source: agentskills.io/specification, "Frontmatter".
 SPEC_FIELDS: Final = frozenset(
     ["name", "description", "license", "compatibility", "metadata", "allowed-tools"]
 )
-"""Source: agentskills.io/specification, "Frontmatter"."""
 
+# Source: the manifest of the packs that profile `strict` comes from.
 STRICT_FIELDS: Final = frozenset(
     ["name", "description", "version", "author", SCHEMA_FIELD, *_LISTS]
 )
-"""Source: the manifest of the packs that profile ``strict`` comes from."""
 
 _MOVED: Final = (*_LISTS, "version", "author", SCHEMA_FIELD)
+# The prefix of a moved key that `metadata` already uses for something else.
 SET_ASIDE: Final = "satchel:"
-"""The prefix of a moved key that ``metadata`` already uses for something else."""
 _AMBIGUOUS: Final = re.compile(r"[\s,]|\A\[|\A\Z")
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
 

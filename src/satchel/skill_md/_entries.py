@@ -131,8 +131,8 @@ class Rewrite(NamedTuple):
     text: str
 
 
+# Fields that are one text, whatever their lines look like.
 TEXT_FIELDS: Final = frozenset(["name", "description", "when_to_use", "compatibility"])
-"""Fields that are one text, whatever their lines look like."""
 _RESERVED: Final = frozenset("[]{},>|*&!%@`?-#\"'")
 _LEADING_TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
 _BLOCK: Final = re.compile(r"([|>])(?:[-+]?\d?|\d[-+])[ \t]+(?=[^\s#])")

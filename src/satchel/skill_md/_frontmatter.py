@@ -28,8 +28,8 @@ from satchel.skill_md._yaml import (
 
 Value: TypeAlias = "str | int | float | bool | None"
 
+# First characters of the plain scalars that may be something else than a string.
 FIRST_OF_ODD: Final = frozenset(["", *"~nNtTfF+-.0123456789"])
-"""First characters of the plain scalars that may be something else than a string."""
 
 # YAML 1.2: `yes`, `no`, `on` and `off` are text, unlike in YAML 1.1.
 _WORDS: Final[Mapping[str, bool | None]] = {
@@ -42,8 +42,8 @@ _INT: Final = re.compile(r"[-+]?[0-9]+")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 # YAML 1.2 writes octal as `0o17`; `017` is the decimal number 17.
 _BASED: Final = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+# A longer number stays text: Python itself refuses to read one over 4,300 digits.
 _MAX_DIGITS: Final = 4_000
-"""A longer number stays text: Python itself refuses to read one over 4,300 digits."""
 
 
 def resolve(text: str) -> Value:

@@ -10,10 +10,10 @@ from satchel.errors import SkillManifestError, UnknownFieldError
 from satchel.model import Json
 from satchel.skill_md._dialects import decode_items, from_spec, split_tools, to_spec
 
+# How a field is merged; `metadata` is merged key by key. In a list that is appended to,
+# a mapping replaces the one of the same `name`, `id` or `code`; an item that is there
+# already is not added again.
 Strategy: TypeAlias = Literal["override", "append"]
-"""How a field is merged; ``metadata`` is merged key by key. In a list that is appended
-to, a mapping replaces the one of the same ``name``, ``id`` or ``code``; an item that is
-there already is not added again."""
 
 Fields: TypeAlias = Mapping[str, Json]
 
@@ -36,6 +36,7 @@ _OVERRIDE: Final = frozenset(
     | {"user-invokable", "argument-hint", "arguments", "model", "effort", "context"}
     | {"agent", "background", "shell", "homepage", "hooks"}
 )
+# Fields that are lists, and how a text in the place of one is split.
 _APPEND: Final[Mapping[str, Callable[[str], list[str]]]] = MappingProxyType(
     {
         "trigger_keywords": _commas,
@@ -51,17 +52,16 @@ _APPEND: Final[Mapping[str, Callable[[str], list[str]]]] = MappingProxyType(
         "required_environment_variables": _commas,
     }
 )
-"""Fields that are lists, and how a text in the place of one is split."""
 
 
 def _folded(key: str) -> str:
     return key.replace("_", "-")
 
 
+# The one spelling of each field, by its spelling with hyphens.
 _KNOWN: Final[Mapping[str, str]] = MappingProxyType(
     {_folded(key): key for key in (*_OVERRIDE, *_APPEND, _METADATA)}
 )
-"""The one spelling of each field, by its spelling with hyphens."""
 
 
 class Layer(NamedTuple):

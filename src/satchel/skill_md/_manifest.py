@@ -119,14 +119,12 @@ _IN_METADATA: Final = {
 # Where `to_spec` puts a field whose name metadata used already.
 _SET_ASIDE: Final = {f"{SET_ASIDE}{key}": row for key, row in _IN_METADATA.items()}
 
+# Keys that some client reads, Satchel among them; the others stay in `frontmatter`.
+# A key that is nearly one of them is taken for a misspelling.
 KEYS_AT_THE_TOP: Final = _AT_THE_TOP.keys() | _either_spelling(
     *("disallowed-tools", "background", "paths", "platforms", "model", "effort"),
     *("context", "agent", "shell", "required_environment_variables"),
 )
-"""Keys that some client reads, Satchel among them; the others stay in ``frontmatter``.
-
-A key that is nearly one of them is taken for a misspelling.
-"""
 KEYS_IN_METADATA: Final = _IN_METADATA.keys() | {
     *("short-description", "internal", "openclaw", "clawdbot")
 }

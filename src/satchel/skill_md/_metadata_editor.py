@@ -24,8 +24,8 @@ _COMMA: Final = re.compile(r"[ \t]*,")
 _COMMENT_AFTER: Final = re.compile(r"[ \t]#")
 _COMMENT: Final = re.compile(r"[ \t]*#")
 _IDLE: Final = re.compile(r"[ \t]*(?:#.*)?[\r\n]*")
+# Closing braces that are tried, from the last: a flow mapping ends at one of them.
 _MOST_BRACES: Final = 32
-"""Closing braces that are tried, from the last: a flow mapping ends at one of them."""
 
 
 def edit_metadata(

@@ -13,6 +13,7 @@ from satchel.skill_md._frontmatter import Node, YamlTree
 from satchel.skill_md._manifest import KEYS_AT_THE_TOP, KEYS_IN_METADATA
 
 _METADATA: Final = "metadata"
+# Keys of `metadata` that the catalog reads by itself.
 _CATALOG_KEYS: Final = (
     "tools",
     "adk_additional_tools",
@@ -20,14 +21,14 @@ _CATALOG_KEYS: Final = (
     "category",
     "owner",
 )
-"""Keys of ``metadata`` that the catalog reads by itself."""
 TOP_KEYS: Final = frozenset([*KEYS_AT_THE_TOP, *SPEC_FIELDS, *STRICT_FIELDS])
 METADATA_KEYS: Final = frozenset([*KEYS_IN_METADATA, *_CATALOG_KEYS])
 
+# Below this many letters, another word is as near as a typo.
 _SHORT: Final = 6
-"""Below this many letters, another word is as near as a typo."""
+# From this many letters on, two typos are recognised.
 _LONG: Final = 9
-"""From this many letters on, two typos are recognised."""
+# Words of their own that are one or two letters away from a key, folded.
 _OTHER_WORDS: Final = frozenset(
     [
         *("authors", "agents", "models", "versions", "licenses", "contexts"),
@@ -37,11 +38,10 @@ _OTHER_WORDS: Final = frozenset(
         *("stats", "tool", "trigger"),
     ]
 )
-"""Words of their own that are one or two letters away from a key, folded."""
 _WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 _MAX_KEY_CHARS: Final = 64
+# Unknown keys of one mapping that are compared; public packs have at most 14.
 _MOST_KEYS: Final = 100
-"""Unknown keys of one mapping that are compared; public packs have at most 14."""
 
 
 class MisspelledKey(NamedTuple):

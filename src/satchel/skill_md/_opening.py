@@ -18,8 +18,8 @@ _BYTES: Final = (
     re.compile(_CLOSING.encode()),
 )
 
+# For frontmatter that was read within the limits before.
 ANY_DEPTH: Final = Limits(yaml_depth=1_000_000, yaml_nodes=1_000_000)
-"""For frontmatter that was read within the limits before."""
 
 
 class Span(NamedTuple):

@@ -27,8 +27,8 @@ Profile = Literal["strict", "spec", "lenient", "auto", "dialect"]
 _FILES: Final = ("references", "scripts", "assets")
 _LISTS: Final = ("trigger_keywords", *_FILES)
 _ESSENTIAL: Final = frozenset(["name", "description"])
+# The schema of the fields that are known here; a pack of a later one may have more.
 MANIFEST_SCHEMA: Final = 1
-"""The schema of the fields that are known here; a pack of a later one may have more."""
 _ONLY_STRICT: Final = STRICT_FIELDS - SPEC_FIELDS - {"version", "author"}
 
 

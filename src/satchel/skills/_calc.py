@@ -10,14 +10,14 @@ from satchel.errors import ToolError
 from satchel.model import Json
 from satchel.tools import Tool
 
+# Characters of an expression: far more than a person would write on one line.
 MAX_CHARS: Final = 1_000
-"""Characters of an expression: far more than a person would write on one line."""
+# Parentheses, signs and powers inside one another. Each costs at most five calls, so
+# that little more than a quarter of Python's usual 1,000 is ever in use.
 MAX_DEPTH: Final = 50
-"""Parentheses, signs and powers inside one another. Each costs at most five calls, so
-that little more than a quarter of Python's usual 1,000 is ever in use."""
+# Digits of a value on the way to the result, above or below the fraction line. A
+# product of two such numbers takes less than a millisecond.
 MAX_WORKING_DIGITS: Final = 5_000
-"""Digits of a value on the way to the result, above or below the fraction line. A
-product of two such numbers takes less than a millisecond."""
 
 _TOO_LONG: Final = 10**MAX_WORKING_DIGITS
 _MAX_BITS: Final = _TOO_LONG.bit_length()
@@ -149,11 +149,11 @@ def _too_long() -> NoReturn:
     raise ValueError(f"a number on the way has more than {MAX_WORKING_DIGITS:,} digits")
 
 
+# Digits that are written out; a reader has no use for more, so a longer result is given
+# to twelve digits.
 MAX_DIGITS: Final = 100
-"""Digits that are written out; a reader has no use for more, so a longer result is
-given to twelve digits."""
+# A result of fewer digits is given; one of as many or more is an error.
 EXACT_BELOW_DIGITS: Final = 5_000
-"""A result of fewer digits is given; one of as many or more is an error."""
 _ABOUT: Final = Context(prec=12)
 
 

@@ -20,11 +20,11 @@ _DAYS: Final = (
     *("Monday", "Tuesday", "Wednesday", "Thursday"),
     *("Friday", "Saturday", "Sunday"),
 )
+# What lies among the zone data and is no IANA zone: what a machine is set to or was
+# built with, and copies of all zones, of which those in `right` count leap seconds.
 _NO_PLACES: Final = frozenset({"factory", "localtime", "posixrules", "posix", "right"})
-"""What lies among the zone data and is no IANA zone: what a machine is set to or was
-built with, and copies of all zones, of which those in ``right`` count leap seconds."""
+# Characters of what was asked for that a message repeats.
 _SHOWN: Final = 60
-"""Characters of what was asked for that a message repeats."""
 
 
 def find_zone(name: str) -> tzinfo:

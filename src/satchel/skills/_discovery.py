@@ -22,8 +22,8 @@ from satchel.model import Catalog, Loaded, Request
 from satchel.policy import Policy
 from satchel.tools import Run, Toolbox, Turn
 
+# The turn that a call belongs to, for all discovery skills.
 _turn: Final[ContextVar[object]] = ContextVar("satchel_turn", default=None)
-"""The turn that a call belongs to, for all discovery skills."""
 
 
 class SatchelLike(Protocol):

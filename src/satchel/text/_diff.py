@@ -7,10 +7,10 @@ from difflib import Match, SequenceMatcher
 from itertools import accumulate
 from typing import Final
 
+# Pairs of lines that are looked at: a second or two.
 _STEPS: Final = 10_000_000
-"""Pairs of lines that are looked at: a second or two."""
+# Lines of the second text from which on some are passed by (`autojunk`).
 _MANY: Final = 200
-"""Lines of the second text from which on some are passed by (``autojunk``)."""
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 
 

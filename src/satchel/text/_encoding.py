@@ -7,8 +7,8 @@ from typing import Final
 from satchel.model import Finding
 
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+# How much is looked at for control characters; file(1) and git look at as much.
 _SAMPLE_BYTES: Final = 8 * 1024
-"""How much is looked at for control characters; file(1) and git look at as much."""
 
 # No text file has these: controls but tab, line ends, form feed and escape.
 _CONTROLS: Final = bytes({*range(0x20), 0x7F} - {0x09, 0x0A, 0x0C, 0x0D, 0x1B})

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+# Names that are compared letter by letter, at some 50 microseconds each.
 MAX_COMPARED: Final = 200
-"""Names that are compared letter by letter, at some 50 microseconds each."""
 
 
 def nearest(

@@ -35,8 +35,8 @@ _SUSPECT: Final = (
     b"\xf3",
     b"\xf4",
 )
+# First bytes of the sequences among which the hidden ones are.
 LEADS: Final = bytes(pattern[0] for pattern in _SUSPECT)
-"""First bytes of the sequences among which the hidden ones are."""
 
 # Only these and control characters are left when the harmless bytes are deleted.
 _NEEDLESS: Final = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
@@ -197,8 +197,8 @@ def clean_line(text: str) -> str:
 
 # White space to fold begins with the same bytes as what is hidden.
 _VISIBLE_BYTES: Final = bytes({*range(0x20, 0x100)} - {0x7F, *LEADS})
+# Up to here isprintable() is quicker than a detour over bytes.
 _SHORT_CHARS: Final = 100
-"""Up to here isprintable() is quicker than a detour over bytes."""
 
 
 def _is_clean(text: str) -> bool:

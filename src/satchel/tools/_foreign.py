@@ -7,12 +7,12 @@ from satchel.errors import ToolError
 from satchel.model import Json
 from satchel.tools._tool import Tool
 
+# Attributes that hold a JSON Schema, or a pydantic model of the arguments: of the
+# OpenAI Agents SDK, Haystack and Agno, Claude's SDKs, MCP, LangChain and CrewAI.
 _SCHEMAS: Final = (
     *("params_json_schema", "parameters", "input_schema", "inputSchema"),
     *("args_schema", "tool_call_schema"),
 )
-"""Attributes that hold a JSON Schema, or a pydantic model of the arguments: of the
-OpenAI Agents SDK, Haystack and Agno, Claude's SDKs, MCP, LangChain and CrewAI."""
 
 
 def foreign_name(tool: object) -> str:

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from satchel.model import Json
 
 
+# What every provider takes as the name of a tool.
 _NAME: Final = r"[A-Za-z0-9_-]{1,64}"
-"""What every provider takes as the name of a tool."""
 
+# Characters of the message about one mistake.
 _MAX_MESSAGE: Final = 300
-"""Characters of the message about one mistake."""
+# Mistakes in one result: enough to fix a call, and no flood.
 _MAX_MISTAKES: Final = 5
-"""Mistakes in one result: enough to fix a call, and no flood."""
 
 _SCHEMAS_BY_NAME: Final = {"$defs", "properties", "patternProperties"}
 _VALUES: Final = {"const", "default", "enum", "examples"}

@@ -45,9 +45,9 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "null": (type(None),),
 }
 
+# What a handler raises and an agent's loop outlives. Functions that parse a command
+# line exit; a keyboard interrupt and a cancelled task are no failure.
 _FAILURES: Final = (Exception, SystemExit)
-"""What a handler raises and an agent's loop outlives. Functions that parse a
-command line exit; a keyboard interrupt and a cancelled task are no failure."""
 
 
 @dataclass(frozen=True, slots=True)

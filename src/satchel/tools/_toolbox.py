@@ -8,8 +8,8 @@ from satchel.errors import DuplicateToolError, ToolError, error_payload
 from satchel.tools._from_function import tool_from_function
 from satchel.tools._tool import Run, Tool
 
+# Characters of an object that is no tool in the error about it.
 _SHOWN: Final = 120
-"""Characters of an object that is no tool in the error about it."""
 
 
 @dataclass(frozen=True, slots=True)

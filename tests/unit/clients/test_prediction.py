@@ -25,7 +25,7 @@ from satchel.clients import (
     read_measured,
     worst_verdict,
 )
-from satchel.clients._loaders import LoaderData, table_from_json, table_to_json
+from satchel.clients._loaders import LoaderData, table_from_json
 from satchel.clients._prediction import predict_for
 from satchel.clients._properties._all import (
     _DETECTORS,
@@ -35,6 +35,7 @@ from satchel.clients._properties._all import (
     properties_of,
 )
 from tools.loaders.packs import BODY, FIRST, NAME, PACKS, pack
+from tools.loaders.writing import table_to_json
 
 LOADER = Loader("one", "One", "1", "framework", "2026-11-21", "measured", "it")
 GOOD = PACKS[PLAIN][0]

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from satchel.clients import Candidate, PackReader, ShownEntry
-from satchel.clients._prediction import words_for
 from tools.loaders.clients import asking, reading
 from tools.loaders.clients.api import FakeApi, answer
 from tools.loaders.clients.desk import open_desk
@@ -20,6 +19,7 @@ from tools.loaders.judging import NEIGHBOURS, Expected, judge, write_library
 from tools.loaders.known import PAGE
 from tools.loaders.packs import pack
 from tools.loaders.table import render
+from tools.loaders.writing import words_for
 
 CASES = Path(__file__).parents[2] / "cases" / "client-output"
 GOOD = tuple((name, "A good neighbour.") for name in NEIGHBOURS)

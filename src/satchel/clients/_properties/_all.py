@@ -7,8 +7,8 @@ from typing import Final
 from satchel.clients._pack import Candidate, PackProperty, PackReader
 from satchel.clients._properties import descriptions, fields, files, names, yaml
 
+# The key of a pack that has none of the properties.
 PLAIN: Final = "plain"
-"""The key of a pack that has none of the properties."""
 
 _DETECTORS: Final = {
     **files.DETECTORS,
@@ -20,6 +20,7 @@ _DETECTORS: Final = {
 # Read when the first prediction is asked for: the room's door imports this late.
 _TEXTS: Final = resources("satchel.clients").joinpath("properties.toml")
 
+# By what they are about, in the order of the table.
 GROUPS: Final[dict[str, tuple[PackProperty, ...]]] = {
     title: tuple(
         PackProperty(key, texts["about"], texts["fix"], _DETECTORS[key])
@@ -27,10 +28,9 @@ GROUPS: Final[dict[str, tuple[PackProperty, ...]]] = {
     )
     for title, group in tomllib.loads(_TEXTS.read_text("utf-8")).items()
 }
-"""By what they are about, in the order of the table."""
 
+# By key, in the order of the table.
 PROPERTIES: Final = {one.key: one for group in GROUPS.values() for one in group}
-"""By key, in the order of the table."""
 
 
 def properties_of(candidate: Candidate) -> tuple[str, ...]:

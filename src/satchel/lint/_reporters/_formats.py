@@ -10,8 +10,8 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast, get_ar
 from satchel.lint._report import CheckReport, LibraryChange, Likeness
 from satchel.text import ascii_json, decode, is_text, plural, printable
 
+# Lines of one section that are shown before the rest is only counted.
 MAX_LINES: Final = 50
-"""Lines of one section that are shown before the rest is only counted."""
 
 _LIKENESS: Final[dict[Likeness, str]] = {
     "files": "has the same files as",
@@ -30,43 +30,33 @@ class ChangeSection(NamedTuple):
 
 def change_sections(change: LibraryChange) -> Iterator[ChangeSection]:
     """Yield the sections that are not empty; their text comes from the packs."""
-    yield from _section(
-        "hidden text",
-        [
-            (f"{one.path}:{one.line}" if one.line else one.path, one.message)
-            for one in change.hidden
-        ],
-    )
-    yield from _section(
-        "executable",
-        [
-            (file.path, f"{'new' if file.new else 'changed'} ({file.why})")
-            for file in change.executables
-        ],
-    )
-    yield from _section(
-        "duplicate",
-        [
-            (pair.path, f"{_LIKENESS[pair.likeness]} {pair.other}")
-            for pair in change.similar
-        ],
-    )
-    yield from _section(
-        "pack",
-        [
-            *((path, "added") for path in change.added),
-            *((path, "changed") for path in change.changed),
-            *((path, f"moved from {origin}") for origin, path in change.moved),
-            *((path, "removed") for path in change.removed),
-        ],
-    )
-
-
-def _section(noun: str, lines: list[tuple[str, str]]) -> Iterator[ChangeSection]:
-    if lines:
-        title = noun if noun == "hidden text" else plural(len(lines), noun)
-        more = max(0, len(lines) - MAX_LINES)
-        yield ChangeSection(title, tuple(lines[:MAX_LINES]), more)
+    hidden = [
+        (f"{one.path}:{one.line}" if one.line else one.path, one.message)
+        for one in change.hidden
+    ]
+    executables = [
+        (file.path, f"{'new' if file.new else 'changed'} ({file.why})")
+        for file in change.executables
+    ]
+    duplicates = [
+        (pair.path, f"{_LIKENESS[pair.likeness]} {pair.other}")
+        for pair in change.similar
+    ]
+    packs = [
+        *((path, "added") for path in change.added),
+        *((path, "changed") for path in change.changed),
+        *((path, f"moved from {origin}") for origin, path in change.moved),
+        *((path, "removed") for path in change.removed),
+    ]
+    for title, lines in (
+        ("hidden text", hidden),
+        (plural(len(executables), "executable"), executables),
+        (plural(len(duplicates), "duplicate"), duplicates),
+        (plural(len(packs), "pack"), packs),
+    ):
+        if lines:
+            more = max(0, len(lines) - MAX_LINES)
+            yield ChangeSection(title, tuple(lines[:MAX_LINES]), more)
 
 
 _COMMAND: Final = re.compile(r"##(?=[A-Za-z]{0,20}\[)")

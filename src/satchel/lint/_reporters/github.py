@@ -18,9 +18,8 @@ from satchel.text import printable
 _COMMAND: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
+def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
     """Return one command a finding, then the change, if any, and the summary."""
-    del view
     commands = map(_command, report.findings)
     return "\n".join([*commands, *_changes(report), safe_in_log(report.summary)])
 

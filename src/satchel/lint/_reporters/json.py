@@ -14,9 +14,8 @@ _OF_FINDING: Final = (
 )
 
 
-def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
+def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
     """Return one object in ASCII, with escapes, which every locale can print."""
-    del view
     fixes = report.fix_of_finding()
     document: dict[str, object] = {
         "schema_version": SCHEMA_VERSION,

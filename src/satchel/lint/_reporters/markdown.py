@@ -9,8 +9,8 @@ from satchel.lint._reporters._formats import PLAIN_TEXT, TextOptions, change_sec
 from satchel.model import Finding
 from satchel.text import plural, printable
 
+# What GitHub accepts as the body of a comment.
 MAX_CHARS: Final = 65_536
-"""What GitHub accepts as the body of a comment."""
 
 _SIGN: Final = {"error": "❌ error", "warning": "⚠️ warning", "note": "ℹ️ note"}  # noqa: RUF001
 
@@ -18,23 +18,22 @@ _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()~|!]")
 
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
+# Where a hosted page would see a person, an issue or a link.
 _CALLS: Final = re.compile(r"[@#](?=\w)|\bGH(?=-\d)|\bwww(?=\.)", re.IGNORECASE)
-"""Where a hosted page would see a person, an issue or a link."""
 
+# More findings than this are folded.
 _OPEN: Final = 10
-"""More findings than this are folded."""
 _CELL_CHARS: Final = 400
+# For the row that counts what is left out, and the end.
 _ROOM: Final = 256
-"""For the row that counts what is left out, and the end."""
 _HEAD: Final = ("| | where | what | fix |", "|---|---|---|---|")
 
 
-def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
+def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
     """Return the summary, the change, if any, and one row for each finding.
 
     At most `MAX_CHARS` characters; what does not fit is counted.
     """
-    del view
     parts = [f"**satchel check**: {report.summary}"]
     parts += _changes(report)
     if report.findings:

@@ -15,9 +15,8 @@ _SCHEMA: Final = (
 )
 
 
-def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
+def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
     """Return one run; each code that occurs is a rule with its page as help."""
-    del view
     rules = sorted({finding.code for finding in report.findings})
     driver = {"name": "satchel", "rules": [_rule(code) for code in rules]}
     fixes = report.fix_of_finding()

@@ -15,16 +15,16 @@ from satchel.lint._reporters._formats import (
 )
 from satchel.model import Finding, Severity
 
+# Characters of a repaired line that are shown.
 _LONGEST: Final = 200
-"""Characters of a repaired line that are shown."""
 
 _QUOTED: Final = re.compile(r"'([^']+)'")
 _INDENT: Final = "    "
+# A report with more findings counts its most frequent codes, this many:
 _MANY: Final = 20
-"""A report with more findings counts its most frequent codes, this many:"""
 _NAMED: Final = 5
+# Columns of a line that are always shown, also on a narrow terminal.
 _LEAST: Final = 20
-"""Columns of a line that are always shown, also on a narrow terminal."""
 _RED: Final = "31"
 _GREEN: Final = "32"
 _BOLD: Final = "1"

@@ -6,6 +6,8 @@ from typing import Final
 from satchel.lint._context import LintContext, rule
 from satchel.model import Finding
 
+# Field to the clients that honour it; all others ignore it.
+# Source: the documentation of these clients, read from August to November 2026.
 HONOURED_BY: Final[Mapping[str, str]] = {
     "agent": "Claude Code",
     "argument-hint": "Claude Code and VS Code",
@@ -34,10 +36,6 @@ HONOURED_BY: Final[Mapping[str, str]] = {
     "metadata.openclaw": "OpenClaw",
     "metadata.short-description": "Codex",
 }
-"""Field to the clients that honour it; all others ignore it.
-
-Source: the documentation of these clients, read from August to November 2026.
-"""
 
 
 @rule("client-only-field")

@@ -17,11 +17,11 @@ from satchel.lint._context import (
 from satchel.lint._targets import find_target
 from satchel.model import Finding
 
+# The top of a page, lines of a file, a piece of text: these need no anchor.
 _ALWAYS: Final = re.compile(r"top|l\d+(?:-l?\d+)?|:~:.*", re.IGNORECASE)
-"""The top of a page, lines of a file, a piece of text: these need no anchor."""
 
+# Anchors of a file that are compared with a dead one; more would take long.
 _MOST_COMPARED: Final = 200
-"""Anchors of a file that are compared with a dead one; more would take long."""
 
 
 @rule("dead-anchor")

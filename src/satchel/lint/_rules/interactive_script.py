@@ -10,8 +10,8 @@ from satchel.lint._rules.python_syntax import compiled
 from satchel.model import Finding
 
 _READ: Final = re.compile(rb"\bread[ \t]+-[a-zA-Z]*p\b")
+# A comment, or a line that may feed what is read.
 _FED: Final = re.compile(rb"\A[ \t]*#|[|<]")
-"""A comment, or a line that may feed what is read."""
 
 
 @rule("interactive-script")

@@ -23,6 +23,7 @@ _UNWRITTEN: Final = re.compile(
 _IN_BRACKETS: Final = re.compile(
     r"\[[^\[\]]*\]|<[^<>]*>|\{\{[^{}]*\}\}|\$\{[^{}]*\}|[\W_]+"
 )
+# How the description of a template begins.
 _OF_A_TEMPLATE: Final = re.compile(
     r"(?:replace (?:this )?(?:with|text)|add|enter|insert|put|write|provide)\b.{0,30}"
     r"\bdescription (?:of (?:the|this|your) skill|here)\b"
@@ -35,11 +36,10 @@ _OF_A_TEMPLATE: Final = re.compile(
     r"|lorem ipsum dolor\b|skill converted from\b|converted from [\w.-]+\.md\W*\Z",
     re.IGNORECASE,
 )
-"""How the description of a template begins."""
+# A line of Markdown, without its marks, that is only a placeholder.
 _WORD_ALONE: Final = re.compile(
     rf"{_WORD}[.:]?|(?:\*\*|__)?{_WORD}:(?:\*\*|__)?\s.*|\[{_WORD}\b.*\][.:]?"
 )
-"""A line of Markdown, without its marks, that is only a placeholder."""
 _ADD: Final = re.compile(
     r"\[(?:add|enter|insert|provide|put|replace|write)\b[^\]]*"
     r"\b(?:here|content|description|instructions?|steps?)\][.:]?"
@@ -61,13 +61,13 @@ _SENTENCES: Final = (
     "This is a placeholder for detailed reference documentation.",
     "This placeholder represents where asset files would be stored.",
 )
+# What a line with a placeholder contains: only those are looked at closely.
 _MAY: Final = re.compile(
     rf"{_WORD}|(?i:lorem ipsum|\[(?:add|enter|insert|provide|put|replace|write)\b)"
     r"|(?:content|nstructions?|text) (?:here|below)[.:]?$|"
     + "|".join(map(re.escape, _SENTENCES)),
     re.MULTILINE,
 )
-"""What a line with a placeholder contains: only those are looked at closely."""
 _MARKS: Final = re.compile(
     r"\A[ \t]*(?:(?:[-*+>]|\d+[.)]|#{1,6})[ \t]+)*(?:\[[ x]\] )?"
 )

@@ -11,6 +11,7 @@ _HOME: Final = re.compile(
     r"(?<![\w./~\\-])(?:/Users/|/home/|[A-Za-z]:\\{1,2}Users\\{1,2}|[A-Za-z]:/Users/)"
     r"([A-Za-z0-9][\w.-]*)(?=[/\\])"
 )
+# Names that mean any user, or that a system gives.
 _ANYBODY: Final = re.compile(
     r".*(?:user|name|example|your|runner|sandbox|xxx).*"
     r"|a|actions|admin|agent|alice|app|bar|bob|centos|circleci|claude|coder|codespaces?"
@@ -19,7 +20,6 @@ _ANYBODY: Final = re.compile(
     r"|public|root|service|shared|site|some(?:body|one)|suspect|test|travis|ubuntu"
     r"|vagrant|vscode|vsts|webapp|work(?:er|space)|www(?:-data)?|xyz|yo?u"
 )
-"""Names that mean any user, or that a system gives."""
 _MOST_CHARS: Final = 256 * 1024
 
 

@@ -14,17 +14,18 @@ _MENTION: Final = re.compile(
     r"\.[A-Za-z]\w{0,7}(?![\w/*{<\[(-])",
     re.ASCII,
 )
+# What may precede a path: no part of a longer one, but the skill's own folder.
 _BEFORE: Final = re.compile(
     r"(?:(?:\A|[^\w./~\\}$>@-])(?:\./)?|SKILL_DIR\}?/|\{baseDir\}/)\Z", re.ASCII
 )
-"""What may precede a path: no part of a longer one, but the skill's own folder."""
 _BEFORE_CHARS: Final = 12
+# What precedes a path, in its paragraph, that is only an example.
 _FOR_EXAMPLE: Final = re.compile(
     r"\A[^\w\n]*(?:examples?\b|\u793a\u4f8b)[^\w\n]{1,4}"  # a label, in Chinese too
     r"|\b(?:e\.g\.|for (?:example|instance)\b|such as )|\u4f8b\u5982",
     re.IGNORECASE,
 )
-"""What precedes a path, in its paragraph, that is only an example."""
+# What precedes a path, in its clause, that is to be made or may exist.
 _MADE: Final = re.compile(
     r"\b(?:add(?:ing|s)?|check(?:s|ing)? (?:if|whether|for)|creat(?:e|es|ed|ing)"
     r"|existing|export(?:s|ed|ing)?|extract(?:s|ed|ing)?|generat(?:e|es|ed|ing)|if"
@@ -33,47 +34,46 @@ _MADE: Final = re.compile(
     r"|stor(?:e|es|ed|ing)|writ(?:e|es|ten|ing)|do not edit)\b[^.:;\n|]{0,60}\Z",
     re.IGNORECASE,
 )
-"""What precedes a path, in its clause, that is to be made or may exist."""
 _LABEL: Final = re.compile(r"\A[^\w\n]*(?:\w+[ \t]+)?examples?\b", re.IGNORECASE)
 _LABEL_LINES: Final = 3
+# A possessive: the path belongs to something else.
 _OF_ANOTHER: Final = re.compile(r"(?:['\u2019]s|s[`*_]*['\u2019])[\s`*_\"(]*\Z")
-"""A possessive: the path belongs to something else."""
+# What follows a path that is only imagined.
 _SUPPOSED: Final = re.compile(r"[`'\")\]]*[^.\n]{0,60}\b(?:would|could|might)\b")
-"""What follows a path that is only imagined."""
+# What precedes a path that must exist.
 _USED: Final = re.compile(
     r"\b(?:begin with|consult|copy|follow|load|open|read|refer to|see"
     r"|start (?:from|with)|use)\b(?: (?:a|also|and|the|file|script|template))*[\W_]*\Z",
     re.IGNORECASE,
 )
-"""What precedes a path that must exist."""
+# What precedes a path of a program to run.
 _RUN: Final = re.compile(
     r"\b(?:bash|node|pwsh|python3?|sh|source|uv run|run|runs|execute)\s[\W_]*\Z"
     r"|\A[\s$>]*\./\Z",
     re.IGNORECASE,
 )
-"""What precedes a path of a program to run."""
+# What precedes a path, alone, that is the title of what follows.
 _TITLE: Final = re.compile(
     r"\A\s*(?:#+|//|--|<!--)\s*\Z|\A[\s\d.)>*_`-]*\*\*[`_]*(?:\./)?\Z"
 )
-"""What precedes a path, alone, that is the title of what follows."""
 _AFTER_TITLE: Final = re.compile(r"[\s`*_]*(?::[\s*_]*|-->)?(?:\n|\Z)")
 _CLAUSE_CHARS: Final = 100
 _PARAGRAPH_CHARS: Final = 400
+# Where a paragraph or an item of a list begins.
 _BEGINS: Final = re.compile(r"\n[ \t]*(?:\n|[-*+][ \t]|\d+[.)][ \t])")
-"""Where a paragraph or an item of a list begins."""
 _EXAMPLE: Final = re.compile(
     r"(?:\A|[/_-])(?:your|my|example|foo|bar|baz|xxx|name|filename|file|topic|some\w*)"
     r"(?:[._-]|\Z)",
     re.IGNORECASE,
 )
 _MOST_ABOVE: Final = 8
+# A code block in one of these shows the text of another file.
 _SAMPLES: Final = frozenset(
     [
         *("dockerfile", "json", "json5", "jsonc", "markdown", "md", "mdx", "toml"),
         *("xml", "yaml", "yml"),
     ]
 )
-"""A code block in one of these shows the text of another file."""
 
 
 class _Mention(NamedTuple):

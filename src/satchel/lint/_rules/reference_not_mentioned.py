@@ -13,13 +13,13 @@ from satchel.lint._targets import pack_paths
 from satchel.model import SKILL_FILE, Finding, Severity
 
 _NEVER_READ: Final = ("license", "licence", "notice", "copying", "__init__.py")
+# Endings of programs; other files in `scripts` are read by a program.
 _PROGRAMS: Final = frozenset(
     [
         *("awk", "bash", "bat", "cjs", "cmd", "fish", "jl", "js", "lua", "mjs", "mts"),
         *("php", "pl", "ps1", "py", "pyw", "r", "rb", "sh", "ts", "zsh"),
     ]
 )
-"""Endings of programs; other files in ``scripts`` are read by a program."""
 _TEST: Final = re.compile(
     r"(?:\A|/)(?:tests?|__tests__)/|(?:\A|/)(?:test_|conftest\.)[^/]*\Z"
     r"|[_.-](?:test|spec)\.\w+\Z",
@@ -28,8 +28,8 @@ _TEST: Final = re.compile(
 _PATTERN: Final = re.compile(
     r"(?<![\w./{}<>*-])(?=[\w./-]{0,80}[*{<])[\w./{}<>*-]{1,120}(?:\.\w+|\*)"
 )
+# What matches any text in a pattern: `references/module-N-*.md`.
 _OPEN: Final = re.compile(r"\{\w+\}|<\w+>|\*+|\b[NX]\b")
-"""What matches any text in a pattern: ``references/module-N-*.md``."""
 _LEAST_FIXED: Final = 4
 _MOST_PATTERNS: Final = 200
 

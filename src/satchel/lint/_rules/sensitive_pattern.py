@@ -70,8 +70,8 @@ _EXAMPLE: Final = re.compile(
     rb"|\.\.\.|\*\*\*",
     re.IGNORECASE,
 )
+# Different characters of a real secret: twenty random letters have some fourteen.
 _MIN_DIFFERENT: Final = 10
-"""Different characters of a real secret: twenty random letters have some fourteen."""
 
 
 def find_secrets(data: bytes) -> Iterator[tuple[int, str]]:

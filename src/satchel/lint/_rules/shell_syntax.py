@@ -13,8 +13,8 @@ from satchel.lint._programs import (
 )
 from satchel.model import Finding
 
+# Scripts without an answer, after which no shell is asked any more.
 _MOST_UNCHECKED: Final = 2
-"""Scripts without an answer, after which no shell is asked any more."""
 
 
 @rule("program-not-checked", "shell-syntax")

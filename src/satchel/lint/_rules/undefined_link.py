@@ -9,8 +9,8 @@ from satchel.lint._markdown import UndefinedLink
 from satchel.model import Finding
 
 _WORDS: Final = re.compile(r"[A-Za-z][\w .:/&'-]*")
+# `[a-z][a-z0-9]` is a pattern.
 _RANGE: Final = re.compile(r"\w-\w")
-"""``[a-z][a-z0-9]`` is a pattern."""
 _ADJACENT: Final = re.compile(r"[\w\])}*+?{(\[^$\\|=<]")
 
 

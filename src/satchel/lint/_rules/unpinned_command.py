@@ -15,19 +15,19 @@ _RUN: Final = re.compile(
     r"(?P<package>(?:github:)?@?[A-Za-z][\w.-]*(?:/[A-Za-z][\w.-]*)?(?<![.-]))(?P<version>[@=#]+[\w.^~-]+)?"
     r"(?![\w/<{$*:])"
 )
+# What precedes it, in its line, where nothing is run; comments too.
 _NOT_RUN: Final = re.compile(
     r"^\s*(?:#|//)|\b(?:avoid|don't|e\.g|for example|instead of|never|not|no"
     r"|prohibit\w*|such as|without)\b",
     re.IGNORECASE,
 )
-"""What precedes it, in its line, where nothing is run; comments too."""
+# Words that follow the name of a program in a sentence about it.
 _PROSE: Final = frozenset(
     [
         *("and", "command", "commands", "for", "in", "is", "or", "package"),
         *("packages", "script", "scripts", "the", "to", "with"),
     ]
 )
-"""Words that follow the name of a program in a sentence about it."""
 _BEFORE: Final = len("pnpm dl")
 _MAX_CHARS: Final = 200
 _UNLESS: Final = ", where the project has none installed"
