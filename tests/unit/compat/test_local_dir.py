@@ -28,21 +28,14 @@ def test_one_level_and_no_more(tmp_path: Path) -> None:
     assert told(source) == []
 
 
-@pytest.mark.row("R19", "D34")
-def test_a_missing_folder_has_no_skills(tmp_path: Path) -> None:
-    source = LocalDirSkillSource(tmp_path / "none")
-
-    assert source.iter_skills() == []
-    assert list(source.scan()) == []
-
-
-@pytest.mark.row("C39")
-def test_names() -> None:
+@pytest.mark.row("C39", "R19", "D34")
+def test_names_of_a_folder_that_may_be_missing() -> None:
     default = LocalDirSkillSource("templates/skills")
     named = LocalDirSkillSource("x", source_name="plugin:my-data-pack")
 
     assert default.name == default.label == "local:templates/skills"
     assert named.name == named.label == "plugin:my-data-pack"
+    assert not [*default.iter_skills(), *default.scan()]
 
 
 @pytest.mark.row("C37")
@@ -62,12 +55,18 @@ def test_readers_and_lists(tmp_path: Path) -> None:
 
 
 @pytest.mark.row("A09")
-@pytest.mark.parametrize("file", ["../SKILL.md", "/etc/passwd", "..\\x", ""])
-def test_readers_stay_inside(tmp_path: Path, file: str) -> None:
+def test_readers_stay_inside_and_say_what_is_missing(tmp_path: Path) -> None:
     source = LocalDirSkillSource(pack(tmp_path, "qa").parent)
 
-    with pytest.raises(ReferenceEscapesError):
-        source.read_reference("qa", file)
+    for file in ("../SKILL.md", "/etc/passwd", "..\\x", ""):
+        with pytest.raises(ReferenceEscapesError):
+            source.read_reference("qa", file)
+    with pytest.raises(ReferenceNotFoundError):
+        source.read_script("qa", "none.sh")
+    with pytest.raises(SkillNotFoundError):
+        source.read_script("nobody", "none.sh")
+    with pytest.raises(SkillNotFoundError):
+        source.list_references("nobody")
 
 
 @pytest.mark.row("A08", "G08", "C11")
@@ -93,19 +92,8 @@ def test_a_reader_gives_what_the_manifest_lists_and_no_neighbour(
     assert source.manifest_for("none") is None
 
 
-def test_what_is_missing(tmp_path: Path) -> None:
-    source = LocalDirSkillSource(pack(tmp_path, "qa").parent)
-
-    with pytest.raises(ReferenceNotFoundError):
-        source.read_script("qa", "none.sh")
-    with pytest.raises(SkillNotFoundError):
-        source.read_script("nobody", "none.sh")
-    with pytest.raises(SkillNotFoundError):
-        source.list_references("nobody")
-
-
-@pytest.mark.row("C37")
-def test_whole_skills(tmp_path: Path) -> None:
+@pytest.mark.row("C37", "C17", "C18")
+def test_whole_skills_and_a_pack_that_is_wrong(tmp_path: Path) -> None:
     folder = pack(tmp_path, "qa")
     text = "---\nname: qa\ndescription: Tests software with care.\n---\n\n# QA\n"
     (folder / "SKILL.md").write_text(text)
@@ -114,12 +102,7 @@ def test_whole_skills(tmp_path: Path) -> None:
     assert skill.manifest.name == "qa"
     assert skill.body == "# QA"
     assert skill.origin == f"{tmp_path}/qa/SKILL.md"
-
-
-@pytest.mark.row("C17", "C18")
-def test_a_pack_that_is_wrong_names_its_path(tmp_path: Path) -> None:
-    (pack(tmp_path, "qa") / "SKILL.md").write_text("no frontmatter")
-
+    (folder / "SKILL.md").write_text("no frontmatter")
     with pytest.raises(SkillManifestError) as caught:
         LocalDirSkillSource(tmp_path).iter_skills()
     assert caught.value.path == f"{tmp_path}/qa/SKILL.md"

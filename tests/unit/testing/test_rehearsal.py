@@ -6,6 +6,7 @@ import pytest
 
 from satchel import Policy, Run, Satchel, Skill, ask
 from satchel.errors import SkillNotFoundError
+from satchel.model import Json
 from satchel.testing import (
     assert_clean,
     assert_found,
@@ -23,17 +24,13 @@ def pay(order: str, run: Run) -> str:
     return f"paid {order} back for {run.who.get('user', 'nobody')}"
 
 
-PAY = Tool(
-    "pay",
-    "Pay back.",
-    {
-        "type": "object",
-        "properties": {"order": {"type": "string"}},
-        "required": ["order"],
-    },
-    pay,
-    "run",
-)
+ORDER: Json = {"order": {"type": "string"}}
+SCHEMA: dict[str, Json] = {
+    "type": "object",
+    "properties": ORDER,
+    "required": ["order"],
+}
+PAY = Tool("pay", "Pay back.", SCHEMA, pay, "run")
 REFUNDS = Skill(
     "refunds",
     description="Use when a customer wants money back.",
@@ -80,12 +77,6 @@ def test_calls_side_by_side_and_turns_of_the_user() -> None:
     assert played.tokens.results > played.tokens.prompts / 10 > 0
 
 
-def test_without_a_script_the_agent_says_one_thing() -> None:
-    played = rehearse(REFUNDS)
-
-    assert (played.text, played.results, played.stopped) == ("Done.", (), "answered")
-
-
 @pytest.mark.row("N9", "E25")
 @pytest.mark.parametrize(("answer", "told"), [(True, "paid"), (False, "declined")])
 def test_a_person_who_is_asked_answers(*, answer: bool, told: str) -> None:
@@ -101,7 +92,10 @@ def test_a_person_who_is_asked_answers(*, answer: bool, told: str) -> None:
     assert told in played.results[1]
 
 
-def test_what_cannot_be_opened_raises() -> None:
+def test_without_a_script_the_agent_says_one_thing() -> None:
+    played = rehearse(REFUNDS)
+
+    assert (played.text, played.results, played.stopped) == ("Done.", (), "answered")
     with pytest.raises(SkillNotFoundError):
         rehearse(REFUNDS, always=["nope"])
 

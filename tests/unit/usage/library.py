@@ -1,6 +1,7 @@
 """Events to keep, stores to keep them in, and days to keep them on."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -86,15 +87,7 @@ def sync(
 
 def writer(name: str = "w1", **more: Any) -> Writer:  # noqa: ANN401
     """Return a writer of this test."""
-    values: dict[str, Any] = {
-        "process": "p1",
-        "host": "h1",
-        "pid": 4_000_001,
-        "bound": 10_000,
-        "started": NOON,
-        **more,
-    }
-    return Writer(name, **values)
+    return replace(Writer(name, "p1", "h1", 4_000_001, 10_000, NOON), **more)
 
 
 def store(kind: str, folder: Path) -> EventStore:

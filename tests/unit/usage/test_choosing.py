@@ -33,26 +33,16 @@ def test_a_url_names_a_place(url: str, kind: str, path: str) -> None:
     assert parse_location(url) == (kind, path)
 
 
-def test_a_relative_path_is_below_the_working_folder(
+def test_sqlite_alone_is_in_the_state_folder_and_a_relative_path_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    home = os.environ["HOME"]
     monkeypatch.chdir(tmp_path)
 
     assert parse_location("jsonl:usage.jsonl").path == str(tmp_path / "usage.jsonl")
-
-
-def test_a_drive_is_no_folder() -> None:
-    assert parse_location("sqlite:///C:/usage.db").path.endswith("C:/usage.db")
-
-
-def test_sqlite_alone_is_the_users_state_folder() -> None:
-    home = os.environ["HOME"]
-
-    assert (
-        parse_location("sqlite:").path
-        == parse_location("sqlite://").path
-        == state_file()
-    )
+    assert parse_location("sqlite:///C:/usage.db").path == f"{tmp_path}/C:/usage.db"
+    for url in ("sqlite:", "sqlite://"):
+        assert parse_location(url).path == state_file()
     assert state_file().startswith(home)
     assert not os.path.exists(home)  # noqa: PTH110
 
@@ -77,17 +67,9 @@ def test_the_default_is_of_who_asks(environ: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        "on",
-        "1",
-        "/var/usage.db",
-        "postgres://host/usage",
-        "sqlite://host/usage.db",
-        "sqlite:///",
-        "jsonl:",
-        "jsonl://",
-        "chain:///",
+        *("on", "1", "/var/usage.db", "postgres://host/usage", "SQLITE:"),
+        *("sqlite://host/usage.db", "sqlite:///", "jsonl:", "jsonl://", "chain:///"),
         "log:///var/log/x",
-        "SQLITE:",
     ],
 )
 def test_anything_else_is_refused_with_what_to_write(message: str) -> None:
@@ -108,9 +90,8 @@ def test_the_library_refuses_it_where_it_is_opened() -> None:
 def test_the_library_closes_what_it_opened(tmp_path: Path) -> None:
     file = tmp_path / "usage.jsonl"
     made = Skill("a", instructions="x", description="d")
-    with Satchel(
-        made, options=Options(environ={"SATCHEL_USAGE": f"jsonl://{file}"})
-    ) as skills:
+    options = Options(environ={"SATCHEL_USAGE": f"jsonl://{file}"})
+    with Satchel(made, options=options) as skills:
         skills.load("a")
 
     lines = file.read_text().splitlines()

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,6 +16,13 @@ pytest.importorskip("prometheus_client")
 from satchel.usage import MetricsSink
 
 
+@pytest.fixture
+def sink() -> Iterator[MetricsSink]:
+    made = MetricsSink()
+    yield made
+    made.close()
+
+
 def lines(sink: MetricsSink) -> list[str]:
     text, kind = sink.render()
     assert kind.startswith("text/plain")
@@ -22,8 +30,7 @@ def lines(sink: MetricsSink) -> list[str]:
 
 
 @pytest.mark.row("C48", "C49", "G14", "X03", "F45")
-def test_the_names_and_labels_are_exactly_these() -> None:
-    sink = MetricsSink()
+def test_the_names_and_labels_are_exactly_these(sink: MetricsSink) -> None:
     for event in (
         load("a", duration_s=0.0002),
         load("a", duration_s=0.02, reference="references/r.md"),
@@ -33,7 +40,6 @@ def test_the_names_and_labels_are_exactly_these() -> None:
     ):
         sink.record(event)
     shown = lines(sink)
-    sink.close()
 
     assert [line for line in shown if not line.startswith("skill_load_duration")] == [
         'skill_load_total{name="a",source="team"} 2.0',
@@ -58,82 +64,55 @@ def test_the_names_and_labels_are_exactly_these() -> None:
 
 
 @pytest.mark.row("F45")
-def test_a_skill_that_was_loaded_has_eight_lines_and_no_other_has_any() -> None:
-    sink = MetricsSink()
+def test_a_skill_that_was_loaded_has_eight_lines_and_no_other_has_any(
+    sink: MetricsSink,
+) -> None:
+    """Two registries do not meet."""
     sink.synced(sync(NOON, *(f"s{number}" for number in range(1000))))
     sink.record(load("s1"))
     shown = [line for line in lines(sink) if "name=" in line]
-    sink.close()
 
     assert len(shown) == 8
     assert all('name="s1"' in line for line in shown)
+    assert lines(MetricsSink()) == []
 
 
 @pytest.mark.row("F40", "T10")
-def test_a_copy_is_counted_apart() -> None:
-    sink = MetricsSink()
+def test_a_copy_is_counted_apart(sink: MetricsSink) -> None:
     sink.skill_synced(copied("a"))
     sink.skill_synced(copied("b"))
     sink.skill_synced(copied("c", code="skill-not-found"))
-    shown = lines(sink)
-    sink.close()
 
-    assert shown == ['skill_sync_total{source="team"} 2.0']
+    assert lines(sink) == ['skill_sync_total{source="team"} 2.0']
 
 
 @pytest.mark.row("X03")
-def test_an_unknown_name_is_never_a_label() -> None:
-    sink = MetricsSink()
-    sinks = Sinks([sink])
+def test_an_unknown_name_is_never_a_label(sink: MetricsSink) -> None:
     for number in range(100):
-        sinks.emit(UsageEvent, (miss, f"made-up-{number}"))
-    shown = lines(sink)
-    sinks.close()
+        Sinks([sink]).emit(UsageEvent, (miss, f"made-up-{number}"))
 
-    assert shown == ['skill_load_errors_total{reason="skill-not-found"} 100.0']
+    assert lines(sink) == ['skill_load_errors_total{reason="skill-not-found"} 100.0']
 
 
-def test_the_size_of_the_catalog() -> None:
-    sink = MetricsSink()
+def test_the_size_of_the_catalog(sink: MetricsSink) -> None:
     sink.measure_catalog(lambda: 435)
     sink.synced(sync(NOON, "a", "b"))
-    shown = lines(sink)
-    sink.retire()
 
-    assert shown == ["skill_catalog_skills 2.0", "skill_catalog_tokens 435.0"]
+    assert lines(sink) == ["skill_catalog_skills 2.0", "skill_catalog_tokens 435.0"]
 
 
-def test_sources_by_other_names() -> None:
-    """A label may be a path of this machine, which is nobody's business outside."""
-    sink = MetricsSink()
+def test_sources_by_other_names(sink: MetricsSink) -> None:
+    """A label may be a path of this machine; the name of a folder may be any bytes."""
+    sink.record(load("a", source="skills\udcff"))
+    sink.flush()
     names = {"/home/ana/skills": "skills", "/home/ana/other": "other"}
     sink.name_sources(lambda label: names.pop(label, ""))
     sink.record(load("a", source="/home/ana/skills"))
     sink.record(load("a", source="/home/ana/other"))
     shown = lines(sink)
-    sink.close()
 
-    assert 'skill_load_total{name="a",source="skills"} 1.0' in shown
-    assert 'skill_load_total{name="a",source="other"} 1.0' in shown
-
-
-def test_a_source_with_a_name_that_is_no_text_can_be_read() -> None:
-    """The name of a folder may be any bytes."""
-    sink = MetricsSink()
-    sink.record(load("a", source="skills\udcff"))
-    shown = lines(sink)
-    sink.close()
-
-    assert 'skill_load_total{name="a",source="skills<U+DCFF>"} 1.0' in shown
-
-
-def test_two_registries_do_not_meet() -> None:
-    first, second = MetricsSink(), MetricsSink()
-    first.record(load("a"))
-
-    assert lines(second) == []
-    assert len(lines(first)) > 1
-    first.close()
+    for name in ("skills<U+DCFF>", "skills", "other"):
+        assert f'skill_load_total{{name="a",source="{name}"}} 1.0' in shown
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ def exporter() -> InMemorySpanExporter:
 
 @pytest.fixture
 def provider(exporter: InMemorySpanExporter) -> TracerProvider:
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    return provider
+    made = TracerProvider()
+    made.add_span_processor(SimpleSpanProcessor(exporter))
+    return made
 
 
 def test_a_span_says_what_was_loaded_and_when(
@@ -34,11 +34,9 @@ def test_a_span_says_what_was_loaded_and_when(
     sink.record(load("a", duration_s=0.5, release="r1", agent="desk"))
 
     (span,) = exporter.get_finished_spans()
+    end = int(NOON * 1e9)
     assert span.name == "load_skill"
-    assert (span.start_time, span.end_time) == (
-        int(NOON * 1e9) - 500_000_000,
-        int(NOON * 1e9),
-    )
+    assert (span.start_time, span.end_time) == (end - 500_000_000, end)
     assert dict(span.attributes or {}) == {
         "gen_ai.skill.name": "a",
         "gen_ai.skill.source": "team",
