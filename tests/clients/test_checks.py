@@ -33,12 +33,8 @@ def test_the_library_is_without_a_finding_and_begins_with_nested_folders(
     assert skills.findings == ()
     assert tuple(entry.id for entry in skills.catalog) == (*LISTED, "g-odd-fields")
     assert "references/deep/more.md" in skills.catalog.entries[0].resources
-
-
-def test_the_suite_finds_the_prompts_that_it_knows(tmp_path: Path) -> None:
-    skills = Satchel(write(PROMPTS, tmp_path))
-
-    assert [entry.id for entry in skills.catalog] == names(PROMPTS)
+    prompts = Satchel(write(PROMPTS, tmp_path / "prompts"))
+    assert [entry.id for entry in prompts.catalog] == names(PROMPTS)
 
 
 def test_no_scenario_both_applies_and_is_left_out() -> None:
@@ -51,11 +47,8 @@ def test_files_are_compared_both_ways(tmp_path: Path) -> None:
     write({"a/SKILL.md": b"1", "a/more.md": b"2", "a/extra.md": b"3"}, tmp_path)
     wanted = {"a/SKILL.md": b"1", "a/more.md": b"other", "a/gone.md": b"4"}
 
-    assert list(differences(wanted, tmp_path)) == [
-        "a/extra.md",
-        "a/gone.md",
-        "a/more.md",
-    ]
+    found = list(differences(wanted, tmp_path))
+    assert found == ["a/extra.md", "a/gone.md", "a/more.md"]
 
 
 def test_equal_names_of_a_corpus_get_a_prefix(tmp_path: Path) -> None:
@@ -66,7 +59,7 @@ def test_equal_names_of_a_corpus_get_a_prefix(tmp_path: Path) -> None:
         {"id": "none", "dir": "x", "text": "no frontmatter"},
     ]
     lines = tmp_path / "packs.jsonl"
-    lines.write_text("".join(f"{json.dumps(each)}\n" for each in packs), "utf-8")
+    lines.write_text("".join(f"{json.dumps(pack)}\n" for pack in packs), "utf-8")
 
     library = unpack(lines, tmp_path / "skills")
 
@@ -78,13 +71,11 @@ def test_equal_names_of_a_corpus_get_a_prefix(tmp_path: Path) -> None:
 
 
 def test_a_server_is_waited_for_and_stopped(tmp_path: Path) -> None:
-    said: list[str] = []
-    with serving([sys.executable, "-c", SERVER], tmp_path, {}, said) as address:
+    """One that ends is reported with its output."""
+    output: list[str] = []
+    with serving([sys.executable, "-c", SERVER], tmp_path, {}, output) as address:
         assert address == "http://127.0.0.1:4711"
-    assert said == ["listening at http://127.0.0.1:4711/mcp\n"]
-
-
-def test_a_server_that_ends_is_told_with_what_it_said(tmp_path: Path) -> None:
+    assert output == ["listening at http://127.0.0.1:4711/mcp\n"]
     command = [sys.executable, "-c", "print('the port is taken')"]
 
     with (
@@ -95,12 +86,7 @@ def test_a_server_that_ends_is_told_with_what_it_said(tmp_path: Path) -> None:
 
 
 def test_a_command_that_hangs_is_stopped(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-c",
-        "import time; time.sleep(60)",
-    ]
-
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
     done = Bench(tmp_path).run(command, timeout_s=0.5)
 
     assert done.status == -9

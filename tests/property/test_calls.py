@@ -13,7 +13,7 @@ from satchel.model import Question, Reply, SeenMessage
 from satchel.policy import Policy, ask, deny
 from satchel.runtime import Session, question_text
 from satchel.tools import Tool, result_text
-from tests.fakes import FakeSource, pack
+from tests.fakes import FakeSource, in_threads, pack
 
 pytestmark = [pytest.mark.property, pytest.mark.row("T08", "F20", "F26", "F29")]
 
@@ -183,12 +183,8 @@ def test_any_call_is_answered_short_and_approved(
         trust_state=False,
         approve=None if said is None else till.approver(said),
     )
-    session.see(
-        [
-            SeenMessage("user", "hi"),
-            SeenMessage("tool", "<skill_context", "load_skill", {}),
-        ]
-    )
+    loaded = SeenMessage("tool", "<skill_context", "load_skill", {})
+    session.see([SeenMessage("user", "hi"), loaded])
     for name, given_arguments, approved, call_id in calls:
         session.decide(name, given_arguments)
         question = session.question(name, given_arguments)
@@ -232,11 +228,7 @@ def test_payments_at_once_never_exceed_yeses(
             begin.wait(60)
             session.call("pay", {"n": number})
 
-        threads = [threading.Thread(target=work, args=(n,)) for n in wanted]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(work, wanted)
     else:
 
         async def main() -> None:
@@ -258,23 +250,15 @@ def test_a_yes_that_is_replayed_pays_once(ids: list[str], *, shared: bool) -> No
     first = open_session(till)
     state: Any = None
 
+    def pay(call_id: str, session: Session = first) -> None:
+        session.call("pay", {"n": 1}, approved=True, call_id=call_id)
+
     if shared:
-        threads = [
-            threading.Thread(
-                target=first.call,
-                args=("pay", {"n": 1}),
-                kwargs={"approved": True, "call_id": each},
-            )
-            for each in ids
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(pay, ids)
     else:
-        for each in ids:
+        for call_id in ids:
             session = open_session(till, resume=state)
-            session.call("pay", {"n": 1}, approved=True, call_id=each)
+            pay(call_id, session)
             state = session.dump()
 
     assert till.paid == len(set(ids))

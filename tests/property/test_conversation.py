@@ -52,7 +52,7 @@ class Conversation(RuleBasedStateMachine):
         return session
 
     def _tools(self) -> list[str]:
-        return [each.name for each in self.session.tools()]
+        return [tool.name for tool in self.session.tools()]
 
     @rule(name=st.sampled_from([*NAMES, "nope"]))
     def load(self, name: str) -> None:
@@ -100,7 +100,7 @@ class Conversation(RuleBasedStateMachine):
         tools = self._tools()
 
         assert tools[: len(self.tools)] == self.tools
-        assert tools == OWN + [f"t-{each.id}" for each in self.session.activations]
+        assert tools == OWN + [f"t-{active.id}" for active in self.session.activations]
         self.tools = tools
 
     @invariant()
@@ -109,8 +109,8 @@ class Conversation(RuleBasedStateMachine):
             message.text for message in self.messages
         )
 
-        for each in self.session.activations:
-            assert f'<skill_context id="{each.id}">' in told or each.id in told
+        for active in self.session.activations:
+            assert f'<skill_context id="{active.id}">' in told or active.id in told
 
 
 TestConversation = pytest.mark.property(Conversation.TestCase)

@@ -40,8 +40,8 @@ def test_fixing_twice_is_fixing_once(text: str, folder: str, profile: str) -> No
     def run(given: bytes) -> bytes:
         found = [
             finding
-            for each in ("lenient", profile)
-            for finding in parse(given, profile=each, directory=folder).findings  # type: ignore[arg-type]
+            for strictness in ("lenient", profile)
+            for finding in parse(given, profile=strictness, directory=folder).findings  # type: ignore[arg-type]
         ]
         done = fix_skill(given, tuple(found), profile=profile, **options)  # type: ignore[arg-type]
         return done.after if done else given

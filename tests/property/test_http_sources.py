@@ -71,8 +71,8 @@ def test_indexes(skills: list[object], schema: object) -> None:
     assert len({entry.name for entry in index.entries}) == len(index.entries)
     problems = sum(finding.severity != "note" for finding in index.findings)
     assert not index.is_known or len(index.entries) + problems >= len(skills)
-    assert all(str(each).isprintable() for each in index.findings)
-    assert all(each.digest or each.type == "files" for each in index.entries)
+    assert all(str(finding).isprintable() for finding in index.findings)
+    assert all(entry.digest or entry.type == "files" for entry in index.entries)
 
 
 @given(data=st.one_of(st.binary(), st.text().map(str.encode)))

@@ -80,12 +80,8 @@ def test_every_finding_has_a_line_of_its_file(
 @given(TEXTS, st.integers(1, 99))
 def test_lines_count_from_the_first(text: str, first: int) -> None:
     read = read_markdown(text, first)
-    every = [
-        *(each.line for each in read.headings),
-        *(each.line for each in read.links),
-        *(each.line for each in read.blocks),
-        *(each.line for each in read.undefined),
-    ]
+    parts = (*read.headings, *read.links, *read.blocks, *read.undefined)
+    every = [part.line for part in parts]
 
     assert all(first <= line <= first + text.count("\n") for line in every)
     assert read.anchors == read_markdown(text).anchors

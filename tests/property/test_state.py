@@ -58,13 +58,6 @@ def newest(state: SavedState) -> object:
     return state.snapshot, state.announced, state.not_found, state.not_found_by_id
 
 
-@given(states(), states())
-def test_merging_is_commutative_but_for_order(
-    one: SavedState, other: SavedState
-) -> None:
-    assert content(one.merged(other)) == content(other.merged(one))
-
-
 @example(
     SavedState((Activation("a"), Activation("b"))),
     SavedState((Activation("a"),), {"b": 0.0}),
@@ -80,37 +73,27 @@ def test_merging_is_associative_but_for_order(
     assert newest(left) == newest(right)
 
 
-@given(states())
-def test_a_state_merged_with_itself_is_itself(state: SavedState) -> None:
-    assert state.merged(state) == state
-    assert SavedState().merged(state) == state
-
-
 @given(states(), states())
-def test_what_was_used_on_one_side_stays_used(
+def test_merging_is_commutative_but_for_order_and_loses_nothing(
     one: SavedState, other: SavedState
 ) -> None:
+    """A skill is never active and put away."""
     merged = one.merged(other)
 
+    assert content(merged) == content(other.merged(one))
     assert merged.used == one.used | other.used
     assert merged.seals == one.seals | other.seals
-
-
-@given(states(), states())
-def test_a_skill_is_never_active_and_put_away(
-    one: SavedState, other: SavedState
-) -> None:
-    merged = one.merged(other)
-
-    active = [each.id for each in merged.active]
+    active = [activation.id for activation in merged.active]
     assert len(active) == len(set(active))
     assert not set(active) & set(merged.unloaded)
+    sides = {activation.id for state in (one, other) for activation in state.active}
     known = {*active, *merged.unloaded}
-    sides = {each.id for s in (one, other) for each in s.active}
     assert known == sides | {*one.unloaded, *other.unloaded}
 
 
 @given(states())
-def test_a_state_reads_back(state: SavedState) -> None:
+def test_a_state_reads_back_and_merged_with_itself_is_itself(state: SavedState) -> None:
+    assert state.merged(state) == state
+    assert SavedState().merged(state) == state
     assert parse_state(dump_state(state)) == state
     assert parse_state(json.dumps(dump_state(state))) == state

@@ -17,7 +17,7 @@ from satchel.compat import (
 from satchel.compat._role_library import GRANULARITY_NS, RolePacks
 from satchel.errors import SourceUnavailableError
 from satchel.model import Found
-from tests.fakes import FakeSource, pack
+from tests.fakes import FakeSource, in_threads, pack
 from tests.unit.compat.templates import INDEX, edit, write_role
 
 
@@ -100,15 +100,11 @@ def test_many_threads_parse_once_and_see_the_same(templates: Path) -> None:
     together = threading.Barrier(8)
     seen: list[str] = []
 
-    def spawn() -> None:
+    def spawn(_: int) -> None:
         together.wait()
         seen.extend(str(resolver.resolve("backend")) for _ in range(5))
 
-    threads = [threading.Thread(target=spawn) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(spawn, range(8))
 
     assert seen == [INDEX] * 40
     assert resolver.parses == 2

@@ -3,7 +3,6 @@
 import sys
 import zipfile
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
@@ -26,6 +25,7 @@ from satchel.errors import (
 )
 from satchel.load import TurnCache
 from satchel.model import Limits
+from tests.fakes import in_threads
 from tests.unit.sources.house import AZURE, RUNNER, House, build
 from tests.unit.sources.trees import keys, told
 
@@ -180,11 +180,7 @@ def test_many_threads_register_at_once() -> None:
         for number in range(25):
             registry.register(SkillDescriptor(f"s-{part}-{number}", "Use at once."))
 
-    threads = [Thread(target=fill, args=(part,)) for part in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(fill, range(4))
 
     assert len(registry.all_descriptors()) == 100
 

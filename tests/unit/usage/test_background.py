@@ -16,6 +16,7 @@ from satchel.usage._background import Background
 from satchel.usage._process import close_all_writers
 from satchel.usage._sinks import Event
 from satchel.usage._store import InvalidRowError, Row, Writer
+from tests.fakes import in_threads
 from tests.unit.usage.library import load, sync
 
 WAIT_S = 20.0
@@ -304,11 +305,7 @@ def test_many_threads_lose_nothing(store: MemoryStore) -> None:
         for event in range(200):
             sink.record(load(f"{number}-{event}"))
 
-    threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(WAIT_S)
+    in_threads(write, range(8))
     sink.close()
 
     assert len(set(names(store))) == len(store.rows) == 1600
