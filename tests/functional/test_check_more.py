@@ -20,8 +20,9 @@ def put(place: str, name: str = "", more: str = "", about: str = ABOUT) -> None:
 
 
 def duplicates() -> list[str]:
-    findings = check(["."]).findings
-    return [f.path for f in findings if f.code == "duplicate-skill"]
+    findings = [f for f in check(["."]).findings if f.code == "duplicate-skill"]
+    assert {finding.fix for finding in findings} <= {"rename all but one"}
+    return [finding.path for finding in findings]
 
 
 def known(*paths: str) -> None:

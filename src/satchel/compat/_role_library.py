@@ -14,7 +14,6 @@ from satchel.errors import (
     DuplicateSkillError,
     SkillError,
     SourceUnavailableError,
-    rename_advice,
 )
 from satchel.model import (
     SKILL_FILE,
@@ -226,7 +225,7 @@ class RoleLibrary:
         error = duplicate_with_switch(conflict, {self.source})
         if any(owner.source != self.source for owner in conflict.owners):
             return error
-        fix = f"{rename_advice()}, and its folder with it"
+        fix = "rename one of the two, and its folder with it"
         return DuplicateSkillError(
             error.skill_name, error.first_origin, error.second_origin, fix
         )

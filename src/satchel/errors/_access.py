@@ -18,8 +18,8 @@ def echo(sent: object) -> str:
 
 
 def rename_advice(*alternatives: str) -> str:
-    """Return what to do about two things of one name: rename one, or an alternative."""
-    return ", or ".join(("rename one of the two", *alternatives))
+    """Return what to do about things of one name: rename them, or an alternative."""
+    return ", or ".join(("rename all but one", *alternatives))
 
 
 # Plain classes, not frozen dataclasses: a traceback and notes are set on them later.

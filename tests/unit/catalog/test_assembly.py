@@ -142,7 +142,7 @@ def test_the_error_gives_each_way_out_for_code_command_line_and_settings(
 
     bare = prefix.strip('"')
     for line in (
-        "rename one",
+        "rename all but one",
         f"prefix={prefix}",
         f"--prefix '{bare}'",
         f"prefix = {prefix}",
