@@ -20,7 +20,7 @@ def test_a_folder_is_made_with_those_above_it(tmp_path: Path) -> None:
     assert (place / "SKILL.md").read_bytes() == b"a"
     assert os.access(place / "scripts/run.sh", os.X_OK)
     assert not os.access(place / "SKILL.md", os.X_OK)
-    assert [each.name for each in place.parent.iterdir()] == ["b"]
+    assert [path.name for path in place.parent.iterdir()] == ["b"]
 
 
 def test_a_folder_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_file_is_replaced_by_who_knows_its_bytes(tmp_path: Path) -> None:
 
     assert file.read_bytes() == b"2"
     assert file.stat().st_mode & 0o777 == 0o640
-    assert [each.name for each in file.parent.iterdir()] == ["f"]
+    assert [path.name for path in file.parent.iterdir()] == ["f"]
 
 
 def test_a_link_stays_one(tmp_path: Path) -> None:
@@ -57,6 +57,9 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
 def test_a_file_that_is_gone_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(NotWrittenError, match="No such file"):
         put_file(tmp_path / "gone", b"2", over=b"1")
+    (tmp_path / "f").write_bytes(b"")
+    with pytest.raises(NotWrittenError):
+        put_file(tmp_path / "f" / "g", b"1")
 
 
 def test_a_file_that_appears_meanwhile_is_not_lost(
@@ -76,28 +79,13 @@ def test_a_file_that_appears_meanwhile_is_not_lost(
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_program_is_run_by_those_who_read_it(tmp_path: Path) -> None:
+def test_new_files_have_the_rights_of_any_and_programs_run(tmp_path: Path) -> None:
     mask = os.umask(0o027)
     try:
         new_folder(tmp_path / "a", FILES, ["scripts/run.sh"])
-    finally:
-        os.umask(mask)
-
-    modes = [(tmp_path / "a" / path).stat().st_mode & 0o777 for path in FILES]
-    assert modes == [0o640, 0o750]
-
-
-def test_a_new_file_has_the_rights_of_any(tmp_path: Path) -> None:
-    mask = os.umask(0o027)
-    try:
         put_file(tmp_path / "f", b"1")
     finally:
         os.umask(mask)
 
-    assert (tmp_path / "f").stat().st_mode & 0o777 == 0o640
-
-
-def test_a_file_where_a_folder_has_to_be_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "f").write_bytes(b"")
-    with pytest.raises(NotWrittenError):
-        put_file(tmp_path / "f" / "g", b"1")
+    files = (tmp_path / "f", *(tmp_path / "a" / path for path in FILES))
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o640, 0o640, 0o750]

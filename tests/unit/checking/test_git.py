@@ -10,12 +10,16 @@ from satchel.model import DEFAULT_LIMITS, Limits
 from tests.unit.checking.history import commit, git, write
 
 
-def mirror(folder: Path, places: tuple[str, ...] = ("skills",), **limits: int) -> Path:
-    out = folder.parent / "out"
+def write_out(repository: GitRepository, *places: str, **limits: int) -> Path:
+    """Write the packs of a commit into a folder next to the repository."""
+    out = Path(repository.root).parent / "out"
     out.mkdir()
-    repository = open_repository(str(folder), "HEAD")
     write_packs(repository, places, out, Limits(**limits) if limits else DEFAULT_LIMITS)
     return out
+
+
+def mirror(folder: Path, **limits: int) -> Path:
+    return write_out(open_repository(str(folder), "HEAD"), "skills", **limits)
 
 
 def names(folder: Path) -> list[str]:
@@ -99,8 +103,6 @@ def test_more_files_than_a_scan_looks_at_are_refused(folder: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_reported(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pathlib import Path
-
     write(folder, "a")
     commit(folder)
 
@@ -124,11 +126,8 @@ def test_names_that_climb_are_skipped(folder: Path, name: str) -> None:
         )
     except Exception:  # noqa: BLE001 - this git refuses to make it
         pytest.skip("git refuses the tree")
-    out = folder.parent / "out"
-    out.mkdir()
-    write_packs(repository, (), out, DEFAULT_LIMITS)
 
-    assert names(folder.parent / "out") == ["SKILL.md"]
+    assert names(write_out(repository)) == ["SKILL.md"]
     assert not (folder.parent / "evil").exists()
 
 
@@ -142,9 +141,7 @@ def test_no_file_is_written_through_a_link(folder: Path) -> None:
         ("120000", "sub", str(target)),
         ("100644", "sub/evil", "x"),
     )
-    out = folder.parent / "out"
-    out.mkdir()
-    write_packs(repository, (), out, DEFAULT_LIMITS)
+    out = write_out(repository)
 
     assert list(target.iterdir()) == []
     assert names(out) == ["SKILL.md", "sub/evil"]

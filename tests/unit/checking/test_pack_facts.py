@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -46,17 +47,15 @@ def test_what_runs_is_known_by_its_look(
     file.write_bytes(data)
     found = facts(tmp_path).programs
 
-    assert [each for _, each in found.values()] == ([why] if why else [])
+    assert [shown for _, shown in found.values()] == ([why] if why else [])
 
 
 def test_a_change_of_any_file_is_a_change(tmp_path: Path) -> None:
     pack = write(tmp_path, "a")
     seen = {facts(tmp_path).digest}
-    for path in ("x", ".env", "deep/y"):
+    for path, text in product(("x", ".env", "deep/y"), "12"):
         (pack / path).parent.mkdir(exist_ok=True)
-        (pack / path).write_text("1")
-        seen.add(facts(tmp_path).digest)
-        (pack / path).write_text("2")
+        (pack / path).write_text(text)
         seen.add(facts(tmp_path).digest)
 
     assert len(seen) == 7
@@ -77,12 +76,11 @@ def test_a_file_that_is_too_large_is_known_by_its_size(tmp_path: Path) -> None:
     small = Limits(file_bytes=200)
     file = write(tmp_path, "a") / "scripts" / "large"
     file.parent.mkdir()
-    file.write_bytes(b"1" * 300)
-    first = facts(tmp_path, small)
-    file.write_bytes(b"2" * 300)
-    same = facts(tmp_path, small)
-    file.write_bytes(b"2" * 301)
-    longer = facts(tmp_path, small)
+    states: list[PackFacts] = []
+    for data in (b"1" * 300, b"2" * 300, b"2" * 301):
+        file.write_bytes(data)
+        states.append(facts(tmp_path, small))
+    first, same, longer = states
 
     assert first == same
     assert first.digest != longer.digest
@@ -97,7 +95,10 @@ def test_no_more_files_than_a_pack_may_have_are_read(tmp_path: Path) -> None:
     assert len(facts(tmp_path, Limits(pack_files=4)).programs) == 4
 
 
-POINTER = "version https://git-lfs.github.com/spec/v1\noid {}\nsize {}\n"
+def pointer_to(data: bytes, oid: str = "") -> bytes:
+    """Return what git-lfs keeps in place of a large file."""
+    version = "version https://git-lfs.github.com/spec/v1"
+    return f"{version}\noid {oid or digest_bytes(data)}\nsize {len(data)}\n".encode()
 
 
 @pytest.mark.parametrize(
@@ -106,11 +107,11 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid {}\nsize {}\n"
         (b"a\nb\n", b"a\r\nb\r\n", True),
         (b"a\nb\n", b"a\rb\n", False),
         (b"\0a\nb\n", b"\0a\r\nb\r\n", False),
-        (POINTER.format(digest_bytes(b"large\n"), 6).encode(), b"large\n", True),
-        (POINTER.format(digest_bytes(b"large\n"), 6).encode(), b"other\n", False),
-        (POINTER.format(digest_bytes(b"x" * 160), 160).encode(), b"x" * 160, True),
-        (POINTER.format(digest_bytes(b"x" * 160), 160).encode(), b"x" * 161, False),
-        (POINTER.format("md5:1", 6).encode(), b"large\n", False),
+        (pointer_to(b"large\n"), b"large\n", True),
+        (pointer_to(b"large\n"), b"other\n", False),
+        (pointer_to(b"x" * 160), b"x" * 160, True),
+        (pointer_to(b"x" * 160), b"x" * 161, False),
+        (pointer_to(b"large\n", "md5:1"), b"large\n", False),
     ],
 )
 def test_what_a_checkout_turns_is_not_change(

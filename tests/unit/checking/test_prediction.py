@@ -114,14 +114,6 @@ def test_depth_counts_from_the_library(
     assert verdicts(predicted(tmp_path))["a"] == {"careful": careful}
 
 
-def test_a_pack_that_is_named_itself_is_in_its_library(tmp_path: Path) -> None:
-    write(tmp_path / "group", "a")
-    library = predicted(tmp_path / "group" / "a")
-
-    assert verdicts(library) == {"a": {"careful": "loaded"}}
-    assert library.packs[0].path == str(tmp_path / "group" / "a" / "SKILL.md")
-
-
 def test_a_link_is_seen_as_one(tmp_path: Path) -> None:
     write(tmp_path / "elsewhere", "a")
     (tmp_path / "skills").mkdir()

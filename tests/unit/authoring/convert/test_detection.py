@@ -14,86 +14,73 @@ from satchel.errors import ConfigError, MissingPathError
 from satchel.model import SKILL_FILE
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
-def lay(folder: Path, *paths: str) -> None:
+def lay(*paths: str) -> None:
     for path in paths:
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text("x\n", "utf-8")
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text("x\n", "utf-8")
+
+
+COPILOT = ".github/copilot-instructions.md"
+RULES = ".github/instructions"
 
 
 @pytest.mark.parametrize(
-    ("there", "path", "found"),
+    ("there", "path", "kind", "places"),
     [
-        ("p/a/SKILL.md", "p", [("packs", "p")]),
-        ("p/deep/er/SKILL.md", "p", [("packs", "p")]),
-        ("p/SKILL.md", "p/SKILL.md", [("packs", "p")]),
-        ("SKILL.md", "SKILL.md", [("packs", ".")]),
-        ("t/roles/qa/system_prompt.md", "t", [("roles", "t")]),
-        ("t/roles/qa/system_prompt.md", "t/roles/", [("roles", "t/roles/")]),
-        ("t/roles/qa/system_prompt.md", "t/roles/qa", [("roles", "t/roles/qa")]),
-        ("AGENTS.md", ".", [("agents-md", "AGENTS.md")]),
-        ("p/CLAUDE.md", "p/", [("agents-md", "p/CLAUDE.md")]),
-        ("p/AGENTS.md", "p/AGENTS.md", [("agents-md", "p/AGENTS.md")]),
-        ("p/.cursor/rules/a.mdc", "p", [("cursor", "p/.cursor/rules")]),
-        (".cursor/rules/a.mdc", ".", [("cursor", ".cursor/rules")]),
-        ("p/.cursor/rules/a.mdc", "p/.cursor/rules", [("cursor", "p/.cursor/rules")]),
-        ("rules/a.mdc", "rules", [("cursor", "rules")]),
-        ("p/a.mdc", "p/a.mdc", [("cursor", "p/a.mdc")]),
-        ("p/.cursorrules", "p", [("cursor", "p/.cursorrules")]),
-        ("p/.cursorrules", "p/.cursorrules", [("cursor", "p/.cursorrules")]),
-        (
-            ".github/copilot-instructions.md .github/instructions/a.instructions.md",
-            ".",
-            [
-                ("copilot", ".github/copilot-instructions.md"),
-                ("copilot", ".github/instructions"),
-            ],
-        ),
-        ("a.instructions.md", "a.instructions.md", [("copilot", "a.instructions.md")]),
-        (
-            ".github/copilot-instructions.md",
-            ".github/copilot-instructions.md",
-            [("copilot", ".github/copilot-instructions.md")],
-        ),
-        (".claude/commands/a.md", ".", [("commands", ".claude/commands")]),
-        ("p/.claude/commands/a.md", "p", [("commands", "p/.claude/commands")]),
-        (
-            ".claude/commands/git/a.md",
-            ".claude/commands/",
-            [("commands", ".claude/commands/")],
-        ),
-        (
-            "p/.claude/commands/a.md",
-            "p/.claude/commands/a.md",
-            [("commands", "p/.claude/commands/a.md")],
+        ("p/a/SKILL.md", "p", "packs", "p"),
+        ("p/deep/er/SKILL.md", "p", "packs", "p"),
+        ("p/SKILL.md", "p/SKILL.md", "packs", "p"),
+        ("SKILL.md", "SKILL.md", "packs", "."),
+        ("t/roles/qa/system_prompt.md", "t", "roles", "t"),
+        ("t/roles/qa/system_prompt.md", "t/roles/", "roles", "t/roles/"),
+        ("t/roles/qa/system_prompt.md", "t/roles/qa", "roles", "t/roles/qa"),
+        ("AGENTS.md", ".", "agents-md", "AGENTS.md"),
+        ("p/CLAUDE.md", "p/", "agents-md", "p/CLAUDE.md"),
+        ("p/AGENTS.md", "p/AGENTS.md", "agents-md", "p/AGENTS.md"),
+        ("p/.cursor/rules/a.mdc", "p", "cursor", "p/.cursor/rules"),
+        (".cursor/rules/a.mdc", ".", "cursor", ".cursor/rules"),
+        ("p/.cursor/rules/a.mdc", "p/.cursor/rules", "cursor", "p/.cursor/rules"),
+        ("rules/a.mdc", "rules", "cursor", "rules"),
+        ("p/a.mdc", "p/a.mdc", "cursor", "p/a.mdc"),
+        ("p/.cursorrules", "p", "cursor", "p/.cursorrules"),
+        ("p/.cursorrules", "p/.cursorrules", "cursor", "p/.cursorrules"),
+        (f"{COPILOT} {RULES}/a.instructions.md", ".", "copilot", f"{COPILOT} {RULES}"),
+        ("a.instructions.md", "a.instructions.md", "copilot", "a.instructions.md"),
+        (COPILOT, COPILOT, "copilot", COPILOT),
+        (".claude/commands/a.md", ".", "commands", ".claude/commands"),
+        ("p/.claude/commands/a.md", "p", "commands", "p/.claude/commands"),
+        *(
+            (f"{place}git/a.md", path, "commands", path)
+            for place in (".claude/commands/", "p/.claude/commands/")
+            for path in (place, f"{place}git/a.md")
         ),
     ],
 )
-def test_kinds(
-    there: str, path: str, found: list[tuple[str, str]], folder: Path
-) -> None:
-    lay(folder, *there.split())
+def test_kinds(there: str, path: str, kind: str, places: str) -> None:
+    lay(*there.split())
 
-    assert [thing[:2] for thing in detect(path)] == found
+    assert [thing[:2] for thing in detect(path)] == [
+        (kind, place) for place in places.split()
+    ]
 
 
 @pytest.mark.parametrize(
     ("path", "wanted"),
     [("notes.md", "agents-md"), ("notes.md", "commands")],
 )
-def test_any_file_is_what_the_user_says(path: str, wanted: str, folder: Path) -> None:
-    lay(folder, path)
+def test_any_file_is_what_the_user_says(path: str, wanted: str) -> None:
+    lay(path)
 
     assert [thing[:2] for thing in detect(path, wanted)] == [(wanted, path)]
 
 
-def test_two_kinds_need_a_choice(folder: Path) -> None:
-    lay(folder, "AGENTS.md", ".cursor/rules/a.mdc", "packs/SKILL.md")
+def test_two_kinds_need_a_choice() -> None:
+    lay("AGENTS.md", ".cursor/rules/a.mdc", "packs/SKILL.md")
 
     with pytest.raises(
         ConfigError, match=r"agents-md, cursor, packs; choose one by --from"
@@ -107,16 +94,13 @@ def test_two_kinds_need_a_choice(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "wanted"), [("notes.txt", ""), ("notes.txt", "cursor"), (".", "roles")]
 )
-def test_nothing_of_that_kind(path: str, wanted: str, folder: Path) -> None:
-    lay(folder, "notes.txt")
+def test_nothing_of_that_kind(path: str, wanted: str) -> None:
+    lay("notes.txt")
 
     with pytest.raises(ConfigError, match="nothing of that kind"):
         detect(path, wanted)
-
-
-def test_nothing_at_all(folder: Path) -> None:
     with pytest.raises(MissingPathError):
-        detect("nowhere")
+        detect("nowhere", wanted)
 
 
 @pytest.mark.row("E13")
@@ -153,9 +137,9 @@ def test_verdicts(verdict: LoaderVerdict, expected: list[tuple[str, str]]) -> No
         prediction_findings([Prediction(LOADER, verdict, fix="shorten it")], "p")
     )
 
-    assert [(each.severity, each.code) for each in found] == expected
-    assert {each.path for each in found} <= {f"p/{SKILL_FILE}"}
-    assert {each.fix for each in found} <= {"shorten it"}
+    assert [(finding.severity, finding.code) for finding in found] == expected
+    assert {finding.path for finding in found} <= {f"p/{SKILL_FILE}"}
+    assert {finding.fix for finding in found} <= {"shorten it"}
 
 
 def test_nothing_is_reported_of_what_is_for_no_client() -> None:
@@ -194,11 +178,11 @@ def test_a_loader_is_known_by_its_name(
     monkeypatch.setattr(
         "satchel.clients.predict",
         lambda _, chosen: [
-            Prediction(each, "dropped", fix="rename it") for each in chosen
+            Prediction(loader, "dropped", fix="rename it") for loader in chosen
         ],
     )
     made = Conversion("p", PackDraft("a", (PackFile(SKILL_FILE, b""),)))
 
     found = predict_client(made, TARGETS[target]).findings
 
-    assert [each.code for each in found] == (["client-refuses"] if known else [])
+    assert [finding.code for finding in found] == (["client-refuses"] if known else [])

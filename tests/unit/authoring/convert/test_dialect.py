@@ -1,7 +1,6 @@
 """Frontmatter goes to the other dialect by its lines; bodies keep their bytes."""
 
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
@@ -30,8 +29,8 @@ MEANING = (
 )
 
 
-def text(content: str) -> bytes:
-    return dedent(content).encode()
+def skill_md(*lines: str) -> bytes:
+    return "".join(f"{line}\n" for line in ("---", *lines, "---")).encode()
 
 
 def meaning(manifest: Manifest | None) -> list[object]:
@@ -94,138 +93,52 @@ def test_what_needs_no_change_keeps_its_bytes() -> None:
     assert rewrite(data, "spec").data is data
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        pytest.param(
-            """\
-            ---
-            name: a
-            version: 1.10
-            description: b # why
-            ---
-            """,
-            """\
-            ---
-            name: a
-            metadata:
-              version: "1.10"
-            description: b # why
-            ---
-            """,
-            id="a number keeps its text",
-        ),
-        pytest.param(
-            """\
-            ---
-            name: a
-            description: b
-            metadata: {team: desk} # ours
-            references: [a b.md, c.md]   # two
-            ---
-            """,
-            """\
-            ---
-            name: a
-            description: b
-            # ours
-            metadata:
-              team: desk
-              references: "[\\"a b.md\\", \\"c.md\\"]"
-            # two
-            ---
-            """,
-            id="metadata in braces",
-        ),
-        pytest.param(
-            """\
-            ---
-            name: a
-            description: |
-              b # no comment
-            # before
-            metadata:
-                # indented by four
-                team: desk
-
-                nested: {deep: 1.0}
-            author: "Ana # no comment"
-            x-unknown: [1, {a: b}]
-            ---
-            """,
-            """\
-            ---
-            name: a
-            description: |
-              b # no comment
-            # before
-            metadata:
-                # indented by four
-                team: desk
-
-                nested: {deep: 1.0}
-                author: "Ana # no comment"
-            x-unknown: [1, {a: b}]
-            ---
-            """,
-            id="metadata indented by four, unknown fields kept",
-        ),
-        pytest.param(
-            """\
-            ---
-            name: a
-            description: b
-            version: 2
-            metadata:
-              version: of the forms
-            ---
-            """,
-            """\
-            ---
-            name: a
-            description: b
-            metadata:
-              version: of the forms
-              "satchel:version": "2"
-            ---
-            """,
-            id="a key of metadata that is taken",
-        ),
-        pytest.param(
-            """\
-            ---
-            name: a
-            description: b
-            references:
-              - 1.0
-              - {not: a text}
-            ---
-            """,
-            """\
-            ---
-            name: a
-            description: b
-            references:
-              - 1.0
-              - {not: a text}
-            ---
-            """,
-            id="a list that is none of texts stays",
-        ),
-    ],
+KEPT = (
+    *("name: a", "description: |", "  b # no comment", "# before", "metadata:"),
+    *("    # indented by four", "    team: desk", "", "    nested: {deep: 1.0}"),
 )
-def test_to_the_specification(before: str, after: str) -> None:
-    made = rewrite(text(before), "spec")
+TAKEN = ("name: a", "description: b", "metadata:", "  version: of the forms")
+ODD_LIST = ["name: a", "description: b", "references:", "  - 1.0", "  - {not: a text}"]
+TO_SPEC = {
+    "a number keeps its text": (
+        ["name: a", "version: 1.10", "description: b # why"],
+        ["name: a", "metadata:", '  version: "1.10"', "description: b # why"],
+    ),
+    "metadata in braces": (
+        [
+            *("name: a", "description: b", "metadata: {team: desk} # ours"),
+            "references: [a b.md, c.md]   # two",
+        ],
+        [
+            *("name: a", "description: b", "# ours", "metadata:", "  team: desk"),
+            *('  references: "[\\"a b.md\\", \\"c.md\\"]"', "# two"),
+        ],
+    ),
+    "metadata indented by four, unknown fields kept": (
+        [*KEPT, 'author: "Ana # no comment"', "x-unknown: [1, {a: b}]"],
+        [*KEPT, '    author: "Ana # no comment"', "x-unknown: [1, {a: b}]"],
+    ),
+    "a key of metadata that is taken": (
+        [*TAKEN[:2], "version: 2", *TAKEN[2:]],
+        [*TAKEN, '  "satchel:version": "2"'],
+    ),
+    "a list that is none of texts stays": (ODD_LIST, ODD_LIST),
+}
 
-    assert made.data == text(after)
+
+@pytest.mark.parametrize(("before", "after"), TO_SPEC.values(), ids=TO_SPEC)
+def test_to_the_specification(before: list[str], after: list[str]) -> None:
+    made = rewrite(skill_md(*before), "spec")
+
+    assert made.data == skill_md(*after)
     assert made.findings == ()
 
 
-def test_metadata_that_is_not_a_mapping_stays() -> None:
-    data = b"---\nname: a\ndescription: b\nversion: '1'\nmetadata: text\n---\n"
+@pytest.mark.parametrize("dialect", ["spec", "strict"])
+def test_metadata_that_is_not_a_mapping_stays(dialect: Dialect) -> None:
+    data = skill_md("name: a", "description: b", "version: '1'", "metadata: text")
 
-    assert rewrite(data, "spec").data == data
-    assert rewrite(data, "strict").data == data
+    assert rewrite(data, dialect).data == data
 
 
 def test_a_name_is_given_on_request() -> None:
@@ -239,7 +152,7 @@ def test_a_description_that_is_not_text_becomes_text() -> None:
 
     assert made.data is not None
     assert parse(made.data, profile="spec").manifest is not None
-    assert [each.code for each in made.findings] == ["description-not-text"]
+    assert [finding.code for finding in made.findings] == ["description-not-text"]
 
 
 def test_what_cannot_be_rewritten_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,7 +164,7 @@ def test_what_cannot_be_rewritten_is_given_up(monkeypatch: pytest.MonkeyPatch) -
     made = rewrite(b"---\nname: a\ndescription: b\nversion: '1'\n---\n", "spec")
 
     assert made.data is None
-    assert [each.code for each in made.findings] == ["not-carried"]
+    assert [finding.code for finding in made.findings] == ["not-carried"]
 
 
 @pytest.mark.parametrize(
@@ -266,21 +179,17 @@ def test_other_layouts_are_not_edited(lines: list[str]) -> None:
     assert edit_entries(lines, {"a": 1, "b": 2}, {"a": 1}) is None
 
 
-def test_an_inner_layout_that_is_not_known_is_rendered() -> None:
-    lines = ["m:", "  ? b", "  : 1 # one"]
-
-    assert edit_entries(lines, {"m": {"b": 1}}, {"m": {"b": 2}}) == [
-        "# one",
-        "m:",
-        "  b: 2",
-    ]
-
-
-def test_an_inner_block_without_indent_is_rendered() -> None:
-    assert edit_entries(["m:", "# c"], {"m": {"b": 1}}, {"m": {"b": 2}}) == [
-        *("m:", "  b: 2"),
-        "# c",
-    ]
+@pytest.mark.parametrize(
+    ("lines", "rendered"),
+    [
+        (["m:", "  ? b", "  : 1 # one"], ["# one", "m:", "  b: 2"]),
+        (["m:", "# c"], ["m:", "  b: 2", "# c"]),
+    ],
+)
+def test_an_inner_layout_that_is_not_known_is_rendered(
+    lines: list[str], rendered: list[str]
+) -> None:
+    assert edit_entries(lines, {"m": {"b": 1}}, {"m": {"b": 2}}) == rendered
 
 
 def test_comments_are_known_from_text() -> None:
@@ -299,14 +208,8 @@ def test_comments_are_known_from_text() -> None:
 @pytest.mark.row("X07", "E15")
 def test_a_later_schema_survives_the_other_dialect() -> None:
     """Without it strict would refuse the fields that only a later one knows."""
-    own = text("""\
-        ---
-        name: x
-        description: Tests what a later schema allows. Use to test.
-        manifest_schema: 2
-        ---
-        Body
-        """)
+    about = "description: Tests what a later schema allows. Use to test."
+    own = skill_md("name: x", about, "manifest_schema: 2") + b"Body\n"
 
     portable = rewrite(own, "spec", directory="x").data
 
@@ -328,9 +231,7 @@ def test_a_later_schema_survives_the_other_dialect() -> None:
 def test_a_number_that_does_not_move_keeps_its_line(
     dialect: Dialect, lines: list[str]
 ) -> None:
-    data = "\n".join(["---", "name: x", "description: d", *lines, "---", ""]).encode()
-
-    made = rewrite(data, dialect, directory="x").data
+    made = rewrite(skill_md("name: x", "description: d", *lines), dialect).data
 
     assert made is not None
     assert b": 1.10" in made
@@ -339,17 +240,9 @@ def test_a_number_that_does_not_move_keeps_its_line(
 @pytest.mark.row("X07", "R02")
 @pytest.mark.parametrize("key", ["version", "license", "compatibility"])
 def test_a_number_keeps_its_text_where_all_is_rendered(key: str) -> None:
-    data = text(f"""\
-        ---
-        name: x
-        description: d
-        {key}: 1.10
-        metadata: {{team: a}}
-        metadata: {{author: b, {key}: 2}}
-        ---
-        """)
-
-    made = rewrite(data, "strict", directory="x").data
+    twice = ("metadata: {team: a}", f"metadata: {{author: b, {key}: 2}}")
+    data = skill_md("name: x", "description: d", f"{key}: 1.10", *twice)
+    made = rewrite(data, "strict").data
 
     assert made is not None
     assert f'{key}: "1.10"\n'.encode() in made

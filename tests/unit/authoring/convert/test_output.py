@@ -11,6 +11,7 @@ from satchel.authoring._convert._packs import into_dialect, read_packs
 from satchel.authoring._convert._values import PackDraft, PackFile
 from satchel.errors import ReferenceEscapesError
 from satchel.model import SKILL_FILE, Limits
+from tests.functional.library import tree
 
 SKILL = b"---\nname: a\ndescription: b\n---\nBody.\n"
 PACK = PackDraft(
@@ -19,14 +20,6 @@ PACK = PackDraft(
 NEW = Conversion("from", PACK)
 OTHER = Conversion("from", PACK.with_skill_md(SKILL + b"More.\n"))
 FILES = {"a/SKILL.md": SKILL, "a/scripts/x.sh": b"#!/bin/sh\n"}
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def codes(conversion: Conversion) -> list[str]:
@@ -43,6 +36,8 @@ def put(
 def test_a_pack_is_installed_then_unchanged_then_updated(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "skills"
 
+    assert put_pack(NEW, str(out), rehearse=True).status == "installed"
+    assert list(tmp_path.iterdir()) == []
     first, same, refused = put(out), put(out), put(out, OTHER)
     updated = put(out, OTHER, overwrite=True)
 
@@ -55,11 +50,6 @@ def test_a_pack_is_installed_then_unchanged_then_updated(tmp_path: Path) -> None
     assert tree(out) == {**FILES, "a/SKILL.md": SKILL + b"More.\n"}
     assert os.access(out / "a/scripts/x.sh", os.X_OK)
     assert not os.access(out / "a/SKILL.md", os.X_OK)
-
-
-def test_a_rehearsal_returns_the_same_and_writes_nothing(tmp_path: Path) -> None:
-    assert put_pack(NEW, str(tmp_path / "out"), rehearse=True).status == "installed"
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

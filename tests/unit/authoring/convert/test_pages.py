@@ -137,11 +137,7 @@ def test_links_to_the_project_are_reported_once() -> None:
     assert finding.severity == "note"
     assert finding.message.endswith(": 1, 2, 3, 4, docs/a.md, ...")
     assert links_out("no link", "p") == []
-
-
-def test_a_title_is_a_heading_of_level_one() -> None:
-    assert title("## No\n\nYes\n===\n") == "Yes"
-    assert title("none") == ""
+    assert (title("## No\n\nYes\n===\n"), title("none")) == ("Yes", "")
 
 
 @pytest.mark.parametrize(
@@ -175,7 +171,7 @@ def test_a_value_as_text(value: object, text: str) -> None:
 def test_a_section_is_cut_by_its_lines_not_by_its_form_feeds(tmp_path: Path) -> None:
     body = "# T\n\n## One\nfirst\x0cstill\u2028first.\n## Two\r\nsecond."
 
-    drafts = [draft_of(each) for each in agents_md(tmp_path, body)]
+    drafts = [draft_of(pack) for pack in agents_md(tmp_path, body)]
 
     assert [draft.name for draft in drafts] == ["one", "two"]
     assert [body_of(draft.skill_md.decode()).strip("\r\n") for draft in drafts] == [
@@ -208,8 +204,11 @@ def test_the_folder_names_a_pack_whose_title_is_generic(
 
 @pytest.mark.parametrize(
     ("content", "code"),
-    [("", "missing-description"), ("# Shop\n", "check-description")],
-    ids=["empty", "a heading"],
+    [
+        ("", "missing-description"),
+        ("# Shop\n", "check-description"),
+        ("Text, and no line end", "check-description"),
+    ],
 )
 def test_a_file_without_sections_is_read(
     content: str, code: str, tmp_path: Path
@@ -217,12 +216,8 @@ def test_a_file_without_sections_is_read(
     (pack,) = agents_md(tmp_path, content)
 
     assert code in codes(pack)
-
-
-def test_without_sections_the_whole_keeps_its_bytes(tmp_path: Path) -> None:
-    (pack,) = agents_md(tmp_path, "Text, and no line end")
-
-    assert draft_of(pack).skill_md.endswith(b"---\n\nText, and no line end")
+    if content:
+        assert draft_of(pack).skill_md.endswith(f"---\n\n{content}".encode())
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
@@ -234,7 +229,7 @@ def test_a_title_without_text_is_reported(
 
     (pack,) = agents_md(tmp_path, content.replace("\n", line_end))
 
-    (finding,) = (each for each in pack.findings if each.code == "not-carried")
+    (finding,) = (f for f in pack.findings if f.code == "not-carried")
     assert (finding.line, finding.severity) == (1, "warning")
     assert "'Shop'" in finding.message
 
@@ -255,7 +250,7 @@ def test_rules_that_are_left_out_are_reported(tmp_path: Path) -> None:
     first, *others = rules(tmp_path)
 
     assert first.draft is not None
-    assert [(each.draft, each.source, codes(each)[0]) for each in others] == [
+    assert [(pack.draft, pack.source, codes(pack)[0]) for pack in others] == [
         (None, str(tmp_path), "files-left-out"),
         (None, f"{tmp_path}/b.mdc", "link-in-pack"),
     ]
@@ -280,7 +275,7 @@ def test_roles_are_read_from_files_that_are_not_links(tmp_path: Path) -> None:
 
     packs = list(read_roles(str(tmp_path), None, {}, limits=Limits(file_bytes=100)))
 
-    assert [(each.draft, codes(each)) for each in packs] == [
+    assert [(pack.draft, codes(pack)) for pack in packs] == [
         (None, ["link-in-pack", "missing-prompt"]),
         (None, ["limit-exceeded"]),
         (None, ["link-in-pack"]),
