@@ -123,29 +123,21 @@ def test_without_a_terminal_the_answer_is_no(
     assert terminal.getvalue() == ""
 
 
-on_unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pty")
-
-
-@on_unix
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pty")
+@pytest.mark.parametrize(
+    ("early", "typed", "expected"), [("", "y\n", "yes_once"), ("y\n", "n\n", "no")]
+)
 def test_a_real_terminal_shows_nothing_that_it_would_obey(
-    monkeypatch: pytest.MonkeyPatch,
+    early: str, typed: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer, seen = answer_on_a_terminal("", "y\n", monkeypatch)
+    """And what was typed before the question is no answer."""
+    answer, seen = answer_on_a_terminal(early, typed, monkeypatch)
 
     assert "\x1b" not in seen
     assert "\u202e" not in seen
     assert r'of the skill "a\u001b[2J<U+202E>b\n[y] yes"?' in seen
     assert "(agent: desk)" in seen
-    assert answer == "yes_once"
-
-
-@on_unix
-def test_what_was_typed_before_the_question_is_no_answer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    answer, _ = answer_on_a_terminal("y\n", "n\n", monkeypatch)
-
-    assert answer == "no"
+    assert answer == expected
 
 
 def test_without_termios_nothing_is_thrown_away(

@@ -14,10 +14,6 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "on_terminal", lambda: True)
 
 
-def size(columns: int) -> os.terminal_size:
-    return os.terminal_size((columns, 24))
-
-
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [("40", 40), ("0", 97), ("-3", 97), ("wide", 97), ("", 97)],
@@ -27,24 +23,23 @@ def test_the_width_is_what_somebody_says_else_the_terminals(
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setattr(sys, "stdout", sys.__stdout__)
-    monkeypatch.setattr(os, "get_terminal_size", lambda _: size(97))
+    size = os.terminal_size((97, 24))
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: size)
 
     assert output.width() == expected
 
 
-def test_a_terminal_that_does_not_tell_its_width_has_none(
-    terminal: None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_pipe_or_a_terminal_that_does_not_tell_has_no_width(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: int) -> NoReturn:
         raise OSError
 
+    monkeypatch.setattr(output, "on_terminal", lambda: is_terminal)
     monkeypatch.setattr(sys, "stdout", sys.__stdout__)
     monkeypatch.setattr(os, "get_terminal_size", refuse)
 
-    assert output.width() is None
-
-
-def test_a_pipe_has_no_width() -> None:
     assert output.width() is None
 
 
@@ -67,12 +62,11 @@ def test_text_on_a_terminal(
 
 
 def test_text_into_a_pipe_is_exact(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    output.write_text("a\r\n\x1b[31m\u202e no line end")
+    text = "a\r\n\x1b[31m\u202e no line end"
+    output.write_text(text)
     output.write_text("read as bytes", b"\xff\x00")
 
-    assert capsysbinary.readouterr().out == (
-        "a\r\n\x1b[31m\u202e no line end".encode() + b"\xff\x00"
-    )
+    assert capsysbinary.readouterr().out == text.encode() + b"\xff\x00"
 
 
 def test_json_is_printable_ascii(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,30 +40,24 @@ def test_clip(text: str, columns: int | None, expected: str) -> None:
     assert clip(text, columns) == expected
 
 
-def test_the_last_column_takes_the_rest() -> None:
-    assert list(layout(ROWS, 40)) == [
-        "SKILL      DESCRIPTION",
-        "pdf-forms  Read and fill in PDF forms o…",
-    ]
+NARROW = ("SKILL", "    DESCRIPTION", "pdf-forms")
 
 
-def test_without_a_width_nothing_is_cut() -> None:
-    assert list(layout(ROWS, None))[1] == (
-        "pdf-forms  Read and fill in PDF forms of all kinds"
-    )
-
-
-def test_a_narrow_terminal_gets_two_lines_a_row() -> None:
-    assert list(layout(ROWS, 30)) == [
-        "SKILL",
-        "    DESCRIPTION",
-        "pdf-forms",
-        "    Read and fill in PDF form…",
-    ]
-
-
-def test_no_rows_no_lines() -> None:
-    assert list(layout([], 80)) == []
+@pytest.mark.parametrize(
+    ("columns", "lines"),
+    [
+        (40, ["SKILL      DESCRIPTION", "pdf-forms  Read and fill in PDF forms o…"]),
+        (None, ["SKILL      DESCRIPTION", f"pdf-forms  {ROWS[1][1]}"]),
+        (
+            30,
+            ["SKILL", "    DESCRIPTION", "pdf-forms", "    Read and fill in PDF form…"],
+        ),
+    ],
+    ids=["cut", "whole", "two lines a row"],
+)
+def test_the_last_column_takes_the_rest(columns: int | None, lines: list[str]) -> None:
+    assert list(layout(ROWS, columns)) == lines
+    assert list(layout([], columns)) == []
 
 
 @pytest.mark.parametrize("columns", [1, 5, 12, 34, 35, 80])

@@ -16,36 +16,28 @@ STDIO = StdioCommand("satchel", ("serve", "--stdio", "--skills", "/srv/skills"))
 ARGS = ["serve", "--stdio", "--skills", "/srv/skills"]
 
 
-@pytest.mark.parametrize(
-    ("client", "expected"),
-    [
-        ("claude-code", {"mcpServers": {"satchel": {"type": "http", "url": URL}}}),
-        ("codex", {"mcp_servers": {"satchel": {"url": URL}}}),
-        ("vscode", {"servers": {"satchel": {"type": "http", "url": URL}}}),
-        ("cursor", {"mcpServers": {"satchel": {"url": URL}}}),
-        ("gemini", {"mcpServers": {"satchel": {"httpUrl": URL}}}),
-    ],
-)
-def test_a_server_at_a_url(client: str, expected: object) -> None:
-    assert _parsed(client, HttpAddress(URL)) == expected
+def bearer(reference: str) -> dict[str, object]:
+    return {"headers": {"Authorization": f"Bearer {reference}"}}
 
 
 @pytest.mark.parametrize(
-    ("client", "reference"),
+    ("client", "servers", "entry", "with_token"),
     [
-        ("claude-code", {"headers": {"Authorization": "Bearer ${SKILLS_TOKEN}"}}),
-        ("codex", {"bearer_token_env_var": "SKILLS_TOKEN"}),
-        ("vscode", {"headers": {"Authorization": "Bearer ${env:SKILLS_TOKEN}"}}),
-        ("cursor", {"headers": {"Authorization": "Bearer ${env:SKILLS_TOKEN}"}}),
-        ("gemini", {"headers": {"Authorization": "Bearer ${SKILLS_TOKEN}"}}),
+        ("claude-code", "mcpServers", {"type": "http", "url": URL}, bearer("${TOKEN}")),
+        ("codex", "mcp_servers", {"url": URL}, {"bearer_token_env_var": "TOKEN"}),
+        ("vscode", "servers", {"type": "http", "url": URL}, bearer("${env:TOKEN}")),
+        ("cursor", "mcpServers", {"url": URL}, bearer("${env:TOKEN}")),
+        ("gemini", "mcpServers", {"httpUrl": URL}, bearer("${TOKEN}")),
     ],
 )
-def test_a_token_is_a_reference_to_a_variable(
-    client: str, reference: dict[str, object]
+def test_a_server_at_a_url(
+    client: str, servers: str, entry: dict[str, object], with_token: dict[str, object]
 ) -> None:
-    (servers,) = _parsed(client, HttpAddress(URL, "SKILLS_TOKEN")).values()
-
-    assert reference.items() <= servers["satchel"].items()
+    """A token is a reference to a variable."""
+    assert _parsed(client, HttpAddress(URL)) == {servers: {"satchel": entry}}
+    assert _parsed(client, HttpAddress(URL, "TOKEN")) == {
+        servers: {"satchel": entry | with_token}
+    }
 
 
 @pytest.mark.parametrize("client", MCP_CLIENTS)
