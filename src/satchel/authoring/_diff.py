@@ -102,7 +102,7 @@ def compare_places(old: str, new: str) -> tuple[PackDiff, ...]:
         return (compare(before[0].read(), after[0].read()),)
     olds, news = _by_name(before), _by_name(after)
     return tuple(
-        compare(_read(olds.get(name)), _read(news.get(name)))
+        compare(*(side[name].read() if name in side else None for side in (olds, news)))
         for name in sorted({*olds, *news})
     )
 
@@ -116,10 +116,6 @@ def _by_name(places: Iterable[PackLocation]) -> dict[str, PackLocation]:
             fix = rename_advice()
             raise DuplicateSkillError(name, first.location, place.location, fix)
     return by_name
-
-
-def _read(place: PackLocation | None) -> WholePack | None:
-    return place.read() if place else None
 
 
 def compare(old: WholePack | None, new: WholePack | None) -> PackDiff:
@@ -210,9 +206,8 @@ def _data(pack: WholePack | None, path: str) -> bytes:
 def _lines(old: bytes, new: bytes) -> Iterator[str]:
     """Yield a unified diff; nothing where either is not text."""
     before, after = _text(old), _text(new)
-    if before is None or after is None:
-        return
-    yield from unified_lines(before, after)
+    if before is not None and after is not None:
+        yield from unified_lines(before, after)
 
 
 def _text(data: bytes) -> str | None:

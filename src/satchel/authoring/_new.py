@@ -90,19 +90,16 @@ _OTHER: Final = "Say in a line what {path} is.\n"
 
 def template_body(title: str, references: Sequence[str], scripts: Sequence[str]) -> str:
     """Return the body of SKILL.md; every file that comes with it is mentioned."""
-    return f"\n# {title}\n\n{_STEPS}" + "".join(_sections(references, scripts))
-
-
-def _sections(references: Sequence[str], scripts: Sequence[str]) -> Iterator[str]:
+    body = f"\n# {title}\n\n{_STEPS}"
     if references:
-        lines = "".join(
-            f"- `{path}`: say when to read it, such as before step 2.\n"
-            for path in references
-        )
-        yield f"\n## References\n\nRead one only when it is needed.\n\n{lines}"
+        body += "\n## References\n\nRead one only when it is needed.\n\n"
+    for path in references:
+        body += f"- `{path}`: say when to read it, such as before step 2.\n"
     if scripts:
-        lines = "".join(f"- `{path} FILE`: say what it does.\n" for path in scripts)
-        yield f"\n## Scripts\n\nPaths are relative to this skill's folder.\n\n{lines}"
+        body += "\n## Scripts\n\nPaths are relative to this skill's folder.\n\n"
+    for path in scripts:
+        body += f"- `{path} FILE`: say what it does.\n"
+    return body
 
 
 def template_reference(path: str) -> str:
@@ -131,31 +128,6 @@ def template_script(path: str) -> str:
 def role_names() -> tuple[str, ...]:
     """Return the names of the packs that ship, sorted."""
     return tuple(sorted(_role_keys(roles())))
-
-
-def read_role(
-    role: str, name: str, description: str, *, in_spec: bool
-) -> dict[str, bytes]:
-    """Return the files of a pack that ships, under another name, by path.
-
-    An empty ``description`` keeps its own.
-    """
-    source = roles()
-    keys = _role_keys(source)
-    if role not in keys:
-        raise SkillNotFoundError(role, tuple(sorted(keys)))
-    key = keys[role]
-    limit = DEFAULT_LIMITS.file_bytes
-    files = {
-        stat.path: source.read(key, stat.path, limit) for stat in source.files(key)
-    }
-    written = read_as_written(files[SKILL_FILE])
-    assert not isinstance(written, Finding)  # noqa: S101 - our own pack
-    fields = {**written.fields, "name": name}
-    if description:
-        fields["description"] = description
-    head = render_frontmatter(to_spec(fields) if in_spec else from_spec(fields))
-    return {**files, SKILL_FILE: head.encode() + written.body}
 
 
 def _role_keys(source: "SkillSource") -> dict[str, str]:
@@ -274,12 +246,22 @@ def _places(bucket: str, names: Iterable[str]) -> Iterator[str]:
 
 
 def _of_role(request: NewPackRequest) -> NewPack:
-    description = " ".join(request.description.split())
-    files = read_role(
-        request.role, request.name, description, in_spec=request.dialect == "spec"
-    )
-    return NewPack(
-        request.name,
-        files,
-        frozenset(path for path in files if path.startswith("scripts/")),
-    )
+    """Return a pack that ships, under another name; without a description its own."""
+    source = roles()
+    keys = _role_keys(source)
+    if request.role not in keys:
+        raise SkillNotFoundError(request.role, tuple(sorted(keys)))
+    key = keys[request.role]
+    limit = DEFAULT_LIMITS.file_bytes
+    files = {
+        stat.path: source.read(key, stat.path, limit) for stat in source.files(key)
+    }
+    written = read_as_written(files[SKILL_FILE])
+    assert not isinstance(written, Finding)  # noqa: S101 - our own pack
+    fields = {**written.fields, "name": request.name}
+    if description := " ".join(request.description.split()):
+        fields["description"] = description
+    convert = to_spec if request.dialect == "spec" else from_spec
+    files[SKILL_FILE] = render_frontmatter(convert(fields)).encode() + written.body
+    programs = frozenset(path for path in files if path.startswith("scripts/"))
+    return NewPack(request.name, files, programs)

@@ -129,18 +129,21 @@ class PackLocation:
         return self.limits.file_bytes
 
 
+def found_in(
+    source: LocalSource | ArchiveSource,
+) -> tuple[list[Found], list[Finding]]:
+    """Return the packs of a source, and the findings of its scan."""
+    entries = tuple(source.scan())
+    findings = [entry for entry in entries if isinstance(entry, Finding)]
+    return [entry for entry in entries if not isinstance(entry, Finding)], findings
+
+
 def find_packs(
     place: str, *, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[PackLocation, ...]:
     """Return the packs at a place: a pack, SKILL.md, a folder of them, an archive."""
     source = _open(place, limits)
-    findings: list[Finding] = []
-    packs: list[Found] = []
-    for entry in source.scan():
-        if isinstance(entry, Finding):
-            findings.append(entry)
-        else:
-            packs.append(entry)
+    packs, findings = found_in(source)
     if not packs:
         errors = [finding for finding in findings if finding.severity == "error"]
         nothing = f"there is no folder with a {SKILL_FILE}"

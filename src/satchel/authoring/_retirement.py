@@ -109,7 +109,7 @@ def retire(
     status = None if undo else _DEPRECATED
     changes = {"status": status, "replaced-by": None if undo else replacement or None}
     edit = _edit(skills, old, changes)
-    if not undo and _is_in_strict_alone(edit.before):
+    if not undo and parse(edit.before).profile == "strict":
         notes.append(
             f"{edit.shown} is in error in profile strict now, which has no metadata"
         )
@@ -144,35 +144,24 @@ def _replacements(
 ) -> list[tuple[Descriptor, list[str]]]:
     """Return the skills whose ``replaces`` changes, with the ids to add or drop."""
     names = [*dict.fromkeys([old.id, *old.replaces])]
-    retired = [
-        exclusion.descriptor
-        for exclusion in catalog.excluded
-        if exclusion.reason == _DEPRECATED
-    ]
+    retired = [e.descriptor for e in catalog.excluded if e.reason == _DEPRECATED]
+    new = "" if undo else replacement
     changing = [
         (entry, [name for name in names if name != entry.id])
         for entry in (*catalog.entries, *retired)
         if entry.id in {replacement, old.replaced_by} - {old.id}
         or (undo and old.id in entry.replaces)
     ]
-    if (
-        replacement
-        and not undo
-        and all(entry.id != replacement for entry, _ in changing)
-    ):
-        notes.append(
-            f"{replacement} is not listed, and does not say that it replaces {old.id}"
-        )
+    marked = {entry.id for entry, _ in changing}
+    if new and new not in marked:
+        notes.append(f"{new} is not listed, and does not say that it replaces {old.id}")
     past = old.replaced_by
-    if past and past not in {
-        replacement if not undo else "",
-        *(e.id for e, _ in changing),
-    }:
+    if past and past not in {new, *marked}:
         notes.append(
             f"{past} is not listed; it may still say that it replaces {old.id}"
         )
-    if replacement and not undo and any(entry.id == replacement for entry in retired):
-        notes.append(f"{replacement} is retired itself")
+    if new and any(entry.id == new for entry in retired):
+        notes.append(f"{new} is retired itself")
     return changing
 
 
@@ -201,8 +190,3 @@ def _edit(
     shown = f"{origin.location}/{SKILL_FILE}"
     before = source.manifest(origin.key)
     return SkillEdit(file, shown, before, edit_metadata(before, changes, path=shown))
-
-
-def _is_in_strict_alone(data: bytes) -> bool:
-    """Return whether a pack is written in the dialect of that profile."""
-    return parse(data).profile == "strict"

@@ -3,6 +3,7 @@
 import os.path
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -38,28 +39,23 @@ class ReasonLines:
     def __init__(self, candidate: Candidate) -> None:
         """Take the pack."""
         self._pack = PackReader(candidate)
-        self._lines: dict[str, int] | None = None
 
     def line(self, key: str) -> int:
         """Return the line, from 1, that causes a property."""
         field = next((field for part, field in _FIELDS if part in key), "")
-        line = self._fields().get(field)
+        line = self._fields.get(field)
         if line is None and not key.startswith(_ANYWHERE):
             findings = self._pack.parsed.findings
             line = min((one.line for one in findings if one.line), default=None)
         return line or 1
 
+    @cached_property
     def _fields(self) -> dict[str, int]:
-        """Return the line of each field; of one that is there twice the last."""
-        if self._lines is None:
-            span = self._pack.span
-            above = 0 if span is None else self._pack.text.count("\n", 0, span.head)
-            self._lines = {
-                entry.key: above + entry.line
-                for entry in self._pack.entries
-                if entry.key
-            }
-        return self._lines
+        """The line of each field; of one that is there twice the last."""
+        span = self._pack.span
+        above = 0 if span is None else self._pack.text.count("\n", 0, span.head)
+        entries = self._pack.entries
+        return {entry.key: above + entry.line for entry in entries if entry.key}
 
 
 _SKILLS: Final = "skills"

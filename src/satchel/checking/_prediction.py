@@ -177,11 +177,9 @@ def _pack_prediction(
     by: dict[str, str] = {}
     for outcome in outcomes:
         key = outcome.loader.key
-        others = [
-            one for one in breakers.get((pack.library, key), ()) if one != pack.pack
-        ]
-        if others:
-            by[key] = others[0]
+        for other in breakers.get((pack.library, key), ()):
+            if other != pack.pack:
+                by.setdefault(key, other)
     lines = ReasonLines(pack.candidate)
     reasons = {reason for outcome in outcomes for reason in outcome.reasons}
     return PackPrediction(

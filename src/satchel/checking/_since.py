@@ -21,7 +21,6 @@ from satchel.checking._check import check_library
 from satchel.checking._git import GitRepository, open_repository, write_packs
 from satchel.checking._library import (
     PackFolder,
-    PackLibrary,
     named_folders,
     open_library,
 )
@@ -152,19 +151,15 @@ def _with_never_ignored(settings: LintSettings) -> LintSettings:
 def _state(
     folders: Sequence[PackFolder], settings: LintSettings, limits: Limits
 ) -> tuple[dict[str, PackFacts], CheckReport, tuple[int, int]]:
-    """Return the packs of a state, its report, and the size of its catalog."""
+    """Return the packs of a state, its report, and what a prompt lists and costs."""
     with open_library(folders, profile=settings.profile, limits=limits) as library:
         report = check_library(library, settings, limits)
         facts = pack_facts(library, limits)
     # The catalog of an agent, which takes what a strict check refuses.
     with open_library(folders, profile="auto", limits=limits) as library:
-        return facts, report, _cost(library)
-
-
-def _cost(library: PackLibrary) -> tuple[int, int]:
-    """Return how many skills a prompt lists, and its tokens, without a budget."""
-    catalog = library.catalog
-    return len(catalog), render(catalog, budget_tokens=None).tokens
+        catalog = library.catalog
+        tokens = render(catalog, budget_tokens=None).tokens
+        return facts, report, (len(catalog), tokens)
 
 
 @contextmanager

@@ -205,8 +205,7 @@ def list_loaders() -> None:
 
 
 def _loader_row(loader: "Loader") -> tuple[str, ...]:
-    how = "measured" if loader.how == "measured" else "documented"
-    return loader.key, loader.version, how, loader.checked, loader.source
+    return loader.key, loader.version, loader.how, loader.checked, loader.source
 
 
 def render_markdown(prediction: PredictionReport) -> str:

@@ -26,7 +26,7 @@ from satchel.skill_md import (
     same_values,
     to_spec,
 )
-from satchel.text import decode
+from satchel.text import decode, plural
 
 _LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
 _TEXTS: Final = ("version", "author")
@@ -76,22 +76,15 @@ def rewrite(  # noqa: PLR0913 - keywords, each with a default
     edited = edit_fields(lines, before, after, _as_read(file.tree, after))
     findings: list[Finding] = []
     if edited.lost:
-        count = len(edited.lost)
-        comments = "1 comment" if count == 1 else f"{count} comments"
-        first = edited.lost[0][:80]
+        comments, first = plural(len(edited.lost), "comment"), edited.lost[0][:80]
         findings.append(
             Finding.of("comments-dropped", path, comments=comments, first=first)
         )
     new, lost = _assembled(data, edited.lines, file)
     if lost:
+        sentence = "before-frontmatter"
         findings.append(
-            Finding.of(
-                "not-carried",
-                path,
-                1,
-                sentence="before-frontmatter",
-                before=lost[:300],
-            )
+            Finding.of("not-carried", path, 1, sentence=sentence, before=lost[:300])
         )
     reread = parse(new, profile="lenient", directory=directory, limits=limits)
     expected = replace(parsed.manifest, name=name or parsed.manifest.name)

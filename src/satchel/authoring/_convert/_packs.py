@@ -8,6 +8,7 @@ from typing import Final
 
 from satchel.authoring._convert._dialect import rewrite
 from satchel.authoring._convert._values import Conversion, Dialect, PackDraft, PackFile
+from satchel.authoring._packs import found_in
 from satchel.errors import SkillError
 from satchel.files import path_problem
 from satchel.model import (
@@ -37,13 +38,7 @@ def read_packs(root: str, *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Conver
     so is a link. What is there and is not a pack comes last, without a draft.
     """
     source = folder(root, limits=limits)
-    packs: list[Found] = []
-    findings: list[Finding] = []
-    for entry in source.scan():
-        if isinstance(entry, Finding):
-            findings.append(entry)
-        else:
-            packs.append(entry)
+    packs, findings = found_in(source)
     for pack in packs:
         place = str(pack.location)
         own = [finding for finding in findings if finding.path == place]
@@ -119,20 +114,16 @@ def _read(source: LocalSource, pack: Found, place: str, limits: Limits) -> Conve
     files: list[PackFile] = []
     try:
         for stat in pack.files or source.files(pack.key):
-            limit = limits.skill_md_bytes
-            if stat.path != SKILL_FILE:
-                limit = limits.file_bytes
+            is_skill_md = stat.path == SKILL_FILE
+            limit = limits.skill_md_bytes if is_skill_md else limits.file_bytes
             data = source.read(pack.key, stat.path, limit)
             files.append(PackFile(stat.path, data, is_executable(place, stat)))
     except SkillError as error:
-        finding = Finding.of_error(error, place, fix=_FIX)
-        return Conversion(place, None, (finding,))
+        fix = "see that every file of the pack can be read, and convert again"
+        return Conversion(place, None, (Finding.of_error(error, place, fix=fix),))
     name = pack.key.rpartition("/")[2]
     files.sort(key=lambda file: file.path)
     return Conversion(place, PackDraft(name, tuple(files)))
-
-
-_FIX: Final = "see that every file of the pack can be read, and convert again"
 
 
 def is_executable(place: str, stat: FileStat) -> bool:

@@ -19,7 +19,7 @@ from satchel.errors import ConfigError, SkillError
 from satchel.files import list_folder, read_confined, walk_pack
 from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
 from satchel.skill_md import YamlTree, comments_in, read_tree, split_entries
-from satchel.text import decode, is_text
+from satchel.text import decode, is_text, plural
 
 _TASK_PROMPT: Final = "task_prompt.md"
 _REFERENCE: Final = "task-prompt.md"
@@ -173,15 +173,16 @@ def _config(
         for comment in comments_in([entry.first, *entry.more])
     ]
     if lost:
-        comments = "1 comment" if len(lost) == 1 else f"{len(lost)} comments"
-        dropped = Finding.of(
-            "comments-dropped",
-            path,
-            sentence="role",
-            comments=comments,
-            first=lost[0][:80],
+        comments, first = plural(len(lost), "comment"), lost[0][:80]
+        findings.append(
+            Finding.of(
+                "comments-dropped",
+                path,
+                sentence="role",
+                comments=comments,
+                first=first,
+            )
         )
-        findings.append(dropped)
     return {
         key: text if (text := tree.text(key)) is not None else json.dumps(value)
         for key, value in tree.root.items()

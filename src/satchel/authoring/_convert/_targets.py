@@ -83,28 +83,16 @@ def prediction_findings(
         verdict = outcome.verdict
         if verdict in {"loaded", "unknown"}:
             continue
-        path, client = f"{source}/{SKILL_FILE}", outcome.loader.title
-        meaning = VERDICTS[verdict]
-        advice = outcome.fix or "see what satchel check --for says"
-        if verdict == "cut":
-            yield Finding.of(
-                "client-cuts",
-                path,
-                severity="note",
-                sentence="conversion",
-                client=client,
-                verdict=meaning,
-                advice=advice,
-            )
-        else:
-            yield Finding.of(
-                "client-refuses",
-                path,
-                sentence="conversion",
-                client=client,
-                verdict=meaning,
-                advice=advice,
-            )
+        is_cut = verdict == "cut"
+        yield Finding.of(
+            "client-cuts" if is_cut else "client-refuses",
+            f"{source}/{SKILL_FILE}",
+            severity="note" if is_cut else None,
+            sentence="conversion",
+            client=outcome.loader.title,
+            verdict=VERDICTS[verdict],
+            advice=outcome.fix or "see what satchel check --for says",
+        )
 
 
 def _words(title: str) -> set[str]:
