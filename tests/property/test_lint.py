@@ -80,8 +80,12 @@ def test_every_finding_has_a_line_of_its_file(
 @given(TEXTS, st.integers(1, 99))
 def test_lines_count_from_the_first(text: str, first: int) -> None:
     read = read_markdown(text, first)
-    parts = (*read.headings, *read.links, *read.blocks, *read.undefined)
-    every = [part.line for part in parts]
+    every = [
+        *(heading.line for heading in read.headings),
+        *(link.line for link in read.links),
+        *(block.line for block in read.blocks),
+        *(undefined.line for undefined in read.undefined),
+    ]
 
     assert all(first <= line <= first + text.count("\n") for line in every)
     assert read.anchors == read_markdown(text).anchors
