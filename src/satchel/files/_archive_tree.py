@@ -81,13 +81,7 @@ def _smaller(limits: Limits, *names: str) -> tuple[str, int]:
 def inflate(
     data: bytes | memoryview, wbits: int, budget: ArchiveBudget, *, overhead: int = 0
 ) -> Iterator[bytes]:
-    """Yield the bytes of one whole stream, in pieces of `CHUNK_BYTES` at most.
-
-    ``wbits`` is its kind, as `zlib.decompressobj` names it.
-
-    Raises:
-        ArchiveError: It is damaged, ends early, or there is data after its end.
-    """
+    """Yield the bytes of one whole stream, in pieces of `CHUNK_BYTES` at most."""
     engine = zlib.decompressobj(wbits)
     for start in range(0, len(data), CHUNK_BYTES):
         feed = bytes(data[start : start + CHUNK_BYTES])
@@ -142,11 +136,7 @@ class ArchiveTree:
         self._spellings: dict[str, str] = {}
 
     def place(self, name: str, *, folder: bool) -> str:
-        """Reserve the path that a member's name means, and return it; empty for ``./``.
-
-        Raises:
-            ArchiveError: The path is not plain, or another member has it.
-        """
+        """Reserve the path that a name means, and return it; empty for ``./``."""
         self.budget.take_member()
         path = name.removesuffix("/") if folder else name
         path = "" if path == "." else path.removeprefix("./")
@@ -211,14 +201,12 @@ class ArchiveTree:
         raise self.error(detail)
 
     def _reserve(self, name: str, path: str, *, folder: bool) -> None:
-        """Check that each part of a path has one spelling, and is a file or a folder.
-
-        macOS and Windows fold case, and macOS composes Unicode: there one file would
-        replace the other, or be put into its folder.
-        """
+        """Check that each part of a path has one spelling, and one kind."""
         parts = path.split("/")
         for count in range(1, len(parts) + 1):
             part = "/".join(parts[:count])
+            # macOS and Windows fold case, and macOS composes Unicode: there one file
+            # would replace the other, or be put into its folder.
             first = self._spellings.setdefault(folded_name(part), part)
             if first != part:
                 problem = f"on some systems this is the same as {shown_name(first)}"

@@ -20,9 +20,10 @@ def zip_pack(
     """Return a .zip with one folder, which has ``files`` by path.
 
     Sorted by path by code point; no entries for folders, no time, no owner, mode 0644,
-    and 0755 for those of ``programs``. Files are stored without compression, because
-    the output of deflate depends on the zlib that Python was built with.
+    and 0755 for those of ``programs``.
     """
+    # Not compressed: the output of deflate depends on the zlib that Python was built
+    # with, and equal files need equal bytes.
     whole = io.BytesIO()
     with ZipFile(whole, "w", ZIP_STORED) as archive:
         for path in sorted(files):
@@ -47,11 +48,8 @@ _MAX_STORED_BYTES: Final = 0xFFFF
 def tar_gz(files: Iterable[tuple[str, bytes]]) -> bytes:
     """Return a USTAR archive inside gzip, with ``files`` (path, bytes) at its root.
 
-    Sorted by path by code point; no ``./``, no folders, no time, no owner, mode 0644.
-    Not compressed, for the reason given at `zip_pack`.
-
-    Raises:
-        ValueError: A path is given twice, or has an `archive_problem`.
+    Sorted by path by code point; no ``./``, no folders, no time, no owner, mode 0644;
+    ``ValueError`` if a path is given twice, or has an `archive_problem`.
 
     Source: what ``npx skills`` 1.7.4 unpacks: it drops members that begin with ``./``,
     and does not read the PAX headers that long names would need.

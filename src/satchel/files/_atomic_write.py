@@ -11,11 +11,7 @@ from satchel.errors import NotWrittenError
 
 
 def write_file(path: str | os.PathLike[str], data: bytes, mode: int) -> None:
-    """Put ``data`` at ``path``, with these permissions; a file there is replaced.
-
-    Raises:
-        OSError: It cannot be written; what was there is as it was.
-    """
+    """Put ``data`` at ``path``, as a whole or not at all; a file there is replaced."""
     with staged_file(path, data, mode):
         pass
 
@@ -26,7 +22,6 @@ def replace_file(path: str | os.PathLike[str], before: bytes, data: bytes) -> No
     Raises:
         NotWrittenError: The file holds something else now, is a link, or may not
             be written; nothing was.
-        OSError: It cannot be written; it is as it was.
     """
     file = Path(path)
     # Not `stat`: the rename would replace the link, not the file it leads to.
@@ -51,9 +46,8 @@ def staged_file(
 ) -> Generator[Path]:
     """Write ``data`` next to ``path``; it takes its place when the block ends.
 
-    The block gets the path of the new file, and makes the last checks. If it raises,
-    the new file is removed, and what is at ``path`` stays. Without ``mode`` the file
-    has the permissions that the system gives to a new one.
+    The block gets the path of the new file, and makes the last checks; if it raises,
+    nothing has changed. Without ``mode`` the system gives the permissions.
     """
     place = Path(path)
     staged = place.with_name(f".satchel-{secrets.token_hex(8)}")

@@ -170,11 +170,7 @@ _NOT_A_FILE: Final = frozenset({errno.EISDIR, errno.ENXIO, errno.ENODEV})
 
 
 def open_by_fd(root: str, parts: Sequence[str]) -> int:
-    """Open ``root/part/.../part``, following links in ``root`` only.
-
-    Raises:
-        OSError: ``ELOOP`` where a part is a link; else the error of the system.
-    """
+    """Open ``root/part/.../part``, following links in ``root`` only; else ``ELOOP``."""
     fd = os.open(root, _ROOT)
     part = ""
     try:
@@ -201,19 +197,12 @@ def _is_link(name: str, fd: int) -> bool:
 
 
 def open_by_real_path(root: str, parts: Sequence[str]) -> int:
-    """Open as `open_by_fd` does, on a system that cannot open relative to a folder.
-
-    The open file is asked for its own path, which must be the one that was meant;
-    to look at paths once more would be a race. Unlike `open_by_fd` this opens before
-    it checks, so that a link can make it touch a file elsewhere; no byte of that is
-    read.
-
-    Raises:
-        OSError: As for `open_by_fd`.
-    """
-    # Only the root is resolved: a link in one of the parts has to show below.
+    """Open as `open_by_fd` does, on a system that cannot open relative to a folder."""
+    # Only the root is resolved: a link in one of the parts has to show below. Until
+    # then it can make us open a file elsewhere, of which no byte is read.
     path = "/".join([os.path.realpath(root), *parts])
     fd = os.open(path, _ANY_FILE)
+    # The open file is asked for its path: to look at paths once more would be a race.
     try:
         meant = os.path.normcase(path_of(fd)) == os.path.normcase(path)
     except OSError:

@@ -194,12 +194,10 @@ def _skipped_finding(code: str, places: list[tuple[str, str]]) -> Finding:
 
 
 def _collisions(paths: Iterable[str]) -> Iterator[Finding]:
-    """Yield a finding for each path that some file system takes for an earlier one.
-
-    One of the two files would silently replace the other there.
-    """
+    """Yield a finding for each path that some file system takes for an earlier one."""
     seen: dict[str, str] = {}
     for path in paths:
+        # One of the two files would silently replace the other there.
         first = seen.setdefault(folded_name(path), path)
         if first != path:
             yield Finding.of(
@@ -253,14 +251,10 @@ def walk_pack(
 
     What `Listing` does not list is a finding. ``entries`` are those of the folder, if
     the caller has listed it already.
-
-    Raises:
-        LimitExceededError: The pack is larger than is accepted. Files and
-            folders count alike, so that a tree of empty folders ends, too.
-        OSError: The folder itself cannot be listed.
     """
     if entries is None:
         entries = list_folder(folder, limits.scan_entries)
+    # Files and folders count alike, so that a tree of empty folders ends, too.
     listing = Listing(limits)
     _list_into(entries, "", listing)
     return WalkedPack(listing.files(), listing.findings())
@@ -273,23 +267,18 @@ def stat_of(entry: os.DirEntry[str], path: str) -> FileStat:
 
 
 def mark_of(status: os.stat_result) -> tuple[int, int, int]:
-    """Return what changes with a file: two times and the inode.
-
-    Anyone can set the modification time back; the time of the status change moves
-    with every write all the same. Windows has the time of creation in its place.
-    """
+    """Return what changes with a file: two times and the inode."""
+    # Anyone can set the modification time back; the time of the status change moves
+    # with every write all the same. Windows has the time of creation in its place.
     return status.st_mtime_ns, status.st_ino, status.st_ctime_ns
 
 
 def is_settled(files: Iterable[FileStat], now_ns: int) -> bool:
-    """Return whether an edit of any of these would show in its mark.
-
-    It would not if a file was written so shortly before ``now_ns``, in nanoseconds
-    since the epoch, that its file system gives the next write the same time.
-    """
+    """Return whether an edit of these after ``now_ns`` would show in their marks."""
     for file in files:
         mtime_ns, _, ctime_ns = cast("tuple[int, int, int]", file.mark)
         last_ns = max(mtime_ns, ctime_ns)
+        # So soon after a write the file system may give the next one the same time.
         if abs(now_ns - last_ns) <= COARSE_NS:  # one of the far future never settles
             # Whole seconds: most likely a file system that counts nothing smaller.
             coarse = not (mtime_ns % _SECOND_NS or ctime_ns % _SECOND_NS)

@@ -67,11 +67,7 @@ def unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def check_release_id(text: str, where: str) -> str:
-    """Return ``text`` if it has the form of a release's id.
-
-    Raises:
-        InvalidReleaseError: It has not; ``where`` names the option or file it is from.
-    """
+    """Return ``text`` if it is an id; ``where`` names the option or file it is from."""
     if not _ID.fullmatch(text):
         detail = f"expected sha256-tree-v1: and 64 hex digits, got {text[:100]!r}"
         raise InvalidReleaseError(where, detail)
@@ -153,13 +149,11 @@ def parse_release_file(
 ) -> Release | str:
     """Return what a release.json says: a release, or the current id of a site.
 
-    Each pack's digest is compared with its files; unknown keys are ignored. The
-    release's id is computed from ``data``: compare it with the id that you expect.
+    ``where`` is what errors call it. The release's id is computed from ``data``, so
+    compare it with the id that you expect.
 
     Raises:
-        InvalidReleaseError: It is not in this format, or in a later version of it;
-            ``where`` is what to call it.
-        LimitExceededError: It is larger than ``limits.release_bytes``.
+        InvalidReleaseError: It is not in this format, or in a later version of it.
     """
     most = limits.release_bytes
     if len(data) > most:
@@ -176,12 +170,7 @@ def parse_release_file(
 
 
 def parse_release(data: bytes, where: str, limits: Limits = DEFAULT_LIMITS) -> Release:
-    """Return the release that a release.json describes; see `parse_release_file`.
-
-    Raises:
-        InvalidReleaseError: As there, or it is the release.json of a site.
-        LimitExceededError: As there.
-    """
+    """Return the release that a release.json describes; that of a site is an error."""
     release = parse_release_file(data, where, limits)
     if isinstance(release, str):
         raise InvalidReleaseError(where, "it is that of a site, not of a release")

@@ -145,11 +145,7 @@ class _TarReader:
             raise self._tree.error("an extended header is too long")
 
     def _long_name(self, kind: bytes, content: bytes, position: int) -> str:
-        """Return the name of the next member; empty if its header has it.
-
-        ``kind`` and ``content`` are those of the extended header, ``position`` is that
-        of the member's own.
-        """
+        """Return the name of the member at ``position``; empty if its header has it."""
         self._check_extended(content)
         if kind == _GNU_NAME:
             name = self._text(content.removesuffix(b"\0"))

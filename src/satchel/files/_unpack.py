@@ -28,10 +28,7 @@ def archive_size_limit(limits: Limits = DEFAULT_LIMITS) -> int:
 
 @dataclass(frozen=True, slots=True)
 class UnpackedArchive:
-    """The pack of one archive: its files by path, sorted.
-
-    ``folder`` is the one folder that it was in, empty for the root.
-    """
+    """The files of a pack by path, sorted, and the folder they were in, if any."""
 
     folder: str
     files: Mapping[str, bytes]
@@ -42,14 +39,11 @@ def unpack(
 ) -> dict[str, bytes]:
     """Return the files of a pack by path, sorted, from a .zip, .skill, .tar.gz or .tgz.
 
-    The first bytes say which format it is. The pack is at the archive's root, or in its
-    one folder; a leading ``./`` and the files that macOS adds are ignored. Only regular
-    files and folders are accepted; their modes, owners and times are dropped. Bytes are
-    counted as they come out; sizes that the archive declares are compared with these
-    counts, and never trusted.
+    The pack is at the archive's root, or in its one folder. A leading ``./`` and the
+    files that macOS adds are ignored, and so are modes, owners and times.
 
     Args:
-        data: The whole archive, from anybody.
+        data: The whole archive, from anybody; its first bytes say which format it is.
         limits: ``archive_files``, ``archive_bytes``, ``archive_ratio`` and
             ``pack_depth`` apply, ``pack_files`` and ``pack_bytes`` if smaller.
         where: What to call the archive in errors.
@@ -59,8 +53,6 @@ def unpack(
             pack needs: links, devices, paths that are not plain, two files of one
             name, encrypted members, bytes that belong to no member.
         LimitExceededError: More would come out than ``limits`` allow.
-
-    Source: the attacks in the tests, which worked against other unpackers.
     """
     return dict(open_archive(data, limits=limits, where=where).files)
 

@@ -29,8 +29,7 @@ class ArchiveSource(SourceAbilities):
     """The pack in one archive, unpacked in memory: nothing is written to a disk.
 
     Its key is the name of the folder in the archive, or that of the file without its
-    suffix. The file is read again when it has changed; an archive that cannot or must
-    not be unpacked becomes a finding.
+    suffix.
     """
 
     near: bool | None = True
@@ -94,6 +93,7 @@ class ArchiveSource(SourceAbilities):
     def _read(self, stamp: tuple[int, ...]) -> _OpenedArchive:
         try:
             return _OpenedArchive(stamp, self._unpacked())
+        # Of something that must not be unpacked nothing is used.
         except (ArchiveError, LimitExceededError) as error:
             fix = "make it again, with: satchel pack"
             finding = Finding.of_error(error, self._shown, fix=fix)

@@ -28,11 +28,7 @@ def usual_sources(
     trust: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> list[LocalSource]:
-    """Return a source for each folder that exists; see `satchel.sources.usual`.
-
-    The ``.agents/skills`` of the project and of the user are in the list even if they
-    do not exist yet.
-    """
+    """Return a source for each folder that exists; see `satchel.sources.usual`."""
     at_home = Path(os.fspath(home) if home else "~").expanduser()
     here = Path(os.fspath(project) if project else ".").absolute()
     scopes = (
@@ -74,6 +70,7 @@ def _project_folders(here: Path) -> list[_ShownFolder]:
         for client in CLIENT_FOLDERS
         for name in client.project
     ]
+    # The shared folder is watched for even if it does not exist yet.
     return [item for item in folders if item[0].is_dir() or item[1] == _FIRST]
 
 

@@ -52,9 +52,7 @@ class FolderSearch:
     """One search below ``root``; every instance is used once.
 
     Attributes:
-        root: The folder to search.
         shown: The root as the user wrote it; begins every path that is shown.
-        limits: Bounds on what is accepted.
         depth: How many folders deep to search.
         root_may_be_pack: Whether a SKILL.md in the root makes that the only pack.
         starts: Folders below the root to search in its place, whatever their names.
@@ -149,16 +147,13 @@ class FolderSearch:
             self._share_out(entries, key)
 
     def _share_out(self, entries: _Entries, key: str) -> None:
-        """Look at what is in the top folder, and let none of it starve the rest.
-
-        For each that is still to come some entries are kept, together at most
-        half of what is left.
-        """
+        """Look at what is in the top folder, and let none of it starve the rest."""
         to_come = len(entries)
         for entry in entries:
             if self._left < 0:
                 return
             to_come -= 1
+            # Half for this folder and what it leads to, half for those after it.
             self._reserved = min(self._left // 2, to_come * _RESERVED_ENTRIES)
             self._look_at(entry, key, 0)
             if self._left < self._reserved > 0:

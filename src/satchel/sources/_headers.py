@@ -13,11 +13,7 @@ _OURS: Final = frozenset(
 
 
 def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return headers that can be sent as they are.
-
-    Raises:
-        ValueError: One cannot be; the message names it, and never shows its value.
-    """
+    """Return headers that can be sent; an error names one, and never its value."""
     for name, value in headers.items():
         plain = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
         if not plain or name.lower() in _OURS:

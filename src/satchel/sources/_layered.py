@@ -43,10 +43,7 @@ _XDG_FOLDERS: Final = {
 
 
 def layer_folder(layer: str) -> str:
-    """Return the default folder of a layer.
-
-    Source: the XDG Base Directory Specification 0.8; a relative path does not count.
-    """
+    """Return the default folder of a layer, by the XDG Base Directory Specification."""
     variable, usual = _XDG_FOLDERS[layer]
     root = os.environ.get(variable, "")
     if not os.path.isabs(root):  # noqa: PTH117
@@ -98,8 +95,7 @@ class LayeredSource(SourceAbilities):
 
     Fields are merged by the rules of `satchel.skill_md`. The body is that of the
     highest layer that has one, and so is each file. A skill that only one layer has is
-    that layer's, to the byte. Everything else knows one pack: its digest is that of
-    what came out.
+    that layer's, to the byte.
     """
 
     def __init__(
@@ -142,8 +138,7 @@ class LayeredSource(SourceAbilities):
 
         Raises:
             UnknownFieldError: A layer has a field that no rule merges.
-            SkillManifestError: What the layers say does not go together; or one of
-                them is no valid YAML, and cannot be merged.
+            SkillManifestError: The layers do not go together, or one is no valid YAML.
         """
         parts = self._parts(key)
         if len(parts) == 1:

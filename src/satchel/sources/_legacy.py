@@ -41,11 +41,7 @@ class LegacySource(Protocol):
 
 
 def as_source(source: object, *, limits: Limits = DEFAULT_LIMITS) -> SkillSource:
-    """Return a source as it is, or one of the older protocol wrapped.
-
-    Raises:
-        TypeError: It is neither.
-    """
+    """Return a source as it is, or one of the older protocol wrapped."""
     if isinstance(source, type):
         name = source.__name__
         raise TypeError(f"expected a source; got the class {name}: write {name}(...)")
@@ -61,11 +57,7 @@ def as_source(source: object, *, limits: Limits = DEFAULT_LIMITS) -> SkillSource
 
 
 class LegacySourceAdapter:
-    """Makes a `LegacySource` a source; keys are the names of the skills.
-
-    The SKILL.md of a skill is written from its fields, so that it is parsed like any
-    other. Its files are those that it declares.
-    """
+    """Makes a `LegacySource` a source; keys are the names of the skills."""
 
     def __init__(
         self, older: LegacySource, *, label: str, limits: Limits = DEFAULT_LIMITS

@@ -241,12 +241,7 @@ class LocalSource(SourceAbilities):
             raise SourceUnavailableError(self.label, "no such folder")
 
     def _check_pack(self, key: str) -> None:
-        """Accept a key that leads to a pack.
-
-        Raises:
-            SkillNotFoundError: It does not.
-            SourceUnavailableError: The whole folder is gone.
-        """
+        """Accept a key that leads to a pack; else say if the whole folder is gone."""
         try:
             self._read(key, SKILL_FILE, 0)
         except LimitExceededError:

@@ -50,10 +50,7 @@ def skill_md(skill: Skill) -> bytes:
 
 
 class MemorySource(SourceAbilities):
-    """Packs that are kept as bytes; keys are their names.
-
-    What is handed over is copied once, and never changes afterwards.
-    """
+    """Packs that are kept as bytes, copied once; keys are their names."""
 
     near: bool | None = True
 
@@ -63,12 +60,7 @@ class MemorySource(SourceAbilities):
         label: str = "memory",
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        """Copy the packs, and write a SKILL.md for each skill.
-
-        Raises:
-            SkillManifestError: A skill has no description to list it by.
-            DuplicateSkillError: Two of them have one name.
-        """
+        """Copy the packs, and write a SKILL.md for each skill."""
         self.label: Final = label
         self._limits = limits
         packs: dict[str, Mapping[str, bytes]] = {}

@@ -34,12 +34,10 @@ def open_resource(package: str, folder: str, limits: Limits) -> SkillSource:
 def _packs(
     top: Traversable, key: str, depth: int
 ) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Yield the packs below a folder, each with all of its bytes.
-
-    They are read once, because a zip file does not change while it is in use.
-    """
+    """Yield the packs below a folder, each with all of its bytes."""
     inner = list(top.iterdir())
     if any(item.name == SKILL_FILE and item.is_file() for item in inner):
+        # Read once: a zip file does not change while it is in use.
         yield key or top.name, dict(_files(top, ""))
     elif depth:
         for item in inner:

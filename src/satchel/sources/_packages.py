@@ -76,8 +76,7 @@ def load_plugins(
 ) -> Plugins:
     """Open the entry points that are there now, sorted by name.
 
-    One that does not open is logged and is a finding; the others are not affected. The
-    arguments are those of `satchel.sources.packages`.
+    The arguments are those of `satchel.sources.packages`.
     """
     names = None if only is None else set(map(normal_distribution_name, only))
     denied = {*deny, *map(normal_distribution_name, deny)}
@@ -153,11 +152,7 @@ _IN_RECORD: Final = re.compile(
 
 
 class InstalledSource(LocalSource):
-    """The packs of one distribution, and none of another in the same folders.
-
-    Which packs those are is what its RECORD says; what a pack holds is looked up in
-    the folder.
-    """
+    """The packs that the RECORD of one distribution lists, and no others."""
 
     def __init__(
         self, root: str, starts: tuple[str, ...], *, label: str, limits: Limits
@@ -199,14 +194,11 @@ def package_sources(
 
 
 def _open_all(denied: Collection[str], limits: Limits) -> list[InstalledSource]:
-    """Return a source for each distribution with such packs, by name.
-
-    Of two installed distributions of one name the first on ``sys.path`` counts, which
-    is the one that would be imported.
-    """
+    """Return a source for each distribution with such packs, by name."""
     seen: dict[str, InstalledSource | None] = {}
     for distribution in distributions():
         name = normal_distribution_name(distribution.metadata["Name"] or "")
+        # Of two with one name the first on `sys.path` counts: it would be imported.
         if name and name not in seen and name not in denied:
             seen[name] = _open_distribution(distribution, limits)
     return [source for _, source in sorted(seen.items()) if source is not None]

@@ -74,8 +74,6 @@ class ReleaseSource(SourceAbilities):
     The place is a release of `satchel build`, or a site of `satchel publish`: with a
     ``pin`` exactly that release is used, without one the site's current one. Only
     release.json is read before a skill is loaded. Keys are ids.
-
-    ``release`` is the id of the release in use, empty before the first answer.
     """
 
     def __init__(  # noqa: PLR0913 - what only the place knows, all by name
@@ -92,9 +90,6 @@ class ReleaseSource(SourceAbilities):
 
         ``shown`` begins the paths in messages; None is ``label``. ``near`` is whether
         ``fetch`` reads from a disk of this machine.
-
-        Raises:
-            InvalidReleaseError: ``pin`` is not the id of a release.
         """
         self.label: Final = label
         self.near = near
@@ -115,12 +110,7 @@ class ReleaseSource(SourceAbilities):
         return current.release.id if current else ""
 
     def open(self) -> Release:
-        """Return the release, fetched again unless it is pinned, and so cannot change.
-
-        Raises:
-            InvalidReleaseError: There is no release here, or not the one pinned.
-            DigestMismatchError: It is another one than the pin, or the site, says.
-        """
+        """Return the release, fetched again unless a pin says that it cannot change."""
         with self._lock:
             if self._current is None or self.pin is None:
                 self._current = self._fetch_current()
@@ -148,11 +138,7 @@ class ReleaseSource(SourceAbilities):
         return self._skill(key).descriptor.files
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Return one file's raw bytes, after a check of their size and digest.
-
-        Raises:
-            DigestMismatchError: They are not those of the release.
-        """
+        """Return one file's raw bytes, after a check of their size and digest."""
         check_path(path, key)
         files = self._skill(key).resources
         file = next((file for file in files if file.path == path), None)
@@ -300,17 +286,15 @@ def release_folder(
 
 
 def is_release(path: str) -> bool:
-    """Return whether a folder looks like a release, or a site of releases.
-
-    One with a damaged release.json still is one: its skills must not be read as those
-    of a plain folder, without a check.
-    """
+    """Return whether a folder looks like a release, or a site of releases."""
     try:
         head = read_confined(path, RELEASE_FILE, DEFAULT_LIMITS.release_bytes)
     except PackFileError:
         return False
     except LimitExceededError:
         head = b""
+    # A damaged one still is one: its skills must not be read as those of a plain
+    # folder, without a check.
     head = head[:_FORMAT_HEAD_BYTES]
     if FORMAT.encode() in head or SITE_FORMAT.encode() in head:
         return True

@@ -85,12 +85,7 @@ class PrefixedSource(SourceWrapper):
     """The same packs, with something in front of each id."""
 
     def __init__(self, source: SkillSource, prefix: str) -> None:
-        """Take the prefix with its hyphen; see `satchel.sources.prefixed`.
-
-        The folders are in lower case, with hyphens for what is neither letter nor
-        digit. A prefix that ends in one of them gets a hyphen; one that comes out empty
-        is none.
-        """
+        """Take the prefix with its hyphen; see `satchel.sources.prefixed`."""
         super().__init__(source)
         unknown = [word for word in _BRACES.findall(prefix) if word not in _WORDS]
         if unknown:
@@ -107,6 +102,7 @@ class PrefixedSource(SourceWrapper):
             return self._prefix
         above, _, folder = key.rpartition("/")
         parent = above.rpartition("/")[2] or self._home(key)
+        # As parts of an id: in lower case, with hyphens for all but letters and digits.
         prefix = self._prefix
         for word, text in zip(_WORDS, (folder, parent, above), strict=True):
             prefix = prefix.replace(word, _slug(text))

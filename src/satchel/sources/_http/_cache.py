@@ -16,8 +16,7 @@ _PRUNES_PER_FILL: Final = 16
 class DiskCache:
     """Bytes by digest in a folder; a file with other bytes than its name says is none.
 
-    Files are named by their digests alone, so that a search for SKILL.md finds no pack
-    here. If the system refuses a read or a write, the cache is as if it were empty.
+    If the system refuses a read or a write, the cache is as if it were empty.
     """
 
     def __init__(self, folder: str | os.PathLike[str], most_bytes: int) -> None:
@@ -52,10 +51,8 @@ class DiskCache:
             self._added += len(data)
 
     def prune(self) -> None:
-        """Remove the oldest files until the rest is small enough.
-
-        Listing a large folder takes time, so most calls do nothing.
-        """
+        """Remove the oldest files until the rest is small enough."""
+        # Listing a large folder takes time, so most calls do nothing.
         if self._added < self._most // _PRUNES_PER_FILL:
             return
         self._added = 0
@@ -79,4 +76,5 @@ class DiskCache:
         match = _DIGEST.fullmatch(digest)
         if match is None:
             raise FileNotFoundError(digest)
+        # The digest alone, so that a search for SKILL.md finds no pack here.
         return os.path.join(self._folder, match[1])  # noqa: PTH118

@@ -165,12 +165,7 @@ class HttpClient:
         weakref.finalize(self, self._pool.close)
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Fetch one thing.
-
-        Raises:
-            SourceUnavailableError: No answer came, or none that can be used; or the
-                request is not allowed.
-        """
+        """Fetch one thing; `SourceUnavailableError` if no usable answer comes."""
         end = self.environment.monotonic() + self.timeout_s
         end = end if request.until is None else min(end, request.until)
         for attempt in range(1, ATTEMPTS + 1):

@@ -157,11 +157,7 @@ class CheckedBackend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        """Connect to the first address of the host that answers.
-
-        Raises:
-            RequestRefusedError: One of its addresses may not be connected to.
-        """
+        """Connect to the first address that answers, if all of them are allowed."""
         call = _deadline.get()
         addresses = self._within(call.left(timeout), host, port)
         # One private address among public ones is enough to refuse: any may be tried.
@@ -212,14 +208,12 @@ class CheckedBackend(httpcore2.NetworkBackend):
 
 
 class _TimedStream(httpcore2.NetworkStream):
-    """A stream on which no step goes beyond the end of the request.
-
-    A server that sends a byte now and then keeps every single step within its time-out.
-    """
+    """A stream on which no step goes beyond the end of the request."""
 
     def __init__(self, stream: httpcore2.NetworkStream) -> None:
         self._stream = stream
 
+    # A server that sends a byte now and then keeps every step within its own time-out.
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._stream.read(max_bytes, _deadline.get().left(timeout))
 

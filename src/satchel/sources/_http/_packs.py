@@ -245,11 +245,7 @@ class PackStore:
         last: FetchedPack | None,
         until: float,
     ) -> FetchedPack:
-        """Fetch every file that an entry of v0.1.0 lists.
-
-        Only a request shows whether a file has changed, so each sync makes one for each
-        file; an ETag saves its bytes.
-        """
+        """Fetch every file that an entry of v0.1.0 lists."""
         label = self._client.label
         where = f"{label}/{entry.name}"
         # The files together are held to the limits of an archive, and their paths to
@@ -259,6 +255,7 @@ class PackStore:
         etags: dict[str, str] = {}
         for path in entry.files:
             member = tree.place(path, folder=False)
+            # Only a request shows whether a file has changed; an ETag saves its bytes.
             etag = last.etags.get(path, "") if last and cached else ""
             request = replace(
                 self._file_request(entry, path, location), etag=etag, until=until

@@ -55,13 +55,9 @@ class _FetchedIndex:
 class HttpSource(SourceAbilities):
     """Skills by the index of any publisher; keys are their names.
 
-    An artifact is fetched at the first scan that sees its digest, and not again: only
-    its bytes say which tools a skill asks for, whether a model may load it, and which
-    files it has. Reads are answered from memory, from the cache on disk, or by fetching
-    again, and compared with the announced digest each time.
-
-    If an artifact cannot be fetched, or is not what was announced, only its skill is
-    affected: an earlier good one stays in use, and a finding says so. Thread-safe.
+    An artifact is fetched at the first scan that sees its digest, and not again. Reads
+    are answered from memory, from the cache on disk, or by fetching again, and compared
+    with the announced digest each time. Thread-safe.
     """
 
     limits_reads = True
@@ -94,12 +90,7 @@ class HttpSource(SourceAbilities):
         return f"{type(self).__name__}({home!r}, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the packs, sorted by key, then the findings.
-
-        Raises:
-            SourceUnavailableError: No index answers, or nothing of what it lists.
-            LimitExceededError: The index is too large.
-        """
+        """Return the packs, sorted by key, then the findings."""
         with self._lock:
             index = self._fetch_index(self._deadline())
             packs, findings = self._fetch_packs(index)
@@ -134,11 +125,7 @@ class HttpSource(SourceAbilities):
         return self._pack(key).files
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Return one file's raw bytes, verified by their digest.
-
-        Raises:
-            ChangedSinceSyncError: An index of v0.1.0 leads to other bytes now.
-        """
+        """Return one file's raw bytes, verified by their digest."""
         check_path(path, key)
         return self._read(self._pack(key), path, limit_bytes)
 
@@ -226,16 +213,13 @@ class HttpSource(SourceAbilities):
     def _fetch_packs(
         self, fetched: _FetchedIndex
     ) -> tuple[dict[str, FetchedPack], list[Finding]]:
-        """Fetch what is new; unchanged packs cause no request.
-
-        The first scan goes on while packs come. Later ones have a share of the
-        time-out: what is missing is fetched by the next, and what failed is fetched
-        last, so that it does not delay the rest.
-        """
+        """Fetch what is new; unchanged packs cause no request."""
         entries = fetched.index.entries
         hosts = self._client.hosts.including(
             self._client.home, fetched.requested, fetched.answered
         )
+        # The first scan goes on while packs come. Later ones have a share of the
+        # time-out, and ask last for what failed, so that it does not delay the rest.
         results = self._store.fetch_all(
             sorted(entries, key=lambda entry: entry.name in self._failed),
             IndexLocation(fetched.answered, hosts),
@@ -254,8 +238,6 @@ class HttpSource(SourceAbilities):
             raise next(iter(errors.values()))
         if missing and missing == len(results) and not self._packs:
             raise SourceUnavailableError(self.label, "no skill came in time")
-        # What failed is asked for last next time, so that it does not use up the time
-        # again.
         self._failed, self._complete = frozenset(errors), not missing
         findings = list(fetched.index.findings)
         if not fetched.index.has_digests:

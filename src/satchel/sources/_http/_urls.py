@@ -54,9 +54,7 @@ class Url:
 def parse_url(text: str, base: Url | None = None) -> Url:
     """Return a URL, resolved against ``base`` if it is relative.
 
-    Raises:
-        ValueError: It is not a URL that is fetched. The message repeats no part of it
-            that may be secret.
+    ``ValueError`` if it is not fetched; its message repeats nothing that may be secret.
 
     Source: RFC 3986, section 5, for relative ones.
     """
@@ -101,11 +99,7 @@ class AllowedHosts:
 
     @classmethod
     def of(cls, names: tuple[str, ...]) -> "AllowedHosts":
-        """Return the hosts of these names: ``example.com``, ``example.com:8443``.
-
-        Raises:
-            ValueError: One is not a host; the message names it.
-        """
+        """Return the hosts of these names: ``example.com``, ``example.com:8443``."""
         named: set[tuple[str, int]] = set()
         for name in names:
             try:

@@ -31,13 +31,11 @@ SHUTDOWN_S: Final = 10.0
 
 
 class LoopThread:
-    """A thread that runs an event loop until `end`; the program may end before that.
-
-    anyio has a context manager for this. If it is left open, it waits for ever when it
-    is collected at the end of the program, so a forgotten `close` would hang it.
-    """
+    """A thread that runs an event loop until `end`; the program may end before that."""
 
     def __init__(self, name: str) -> None:
+        # Not the context manager of anyio: left open, it waits for ever when it is
+        # collected, so that a forgotten `close` would hang the end of the program.
         ready: Future[BlockingPortal] = Future()
         run = partial(anyio.run, _run_portal, ready)
         self._thread = threading.Thread(target=run, name=name, daemon=True)
@@ -119,13 +117,7 @@ class McpConnection:
         self._closed = False
 
     def call(self, ask: Callable[[Client], Awaitable[T]]) -> T:
-        """Return what ``ask`` returns for a connected client.
-
-        ``ask`` may be called twice: if the connection is gone, a new one is made, once.
-
-        Raises:
-            UnexpectedAnswerError: The server refused, or sent the wrong shape.
-        """
+        """Return what ``ask`` returns for a client; it may be called twice."""
         while True:
             live, fresh = self._connected()
             try:

@@ -88,11 +88,7 @@ def shared_names(entries: Mapping[str, McpSkillEntry]) -> frozenset[str]:
 
 
 def parse_entry(raw: object, limits: Limits) -> McpSkillEntry:
-    """Return an entry of ``skills/list`` or ``skills/get``.
-
-    Raises:
-        EntryRefusedError: It is not what the extension calls an entry, or too large.
-    """
+    """Return an entry of ``skills/list`` or ``skills/get``."""
     fields = _fields(raw)
     root = skill_root(fields.get("uri"))
     frontmatter = _frontmatter(fields.get("frontmatter"), root, limits)
@@ -140,11 +136,7 @@ def index_items(raw: object) -> list[object]:
 
 
 def parse_index_entry(raw: object, limits: Limits) -> McpSkillEntry:
-    """Return an item of the older index: an entry with one file and two fields.
-
-    Raises:
-        EntryRefusedError: It is not an item, or of a kind that is not read.
-    """
+    """Return an item of the older index: an entry with one file and two fields."""
     fields = _fields(raw)
     kind = fields.get("type")
     if kind not in ("skill-md", "archive"):  # not a set: the value may be a list

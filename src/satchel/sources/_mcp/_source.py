@@ -57,8 +57,7 @@ class McpSource(SourceAbilities):
     """Skills that an MCP server serves; keys are the URIs of their folders.
 
     Nothing of a skill is fetched before it is loaded: the catalog shows what the server
-    announced. Every read is verified against that. There is no cache of files, in
-    memory or on disk. Thread-safe.
+    announced. Every read is verified against that; no file is cached. Thread-safe.
     """
 
     yields = True
@@ -107,11 +106,7 @@ class McpSource(SourceAbilities):
         return f"{type(self).__name__}(label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the skills, sorted by key, then the findings.
-
-        While the server's last answer holds (its ``ttlMs``, at most five minutes), the
-        server is not asked again.
-        """
+        """Return the skills, sorted by key, then the findings."""
         with self._lock:
             if self._listing is None or self._now() >= self._valid_until:
                 self._list()
@@ -145,14 +140,7 @@ class McpSource(SourceAbilities):
         return self._entry(key).files
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        """Return one listed file, fetched now and verified.
-
-        Raises:
-            DigestMismatchError: It is not what was listed, or SKILL.md's frontmatter
-                is not. No file of the skill is read then until the next sync, which
-                asks the server again.
-            ArchiveError: What the older index calls an archive is not one.
-        """
+        """Return one listed file, fetched now and verified."""
         check_path(path, key)
         entry = self._entry(key)
         listed = entry.listed.get(path)
@@ -180,6 +168,7 @@ class McpSource(SourceAbilities):
             if path == SKILL_FILE:
                 check_frontmatter(entry, data, self._limits)
         except DigestMismatchError:
+            # No file of the skill is read until the next sync has asked the server.
             self._valid_until = 0.0
             self._mismatched[key] = f"the server sent another {path} than it had listed"
             raise

@@ -112,12 +112,10 @@ class McpTarget:
         request.url = _UrlShownWithoutQuery(url if shown else request.url)
 
     async def _limit_answer(self, response: httpx2.Response) -> None:
-        """Limit the bytes of an answer, and refuse a compressed one.
-
-        A stream that waits for changes (a GET) has no end; its events are limited.
-        """
+        """Limit the bytes of an answer, and refuse a compressed one."""
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise _ResponseRefusedError("the answer is compressed")
+        # A stream that waits for changes (a GET) has no end; its events are limited.
         stream = response.stream
         if response.request.method != "GET" and isinstance(
             stream, httpx2.AsyncByteStream
@@ -140,11 +138,9 @@ def _shown_url(url: httpx2.URL) -> str:
 
 
 class _UrlShownWithoutQuery(httpx2.URL):
-    """A URL that is sent whole, and shown without its query.
+    """A URL that is sent whole, and shown without its query."""
 
-    httpx2 logs the URL of every request, at a level that applications use.
-    """
-
+    # httpx2 logs the URL of every request, at a level that applications use.
     def __str__(self) -> str:
         return _shown_url(self)
 
