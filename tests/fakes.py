@@ -14,7 +14,22 @@ from satchel.model import FileStat, Finding, Found, Manifest
 
 _T = TypeVar("_T")
 
-__all__ = ["FakeClock", "FakeSource", "RunningClock", "away", "in_threads", "pack"]
+__all__ = [
+    "LOADERS",
+    "FakeClock",
+    "FakeSource",
+    "RunningClock",
+    "away",
+    "in_threads",
+    "pack",
+]
+
+LOADERS = {
+    "agent-skills": ("load_skill", "skill_id"),
+    "packs": ("load_skill", "name"),
+    "references": ("load_skill_instructions", "skill_name"),
+}
+"""By style: the tool that loads a skill, and its parameter for the id."""
 
 
 def pack(

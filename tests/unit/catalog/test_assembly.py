@@ -158,7 +158,7 @@ def test_the_error_gives_each_way_out_for_code_command_line_and_settings(
 
 
 @pytest.mark.row("T02")
-def test_two_sources_laid_out_alike_are_told_apart_by_a_prefix_for_one() -> None:
+def test_two_sources_laid_out_alike_are_told_apart_and_many_owners_counted() -> None:
     kept = registry(
         FakeSource("s", {"p/a": {"SKILL.md": pack("a")}}),
         FakeSource("t", {"p/a": {"SKILL.md": pack("a", body=OTHER)}}),
@@ -169,8 +169,6 @@ def test_two_sources_laid_out_alike_are_told_apart_by_a_prefix_for_one() -> None
     assert "--prefix 't=other-'" in conflict.fix
     assert conflict.places == "s/p/a and t/p/a"
 
-
-def test_many_owners_are_counted() -> None:
     packs: dict[str, dict[str, str | bytes]] = {
         f"{n}/a": {"SKILL.md": pack("a", body=f"# {n}\n")} for n in range(5)
     }

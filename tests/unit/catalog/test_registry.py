@@ -237,20 +237,7 @@ def test_equal_packs_are_one_entry_and_other_files_a_conflict() -> None:
 
 
 @pytest.mark.row("C42")
-def test_a_source_that_fails_costs_its_own_packs_only() -> None:
-    """Whatever it raises; the others are listed, and the state says what happened."""
-    broken = FakeSource("broken", {})
-    broken.failure = ZeroDivisionError("oops")
-    kept = registry(one("good", "a"), broken)
-
-    kept.sync()
-
-    assert [entry.id for entry in kept.catalog] == ["a"]
-    assert kept.catalog.sources[1].error == "the source raised ZeroDivisionError: oops"
-    assert not kept.health().ok
-
-
-def test_a_source_that_goes_away_serves_its_last_good_answer() -> None:
+def test_a_source_that_fails_or_goes_away_costs_nothing_but_its_own() -> None:
     """It is marked stale, with the age of the answer."""
     source, clock = one("s", "a"), FakeClock()
     kept = registry(source, clock=clock)
@@ -263,6 +250,16 @@ def test_a_source_that_goes_away_serves_its_last_good_answer() -> None:
     assert report.unchanged == ("a",)
     health = kept.health().sources[0]
     assert (health.state.stale, health.age_s) == (True, 60.0)
+
+    broken = FakeSource("broken", {})
+    broken.failure = ZeroDivisionError("oops")
+    kept = registry(one("good", "a"), broken)
+
+    kept.sync()
+
+    assert [entry.id for entry in kept.catalog] == ["a"]
+    assert kept.catalog.sources[1].error == "the source raised ZeroDivisionError: oops"
+    assert not kept.health().ok
 
 
 def test_a_source_that_hangs_does_not_delay_the_others() -> None:

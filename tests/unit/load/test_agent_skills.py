@@ -23,7 +23,7 @@ from satchel.errors import (
 from satchel.load import StyleOptions, load, render_context, render_context_error
 from satchel.model import Loaded, Request, Style
 from satchel.tools import result_text
-from tests.fakes import FakeSource, pack
+from tests.fakes import LOADERS, FakeSource, pack
 from tests.unit.load.fake_pack import SKILL_MD, FakePack
 
 GOLDEN = """\
@@ -192,23 +192,11 @@ def test_an_unknown_id_and_a_read_error_have_the_golden_texts() -> None:
     [
         (ReferenceNotFoundError("x", "SKILL.md"), ": the file is missing"),
         (ReferenceUnreadableError("x", "SKILL.md"), "cannot be read"),
-        (
-            ChangedSinceSyncError("x", "SKILL.md"),
-            "has changed since it was catalogued",
-        ),
+        (ChangedSinceSyncError("x", "SKILL.md"), "since it was catalogued"),
         (DigestMismatchError("x", "SKILL.md"), "is not what was announced"),
-        (
-            LimitExceededError("skill_md_bytes", 1, 2, "bytes"),
-            "2 bytes exceed the limit",
-        ),
-        (
-            SkillExcludedError("x", "disabled", "fix"),
-            "is disabled by current system settings and cannot be loaded",
-        ),
-        (
-            DuplicateSkillError("x", "/home/a", "/home/b"),
-            "several packs claim the skill",
-        ),
+        (LimitExceededError("skill_md_bytes", 1, 2, "bytes"), "2 bytes exceed the"),
+        (SkillExcludedError("x", "disabled", "/home"), "disabled by current system"),
+        (DuplicateSkillError("x", "/home/a", "/home/b"), "several packs claim the"),
         (SourceUnavailableError("/home/a", "down"), "the source of the skill does not"),
     ],
 )
@@ -237,12 +225,11 @@ SHOWN = "references/gu<U+202E>ide<U+200B>.md"
 FILES: Any = {
     "a": {"SKILL.md": pack("a"), HIDDEN: "The text.", "b\u2066.bin": b"\x00\xff"}
 }
-KEY = {"agent-skills": "skill_id", "packs": "name", "references": "skill_name"}
 
 
 def results(style: Style, file: str) -> Iterator[str]:
     session = Satchel(FakeSource("s", FILES)).session(style=style)
-    key = KEY[style]
+    key = LOADERS[style][1]
     yield session.instructions()
     for tool in session.tools():
         for arguments in (

@@ -166,8 +166,8 @@ def test_a_miss_names_close_ids(id: str, close: tuple[str, ...]) -> None:
     assert caught.value.close == close
 
 
-@pytest.mark.row("A27", "A28", "R13", "G07")
-def test_a_listed_file_that_is_gone_lists_what_there_is() -> None:
+@pytest.mark.row("A27", "A28", "R13", "G07", "D13")
+def test_a_listed_file_or_a_pack_that_is_gone_is_a_missing_file() -> None:
     fake = FakePack.of(references__a_md="a", scripts__b_sh="b")
     catalog = fake.catalog()
     del fake.files_["references/a.md"]
@@ -180,12 +180,7 @@ def test_a_listed_file_that_is_gone_lists_what_there_is() -> None:
     assert caught.value.listed == listed
     assert all(path in str(caught.value) for path in listed)
 
-
-@pytest.mark.row("A27", "D13")
-def test_a_pack_that_is_gone_is_a_missing_file() -> None:
-    fake = FakePack.of()
     fake.broken["SKILL.md"] = SkillNotFoundError("pdf")
-
     with pytest.raises(ReferenceNotFoundError, match="whole pack is gone"):
         load_from(fake)
 
@@ -257,20 +252,17 @@ def test_a_changed_reference_is_not_handed_out(now: bytes) -> None:
         load(catalog, Request("pdf", "a.md"))
 
 
-def test_a_listing_that_fails_counts_as_changed() -> None:
+def test_a_listing_that_fails_counts_as_changed_and_no_note_as_unchanged() -> None:
     class Failing(FakePack):
         def files(self, key: str) -> tuple[()]:
             raise SourceUnavailableError("here", key)
 
-    catalog = FakePack.of(references__a_md="a").catalog()
-    fake = Failing(FakePack.of(references__a_md="a").files_)
+    fake = FakePack.of(references__a_md="a")
+    failing = {"here": Failing(fake.files_)}
 
     with pytest.raises(ChangedSinceSyncError):
-        load(replace(catalog, readers={"here": fake}), Request("pdf", "a.md"))
+        load(replace(fake.catalog(), readers=failing), Request("pdf", "a.md"))
 
-
-def test_where_nothing_was_noted_nothing_is_compared() -> None:
-    fake = FakePack.of(references__a_md="a")
     catalog = fake.catalog(files=(), digest="")
     fake.files_ = {"SKILL.md": b"new", "references/a.md": b"new"}
 

@@ -56,32 +56,29 @@ def call(style: Style, name: str, /, **arguments: object) -> Any:  # noqa: ANN40
 @pytest.mark.parametrize(
     ("style", "signatures"),
     [
-        (
-            "agent-skills",
-            {"load_skill": ["skill_id"], "read_skill_file": ["skill_id", "path"]},
-        ),
+        ("agent-skills", ["load_skill(skill_id)", "read_skill_file(skill_id, path)"]),
         (
             "packs",
-            {
-                "load_skill": ["name", "reference", "script"],
-                "read_skill_file": ["name", "path"],
-            },
+            ["load_skill(name, reference, script)", "read_skill_file(name, path)"],
         ),
         (
             "references",
-            {
-                "list_skills": [],
-                "search_skills": ["query"],
-                "load_skill_instructions": ["skill_name", "reference"],
-            },
+            [
+                "list_skills()",
+                "search_skills(query)",
+                "load_skill_instructions(skill_name, reference)",
+            ],
         ),
     ],
 )
 def test_each_style_has_its_tools_and_parameters(
-    style: Style, signatures: dict[str, list[str]]
+    style: Style, signatures: list[str]
 ) -> None:
     box = tools(style)
-    found = {tool.name: list(tool.parameters["properties"]) for tool in box}  # type: ignore[arg-type]
+    found = [
+        f"{tool.name}({', '.join(cast('Any', tool.parameters['properties']))})"
+        for tool in box
+    ]
 
     assert found == signatures
     assert all(tool.parameters["additionalProperties"] is False for tool in box)

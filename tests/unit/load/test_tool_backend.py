@@ -16,15 +16,11 @@ from satchel.load import (
     tools_for,
 )
 from satchel.model import Catalog, Descriptor, Loaded, Request, Style
+from tests.fakes import LOADERS
 from tests.unit.load.fake_pack import SKILL_MD, FakeBackend, FakePack
 
 EXTENDED = StyleOptions(envelope="extended")
 RUN = "Run ${CLAUDE_SKILL_DIR}/scripts/a.py, ${SKILL_DIR}/b, ${HOME}\n"
-CALLS: dict[Style, tuple[str, str]] = {
-    "agent-skills": ("load_skill", "skill_id"),
-    "packs": ("load_skill", "name"),
-    "references": ("load_skill_instructions", "skill_name"),
-}
 
 
 def fake() -> FakePack:
@@ -47,7 +43,7 @@ def call(  # noqa: PLR0913 - what a test varies, all by name
     one: FakePack | None = None,
     **arguments: str,
 ) -> Any:  # noqa: ANN401 - JSON
-    load_tool, key = CALLS[style]
+    load_tool, key = LOADERS[style]
     box = tools_for(
         style,
         FakeBackend((one or fake()).catalog(), **answers or {}),
@@ -274,7 +270,7 @@ def test_an_error_that_is_no_miss_gets_it_in_its_message() -> None:
 @pytest.mark.parametrize("style", get_args(Style))
 def test_the_load_tool_says_how_to_pass_the_id_and_to_go_on(style: Style) -> None:
     box = tools_for(style, PlainBackend(_loads_nothing, fake().catalog))
-    tool = box.get(CALLS[style][0])
+    tool = box.get(LOADERS[style][0])
 
     assert tool is not None
     assert "character for character; it is not the name of a tool" in tool.description

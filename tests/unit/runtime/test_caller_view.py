@@ -1,6 +1,7 @@
 """The skills as one caller from outside may have them."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,18 +21,10 @@ from satchel.usage import ListSink
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     for name in ("alpha", "beta"):
-        home = tmp_path / name
-        (home / "references").mkdir(parents=True)
-        (home / "SKILL.md").write_text(
-            f"---\nname: {name}\ndescription: Use for {name}.\n---\nDo {name}.\n"
-        )
-        (home / "references" / "more.md").write_text(f"More of {name}.")
-    hidden = tmp_path / "secret-handshake"
-    hidden.mkdir()
-    (hidden / "SKILL.md").write_text(
-        "---\nname: secret-handshake\ndescription: Only people.\n"
-        "disable-model-invocation: true\n---\nShake $ARGUMENTS.\n"
-    )
+        files = {"references/more.md": f"More of {name}."}
+        write_pack(tmp_path, name, f"Use for {name}.", f"Do {name}.\n", files=files)
+    given: Any = {"body": "Shake $ARGUMENTS.\n", "disable_model_invocation": True}
+    write_pack(tmp_path, "secret-handshake", **given)
     return tmp_path
 
 
@@ -49,7 +42,7 @@ def test_everything_is_there_for_anybody(library: Path) -> None:
     view = Satchel(library).view()
 
     assert ids(view.catalog) == ["alpha", "beta"]
-    assert view.load("alpha").body == "Do alpha.\n"
+    assert view.load("alpha").body.strip() == "Do alpha."
     assert view.load("alpha", "more.md").text == "More of alpha."
     assert [r.path for r in view.resources("beta")] == [
         "SKILL.md",
@@ -122,11 +115,7 @@ def test_hidden_skills_are_for_users_alone(library: Path) -> None:
 
 
 def test_a_skill_that_no_user_may_invoke_is_no_prompt(tmp_path: Path) -> None:
-    home = tmp_path / "inner"
-    home.mkdir()
-    (home / "SKILL.md").write_text(
-        "---\nname: inner\ndescription: Models only.\nuser-invocable: false\n---\nx\n"
-    )
+    write_pack(tmp_path, "inner", user_invocable=False)
     view = Satchel(tmp_path).view()
 
     assert view.invocable == ()

@@ -19,23 +19,13 @@ from satchel.policy import Policy, allow, ask, deny
 from satchel.runtime import Session
 from satchel.tools import Run, Tool, result_text
 from satchel.usage import ListSink
-from tests.fakes import FakeClock, FakeSource, in_threads, pack
+from tests.fakes import LOADERS, FakeClock, FakeSource, in_threads, pack
 
 Packs: TypeAlias = "dict[str, dict[str, str | bytes]]"
 
 LONG = "Look the order up first, and only then pay it back. " * 8
 OWN = ["load_skill", "read_skill_file"]
-STYLES = ("agent-skills", "packs", "references")
-NAME: dict[str, str] = {
-    "agent-skills": "load_skill",
-    "packs": "load_skill",
-    "references": "load_skill_instructions",
-}
-KEY: dict[str, str] = {
-    "agent-skills": "skill_id",
-    "packs": "name",
-    "references": "skill_name",
-}
+STYLES = tuple(LOADERS)
 
 
 def tool(name: str, handler: Callable[..., object] = lambda: "done") -> Tool:
@@ -79,14 +69,14 @@ def names(session: Session) -> list[str]:
 
 def load(session: Session, skill_id: str) -> str:
     """Load by the session's own tool; return the text that a model reads."""
-    style = session.style
-    result = session.call(NAME[style], {KEY[style]: skill_id})
+    name, key = LOADERS[session.style]
+    result = session.call(name, {key: skill_id})
     return result if isinstance(result, str) else json.dumps(result)
 
 
 def seen(session: Session, skill_id: str, text: str) -> SeenMessage:
-    style = session.style
-    return SeenMessage("tool", text, NAME[style], {KEY[style]: skill_id})
+    name, key = LOADERS[session.style]
+    return SeenMessage("tool", text, name, {key: skill_id})
 
 
 class TestToolsThatASkillCarries:
@@ -412,7 +402,10 @@ class TestAFrozenPrefix:
 
         assert "x19 (Use when testing.) and 5 more." in load(session, "wages")
 
-    def test_another_session_of_the_conversation_keeps_it(self) -> None:
+    def test_a_conversation_that_is_resumed_keeps_its_prefix_where_it_is_known(
+        self,
+    ) -> None:
+        """It is not in another process whose catalog is not the same."""
         of = source()
         skills = open_skills(of)
         first = skills.session()
@@ -427,8 +420,6 @@ class TestAFrozenPrefix:
         assert second.savings.prefix_tokens == 2 * first.savings.prefix_tokens > 0
         assert "New: added" in load(second, "wages")
 
-    def test_where_it_is_not_known_the_conversation_begins_again(self) -> None:
-        """In another process whose catalog is not the same."""
         of = source()
         dumped = open_skills(of).session().dump()
         of.packs["added"] = {"SKILL.md": pack("added")}
@@ -515,7 +506,7 @@ class TestWhoSeesWhat:
         assert child.agent == "researcher"
         assert "not found" in load(child, "wages")
 
-    def test_what_is_not_listed_is_not_here_either(self) -> None:
+    def test_nothing_is_here_beyond_the_patterns(self) -> None:
         """A hidden or a deprecated skill loads, but not past ``only``."""
         of = source()
         of.packs["old"] = {
@@ -528,9 +519,7 @@ class TestWhoSeesWhat:
         assert "Look the order up" in load(skills.session(), "old")
         assert "not found" in load(skills.session(only=["refunds"]), "old")
 
-    def test_nothing_is_emitted_where_nothing_is_here(self) -> None:
-        session = open_skills().session(only=["nope*"])
-
+        session = skills.session(only=["nope*"])
         assert session.instructions("base") == "base"
         assert names(session) == []
 
@@ -550,7 +539,9 @@ class TestAlwaysOn:
         assert "stands above" in load(session, "travel")
         assert "## Skills in use" not in session.instructions()
 
-    def test_a_pack_that_is_always_on_stays_as_it_was(self) -> None:
+    def test_a_pack_that_is_always_on_stays_as_it_was_or_is_missed_at_once(
+        self,
+    ) -> None:
         of = source()
         skills = open_skills(of)
         session = skills.session(always=["travel"])
@@ -563,7 +554,6 @@ class TestAlwaysOn:
         assert session.instructions() == resumed.instructions() == before
         assert "Planes." in skills.session(always=["travel"]).instructions()
 
-    def test_one_that_is_not_there_is_an_error_at_once(self) -> None:
         with pytest.raises(SkillNotFoundError):
             open_skills().session(always=["nope"])
 
@@ -777,18 +767,6 @@ class TestAsking:
 
         assert asyncio.run(run()) == ("done", True)
 
-    @pytest.mark.parametrize("approved", [True, False])
-    def test_the_answer_of_a_framework_holds_for_one_call(
-        self, *, approved: bool
-    ) -> None:
-        session = open_skills(policy=self.rules).session()
-        load(session, "refunds")
-
-        result = session.call("refund", {}, approved=approved)
-
-        assert (result == "done") is approved
-        assert session.decide("refund", {}).verdict == "ask"
-
 
 class TestSkillMdAsAFile:
     def test_it_is_in_use_for_who_read_it_and_for_who_has_the_messages_alone(
@@ -815,10 +793,10 @@ class TestSkillMdAsAFile:
         session = open_skills(policy=Policy(ask("refunds", action=action))).session(
             style=style
         )
-        name, file = NAME[style], "reference"
+        (name, key), file = LOADERS[style], "reference"
         if style == "agent-skills":
             name, file = "read_skill_file", "path"
-        arguments = {KEY[style]: "refunds", file: "SKILL.md"}
+        arguments = {key: "refunds", file: "SKILL.md"}
 
         assert session.decide(name, arguments).verdict == "ask"
         assert "Look the order up" in str(session.call(name, arguments, approved=True))

@@ -24,16 +24,12 @@ from satchel.model import Style
 from satchel.policy import Policy, ask, deny
 from satchel.runtime import Session
 from satchel.tools import Toolbox, result_text, tool_from_function
-from tests.fakes import FakeSource, pack
+from tests.fakes import LOADERS, FakeSource, pack
 
 pytestmark = pytest.mark.row("F26")
 
 JUNK = "x" * 200_000
-KEY: dict[str, str] = {
-    "agent-skills": "skill_id",
-    "packs": "name",
-    "references": "skill_name",
-}
+KEY = {style: key for style, (_, key) in LOADERS.items()}
 
 
 class Order(BaseModel):

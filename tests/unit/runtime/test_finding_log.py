@@ -88,17 +88,8 @@ def test_strict_makes_it_an_error_and_closes_the_sources(kind: str) -> None:
     assert source.closed == closed + 1
 
 
-@pytest.mark.row("T03")
-def test_strict_tells_everything_that_is_wrong() -> None:
-    with pytest.raises(SourceUnavailableError) as caught:
-        Satchel(gone(), WRONG["refused"][0], strict=True)
-
-    (note,) = caught.value.__notes__
-    assert "no-frontmatter" in note
-
-
 @pytest.mark.row("F10", "T03")
-def test_all_is_well_and_nothing_is_said(
+def test_strict_tells_everything_that_is_wrong_and_nothing_where_all_is_well(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "good").mkdir()
@@ -108,6 +99,12 @@ def test_all_is_well_and_nothing_is_said(
 
     assert lines(caplog) == []
     assert str(skills) == f"1 skill from 1 source\n  {tmp_path}: 1 pack"
+
+    with pytest.raises(SourceUnavailableError) as caught:
+        Satchel(gone(), WRONG["refused"][0], strict=True)
+
+    (note,) = caught.value.__notes__
+    assert "no-frontmatter" in note
 
 
 @pytest.mark.row("T03")

@@ -35,7 +35,7 @@ from satchel.model import Limits, Manifest, SeenMessage, Style
 from satchel.policy import Policy, deny
 from satchel.skills import calc
 from satchel.usage import ListSink
-from tests.fakes import FakeSource, pack
+from tests.fakes import LOADERS, FakeSource, pack
 
 
 def write(folder: Path, name: str, text: str = "", **files: str) -> Path:
@@ -85,16 +85,7 @@ def test_no_byte_of_a_body_or_a_reference_is_in_the_prompt(library: Path) -> Non
     assert str(Satchel(library).prompt()) == before
 
 
-@pytest.mark.row("A35", "D22")
-def test_find_needs_no_service_and_loads_nothing(library: Path) -> None:
-    sink = ListSink()
-    skills = Satchel(library, sinks=[sink])
-
-    assert skills.find("sql style", k=5)[0].id == "sql-style"
-    assert sink.events == []
-
-
-@pytest.mark.row("D22", "D19", "E07")
+@pytest.mark.row("D22", "D19", "E07", "A35")
 @pytest.mark.parametrize("style", get_args(Style))
 def test_the_model_chooses_and_nobody_for_it(library: Path, style: Style) -> None:
     """A message that names a skill, and matches it word by word, loads nothing.
@@ -112,17 +103,13 @@ def test_the_model_chooses_and_nobody_for_it(library: Path, style: Style) -> Non
     with session.turn():
         for text in ("pdf-forms", "Please use the skill pdf-forms.", "pdf forms"):
             session.see([SeenMessage("user", text)])
-            skills.find(text)
+            assert skills.find(text)[0].id == "pdf-forms"
             assert (session.instructions("Base."), session.tools()) == before
 
     assert "THE-BODY" not in before[0] + str(skills.prompt(style=style))
     assert [each.id for each in session.activations] == []
     assert sink.events == []
-    key, tool = {
-        "agent-skills": ("skill_id", "load_skill"),
-        "packs": ("name", "load_skill"),
-        "references": ("skill_name", "load_skill_instructions"),
-    }[style]
+    tool, key = LOADERS[style]
     assert "THE-BODY" in json.dumps(session.call(tool, {key: "pdf-forms"}))
     assert [each.id for each in session.activations] == ["pdf-forms"]
 

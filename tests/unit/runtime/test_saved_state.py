@@ -104,14 +104,12 @@ def test_a_dump_is_json_and_holds_no_text() -> None:
     assert json.loads(dumped)["schema_version"] == 1
 
 
-def test_what_is_missing_is_empty_and_what_is_unknown_is_left_out() -> None:
+def test_what_is_missing_is_empty_and_numbers_may_have_become_floats() -> None:
+    """Some stores know only one kind of number."""
     assert parse_state({}) == SavedState()
     assert parse_state({"schema_version": 1, "mood": "good"}) == SavedState()
     assert parse_state({"active": [{"id": "a", "since": 1}]}) == of(Activation("a"))
 
-
-def test_numbers_may_have_become_floats() -> None:
-    """As they do in stores that know only one kind of number."""
     dumped: dict[str, Any] = {
         "schema_version": 1.0,
         "misses": 2.0,

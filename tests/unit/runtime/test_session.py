@@ -59,22 +59,16 @@ def test_the_next_turn_reads_again() -> None:
 
 
 @pytest.mark.row("R35")
-def test_the_find_tool_is_offered_where_the_catalog_is_long_or_cut() -> None:
+def test_the_find_tool_and_the_section_are_those_of_the_session() -> None:
     few, many = skills(3).session(), skills(30).session()
 
     assert "find_skills" not in [tool.name for tool in few.tools()]
     assert "find_skills" in [tool.name for tool in many.tools()]
     assert "s07" in str(many.call("find_skills", {"query": "s07"}))
 
-
-def test_the_section_names_the_tool_of_the_session_not_of_the_satchel() -> None:
-    open_skills = skills()
-
-    assert (
-        "load_skill_instructions"
-        in open_skills.session(style="references").instructions()
-    )
-    assert "load_skill_instructions" not in open_skills.session().instructions()
+    by_name = skills().session(style="references")
+    assert "load_skill_instructions" in by_name.instructions()
+    assert "load_skill_instructions" not in few.instructions()
 
 
 @pytest.mark.row("B26", "E21")

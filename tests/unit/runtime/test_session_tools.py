@@ -13,7 +13,7 @@ from satchel.model import Question, SeenMessage, Style
 from satchel.policy import Policy, PolicyRule, ask, deny
 from satchel.runtime import Session
 from satchel.tools import Tool, result_text
-from tests.fakes import FakeSource, pack
+from tests.fakes import LOADERS, FakeSource, pack
 
 FILES: dict[str, Any] = {
     "references/a.md": "Text of a.",
@@ -21,16 +21,6 @@ FILES: dict[str, Any] = {
     "assets/c.txt": "Text of c.",
 }
 NAMED = re.compile(r"for reading only here, with (.*)\.$", re.MULTILINE)
-KEY: dict[str, str] = {
-    "agent-skills": "skill_id",
-    "packs": "name",
-    "references": "skill_name",
-}
-LOADER: dict[str, str] = {
-    "agent-skills": "load_skill",
-    "packs": "load_skill",
-    "references": "load_skill_instructions",
-}
 SUBSETS = [[*FILES], *[[each] for each in FILES]]
 
 
@@ -43,7 +33,8 @@ def open_session(style: Style, files: list[str], how: str) -> Session:
     always = ["a"] if how in ("always", "not listed") else []
     session = skills.session(style=style, always=always)
     if how == "loaded":
-        session.call(LOADER[style], {KEY[style]: "a"})
+        name, key = LOADERS[style]
+        session.call(name, {key: "a"})
         session.see([SeenMessage("user", "Go on.")])
     return session
 
@@ -54,7 +45,7 @@ def text_of(session: Session, how: str) -> str:
 
 def readable(session: Session, files: list[str]) -> str:
     """Return what the session's tools give for all these files, however asked."""
-    key, said = KEY[session.style], []
+    key, said = LOADERS[session.style][1], []
     for tool in session.tools():
         for file in files:
             for parameter in ("path", "reference", "script"):

@@ -147,7 +147,16 @@ def test_plain_functions_become_tools(function: object, name: str) -> None:
     assert found.parameters["required"] == [parameter]
 
 
-def test_an_object_whose_attributes_raise_can_be_named() -> None:
+def test_a_mapping_gives_names_and_any_object_can_have_one() -> None:
+    native = Native()
+    offers = ToolRegistry([{"one": A, "two": native}])
+
+    one, two = offers.get("one"), offers.get("two")
+    assert one is not None
+    assert (one.name, one.handler) == ("one", A.handler)
+    assert two is not None
+    assert two.native is native
+
     class Odd:
         @property
         def name(self) -> str:
@@ -158,17 +167,6 @@ def test_an_object_whose_attributes_raise_can_be_named() -> None:
 
     assert found is not None
     assert (found.native, found.description) == (odd, "")
-
-
-def test_a_mapping_gives_names() -> None:
-    native = Native()
-    offers = ToolRegistry([{"one": A, "two": native}])
-
-    one, two = offers.get("one"), offers.get("two")
-    assert one is not None
-    assert (one.name, one.handler) == ("one", A.handler)
-    assert two is not None
-    assert two.native is native
 
 
 @pytest.mark.parametrize(

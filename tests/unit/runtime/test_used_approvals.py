@@ -25,16 +25,14 @@ def used(request: pytest.FixtureRequest, tmp_path: Path) -> UsedApprovals:
     return used_approvals({}, tmp_path)
 
 
-def test_a_key_is_new_once(used: UsedApprovals) -> None:
+def test_a_key_is_new_once_for_one_of_many_threads(used: UsedApprovals) -> None:
     assert [used.use(key) for key in "aaba"] == [True, False, True, False]
 
-
-def test_one_of_many_threads_uses_it(used: UsedApprovals) -> None:
     begin, news = threading.Barrier(8), list[bool]()
 
     def work() -> None:
         begin.wait(30)
-        news.append(used.use("a"))
+        news.append(used.use("c"))
 
     in_threads(lambda _: work(), range(8))
 

@@ -59,16 +59,6 @@ def test_a_profile_that_was_chosen_is_named(tmp_path: Path) -> None:
     assert Satchel(tmp_path, profile="strict").why("fine").stage == "profile"
 
 
-def test_a_source_that_is_away_comes_first() -> None:
-    source = FakeSource("s", {})
-    source.failure = away("s")
-
-    answer = Satchel(source).why("a")
-
-    assert answer.stage == "source"
-    assert "the line is dead" in answer.message
-
-
 def test_trust_and_filter_and_shadow(tmp_path: Path) -> None:
     project = tmp_path / "project"
     write(project / ".agents/skills", "theirs", pack("theirs"))
@@ -89,7 +79,9 @@ def test_trust_and_filter_and_shadow(tmp_path: Path) -> None:
     assert [w.descriptor.id for w in shadowed] == ["web-a"]
 
 
-def test_a_conflict_names_both_owners(tmp_path: Path) -> None:
+def test_a_conflict_names_both_owners_and_a_source_that_is_away_comes_first(
+    tmp_path: Path,
+) -> None:
     write(tmp_path / "x", "a", pack("a"))
     write(tmp_path / "y", "a", pack("a", body="# Other\n"))
 
@@ -98,6 +90,14 @@ def test_a_conflict_names_both_owners(tmp_path: Path) -> None:
     assert answer.stage == "conflict"
     assert "x/a" in answer.message
     assert "y/a" in answer.message
+
+    source = FakeSource("s", {})
+    source.failure = away("s")
+
+    answer = Satchel(source).why("a")
+
+    assert answer.stage == "source"
+    assert "the line is dead" in answer.message
 
 
 @pytest.mark.parametrize(
