@@ -6,12 +6,11 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class ClientFolders:
-    """The folders of one client, in its own order.
+    """The folders of one client, in its own order."""
 
-    ``project`` folders are relative to a project, ``user`` folders to a home,
-    ``managed`` ones are absolute: an administrator fills them. ``home_variable`` is an
-    environment variable whose value replaces the first part of the user folders.
-    """
+    # `project` folders are relative to a project, `user` folders to a home, `managed`
+    # ones are absolute: an administrator fills them. `home_variable` is an environment
+    # variable whose value replaces the first part of the user folders.
 
     name: str
     project: tuple[str, ...] = ()

@@ -205,7 +205,6 @@ def choose_loaders(keys: Iterable[str]) -> tuple[Loader, ...]:
 
 
 def _close(key: str, keys: list[str]) -> tuple[str, ...]:
-    """Return the keys that contain this one, then those with a similar spelling."""
     longer = [other for other in keys if key and key in other]
     return tuple(dict.fromkeys([*longer, *nearest(key, keys, 3)]))[:3]
 

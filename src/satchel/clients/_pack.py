@@ -25,13 +25,12 @@ from satchel.skill_md import (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One pack, as a loader finds it before it reads anything.
+    """One pack, as a loader finds it before it reads anything."""
 
-    ``data`` is the whole skill file; ``folder`` the name of its folder, empty where it
-    has none; ``file`` the file's name on disk. ``depth`` counts the folders from the
-    library down to the pack: 1 is directly in it. ``is_link`` says that the folder is
-    a symbolic link. ``files`` are the pack's other files, relative, with ``/``.
-    """
+    # `data` is the whole skill file; `folder` the name of its folder, empty where it
+    # has none; `file` the file's name on disk. `depth` counts the folders from the
+    # library down to the pack: 1 is directly in it. `is_link` says that the folder is a
+    # symbolic link. `files` are the pack's other files, relative, with `/`.
 
     data: bytes
     folder: str
@@ -149,7 +148,6 @@ class PackReader:
         return tuple(split_entries(lines)) if self.head else ()
 
     def entry(self, key: str) -> FrontmatterEntry | None:
-        """Return the last entry of a key, the one that counts."""
         return next((e for e in reversed(self.entries) if e.key == key), None)
 
     def source(self, key: str) -> str | None:

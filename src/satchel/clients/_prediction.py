@@ -90,7 +90,6 @@ def predict(
 def predict_for(
     loader: Loader, entry: LoaderData, keys: tuple[str, ...], reading: PackReader
 ) -> Prediction:
-    """Return what a loader makes of a pack with the properties ``keys``."""
     verdicts: dict[str, LoaderVerdict] = {
         key: entry.verdicts.get(key, "unknown") for key in keys
     }

@@ -40,7 +40,6 @@ def check_keys(
 def strings(
     table: Mapping[str, object], key: str, path: str, *, shown: str = ""
 ) -> tuple[str, ...]:
-    """Return a list of strings; empty where the key is absent, else a ConfigError."""
     value = table.get(key, [])
     items = cast("list[object]", value) if isinstance(value, list) else [None]
     texts = tuple(item for item in items if isinstance(item, str))
@@ -58,7 +57,6 @@ def flag(table: Mapping[str, object], key: str, path: str) -> bool:
 
 
 def choice(value: object, choices: Collection[str], path: str, shown: str) -> str:
-    """Return one of a few words, else raise a ConfigError with the nearest."""
     if not isinstance(value, str) or value not in choices:
         from satchel.text import nearest
 
@@ -76,7 +74,6 @@ def count(value: object, path: str, shown: str) -> int:
 
 
 def table_of(table: Mapping[str, object], key: str, path: str) -> dict[str, Any]:
-    """Return the table below a key; empty where it is absent, else a ConfigError."""
     value = table.get(key, {})
     if not isinstance(value, dict):
         raise ConfigError(path, f"{key}: expected a table; got {value!r}")

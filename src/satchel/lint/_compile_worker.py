@@ -54,7 +54,6 @@ def serve(
 
 
 def limit() -> None:
-    """Limit what this process may use, where the system can."""
     try:
         import resource
     except ImportError:  # Windows

@@ -31,11 +31,10 @@ _Args = ParamSpec("_Args")
 
 
 class Neighbour(NamedTuple):
-    """A file or folder outside of the pack: the folder of the skill that contains it.
+    """A file or folder outside of the pack, and the folder of the skill around it."""
 
-    ``skill`` is empty where it is in no skill; ``inside`` is the path in the pack
-    itself, where a path leads out of it and back.
-    """
+    # `skill` is empty where it is in no skill; `inside` is the path in the pack itself,
+    # where a path leads out of it and back.
 
     skill: str = ""
     inside: str = ""
@@ -204,7 +203,6 @@ def bytes_of(pack: LintContext, path: str) -> bytes:
 
 
 def decoded_bytes(pack: LintContext, path: str) -> bytes:
-    """Return SKILL.md as UTF-8, or the bytes of a listed file."""
     if path == SKILL_FILE:
         return pack.text.encode("utf-8", "replace")
     return bytes_of(pack, path)
@@ -231,14 +229,12 @@ def document(pack: LintContext, path: str) -> MarkdownDocument:
 
 
 def documents(pack: LintContext) -> Iterator[tuple[str, MarkdownDocument]]:
-    """Yield SKILL.md and every listed Markdown file that is not a template."""
     yield SKILL_FILE, document(pack, SKILL_FILE)
     for path in files_ending(pack, _MARKDOWN):
         yield path, document(pack, path)
 
 
 def files_ending(pack: LintContext, endings: tuple[str, ...]) -> Iterator[str]:
-    """Yield the listed files with one of these endings that are not templates."""
     for path in pack.descriptor.resources:
         if path.lower().endswith(endings) and not is_template(path):
             yield path

@@ -62,7 +62,6 @@ def is_english(text: str) -> bool:
 
 
 def opening_chars(text: str) -> int:
-    """Return how many characters go by before the first word that says something."""
     for match in _WORD.finditer(text):
         if match[0].lower().replace("\u2019", "'") not in _OPENING:
             return match.start()

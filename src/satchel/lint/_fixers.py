@@ -33,11 +33,10 @@ class FixInput:
 
 @dataclass(frozen=True, slots=True)
 class Fixer:
-    """Proposes the text without findings of ``codes``.
+    """Proposes the text without findings of ``codes``."""
 
-    Only ``keys`` of the frontmatter and ``fields`` of the manifest may change;
-    ``partly``: some findings of these codes may stay.
-    """
+    # Only `keys` of the frontmatter and `fields` of the manifest may change; `partly`:
+    # some findings of these codes may stay.
 
     propose: Callable[[FixInput], str | None]
     codes: frozenset[str]
@@ -59,14 +58,12 @@ def fixer(
 
 @fixer("description-not-text", keys=("description",))
 def description_text(page: FixInput) -> str | None:
-    """Put the description in quotes, as it is written."""
     line = f"description: {quoted(page.manifest.description)}\n"
     return set_entry(page.text, "description", line)
 
 
 @fixer(*sorted(WRITTEN_REPAIRS))
 def frontmatter(page: FixInput) -> str | None:
-    """Write the frontmatter the way it was read."""
     return repaired_text(page.text, page.limits)
 
 

@@ -22,7 +22,6 @@ class SkillFix:
 
     @property
     def diff(self) -> str:
-        """The change as a unified diff, each line ended by LF."""
         before, after = _shown(self.before), _shown(self.after)
         if before == after:
             return ""

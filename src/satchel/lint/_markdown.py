@@ -113,7 +113,6 @@ class MarkdownDocument:
 
 
 def read_markdown(text: str, first: int = 1) -> MarkdownDocument:
-    """Return the parts of ``text``; its first line is the file's line ``first``."""
     return _MarkdownReader(text, first).document()
 
 

@@ -102,12 +102,11 @@ class SimilarPacks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryChange:
-    """How a library differs from what it was at ``rev``; paths of packs, sorted.
+    """How a library differs from what it was at ``rev``; paths of packs, sorted."""
 
-    ``hidden`` are new findings of text that is made to deceive, whatever the settings
-    turn off. ``moved`` are packs that are the same in another place, from and to.
-    ``skills`` and ``tokens`` are those of the catalog section, before and after.
-    """
+    # `hidden` are new findings of text that is made to deceive, whatever the settings
+    # turn off. `moved` are packs that are the same in another place, from and to.
+    # `skills` and `tokens` are those of the catalog section, before and after.
 
     rev: str
     hidden: tuple[Finding, ...] = ()
@@ -129,7 +128,6 @@ class LibraryChange:
 
     @property
     def cost(self) -> str:
-        """What the catalog costs every prompt, before and after, in words."""
         before, after = self.tokens
         return (
             f"{self.skills[0]:,} -> {self.skills[1]:,} skills, "
@@ -235,7 +233,6 @@ class CheckReport:
 
 
 def count_by_severity(findings: Iterable[Finding], kind: str = "") -> str:
-    """Return how many there are of each severity, as ``2 errors, 1 note``."""
     counts = Counter(finding.severity for finding in findings)
     return ", ".join(
         plural(counts[severity], f"{kind}{severity}")

@@ -45,7 +45,6 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
 
 @cache
 def aliases() -> Mapping[str, tuple[str, ...]]:
-    """Return the names of other tools, with the codes that each means."""
     import tomllib
 
     text = files("satchel.lint").joinpath("aliases.toml").read_text("utf-8")
@@ -138,7 +137,6 @@ COMMAND_LINE: Final = "the command line"
 
 
 def thresholds_for(profile: str, given: Mapping[str, int] | None = None) -> Thresholds:
-    """Return the thresholds of a profile, with those of ``given`` in their place."""
     base = DEFAULT_THRESHOLDS
     if profile == "strict":
         base = replace(base, body_bytes=STRICT_BODY_BYTES)

@@ -30,15 +30,13 @@ LinkState: TypeAlias = Literal[
 
 
 class LinkTarget(NamedTuple):
-    """Where a path leads: ``path`` from the pack's root, and the fragment after it.
+    """Where a path leads: ``path`` from the pack's root, and the fragment after it."""
 
-    ``state`` is ``found``; ``relative`` where it is found from the folder of the file,
-    or from one between that and the root; ``unlisted`` where the file is there and no
-    load returns it; ``missing``; ``machine`` for a path of one machine; ``outside``
-    where it leaves the pack and nothing is known to be there. ``sibling`` leads into
-    another skill, whose folder is ``skill``, and ``project`` to another file of the
-    project.
-    """
+    # `state` is `found`; `relative` where it is found from the folder of the file, or
+    # from one between that and the root; `unlisted` where the file is there and no load
+    # returns it; `missing`; `machine` for a path of one machine; `outside` where it
+    # leaves the pack and nothing is known to be there. `sibling` leads into another
+    # skill, whose folder is `skill`, and `project` to another file of the project.
 
     path: str
     fragment: str
@@ -111,7 +109,6 @@ def find_case(pack: LintContext, path: str) -> str:
 
 @once_per_pack
 def pack_paths(pack: LintContext) -> frozenset[str]:
-    """Return the path of every file of the pack, and of every folder with a file."""
     paths = {file.path for file in pack.descriptor.files if not file.missing}
     paths.add(SKILL_FILE)
     folders = {"."}

@@ -15,12 +15,11 @@ def release_path(skill_id: str, path: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReleasedSkill:
-    """One skill of a release.
+    """One skill of a release."""
 
-    ``descriptor`` has no origin, but the digest of each file. ``resources`` are the
-    same files with SKILL.md, sorted by path; ``digest`` is that of the pack,
-    ``sha256-tree-v1:`` and 64 hex digits.
-    """
+    # `descriptor` has no origin, but the digest of each file. `resources` are the same
+    # files with SKILL.md, sorted by path; `digest` is that of the pack,
+    # `sha256-tree-v1:` and 64 hex digits.
 
     descriptor: Descriptor
     digest: str
@@ -33,11 +32,10 @@ class ReleasedSkill:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Skills by id, and the other files of the release, by path.
+    """Skills by id, and the other files of the release, by path."""
 
-    ``id`` is the digest of the whole folder, with release.json, so that it names
-    exactly these bytes. ``document`` is release.json itself.
-    """
+    # `id` is the digest of the whole folder, with release.json, so that it names
+    # exactly these bytes. `document` is release.json itself.
 
     id: str
     skills: tuple[ReleasedSkill, ...]

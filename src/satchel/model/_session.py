@@ -87,12 +87,11 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """A skill that was loaded in a conversation: what, and no text of it.
+    """A skill that was loaded in a conversation: what, and no text of it."""
 
-    ``digest`` is that of its SKILL.md as it was loaded, empty where only the history
-    of messages tells that it was. ``at`` is seconds since the epoch, ``tokens`` what
-    its text costs.
-    """
+    # `digest` is that of its SKILL.md as it was loaded, empty where only the history of
+    # messages tells that it was. `at` is seconds since the epoch, `tokens` what its
+    # text costs.
 
     id: str
     digest: str = ""
@@ -118,12 +117,11 @@ class SeenMessage:
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """Tokens that a session did not send again, or kept in the provider's cache.
+    """Tokens that a session did not send again, or kept in the provider's cache."""
 
-    ``prefix_tokens`` counts, for each model call after the catalog had moved, the
-    section that stayed as it was; ``repeat_tokens`` the texts in whose place a
-    one-line note stood.
-    """
+    # `prefix_tokens` counts, for each model call after the catalog had moved, the
+    # section that stayed as it was; `repeat_tokens` the texts in whose place a one-line
+    # note stood.
 
     prefix_tokens: int = 0
     repeat_tokens: int = 0

@@ -49,12 +49,11 @@ class UsageEvent:
 
 @dataclass(frozen=True, slots=True)
 class SkillSynced:
-    """A file or a whole pack was fetched to be stored elsewhere.
+    """A file or a whole pack was fetched to be stored elsewhere."""
 
-    No model and no user loaded it, so it does not count as use. ``name``, ``file``,
-    ``source``, ``via``, ``code``, ``client`` and ``at`` are as in `UsageEvent`; for a
-    whole pack ``file`` is its SKILL.md.
-    """
+    # No model and no user loaded it, so it does not count as use. `name`, `file`,
+    # `source`, `via`, `code`, `client` and `at` are as in `UsageEvent`; for a whole
+    # pack `file` is its SKILL.md.
 
     name: str
     file: str | None

@@ -31,11 +31,9 @@ _OPENS_BLOCK: Final = re.compile(r"[ \t]*(?:#.*)?")
 
 # A layout that is misjudged could cost a value, so every caller reads the result again.
 def repaired_text(text: str, limits: Limits = DEFAULT_LIMITS) -> str | None:
-    """Return the file with its frontmatter repaired; None where that cannot be done.
-
-    Text before it becomes comments; the body is the same, to the byte. The caller
-    checks that the result is read as the file was.
-    """
+    """Return the file with its frontmatter repaired; None where that cannot be done."""
+    # Text before it becomes comments; the body is the same, to the byte. The caller
+    # checks that the result is read as the file was.
     span = find_span(text)
     if span is None or HEADING.search(text, span.head, span.end):
         tolerant = tolerant_span(text)
@@ -63,7 +61,6 @@ def repaired_text(text: str, limits: Limits = DEFAULT_LIMITS) -> str | None:
 
 
 def _repaired_head(head: str, limits: Limits) -> str | None:
-    """Return the frontmatter as YAML; None where it cannot be, or loses something."""
     tree = read_tree(head.encode("utf-8", "replace"), limits)
     if isinstance(tree, YamlTree):
         return head
@@ -166,11 +163,9 @@ def edit_fields(
     after: Mapping[str, Json],
     rendered: Mapping[str, Json],
 ) -> EditedFields:
-    """Return the lines of a frontmatter changed from ``before`` to ``after``.
-
-    Entries of equal value keep their lines and comments, unless the layout does not
-    allow it: then ``rendered``, the same fields, is rendered.
-    """
+    """Return the lines of a frontmatter changed from ``before`` to ``after``."""
+    # Entries of equal value keep their lines and comments, unless the layout does not
+    # allow it: then `rendered`, the same fields, is rendered.
     if same_values(before, after):
         return EditedFields(lines, [])
     # The layout is only guessed, so the result is read again before it is used.
@@ -188,12 +183,10 @@ def edit_fields(
 def edit_entries(
     lines: Sequence[str], before: Mapping[str, Json], after: Mapping[str, Json]
 ) -> list[str] | None:
-    """Return the lines of a block mapping changed from ``before`` to ``after``.
-
-    Comments inside an entry that goes stay in its place, on lines of their own. A name
-    that was not there comes first, other new keys where the first entry went away,
-    else last. None where the lines are laid out in another way.
-    """
+    """Return the lines of a block mapping changed from ``before`` to ``after``."""
+    # Comments inside an entry that goes stay in its place, on lines of their own. A
+    # name that was not there comes first, other new keys where the first entry went
+    # away, else last. None where the lines are laid out in another way.
     entries = list(split_entries(list(lines)))
     keys = [entry.key for entry in entries if entry.key]
     # The split only guesses at YAML: if its keys are not the parser's, it is wrong.

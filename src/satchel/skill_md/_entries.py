@@ -23,11 +23,10 @@ _QUOTE: Final = re.compile(r"(?<!\\)\"")
 
 
 class FrontmatterEntry(NamedTuple):
-    """A key with all its lines; no ``key`` is the text before the first.
+    """A key with all its lines; no ``key`` is the text before the first."""
 
-    ``line`` counts from 1 in the frontmatter, ``value`` is the rest of the first line;
-    ``misaligned`` was indented, or had no space after its colon.
-    """
+    # `line` counts from 1 in the frontmatter, `value` is the rest of the first line;
+    # `misaligned` was indented, or had no space after its colon.
 
     line: int
     key: str

@@ -73,10 +73,9 @@ Node: TypeAlias = "Value | dict[str, Node] | list[Node]"
 
 
 class DuplicateKey(NamedTuple):
-    """A key that is there twice in one mapping; the later value is used.
+    """A key that is there twice in one mapping; the later value is used."""
 
-    ``replaced`` keeps the earlier value, and so its identity, from being used again.
-    """
+    # `replaced` keeps the earlier value, and so its identity, from being used again.
 
     key: str
     line: int
@@ -85,13 +84,12 @@ class DuplicateKey(NamedTuple):
 
 @dataclass(slots=True)
 class YamlTree:
-    """A frontmatter as values, with the source text of what is not a string.
+    """A frontmatter as values, with the source text of what is not a string."""
 
-    ``texts`` holds, by container and key or index, what the author wrote for a number,
-    a boolean or a null. ``lines`` holds the line of each key; it is empty unless
-    lines were asked for. Containers are known by identity, which holds as long as
-    the tree itself does.
-    """
+    # `texts` holds, by container and key or index, what the author wrote for a number,
+    # a boolean or a null. `lines` holds the line of each key; it is empty unless lines
+    # were asked for. Containers are known by identity, which holds as long as the tree
+    # itself does.
 
     root: dict[str, Node]
     texts: dict[tuple[int, str | int], str]
@@ -126,12 +124,10 @@ _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 def read_tree(
     head: bytes, limits: Limits, *, with_lines: bool = False
 ) -> YamlTree | YamlProblem:
-    """Return the mapping in ``head``, or why there is none; it never raises.
-
-    Aliases, anchors and tags are refused where they are, before any of them could be
-    expanded; where the rest is not YAML either, that is the problem, since then
-    ``*bold* text`` is prose. A duplicate key is not a problem, but noted in the tree.
-    """
+    """Return the mapping in ``head``, or why there is none; it never raises."""
+    # Aliases, anchors and tags are refused where they are, before any of them could be
+    # expanded; where the rest is not YAML either, that is the problem, since then
+    # `*bold* text` is prose. A duplicate key is not a problem, but noted in the tree.
     try:
         return _read(head, limits, with_lines=with_lines)
     except MarkedYAMLError as error:

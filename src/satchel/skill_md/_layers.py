@@ -91,11 +91,9 @@ class MergedFrontmatter:
 
 # A field that no rule knows is refused: a guess would lose what one of the layers says.
 def merge_layers(name: str, layers: Sequence[Layer]) -> MergedFrontmatter:
-    """Return the frontmatter that the layers give together, the lowest first.
-
-    `UnknownFieldError` where no rule merges a field, `SkillManifestError` where layers
-    disagree on a kind or on the name.
-    """
+    """Return the frontmatter that the layers give together, the lowest first."""
+    # `UnknownFieldError` where no rule merges a field, `SkillManifestError` where
+    # layers disagree on a kind or on the name.
     later = any(_is_later(_at_the_top(layer.fields).get(_SCHEMA)) for layer in layers)
     plain = [
         Layer(layer.label, _plain(name, layer, tolerant=later)) for layer in layers
@@ -216,7 +214,6 @@ def _is_later(schema: Json) -> bool:
 
 
 def _rendered(fields: Fields) -> dict[str, Json]:
-    """Return the fields as they are written: tools as one text, no empty mapping."""
     written = dict(fields)
     for key in ("allowed-tools", "disallowed-tools"):
         tools = written.get(key)

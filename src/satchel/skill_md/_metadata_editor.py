@@ -35,11 +35,9 @@ def edit_metadata(
     path: str = "SKILL.md",
     limits: Limits = DEFAULT_LIMITS,
 ) -> bytes:
-    """Return a SKILL.md with some keys of ``metadata`` set, or removed with None.
-
-    Every other byte stays. `NotEditableError` where the frontmatter cannot be read as
-    it is, or no small change does it.
-    """
+    """Return a SKILL.md with some keys of ``metadata`` set, or removed with None."""
+    # Every other byte stays. `NotEditableError` where the frontmatter cannot be read as
+    # it is, or no small change does it.
     for key, value in changes.items():
         data = _edit(data, key, value, path, limits)
     return data

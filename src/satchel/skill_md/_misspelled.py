@@ -45,11 +45,10 @@ _MOST_KEYS: Final = 100
 
 
 class MisspelledKey(NamedTuple):
-    """A key as it is written, and the known one that it is near.
+    """A key as it is written, and the known one that it is near."""
 
-    ``within`` is empty at the top, else ``metadata``. ``counts`` is false where the
-    known key is there as well: then that one counts.
-    """
+    # `within` is empty at the top, else `metadata`. `counts` is false where the known
+    # key is there as well: then that one counts.
 
     written: str
     meant: str
@@ -58,7 +57,6 @@ class MisspelledKey(NamedTuple):
 
     @property
     def at(self) -> tuple[str, ...]:
-        """The keys that lead to it, as written."""
         return (*self.within, self.written)
 
 
@@ -135,11 +133,9 @@ def _renamed(
 
 @lru_cache(maxsize=4_096)
 def nearest_key(key: str, keys: frozenset[str]) -> str | None:
-    """Return the known key that ``key`` is a misspelling of, None where it is none.
-
-    Capitals and separators do not count; of the rest one letter may be wrong, in a long
-    key two. A short key may only lack a letter or have them in another order.
-    """
+    """Return the known key that ``key`` is a misspelling of, None where it is none."""
+    # Capitals and separators do not count; of the rest one letter may be wrong, in a
+    # long key two. A short key may only lack a letter or have them in another order.
     if len(key) > _MAX_KEY_CHARS or not key.isascii():
         return None
     folded, goals = _folded(key), _goals(keys)

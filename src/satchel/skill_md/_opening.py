@@ -47,12 +47,11 @@ def find_span(data: str | bytes) -> Span | None:
 
 
 class Frontmatter(NamedTuple):
-    """The frontmatter of one file, read.
+    """The frontmatter of one file, read."""
 
-    ``head`` is the YAML that ``tree`` was read from, its first line the file's
-    ``line``. ``repairs`` are warnings, their lines the file's. ``misspelled`` are keys
-    that ``tree`` has as they were meant, and ``head`` as they were written.
-    """
+    # `head` is the YAML that `tree` was read from, its first line the file's `line`.
+    # `repairs` are warnings, their lines the file's. `misspelled` are keys that `tree`
+    # has as they were meant, and `head` as they were written.
 
     tree: YamlTree
     head: bytes
@@ -96,7 +95,6 @@ class Frontmatter(NamedTuple):
 
 
 def too_large(name: str, limit: int, actual: int) -> Finding:
-    """Return the error of a file or a frontmatter that is too large."""
     return Finding.of(
         "limit-exceeded",
         sentence="file",
@@ -108,11 +106,10 @@ def too_large(name: str, limit: int, actual: int) -> Finding:
 
 
 class ManifestDraft(NamedTuple):
-    """A file's frontmatter with its essential fields as text.
+    """A file's frontmatter with its essential fields as text."""
 
-    ``name`` is as written, None for none; ``description`` is stripped, empty for none;
-    ``repairs`` are those of both.
-    """
+    # `name` is as written, None for none; `description` is stripped, empty for none;
+    # `repairs` are those of both.
 
     file: Frontmatter
     name: str | None
@@ -122,10 +119,8 @@ class ManifestDraft(NamedTuple):
 
     @property
     def tree(self) -> YamlTree:
-        """The fields, misspelled keys as they were meant."""
         return self.file.tree
 
     @property
     def misspelled(self) -> tuple[MisspelledKey, ...]:
-        """The keys that are nearly known ones."""
         return self.file.misspelled

@@ -95,7 +95,6 @@ def dialect_of(manifest: Manifest) -> Profile:
 
 
 def read_frontmatter(data: bytes, limits: Limits) -> Frontmatter | Finding:
-    """Return the frontmatter of a SKILL.md, or the error for which there is none."""
     # Before any search, so that a file over the limit costs no work.
     if len(data) > limits.skill_md_bytes:
         return too_large("skill_md_bytes", limits.skill_md_bytes, len(data))
@@ -247,7 +246,6 @@ def _of_dialect(draft: ManifestDraft) -> tuple[str, list[Violation]]:
 
 
 def _warnings(draft: ManifestDraft, path: str) -> list[Finding]:
-    """Return what is worth a warning at run time."""
     file, name, directory = draft.file, draft.name, draft.directory
 
     def warn(violations: Iterable[Violation]) -> list[Finding]:

@@ -88,7 +88,6 @@ def spec_name_violations(name: str, directory: str = "") -> Iterator[Violation]:
 
 
 def strict_name_violations(name: str, directory: str = "") -> Iterator[Violation]:
-    """Yield how a name breaks the rule of profile ``strict``."""
     if not STRICT_NAME.fullmatch(name):
         yield _characters(name, "a letter a-z, then letters, digits 0-9 and hyphens")
     yield from guide_violations(name, directory)
@@ -108,7 +107,6 @@ def _characters(name: str, expected: str) -> Violation:
 
 # Yielded one by one, so that `auto` can ask cheaply whether there is a first.
 def spec_violations(draft: ManifestDraft) -> Iterator[Violation]:
-    """Yield every way in which a manifest breaks the public specification."""
     tree = draft.file.tree
     name, directory = draft.name, draft.directory
     if name is None:
@@ -188,7 +186,6 @@ def _by_key(misspelled: Iterable[MisspelledKey]) -> dict[str, MisspelledKey]:
 
 
 def misspelled_violations(misspelled: Iterable[MisspelledKey]) -> Iterator[Violation]:
-    """Yield a warning for each key that is nearly a known one."""
     for wrong in misspelled:
         written, meant = ".".join(wrong.at), ".".join((*wrong.within, wrong.meant))
         yield Violation.of(

@@ -194,7 +194,6 @@ def _cleaned(head: str, findings: list[Finding], line: int) -> str:
 
 
 def without_controls(text: str) -> str:
-    """Return the text without the characters that YAML forbids."""
     return _CONTROL.sub("", text)
 
 
@@ -266,7 +265,6 @@ def _problem(text: str, limits: Limits) -> YamlProblem | None:
 def repair_finding(
     code: str, line: int | None, before: str = "", after: str = ""
 ) -> Finding:
-    """Return the finding of one repair."""
     return Finding.of(
         code,
         "",

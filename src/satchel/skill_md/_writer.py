@@ -48,7 +48,6 @@ def _block(mapping: Mapping[str, Json], indent: str) -> Iterator[str]:
 
 
 def _value(value: Json, indent: str) -> str:
-    """Return what follows a key or a dash, with the end of the line."""
     inner = f"{indent}  "
     if isinstance(value, Mapping) and value:
         return "\n" + "".join(_block(value, inner))

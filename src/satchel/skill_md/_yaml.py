@@ -46,7 +46,6 @@ class _PureParser:
         self._parser: YamlParser = SafeLoader(head)
 
     def get_event(self) -> Any:  # noqa: ANN401
-        """Return the next event; None after the last."""
         event = self._parser.get_event()
         if type(event) is ScalarEvent and not event.value.isascii():
             text: str = event.value
@@ -99,7 +98,6 @@ class _OldBreaksParser:
         self._parser = new_parser(head)
 
     def get_event(self) -> Any:  # noqa: ANN401
-        """Return the next event; None after the last."""
         event = self._parser.get_event()
         if type(event) is ScalarEvent:
             event.value = event.value.translate(self._restored)
@@ -126,7 +124,6 @@ class _SurrogatePairParser:
         )
 
     def get_event(self) -> Any:  # noqa: ANN401
-        """Return the next event; None after the last."""
         event = self._parser.get_event()
         if type(event) is ScalarEvent and self._stand_in in event.value:
             meant = _joined if event.style == '"' else r"\\u\1\\u\2"

@@ -158,12 +158,10 @@ _ABOUT: Final = Context(prec=12)
 
 
 def write_number(value: Fraction) -> str:
-    """Return ``value`` as a decimal where it has an end, else as a fraction.
-
-    A fraction comes with its value to twelve digits: ``1/3 (about 0.333333333333)``; a
-    value of more than `MAX_DIGITS` digits is only given to twelve. ValueError from
-    `EXACT_BELOW_DIGITS` digits on.
-    """
+    """Return ``value`` as a decimal where it has an end, else as a fraction."""
+    # A fraction comes with its value to twelve digits: `1/3 (about 0.333333333333)`; a
+    # value of more than `MAX_DIGITS` digits is only given to twelve. ValueError from
+    # `EXACT_BELOW_DIGITS` digits on.
     places = _decimals(value.denominator)
     above, below = abs(value.numerator), value.denominator
     if places is not None:

@@ -48,11 +48,9 @@ def find_zone(name: str) -> tzinfo:
 
 
 def parse_time(text: str, zone_name: str | None = None) -> datetime:
-    """Return the moment that ``text`` means, in its own offset or else in the zone.
-
-    ValueError where it is none, its offset is not that of the zone, or the clocks of
-    the zone skip or repeat it.
-    """
+    """Return the moment that ``text`` means, in its own offset or else in the zone."""
+    # ValueError where it is none, its offset is not that of the zone, or the clocks of
+    # the zone skip or repeat it.
     match = _TIME.fullmatch(text)
     try:
         time = datetime.fromisoformat(text.upper() if match else "")
@@ -73,7 +71,6 @@ def parse_time(text: str, zone_name: str | None = None) -> datetime:
 
 
 def _on_clocks(time: datetime, zone_name: str) -> datetime:
-    """Let a time pass that the clocks of its zone show exactly once."""
     first, second = (time.replace(fold=fold) for fold in (0, 1))
     if first.utcoffset() == second.utcoffset():
         return time

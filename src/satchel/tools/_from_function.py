@@ -134,7 +134,6 @@ def _mistakes(name: str, error: "ValidationError") -> list[str]:
 
 
 def _plain(function: Callable[..., Any]) -> Any:  # noqa: ANN401 - whatever was wrapped
-    """Return what lies under partials and wrappers."""
     from functools import partial
     from inspect import unwrap
 
@@ -184,7 +183,6 @@ def _parameters(
     function: Callable[..., Any],
     plain: Any,  # noqa: ANN401 - as `_plain`
 ) -> "list[Parameter]":
-    """Return those that a caller may give, their annotations resolved."""
     from functools import partial
     from inspect import signature
 

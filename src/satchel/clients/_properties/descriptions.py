@@ -20,7 +20,6 @@ def _value(reading: PackReader) -> str:
 
 
 def _more(reading: PackReader) -> tuple[str, ...]:
-    """Return the lines below it that are neither empty nor comments."""
     entry = reading.entry("description")
     if entry is None or not reading.root:
         return ()

@@ -49,7 +49,6 @@ def _has_later_rule(reading: PackReader) -> bool:
 
 
 def _is_unfenced(reading: PackReader) -> bool:
-    """Whether there is no exact frontmatter, and no field of one in the text."""
     if reading.is_fenced or not reading.candidate.data.strip():
         return False
     return not any(entry.key in _ESSENTIAL for entry in reading.entries)

@@ -61,11 +61,9 @@ def lines_of(
     above: Finding | None = None,
     advised: bool = True,
 ) -> Iterator[str]:
-    """Yield a finding, its line, its fix, and what a repair made of the line.
-
-    Without ``advised`` the next finding has the same fix; ``above`` may show the same
-    line.
-    """
+    """Yield a finding, its line, its fix, and what a repair made of the line."""
+    # Without `advised` the next finding has the same fix; `above` may show the same
+    # line.
     paint = _Paint(view.colour)
     place = ":".join(str(part) for part in (finding.path, finding.line) if part)
     head = f"{paint.bold(f'{_path(place)}:')} " if place else ""
@@ -140,7 +138,6 @@ def _excerpt(finding: Finding, view: TextOptions, paint: _Paint) -> Iterator[str
 
 
 def _named(message: str, text: str) -> tuple[int, int]:
-    """Return where the line has the text that a message quotes, and its length."""
     for match in _QUOTED.finditer(message):
         if text.count(match[1]) == 1:
             return text.index(match[1]), len(match[1])
@@ -179,7 +176,6 @@ def _often(report: CheckReport) -> Iterator[str]:
 
 
 def _hint(report: CheckReport) -> str:
-    """Return what to do next: apply fixes, read about the most severe code."""
     order = list(_COLOUR)
     first = min(report.findings, key=lambda finding: order.index(finding.severity))
     fixable = report.fixable

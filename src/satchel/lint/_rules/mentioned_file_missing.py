@@ -87,12 +87,10 @@ class _Mention(NamedTuple):
 
 @rule("file-name-case", "mentioned-file-missing")
 def mentioned_file_missing(pack: LintContext) -> Iterator[Finding]:
-    """Yield each path below references/, scripts/ or assets/ that leads to no file.
-
-    Once for each path and file. A path is relative to the root, to the folder of the
-    file or to one between; it may also mean a file of the project, or of a skill that
-    the paragraph names.
-    """
+    """Yield each path below references/, scripts/ or assets/ that leads to no file."""
+    # Once for each path and file. A path is relative to the root, to the folder of the
+    # file or to one between; it may also mean a file of the project, or of a skill that
+    # the paragraph names.
     for path, _ in documents(pack):
         text = text_of(pack, path)
         if "references/" in text or "scripts/" in text or "assets/" in text:

@@ -36,12 +36,10 @@ _MOST_PATTERNS: Final = 200
 
 @rule("reference-not-mentioned", "script-not-mentioned")
 def reference_not_mentioned(pack: LintContext) -> Iterator[Finding]:
-    """Yield each reference and script that no reachable text names.
-
-    Texts are the description, the body, the files that these name, and what is neither
-    reference nor script. A file is named by its path, its name, a pattern or its
-    folder; a program also by its stem, or by its counterpart for another system.
-    """
+    """Yield each reference and script that no reachable text names."""
+    # Texts are the description, the body, the files that these name, and what is
+    # neither reference nor script. A file is named by its path, its name, a pattern or
+    # its folder; a program also by its stem, or by its counterpart for another system.
     references, scripts = pack.descriptor.references, pack.descriptor.scripts
     if not references and not scripts:
         return
