@@ -150,9 +150,11 @@ class Policy:
                 if rule.matches(action, skill, who, tool):
                     reason = _reason(rule, number, action)
                     return Decision(rule.verdict, reason, True, action)  # noqa: FBT003
+            # To go on would let through what this rule may forbid.
             except Exception as error:  # noqa: BLE001 - a condition is a plug-in
                 kind = type(error).__name__
                 finding = Finding.of("rule-raised", number=number, rule=rule, kind=kind)
+                # One step, since several threads may ask at the same time.
                 self._problems.setdefault((number, kind), finding)
                 reason = f"rule {number} raised {kind}"
                 return Decision("deny", reason, True, action)  # noqa: FBT003

@@ -184,11 +184,14 @@ class Agent:
         Raises:
             DuplicateToolError: Two tools share a name; names both owners.
         """
+        # One that is added meanwhile counts from the next run on.
         skills = self.skills
         messages = [*history, Message("user", text)]
+        # A run is a turn of its own, also where one context is handed in twice.
         context = replace(context or Run(agent=self.name), turn=Turn())
         text_so_far = ""
         for step in range(1, self.max_steps + 1):
+            # For each step again: a skill may change what it gives while a run goes on.
             given = compose(self._system, skills, toolboxes=self._toolboxes)
             try:
                 reply = await self._model.complete(
@@ -200,6 +203,7 @@ class Agent:
                 )
             text_so_far = reply.text
             added = [reply]
+            # In the last step too, so that every call of the transcript has its result.
             for call in reply.calls:
                 result = await given.toolbox.acall(call.name, call.arguments, context)
                 answer = result_text(result)

@@ -68,6 +68,7 @@ class Skill:
             ("tools", _boxed(name, tools if toolbox is None else toolbox)),
             ("category", category),
         ):
+            # A frozen dataclass allows no plain assignment.
             object.__setattr__(self, member, value)
 
 
@@ -99,6 +100,7 @@ class BaseSkill:
 
     def get_tools(self) -> "Sequence[Tool | Callable[..., Any]]":
         """Return the tools: `Tool` objects and plain functions, in order."""
+        # Otherwise `tools` and this would call each other without end.
         if type(self).tools is BaseSkill.tools:
             return []
         return list(self.tools or ())
@@ -111,6 +113,7 @@ def _boxed(
         return None
     from satchel.tools import Toolbox
 
+    # An empty box is the same as none.
     return tools if isinstance(tools, Toolbox) else Toolbox.of(name, tools) or None
 
 
@@ -209,6 +212,7 @@ def tools_of(skill: SkillLike) -> "Toolbox | None":
         value = value()
     if value is None or isinstance(value, Toolbox):
         return value
+    # A text can be iterated over too, but it is no list of tools.
     if not isinstance(value, Iterable) or isinstance(value, str):
         kind, got = type(skill).__name__, type(value).__name__
         raise TypeError(

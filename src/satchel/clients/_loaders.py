@@ -176,6 +176,7 @@ def loaders() -> tuple[Loader, ...]:
     A loader in both tables counts as measured.
     """
     measured, documented = read_measured().loaders, read_documented().loaders
+    # What was run counts more than what is written about it.
     read = {key: data for key, data in documented.items() if key not in measured}
     return (
         *(_loader(key, data, "measured") for key, data in sorted(measured.items())),

@@ -91,6 +91,7 @@ class PackReader:
     def _exact_span(self) -> Span | None:
         """Where it is, as written; None where a body is between the fences."""
         span = find_span(self.text)
+        # A heading inside may be a comment of YAML, or of a body between two rules.
         if span is None or not HEADING.search(self.text, span.head, span.end):
             return span
         head = self.text[span.head : span.end].encode("utf-8", "replace")

@@ -80,6 +80,7 @@ def predict(
         chosen: The loaders to predict for; None is all.
     """
     reading = PackReader(candidate)
+    # A pack without any property is measured too, under a key of its own.
     keys = properties_in(reading) or (PLAIN,)
     return tuple(
         predict_for(loader, _entry(loader), keys, reading)

@@ -68,6 +68,7 @@ def choice(value: object, choices: Collection[str], path: str, shown: str) -> st
 
 
 def count(value: object, path: str, shown: str) -> int:
+    # To Python a bool is an int.
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ConfigError(path, f"{shown}: expected a count; got {value!r}")
     return value
@@ -181,6 +182,7 @@ def names_in(environ: Mapping[str, str], variable: str) -> tuple[str, ...]:
 
     try:
         given = cast("list[object]", json.loads(text))
+    # Deeply nested JSON ends in a RecursionError.
     except (ValueError, RecursionError):
         given = [None]
     names = tuple(part for part in given if isinstance(part, str))
@@ -201,6 +203,7 @@ def find_config(start: "Path") -> "Path | None":
         if own.is_file():
             return own
         project = folder / _PROJECT_FILE
+        # Most projects have a pyproject.toml that is not about skills.
         if project.is_file() and _table(project) is not None:
             return project
     return None
@@ -277,6 +280,7 @@ def _config(table: Mapping[str, object], file: "Path") -> Config:
 
 
 def _joined_path(written: str, file: "Path") -> str:
+    # As a path it would lose a slash.
     if written.startswith(("https://", "http://")):
         return written
     return os.path.normpath(file.parent / written)
@@ -297,7 +301,8 @@ def _prefix(table: Mapping[str, object], file: "Path") -> str | Mapping[str, str
 
 def _budget(table: Mapping[str, object], path: str) -> int | None:
     value = table.get("budget_tokens", BUDGET_TOKENS)
-    if value == "none":  # TOML has no null
+    # TOML has no null.
+    if value == "none":
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         detail = f'budget_tokens: expected a count from 1 or "none"; got {value!r}'

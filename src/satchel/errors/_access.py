@@ -280,6 +280,7 @@ class ApprovalDeclinedError(DeniedError):
         self, action: str, skill: str, tool: str = "", reason: str = "", words: str = ""
     ) -> None:
         super().__init__(action, skill, tool, reason)
+        # Equal to the signature, so that it pickles.
         self.args = (*self.args, words)
         self.words = words
 

@@ -80,6 +80,7 @@ class MissingPathError(PathError):
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "no such file or folder")
+        # Equal to the signature, so that it pickles.
         self.args = (path,)
 
 
@@ -178,6 +179,7 @@ class AlreadyThereError(PathError):
 
     def __init__(self, path: str, detail: str = "") -> None:
         super().__init__(path, detail)
+        # Equal to the signature, so that it pickles.
         self.args = (path, detail)
 
     def __str__(self) -> str:
@@ -212,4 +214,5 @@ class TemplateNotFoundError(TemplateError, FileNotFoundError):
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "no such template")
+        # Equal to the signature, so that it pickles.
         self.args = (path,)

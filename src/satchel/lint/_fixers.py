@@ -70,6 +70,7 @@ def frontmatter(page: FixInput) -> str | None:
 @fixer("missing-name", keys=("name",))
 def missing_name(page: FixInput) -> str | None:
     """Write the folder's name, where every client accepts it."""
+    # A name that some client refuses would only move the mistake.
     if portable_name(page.folder) != page.folder:
         return None
     return set_entry(page.text, "name", f"name: {page.folder}\n", first=True)

@@ -57,6 +57,7 @@ def codes_named(name: str) -> tuple[str, ...]:
         return aliases()[name]
     if name in codes():
         return (name,)
+    # Imported for an error only.
     from difflib import get_close_matches
 
     names = sorted({*codes(), *aliases()})

@@ -90,6 +90,7 @@ def _around(pack: LintContext, file: str, path: str, fragment: str) -> LinkTarge
         return LinkTarget(path, fragment, "machine")
     from_file = posixpath.join(posixpath.dirname(file), path)
     for place in (path, posixpath.normpath(from_file), posixpath.normpath(path)):
+        # Only what leads out of the pack is looked for around it.
         if place.startswith(("../", "/")) or place == "..":
             neighbour = pack.around(place)
             if neighbour is not None and neighbour.inside:

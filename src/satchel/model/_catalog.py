@@ -184,6 +184,7 @@ class Catalog:
 
     def get(self, skill_id: object) -> Descriptor | None:
         """Return the listed descriptor of exactly this id, or None."""
+        # A model may write any JSON, also what cannot be hashed.
         return self._by_id.get(skill_id) if isinstance(skill_id, str) else None
 
     def exclusion_of(self, skill_id: str) -> Excluded | None:
@@ -201,6 +202,7 @@ class Catalog:
             return ""
         retired = [e.descriptor for e in self.excluded if e.reason == "deprecated"]
         names = {skill_id}
+        # Bounded: retired skills may name one another in a circle.
         for _ in range(MAX_REPLACEMENTS):
             successors = {entry.replaced_by for entry in retired if entry.id in names}
             successors |= {

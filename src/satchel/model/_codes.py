@@ -90,6 +90,7 @@ def read_page(code: str) -> str:
     Raises:
         UnknownCodeError: There is none; with close codes.
     """
+    # So that no path, such as `../x`, is read as a page.
     if code not in codes():
         from difflib import get_close_matches
 

@@ -51,6 +51,7 @@ def _read(
         field = table.get(key)
         if field is not None:
             value = field.read(tree, key, within)
+            # Null, or of a wrong kind: the default stays.
             if value is not None:
                 (client if field.of_client else fields)[field.name] = value
 

@@ -136,6 +136,7 @@ def nearest_key(key: str, keys: frozenset[str]) -> str | None:
     """Return the known key that ``key`` is a misspelling of, None where it is none."""
     # Capitals and separators do not count; of the rest one letter may be wrong, in a
     # long key two. A short key may only lack a letter or have them in another order.
+    # The distance takes time by the length, and known keys are short and in ASCII.
     if len(key) > _MAX_KEY_CHARS or not key.isascii():
         return None
     folded, goals = _folded(key), _goals(keys)

@@ -118,6 +118,7 @@ def _number(text: str) -> Fraction:
     mantissa, _, exponent = text.lower().partition("e")
     whole, _, decimals = mantissa.partition(".")
     power = int(exponent or "0") - len(decimals)
+    # Before the power is made: `1e999999999` would take all memory.
     if abs(power) > MAX_WORKING_DIGITS:
         _too_long()
     value = Fraction(int(whole + decimals))

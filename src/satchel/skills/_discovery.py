@@ -23,6 +23,7 @@ from satchel.policy import Policy
 from satchel.tools import Run, Toolbox, Turn
 
 # The turn that a call belongs to, for all discovery skills.
+# A context variable goes along into the threads of `asyncio.to_thread`.
 _turn: Final[ContextVar[object]] = ContextVar("satchel_turn", default=None)
 
 
@@ -181,5 +182,6 @@ class _DiscoveryBackend(ToolBackend):
         )
 
     def cache_of(self, turn: object) -> TurnCache:
+        # Calls of one turn may come at the same time, and must share one cache.
         with self._lock:
             return self._caches.setdefault(turn, TurnCache())

@@ -218,6 +218,7 @@ def _hint(tool: str, parameter: "Parameter", names: Mapping[str, Any]) -> Any:  
     holder = SimpleNamespace(__annotations__={name: parameter.annotation})
     try:
         return get_type_hints(holder, names_in_hint, include_extras=True)[name]
+    # Evaluating a hint runs code of the module it is in.
     except Exception as error:  # a hint may hold any expression
         detail = f"parameter {name!r}: its hint cannot be resolved: {error}"
         raise ToolError(tool, detail) from error
@@ -293,10 +294,12 @@ def _untitled(schema: Any) -> Any:  # noqa: ANN401 - JSON
         return schema
     untitled: dict[str, Any] = {}
     for key, value in cast("dict[str, Any]", schema).items():
+        # The keys are names here: a parameter may be called `title`.
         if key in _SCHEMAS_BY_NAME:
             untitled[key] = {
                 name: _untitled(parameter) for name, parameter in value.items()
             }
+        # A value may have a key `title` too, which is no title of a schema.
         elif key in _VALUES:
             untitled[key] = value
         elif key != "title":

@@ -99,6 +99,7 @@ class Tool:
         """
         result = self._called(arguments, run)
         if isinstance(result, Awaitable):
+            # One that nobody awaits would warn when it is collected.
             if isinstance(result, Coroutine):
                 result.close()
             detail = "it is asynchronous; call it with acall"
@@ -114,6 +115,8 @@ class Tool:
         else:
             import asyncio
 
+            # A handler that blocks would stop the event loop, and with it all other
+            # runs.
             result = await asyncio.to_thread(self._called, arguments, run)
         if not isinstance(result, Awaitable):
             return result
@@ -126,6 +129,7 @@ class Tool:
         try:
             filled = self._filled(arguments, run)
         except _FAILURES as error:
+            # What the handler itself raises is no refusal of the call.
             if self.refused is not None and isinstance(error, SkillError):
                 self.refused(arguments, error)
             return self._failed(error)
@@ -147,6 +151,7 @@ class Tool:
     def _failed(self, error: BaseException) -> object:
         if isinstance(error, SkillError):
             return {"error": {"code": error.code, "message": printable(str(error))}}
+        # Not the text of the error, which may hold paths.
         message = f"{self.name} failed: {type(error).__name__}"
         return {"error": {"code": "internal-error", "message": message}}
 
@@ -192,6 +197,7 @@ def arguments_of(tool: str, given: object) -> dict[str, object]:
 
         try:
             given = json.loads(given) if given.strip() else {}
+        # Deeply nested JSON ends in a RecursionError.
         except (ValueError, RecursionError):
             raise ToolError(tool, "the arguments are no valid JSON") from None
     if not isinstance(given, Mapping):

@@ -20,6 +20,7 @@ def body_too_large(pack: LintContext) -> Iterator[Finding]:
             (lines, bounds.body_lines, "lines"),
             (len(text.encode("utf-8", "replace")), bounds.body_bytes, "bytes"),
         )
+        # A bound of 0 is none.
         if 0 < bound < amount
     ]
     if over:

@@ -17,6 +17,7 @@ def conflict_marker(pack: LintContext) -> Iterator[Finding]:
     """Yield an error on the first conflict of each file: three marks in order."""
     for path in (SKILL_FILE, *pack.descriptor.resources):
         data = decoded_bytes(pack, path)
+        # A search for bytes spares most files the look at each line.
         if _BEGIN not in data:
             continue
         for line, lines in _conflicts(data):

@@ -29,6 +29,7 @@ def shell_syntax(pack: LintContext) -> Iterator[Finding]:
         shell = shell_of(path, data)
         if not shell or len(data) > MAX_BYTES or is_template(path):
             continue
+        # Each script without an answer may have taken the whole time that one has.
         command = find_shell(shell) if len(unchecked) < _MOST_UNCHECKED else ""
         program = read_by_shell(command, data) if command else None
         if program is None or not program.checked:
