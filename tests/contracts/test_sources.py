@@ -1,9 +1,10 @@
 """Every source and every wrapper of ours keeps the contract that others are held to."""
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -33,13 +34,14 @@ def write(root: Path, packs: Packs) -> Path:
 
 
 class OnDisk(SourceContract):
-    """Has a folder of its own for each test."""
+    """Has a folder, and a path of imports, of its own for each test."""
 
     folder: Path
+    path: pytest.MonkeyPatch
 
     @pytest.fixture(autouse=True)
-    def _folder(self, tmp_path: Path) -> None:
-        self.folder = tmp_path
+    def _folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.path = tmp_path, monkeypatch
 
 
 class TestFolder(OnDisk):
@@ -106,10 +108,6 @@ class TestRelease(OnDisk):
 class TestZippedResource(OnDisk):
     number = 0
 
-    @pytest.fixture(autouse=True)
-    def _path(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.path = monkeypatch
-
     def make_source(self, packs: Packs) -> SkillSource:
         TestZippedResource.number += 1  # a package is imported once in a process
         name = f"zipped_{TestZippedResource.number}"
@@ -131,33 +129,23 @@ class Older:
     packs: Packs
     name: str = "older"
 
-    @dataclass
-    class Skill:
-        name: str
-        description: str
-        body: str
-        references: list[str]
-        scripts: list[str]
-        assets: list[str]
-
-    def iter_skills(self) -> list["Older.Skill"]:
+    def iter_skills(self) -> list[SimpleNamespace]:
         return [
-            self.Skill(
-                name,
-                "What it is for, in a sentence.",
-                "# Body\n",
-                *(
-                    [*self._inside(name, b)]
-                    for b in ("references", "scripts", "assets")
-                ),
+            SimpleNamespace(
+                name=name,
+                description="What it is for, in a sentence.",
+                body="# Body\n",
+                **{
+                    bucket: [
+                        path.removeprefix(f"{bucket}/")
+                        for path in files
+                        if path.startswith(f"{bucket}/")
+                    ]
+                    for bucket in ("references", "scripts", "assets")
+                },
             )
-            for name in self.packs
+            for name, files in self.packs.items()
         ]
-
-    def _inside(self, name: str, bucket: str) -> Iterator[str]:
-        for path in self.packs[name]:
-            if path.startswith(f"{bucket}/"):
-                yield path.removeprefix(f"{bucket}/")
 
     def _read(self, name: str, path: str) -> bytes:
         try:
@@ -182,20 +170,11 @@ class TestOlderProtocol(SourceContract):
         return LegacySourceAdapter(Older(packs), label="plugin:older")
 
 
-class TestPlugin(SourceContract):
-    def make_source(self, packs: Packs) -> SkillSource:
-        return PluginSource(sources.memory(packs), "plugin:x")
-
-
 class TestRegistry(OnDisk):
     """Each top folder of a pack is a package; all of its files are references."""
 
     exact = False
     number = 0
-
-    @pytest.fixture(autouse=True)
-    def _path(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.path = monkeypatch
 
     def make_source(self, packs: Packs) -> SkillSource:
         self.number += 1
@@ -208,11 +187,6 @@ class TestRegistry(OnDisk):
             SkillDescriptor(name, "What it is for.", references=tuple(files))
             for name, files in packs.items()
         )
-
-
-class TestOnly(SourceContract):
-    def make_source(self, packs: Packs) -> SkillSource:
-        return sources.only(sources.memory(packs), ["a*"])
 
 
 class TestMcp(SourceContract):
@@ -231,19 +205,23 @@ class TestMcp(SourceContract):
         return source
 
 
-class TestPrefixed(SourceContract):
+class TestWrappers(SourceContract):
+    @pytest.fixture(
+        autouse=True, params=["prefixed", "renamed", "cached", "only", "plugin"]
+    )
+    def _wrapper(self, request: pytest.FixtureRequest) -> None:
+        self.wrapper = request.param
+
     def make_source(self, packs: Packs) -> SkillSource:
-        return sources.prefixed(sources.memory(packs), "team-")
-
-
-class TestRenamed(SourceContract):
-    def make_source(self, packs: Packs) -> SkillSource:
-        return sources.renamed(sources.memory(packs), {"alpha": "omega"})
-
-
-class TestCached(SourceContract):
-    def make_source(self, packs: Packs) -> SkillSource:
-        return sources.cached(sources.memory(packs), 60.0)
+        inner = sources.memory(packs)
+        make: dict[str, Callable[[], SkillSource]] = {
+            "prefixed": lambda: sources.prefixed(inner, "team-"),
+            "renamed": lambda: sources.renamed(inner, {"alpha": "omega"}),
+            "cached": lambda: sources.cached(inner, 60.0),
+            "only": lambda: sources.only(inner, ["a*"]),
+            "plugin": lambda: PluginSource(inner, "plugin:x"),
+        }
+        return make[self.wrapper]()
 
 
 class TestAllWrappersAtOnce(OnDisk):
@@ -272,17 +250,11 @@ class Careless(sources.MemorySource):
         return ()
 
 
-@pytest.mark.parametrize(
-    "test",
-    [
-        "test_files",
-        "test_bytes_come_back_exactly",
-        "test_no_path_leaves_the_pack",
-        "test_a_file_over_the_limit",
-        "test_what_is_never_listed",
-    ],
-)
-def test_the_contract_notices(test: str) -> None:
+def test_the_contract_notices() -> None:
     """A test that cannot fail would prove nothing."""
-    with pytest.raises(AssertionError):
-        getattr(Wrong(), test)()
+    for test in (
+        *("files", "bytes_come_back_exactly", "no_path_leaves_the_pack"),
+        *("a_file_over_the_limit", "what_is_never_listed"),
+    ):
+        with pytest.raises(AssertionError):
+            getattr(Wrong(), f"test_{test}")()

@@ -126,11 +126,7 @@ def test_a_flood_of_entries_leaves_room_for_the_rest(kind: str, tmp_path: Path) 
 
     with Satchel(library, options=Options(limits=Limits(scan_entries=200))) as skills:
         results = [entry.id for entry in skills.catalog]
-        over = [
-            finding.path
-            for finding in skills.findings
-            if finding.code == "limit-exceeded"
-        ]
+        over = [f.path for f in skills.findings if f.code == "limit-exceeded"]
 
     assert results == [GOOD_NAME]
     # What a folder listed last leaves over is nobody's, so that the whole ends there.
@@ -143,9 +139,6 @@ def test_by_default_a_double_is_an_error_that_names_both() -> None:
 
     owners = [owner.origin.key for owner in conflict.owners]
     assert (conflict.id, sorted(owners)) == (GOOD_NAME, ["bad", GOOD_NAME])
-
-
-# --- running a loader ----------------------------------------------------------------
 
 
 def _loader(program: str) -> list[str]:
@@ -161,15 +154,10 @@ def test_an_answer_is_read_behind_other_output(tmp_path: Path) -> None:
     outcome = run_loader(_loader(program), tmp_path)
 
     assert (outcome.end, outcome.served, outcome.rendered) == ("answered", True, False)
-
-
-def test_the_folder_is_the_last_argument(tmp_path: Path) -> None:
+    # The folder is the last argument.
     program = "import json, sys; print(json.dumps({'found': {'folder': sys.argv[-1]}}))"
-
     outcome = run_loader(_loader(program), tmp_path)
-
-    assert dict(outcome.found) == {"folder": str(tmp_path)}
-    assert not outcome.served
+    assert (dict(outcome.found), outcome.served) == ({"folder": str(tmp_path)}, False)
 
 
 @pytest.mark.parametrize(
@@ -270,15 +258,9 @@ def test_leaks_are_looked_for_in_the_catalog(catalog: object, tmp_path: Path) ->
     outcome = run_loader(_loader(f"print({answer!r})"), tmp_path)
 
     assert (outcome.leaks, outcome.rendered) == (("markup",), True)
-
-
-def test_without_a_catalog_only_secrets_are_leaks(tmp_path: Path) -> None:
-    results = {"a": "secret-from-outside-the-library\x1b"}
-
-    outcome = run_loader(
-        _loader(f"print({json.dumps({'found': results})!r})"), tmp_path
-    )
-
+    # Without a catalog only secrets are leaks.
+    answer = json.dumps({"found": {"a": "secret-from-outside-the-library\x1b"}})
+    outcome = run_loader(_loader(f"print({answer!r})"), tmp_path)
     assert (outcome.leaks, outcome.rendered) == (("secret",), False)
 
 
@@ -298,9 +280,6 @@ def test_satchel_is_a_loader(
     assert expected.keys() == {
         *("found", "catalog", "prompt", "findings", "excluded", "loaded")
     }
-
-
-# --- the command ---------------------------------------------------------------------
 
 
 def test_the_command_prints_who_serves(capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,7 +59,7 @@ def test_one_port_serves_every_kind_of_client(
             metrics = http.get("/metrics").text
             old = http.get("/.well-known/skills/index.json")
             evil = http.get("/v1/catalog", headers={"Host": "evil.example"})
-        tools = anyio.run(_load_over_http, f"{url}/mcp")
+        tools, _ = anyio.run(_load, f"{url}/mcp")
         example = subprocess.run(
             [sys.executable, EXAMPLE, url, "alpha"],
             capture_output=True,
@@ -111,25 +111,21 @@ def test_a_server_that_starts_with_a_conflict_serves_the_rest(
             edited = http.get("/v1/skills/Beta_2/files/SKILL.md")
         assert served.stop() == 0
     with serving(*places, "--prefix", "{parent}", cwd=tmp_path) as served:
-        with httpx2.Client(base_url=served.url, timeout=30) as http:
-            skills = http.get("/v1/catalog").json()["skills"]
+        skills = httpx2.get(f"{served.url}/v1/catalog", timeout=30).json()["skills"]
         assert served.stop() == 0
 
     assert contested.json()["error"]["code"] == "duplicate-skill"
     assert (contested.status_code, beta.status_code) == (503, 200)
     assert edited.text.endswith("# Edited\n")
-    assert [skill["id"] for skill in skills] == [
-        "skills-Beta_2",
-        "skills-alpha",
-        "team-alpha",
-    ]
+    ids = [skill["id"] for skill in skills]
+    assert ids == ["skills-Beta_2", "skills-alpha", "team-alpha"]
 
 
-async def _load_over_http(url: str) -> list[str]:
-    async with Client(url) as client:
+async def _load(server: str | StdioServerParameters) -> tuple[list[str], str]:
+    async with Client(server) as client:
         tools = await client.list_tools()
-        await client.call_tool("load_skill", {"name": "alpha"})
-        return [tool.name for tool in tools.tools]
+        result: Any = await client.call_tool("load_skill", {"name": "alpha"})
+        return [tool.name for tool in tools.tools], str(result.content[0].text)
 
 
 def _loads(file: Path) -> list[tuple[str, str | None, str]]:
@@ -142,22 +138,16 @@ def test_over_stdio_nothing_but_the_protocol_reaches_standard_output(
     pack_folder: Path,
 ) -> None:
     """A stray line there would end the client's session."""
-    names, text = anyio.run(_load_over_stdio, pack_folder)
-
-    assert "load_skill" in names
-    assert "alpha" in text
-
-
-async def _load_over_stdio(pack_folder: Path) -> tuple[list[str], str]:
     parameters = StdioServerParameters(
         command=sys.executable,
         args=["-m", "satchel", "serve", "--stdio", "--skills", str(pack_folder)],
         env={**os.environ, "SATCHEL_USAGE": "off"},
     )
-    async with Client(parameters) as client:
-        tools = await client.list_tools()
-        result: Any = await client.call_tool("load_skill", {"name": "alpha"})
-        return [tool.name for tool in tools.tools], str(result.content[0].text)
+
+    names, text = anyio.run(_load, parameters)
+
+    assert "load_skill" in names
+    assert "alpha" in text
 
 
 @posix
@@ -198,18 +188,16 @@ def test_strict_does_not_start_what_is_not_ready(pack_folder: Path) -> None:
     assert "skill 'alpha' is claimed by skills/alpha and more/alpha" in result.stderr
     assert result.stderr.endswith("not started, because of --strict\n")
     assert not result.stdout
-
-
-def test_reasons_are_told_in_short(pack_folder: Path) -> None:
+    # Many reasons are reported in short.
     for number in range(7):
-        broken = pack_folder / f"broken-{number}"
-        broken.mkdir()
-        (broken / "SKILL.md").write_text("no frontmatter")
-
+        broken(pack_folder, f"broken-{number}")
     result = run("serve", "--skills", "skills", "--strict")
-
-    assert result.exit_code == 1
     assert "  and 2 more\n" in result.stderr
+
+
+def broken(folder: Path, name: str, text: str = "no frontmatter") -> None:
+    (folder / name).mkdir()
+    (folder / name / "SKILL.md").write_text(text)
 
 
 @pytest.mark.parametrize(
@@ -217,10 +205,7 @@ def test_reasons_are_told_in_short(pack_folder: Path) -> None:
     [
         (("--host", "0.0.0.0"), "--token-file FILE"),  # noqa: S104
         (("--token-file", "nowhere"), "nowhere: no such file"),
-        (
-            ("--oauth-issuer", "https://id.example.com"),
-            "--oauth-resource, --oauth-jwks",
-        ),
+        (("--oauth-issuer", "https://id.test"), "--oauth-resource, --oauth-jwks"),
         (("--skills", "nowhere"), "nowhere: no such file"),
         (("--port", "65536"), "65535"),
         (("--budget", "some"), "neither a count"),
@@ -270,7 +255,10 @@ def test_it_says_where_it_is_and_ends_when_told_to(
 ) -> None:
     """In this process, which a signal is sent to once it answers."""
     if "::1" in arguments:
-        _need_ipv6()
+        try:
+            listen("::1", 0).close()
+        except ConfigError:
+            pytest.skip("this machine has no IPv6")
     monkeypatch.setenv("SATCHEL_USAGE", "off")
     for name, value in env.items():
         monkeypatch.setenv(name, value)
@@ -302,13 +290,6 @@ def test_it_says_where_it_is_and_ends_when_told_to(
         assert TOKEN not in "".join(output)
 
 
-def _need_ipv6() -> None:
-    try:
-        listen("::1", 0).close()
-    except ConfigError:
-        pytest.skip("this machine has no IPv6")
-
-
 def test_figures_are_there_though_two_packs_claim_one_name(
     pack_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,11 +316,7 @@ def test_over_stdio_it_ends_with_its_client_or_by_a_signal(
     monkeypatch.setenv("SATCHEL_USAGE", "off")
     monkeypatch.setattr(running, "run_stdio", serve)
     monkeypatch.setattr(os, "_exit", ended.append)
-    (pack_folder / "hidden").mkdir()
-    (pack_folder / "hidden" / "SKILL.md").write_text(
-        "---\nname: hidden\ndescription: For people.\n"
-        "disable-model-invocation: true\n---\nDo.\n"
-    )
+    write_pack(pack_folder, "hidden", disable_model_invocation=True)
 
     result = run("serve", "--skills", "skills", "--stdio")
 
@@ -351,29 +328,17 @@ def test_over_stdio_it_ends_with_its_client_or_by_a_signal(
 
 
 def test_tokens_of_an_authorization_server_may_be_taken(pack_folder: Path) -> None:
-    (pack_folder / "broken").mkdir()
-    (pack_folder / "broken" / "SKILL.md").write_text("no frontmatter")
-    parameters: tuple[str, ...] = ("--oauth-issuer", "https://id.example.com")
-    parameters += ("--oauth-resource", "https://skills.example.com/mcp")
-    parameters += (
-        "--oauth-jwks",
-        "https://id.example.com/keys",
-        "--oauth-scope",
-        "skills",
+    broken(pack_folder, "broken")
+    oauth = (
+        "--oauth-issuer=https://id.example.com --oauth-scope=skills "
+        "--oauth-resource=https://skills.example.com/mcp "
+        "--oauth-jwks=https://id.example.com/keys"
     )
 
     # It is let listen anywhere, and comes as far as what --strict asks.
-    result = run(
-        "serve",
-        "--skills",
-        "skills",
-        "--host",
-        "0.0.0.0",  # noqa: S104
-        *parameters,
-        "--strict",
-    )
+    options = ("--skills=skills", "--host=0.0.0.0", *oauth.split(), "--strict")
 
-    assert result.exit_code == 1
+    assert run("serve", *options).exit_code == 1
 
 
 @pytest.mark.parametrize("settles", [True, False])

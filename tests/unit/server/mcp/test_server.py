@@ -79,46 +79,38 @@ async def test_the_stream_ends_with_the_last_answer() -> None:
     assert sent == [response(2), response(1)]
 
 
+async def drop(_: SessionMessage) -> None:
+    """Take what is sent."""
+
+
 @pytest.mark.parametrize(
-    "items",
-    [[], [request(1, "subscriptions/listen")], [request(1), cancelled(1)]],
-    ids=["nothing", "a stream", "cancelled"],
+    ("items", "wait_s"),
+    [
+        ([], 60.0),
+        ([request(1, "subscriptions/listen")], 60.0),
+        ([request(1), cancelled(1)], 60.0),
+        ([request(1)], 0.01),
+    ],
+    ids=["nothing", "a stream", "cancelled", "not answered"],
 )
 async def test_what_gets_no_answer_is_not_waited_for(
-    items: list[SessionMessage],
+    monkeypatch: pytest.MonkeyPatch, items: list[SessionMessage], wait_s: float
 ) -> None:
-    async def keep(_: SessionMessage) -> None:
-        """Take what is sent."""
+    """And nothing is waited for without end."""
+    monkeypatch.setattr(draining, "WAIT_S", wait_s)
 
-    async with drained_streams(given(*items), keep) as (requests, _):
+    async with drained_streams(given(*items), drop) as (requests, _):
         await taken(requests, len(items))
         with pytest.raises(anyio.EndOfStream):
             await requests.receive()
 
 
-async def test_nothing_is_waited_for_without_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(draining, "WAIT_S", 0.01)
-
-    async def keep(_: SessionMessage) -> None:
-        """Take what is sent."""
-
-    async with drained_streams(given(request(1)), keep) as (requests, _):
-        await taken(requests, 1)
-        with pytest.raises(anyio.EndOfStream):
-            await requests.receive()
-
-
 async def test_a_server_that_ends_first_waits_for_no_client() -> None:
-    async def keep(_: SessionMessage) -> None:
-        """Take what is sent."""
-
     async def silent() -> Any:  # noqa: ANN401
         await anyio.sleep_forever()
         yield
 
-    async with drained_streams(silent(), keep):
+    async with drained_streams(silent(), drop):
         await anyio.wait_all_tasks_blocked()
 
 
@@ -197,10 +189,8 @@ async def test_over_http(tmp_path: Path, era: str) -> None:
         result = await client.call_tool("load_skill", {"name": "alpha"})
         assert not result.is_error
         entries = (await ask(client, "skills/list"))["skills"]
-        assert [entry["uri"] for entry in entries] == [
-            "skill://alpha/SKILL.md",
-            "skill://beta/SKILL.md",
-        ]
+        uris = [entry["uri"] for entry in entries]
+        assert uris == ["skill://alpha/SKILL.md", "skill://beta/SKILL.md"]
         assert (await client.get_prompt("handshake")).messages
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from satchel import Options, Satchel
 from satchel.model import Catalog, Descriptor, Limits
-from satchel.server import ServedLibrary, ServerSettings, excluded_from_mcp
+from satchel.server import ServedLibrary, excluded_from_mcp
 from satchel.server._mcp._portability import has_unindented_text
 from satchel.server._mcp._skills import (
     MAX_URI_CHARS,
@@ -51,30 +51,15 @@ def test_a_uri_ends_its_path_in_the_name(
 
 
 def test_ids_with_slashes_meet_no_file_of_another_skill() -> None:
-    nested = uri_of(skill("a"), "b/n/SKILL.md")
-    prefixed = uri_of(skill("a/b", "n"))
-
-    assert nested != prefixed
+    """And what is no URI of a file has no parts."""
+    assert uri_of(skill("a"), "b/n/SKILL.md") != uri_of(skill("a/b", "n"))
     assert skill_path(skill("a/b", "n")).count("/") == 1
-
-
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "",
-        "skill://",
-        "file:///etc/passwd",
-        "SKILL://pdf/SKILL.md",
-        "skill://pdf//SKILL.md",
-        "skill://pdf/",
-        "skill:///SKILL.md",
-        "skill://pdf/%ff",
+    for uri in (
+        *("", "skill://", "file:///etc/passwd", "SKILL://pdf/SKILL.md", "skill://pdf/"),
+        *("skill://pdf//SKILL.md", "skill:///SKILL.md", "skill://pdf/%ff"),
         "skill://" + "a" * MAX_URI_CHARS,
-    ],
-    ids=lambda uri: uri[:30] or "empty",
-)
-def test_what_is_no_uri_of_a_file_has_no_parts(uri: str) -> None:
-    assert parts_of(uri) is None
+    ):
+        assert parts_of(uri) is None, uri[:40]
 
 
 INDENTED = 'name: x\ndescription: "One.\n  Two: three.\n\n  # Four."\n'
@@ -114,18 +99,12 @@ def codes(served: ServedLibrary, *, read: bool = False) -> list[tuple[str, str]]
     return [(Path(entry.path).parent.name, entry.code) for entry in actual]
 
 
-def test_what_fits_is_not_spoken_of(tmp_path: Path) -> None:
-    assert codes(library(write_skills(tmp_path)), read=True) == []
-
-
 def test_a_file_that_no_load_gives_is_a_reason(tmp_path: Path) -> None:
     """Else the skill would be missing from the list without a reason."""
     write_pack(tmp_path, "big", files={"a.bin": b"\0" * 3_000})
-    limits = Limits(file_bytes=2_999)
+    options = Options(environ={}, limits=Limits(file_bytes=2_999))
 
-    served = ServedLibrary(
-        Satchel(tmp_path, options=Options(environ={}, limits=limits))
-    )
+    served = ServedLibrary(Satchel(tmp_path, options=options))
 
     assert codes(served) == [("big", "mcp-file-size")]
 
@@ -155,11 +134,8 @@ def test_each_reason_is_a_finding_with_its_place(tmp_path: Path) -> None:
     raw(tmp_path, "colon", "---\nname: colon\ndescription: Use: now\n---\n")
     raw(tmp_path, "Upper", "---\nname: Upper\ndescription: Use it.\n---\n")
     raw(tmp_path, "twice", "---\nname: twice\nname: twice\ndescription: Use.\n---\n")
-    raw(
-        tmp_path,
-        "gone",
-        "---\nname: gone\ndescription: Use it.\nreferences: [a.md]\n---\n",
-    )
+    fields = "name: gone\ndescription: Use it.\nreferences: [a.md]"
+    raw(tmp_path, "gone", f"---\n{fields}\n---\n")
     write_pack(tmp_path, "shy", disable_model_invocation=True, files={"a": "b" * 3_000})
 
     served = library(tmp_path, max_resources=4, max_skill_bytes=2_000)
@@ -268,16 +244,9 @@ def test_a_listed_file_that_is_not_there_is_no_file_of_it(
 
 
 def test_what_cannot_be_read_now_is_no_matter_of_its_author(tmp_path: Path) -> None:
+    """Nor what fits; and without `read` no file is read to say so."""
     served = library(write_skills(tmp_path))
-    (tmp_path / "alpha" / "SKILL.md").unlink()
-
     assert codes(served, read=True) == []
-
-
-def test_no_file_is_read_to_say_so(tmp_path: Path) -> None:
-    served = ServedLibrary(
-        Satchel(write_skills(tmp_path), options=Options(environ={})), ServerSettings()
-    )
     (tmp_path / "alpha" / "SKILL.md").unlink()
 
-    assert excluded_from_mcp(served) == ()
+    assert codes(served) == codes(served, read=True) == []
