@@ -159,6 +159,14 @@ class ArchiveTree:
         """Return the error that names a member."""
         return self.error(f"{shown_name(name)}: {problem}")
 
+    def decoded(self, raw: bytes) -> str:
+        """Return the text of a name; any other encoding than UTF-8 would be a guess."""
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            problem = "the name is not UTF-8"
+            raise self.refused(raw.decode("latin-1"), problem) from None
+
     def error(self, detail: str) -> ArchiveError:
         return ArchiveError(self.budget.where, detail)
 

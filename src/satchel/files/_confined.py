@@ -1,10 +1,9 @@
-"""Which paths a pack may have, by their text; and reading one file, nothing else.
+"""Which paths a pack may have, by their text; and reading one file, nothing else."""
 
-What is checked is what is read: each part of the path is opened relative to the one
-before it, no link is followed, and kind and size are asked of the open file. Nothing
-is opened a second time by its path, so there is no moment in which a file could be
-exchanged for another.
-"""
+# What is checked is what is read: each part of the path is opened relative to the one
+# before it, no link is followed, and kind and size are asked of the open file. Nothing
+# is opened a second time by its path, so there is no moment in which a file could be
+# exchanged for another.
 
 import errno
 import os

@@ -1,12 +1,11 @@
 """The format of a discovery index, which lists a site's skills: written and read here.
 
-An index of another publisher is read leniently: a wrong entry costs only itself, and a
-finding says which, what is wrong with it, and how it should be. Nothing that decides
-which bytes are used is guessed.
-
 Source: the Agent Skills Discovery RFC (cloudflare/agent-skills-discovery-rfc), v0.2.0,
 and v0.1.0, which older clients still ask for and whose index has no ``$schema``.
 """
+
+# An index of another publisher is read leniently: a wrong entry costs only itself, and
+# a finding says how it should be. Nothing that decides which bytes are used is guessed.
 
 import json
 from codecs import BOM_UTF8

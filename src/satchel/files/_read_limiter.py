@@ -1,7 +1,4 @@
-"""A limit on concurrent reads of one source, with a circuit breaker.
-
-A source that hangs delays nothing else.
-"""
+"""A limit on concurrent reads of one source, with a circuit breaker."""
 
 import threading
 import time
@@ -55,8 +52,11 @@ class ReadLimiter:
             raise self._refusal("too many reads of it wait for an answer")
         try:
             read = object()
-            # It asks the breaker again, which may have opened during the wait.
-            start = self._enter(read)
+            with self._lock:
+                # Again: the breaker may have opened during the wait.
+                if self._permit():
+                    self._probe = read
+                start = self._under_way[read] = self._monotonic()
             try:
                 yield
             except BaseException as error:
@@ -65,13 +65,6 @@ class ReadLimiter:
             self._leave(read, None, 0.0)
         finally:
             self._free.release()
-
-    def _enter(self, read: object) -> float:
-        with self._lock:
-            if self._permit():
-                self._probe = read
-            start = self._under_way[read] = self._monotonic()
-            return start
 
     def _permit(self) -> bool:
         """Tell whether a read that begins now is the one that tries after a rest."""

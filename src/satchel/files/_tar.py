@@ -1,14 +1,14 @@
 """A strict reader of .tar.gz files: it refuses what programs read differently.
 
-Headers are decoded by the standard library's ``tarfile``. The walk over them, and the
-extended headers of pax and GNU, are read here: ``TarFile`` takes a damaged header for
-the end of the archive, calls itself for every extended header, lets the last of two
-records win, and searches each with a regular expression whose time grows with the
-square of its length (CVE-2024-6232, in every Python 3.11 before 3.11.10). Its
-extraction filters do not apply, because nothing is extracted to a disk.
-
 Source: POSIX.1-2017, pax; the manual of GNU tar for its long names.
 """
+
+# Headers are decoded by the standard library's `tarfile`. The walk over them, and the
+# extended headers of pax and GNU, are read here: `TarFile` takes a damaged header for
+# the end of the archive, calls itself for every extended header, lets the last of two
+# records win, and searches each with a regular expression whose time grows with the
+# square of its length (CVE-2024-6232, in every Python 3.11 before 3.11.10). Its
+# extraction filters do not apply, because nothing is extracted to a disk.
 
 import re
 import zlib
@@ -117,15 +117,8 @@ class _TarReader:
         if not _OCTAL.fullmatch(block[124:136]):  # other numbers are for 8 GiB and more
             raise self._tree.error("the size of a member is no octal number")
         # Decoded again, strictly: tarfile keeps wrong bytes as surrogates.
-        header.name = self._text(header.name.encode("utf-8", "surrogateescape"))
+        header.name = self._tree.decoded(header.name.encode("utf-8", "surrogateescape"))
         return header
-
-    def _text(self, name: bytes) -> str:
-        try:
-            return name.decode()
-        except UnicodeDecodeError:
-            shown = shown_name(name.decode("latin-1"))
-            raise self._tree.error(f"{shown}: the name is not UTF-8") from None
 
     def _take(self, header: TarInfo, name: str, content: bytes) -> None:
         folder = header.type == _FOLDER
@@ -148,7 +141,7 @@ class _TarReader:
         """Return the name of the member at ``position``; empty if its header has it."""
         self._check_extended(content)
         if kind == _GNU_NAME:
-            name = self._text(content.removesuffix(b"\0"))
+            name = self._tree.decoded(content.removesuffix(b"\0"))
             if not name:
                 raise self._tree.error("a long name is empty")
             return name
@@ -180,13 +173,13 @@ class _TarReader:
             key, equals, value = content[length.end() : end].partition(b"=")
             if not (equals and value.endswith(b"\n")):
                 raise self._tree.error("an extended header is damaged")
-            name = self._text(key)
+            name = self._tree.decoded(key)
             if name in records or _AMBIGUOUS.fullmatch(name):
                 raise self._tree.error(
                     f"an extended header may not say {shown_name(name)}"
                 )
             # Other values, for example extended attributes, may be any bytes.
             is_used = name in {"path", "size"}
-            records[name] = self._text(value[:-1]) if is_used else ""
+            records[name] = self._tree.decoded(value[:-1]) if is_used else ""
             position = end
         return records

@@ -1,12 +1,12 @@
 """A strict reader of .zip files: every byte of one belongs to one member or header.
 
-The standard library's reader opens all that can be opened. This one must be sure that
-no other program sees other files: members follow one another from the first byte to the
-central directory, that ends where the end record begins, and both headers of a member
-say the same.
-
 Source: PKWARE's APPNOTE.TXT 6.3.10; sections are named where they matter.
 """
+
+# The standard library's reader opens all that can be opened. This one must be sure that
+# no other program sees other files: members follow one another from the first byte to
+# the central directory, that ends where the end record begins, and both headers of a
+# member say the same.
 
 import stat
 import struct
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from satchel.files._archive_tree import ArchiveTree, inflate, shown_name
+from satchel.files._archive_tree import ArchiveTree, inflate
 
 _END: Final = struct.Struct("<L4H2LH")
 _CENTRAL: Final = struct.Struct("<L6H3L5H2L")
@@ -122,7 +122,8 @@ class _ZipReader:
 
     def read(self, member: _ZipMember) -> int:
         """Add one member to the tree; return where it ends."""
-        name = self._name(member.name)
+        # Flag 11 promises UTF-8; without it macOS writes UTF-8 as well.
+        name = self._tree.decoded(member.name)
         folder = name.endswith("/")
         self._check(member, name, folder=folder)
         path = self._tree.place(name, folder=folder)
@@ -138,15 +139,6 @@ class _ZipReader:
         if not folder:
             self._tree.put(path, content)
         return self._described(member, name, begin + member.packed)
-
-    def _name(self, raw: bytes) -> str:
-        # Flag 11 promises UTF-8. Without it macOS writes UTF-8 as well, and any other
-        # encoding would be a guess.
-        try:
-            return raw.decode()
-        except UnicodeDecodeError:
-            detail = f"{shown_name(raw.decode('latin-1'))}: the name is not UTF-8"
-            raise self._tree.error(detail) from None
 
     def _check(self, member: _ZipMember, name: str, *, folder: bool) -> None:
         """Refuse all but plain members, before any of it is unpacked."""

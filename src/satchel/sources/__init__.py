@@ -71,21 +71,20 @@ __all__ = [
     "usual",
 ]
 
+_NAMES: Final = {
+    "_archive": "ArchiveSource",
+    "_http._pinned": "PinnedSource",
+    "_http._source": "HttpSource",
+    "_layered": "LAYERS LayerExplanation LayeredSource local_layers",
+    "_legacy": "LegacySource LegacySourceAdapter as_source",
+    "_mcp._source": "McpSource",
+    "_release": "ReleaseSource is_release",
+    "_wrappers": "SourceWrapper",
+}
 _LAZY: Final = {
-    "ArchiveSource": "satchel.sources._archive",
-    "PinnedSource": "satchel.sources._http._pinned",
-    "HttpSource": "satchel.sources._http._source",
-    "LAYERS": "satchel.sources._layered",
-    "LayerExplanation": "satchel.sources._layered",
-    "LayeredSource": "satchel.sources._layered",
-    "local_layers": "satchel.sources._layered",
-    "LegacySource": "satchel.sources._legacy",
-    "LegacySourceAdapter": "satchel.sources._legacy",
-    "as_source": "satchel.sources._legacy",
-    "McpSource": "satchel.sources._mcp._source",
-    "ReleaseSource": "satchel.sources._release",
-    "is_release": "satchel.sources._release",
-    "SourceWrapper": "satchel.sources._wrappers",
+    name: f"satchel.sources.{module}"
+    for module, names in _NAMES.items()
+    for name in names.split()
 }
 
 __getattr__ = lazy_door(__name__, _LAZY)

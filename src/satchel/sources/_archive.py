@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from satchel.errors import (
     ArchiveError,
     LimitExceededError,
-    SkillNotFoundError,
     SourceUnavailableError,
 )
 from satchel.files import ARCHIVE_SUFFIXES, archive_size_limit, mark_of, open_archive
@@ -67,10 +66,7 @@ class ArchiveSource(SourceAbilities):
         return self._open().packs.files(key)
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        opened = self._open()
-        if opened.finding is not None:
-            raise SkillNotFoundError(key)
-        return opened.packs.read(key, path, limit_bytes)
+        return self._open().packs.read(key, path, limit_bytes)
 
     def close(self) -> None:
         self._opened = None

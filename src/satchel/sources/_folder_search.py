@@ -1,7 +1,4 @@
-"""Find the packs below a folder.
-
-Of links that lead out of it, only one in the folder itself to a pack is followed.
-"""
+"""Find the packs below a folder, and follow few links that lead out of it."""
 
 # ruff: noqa: PTH115, PTH116, PTH118, PTH119 - a Path for each folder costs too much
 import os

@@ -43,11 +43,9 @@ from satchel.model import (
 from satchel.protocols import SourceAbilities
 
 FetchFile: TypeAlias = Callable[[str, int], bytes]
-"""Returns the bytes of a file, by its path with ``/`` and the most bytes to accept.
+"""Returns the unchecked bytes of a file, by its plain path and the most to accept.
 
-It raises `ReferenceNotFoundError` if there is no file, `LimitExceededError` if it has
-more bytes, and `SourceUnavailableError` if nothing answers. The path is plain, and not
-encoded for a URL. What it returns need not be checked.
+It raises `ReferenceNotFoundError`, `LimitExceededError` or `SourceUnavailableError`.
 """
 
 _FORMAT_HEAD_BYTES: Final = 4_096

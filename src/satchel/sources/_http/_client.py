@@ -1,9 +1,8 @@
-"""GET requests: limited in bytes, time and redirects, repeated if that can help.
+"""GET requests: limited in bytes, time and redirects, repeated if that can help."""
 
-httpcore2, the engine of httpx2, is used directly. A client of httpx2 would add cookies,
-proxies and passwords of the environment, decompression without a limit, redirects of
-its own, and a log line with the whole URL.
-"""
+# httpcore2, the engine of httpx2, is used directly. A client of httpx2 would add
+# cookies, proxies and passwords of the environment, decompression without a limit,
+# redirects of its own, and a log line with the whole URL.
 
 import random
 import threading

@@ -1,13 +1,8 @@
-"""Connections to checked addresses, which never outlast a request's deadline.
+"""Connections to checked addresses, which never outlast a request's deadline."""
 
-A name is looked up once, every address that it has is checked, and the connection goes
-to one of these very addresses: a second look-up could give another one. TLS still
-checks the certificate against the name, and the server is asked for the name.
-
-The standard library's ``is_global`` is not enough to judge an address: on older Pythons
-it accepts multicast and site-local ones, and it judges IPv6 addresses that stand for an
-IPv4 one by the wrong half.
-"""
+# A name is looked up once, every address that it has is checked, and the connection
+# goes to one of these very addresses: a second look-up could give another one. TLS
+# still checks the certificate against the name.
 
 import contextvars
 import socket
@@ -71,6 +66,8 @@ def address_kind(text: str) -> AddressKind:
         if address in _PRIVATE_V6:
             return AddressKind.PRIVATE
         public = address in _UNICAST_V6 and address not in _FORBIDDEN_V6
+    # `is_global` alone is not enough: on older Pythons it accepts multicast and
+    # site-local addresses, and judges IPv6 ones that stand for IPv4 by the wrong half.
     public = public and address.is_global and not address.is_multicast
     return AddressKind.PUBLIC if public else AddressKind.FORBIDDEN
 

@@ -40,6 +40,7 @@ from satchel.sources._http._urls import Url
 MAX_FAILURE_FINDINGS: Final = 100
 """Artifacts that cannot be used and get a finding each; more are only counted."""
 DISK_CACHE_BYTES: Final = 512 * 1024 * 1024
+_FAILURE_FIX: Final = "sync again later; if it stays, tell the publisher"
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +267,11 @@ class HttpSource(SourceAbilities):
             pack = result if isinstance(result, FetchedPack) else last
             if isinstance(result, SkillError):
                 failures += 1
-                if failures <= MAX_FAILURE_FINDINGS:
-                    findings.append(_failure_finding(where, result, stale=bool(pack)))
+                if pack:
+                    finding = Finding.of("stale-skill", where, error=result)
+                else:
+                    finding = Finding.of_error(result, where, fix=_FAILURE_FIX)
+                findings += [finding] if failures <= MAX_FAILURE_FINDINGS else []
             if pack is None:
                 continue
             # The limit of a scan is on files, because each costs the catalog an entry.
@@ -287,13 +291,6 @@ class HttpSource(SourceAbilities):
                 Finding.of("index-entry", self.label, sentence="failed", count=more)
             )
         return packs, findings
-
-
-def _failure_finding(where: str, error: SkillError, *, stale: bool) -> Finding:
-    if stale:
-        return Finding.of("stale-skill", where, error=error)
-    fix = "sync again later; if it stays, tell the publisher"
-    return Finding.of_error(error, where, fix=fix)
 
 
 def _index_urls(home: Url) -> tuple[Url, ...]:

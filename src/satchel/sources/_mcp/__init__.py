@@ -1,6 +1,4 @@
-"""Skills of MCP servers, as a source: the Skills extension, and the older index.
+"""Skills of MCP servers, as a source: Satchel as a host of the Skills extension."""
 
-The one part of Satchel that is a host, in the words of the extension. Its rules are
-those of ``io.modelcontextprotocol/skills`` (SEP-2640, stable). The folder is not called
-``mcp``, since that is what the function in `satchel.sources` is called.
-"""
+# The folder is not called `mcp`, since that is what the function in `satchel.sources`
+# is called.

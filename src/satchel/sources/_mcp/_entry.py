@@ -1,11 +1,12 @@
 """One skill as its server describes it, by the Skills extension or the older index.
 
-Source: "Skill Entries" and "Limits" of ``io.modelcontextprotocol/skills`` (SEP-2640).
-The older index, ``skill://index.json``, has a name and a description of each skill, the
-URI of its SKILL.md or of an archive, and perhaps a digest; no list of files. So only
-the SKILL.md of such a skill is read. Source: MCPSkillsSource of Microsoft's Agent
-Framework 1.23, which reads it.
+Source: "Skill Entries" and "Limits" of ``io.modelcontextprotocol/skills`` (SEP-2640);
+for the index MCPSkillsSource of Microsoft's Agent Framework 1.23, which reads it.
 """
+
+# The older index, `skill://index.json`, has a name and a description of each skill, the
+# URI of its SKILL.md or of an archive, and perhaps a digest; no list of files. So only
+# the SKILL.md of such a skill is read.
 
 import json
 from collections import Counter

@@ -1,8 +1,4 @@
-"""The skills of one MCP server, as a source that verifies what it hands out.
-
-Satchel is the host here, in the words of the Skills extension
-(``io.modelcontextprotocol/skills``, SEP-2640, stable), whose rules apply.
-"""
+"""The skills of one MCP server, as a source that verifies what it hands out."""
 
 import threading
 import time
