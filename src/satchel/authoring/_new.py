@@ -192,6 +192,7 @@ def make_pack(request: NewPackRequest) -> NewPack:
     if problem:
         raise SkillManifestError("name", problem)
     pack = _of_role(request) if request.role else _of_template(request)
+    # Parsed as a pack on disk is, so that a check never refuses what was made here.
     parsed = parse(
         pack.files[SKILL_FILE], profile=request.dialect, directory=request.name
     )

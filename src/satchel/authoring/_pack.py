@@ -89,6 +89,7 @@ def pack_skill(
         SkillError: It cannot be read.
     """
     whole = _read_one_pack(path, limits)
+    # Others read it by the public specification, whatever its own dialect is.
     report = check([path], profile="spec", limits=limits)
     reasons = () if force else tuple(_refusal_reasons(report.findings))
     pack = _without_evals(whole)

@@ -94,6 +94,7 @@ def retire(
     """
     catalog = skills.registry.latest
     old, _ = look_up(catalog, name)
+    # A second call without a replacement keeps the one that is named already.
     replacement = replacement or old.replaced_by
     notes: list[str] = []
     edits: list[SkillEdit] = []

@@ -158,7 +158,6 @@ def _is_refused(location: str, library: PackLibrary) -> bool:
 def _context(
     entry: Descriptor, library: PackLibrary, settings: LintSettings, limits: Limits
 ) -> LintContext:
-    """Return what rules may look at."""
     key = entry.origin.key
     reader = library.reader(entry)
     data = reader.read(key, SKILL_FILE, limits.skill_md_bytes)

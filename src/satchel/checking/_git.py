@@ -96,14 +96,13 @@ class GitRepository:
             yield GitBlobs(self.rev, process.stdin, process.stdout)
 
 
+@dataclass(frozen=True, slots=True)
 class GitBlobs:
-    """The bytes of objects, one after the other."""
+    """The bytes of objects, by the two ends of a running ``git cat-file --batch``."""
 
-    def __init__(self, rev: str, requests: IO[bytes], answers: IO[bytes]) -> None:
-        """Take the two ends of a running ``git cat-file --batch``."""
-        self._rev = rev
-        self._requests = requests
-        self._answers = answers
+    _rev: str
+    _requests: IO[bytes]
+    _answers: IO[bytes]
 
     def read(self, oid: str) -> bytes:
         """Return the bytes of an object; it may be missing, as in a partial clone."""

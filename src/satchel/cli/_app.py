@@ -83,7 +83,6 @@ class _App(click.Group):
 
 
 def _status(run: Callable[[], object]) -> int:
-    """Run a command, and return its exit status."""
     try:
         result = run()
         # Flush here: at exit, a closed pipe or a full disk could not change the status.

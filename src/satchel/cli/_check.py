@@ -253,7 +253,6 @@ def _packs_elsewhere(folders: tuple[str, ...], limits: Limits) -> str:
 
 
 def _configured_folders(config: str | None) -> tuple[str, ...]:
-    """Return the folders of this machine that the configuration file names."""
     path = find_settings() if config is None else config
     if path is None:
         return ()

@@ -212,7 +212,6 @@ def _short_thread_switches() -> Generator[Callable[[], None]]:
 
 @contextmanager
 def _closed(sinks: "tuple[UsageSink, ...]") -> Generator["tuple[UsageSink, ...]"]:
-    """Close the sinks at the end, so that every event is stored."""
     from satchel.usage import Sinks
 
     try:

@@ -100,7 +100,6 @@ def rewrite(  # noqa: PLR0913 - keywords, each with a default
 
 
 def _fields(root: dict[str, Node]) -> dict[str, Json]:
-    """Return a copy of a mapping, as JSON."""
     return cast("dict[str, Json]", dict(root))
 
 

@@ -66,6 +66,7 @@ def convert(options: ConvertOptions) -> Iterator[ConversionResult]:
     _check_name(first, options)
     target = _target(first.kind, options)
     out = _destination(first, target, options)
+    # Before anything is read: no report on packs that have nowhere to go.
     if not options.in_place:
         check_place(out)
     # By name in lower case: on some systems `A` and `a` are one folder.

@@ -211,6 +211,7 @@ def fill_placeholders(
 def _fill_file(
     file: PackFile, values: Mapping[str, str], shown: str
 ) -> tuple[PackFile, tuple[Finding, ...]]:
+    # In a script a value would become code.
     if not file.path.endswith(".md"):
         return file, ()
     span = find_span(file.data) if file.path == SKILL_FILE else None

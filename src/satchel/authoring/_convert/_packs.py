@@ -110,7 +110,6 @@ _SETTLED: Final = frozenset(["name-not-folder", "missing-name"])
 
 
 def _read(source: LocalSource, pack: Found, place: str, limits: Limits) -> Conversion:
-    """Read every listed file of a pack."""
     files: list[PackFile] = []
     try:
         for stat in pack.files or source.files(pack.key):

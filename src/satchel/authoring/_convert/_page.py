@@ -166,6 +166,7 @@ def globs(tree: YamlTree, key: str) -> list[str]:
     if isinstance(tree.root.get(key), list):
         return list(text_list(tree, key) or ())
     text = _COMMENT.sub("", tree.text(key) or "")
+    # A comma in braces is part of one pattern, as in `*.{ts,tsx}`.
     items = "".join(
         piece if len(piece) == 1 else piece.replace(",", "\0")
         for piece in re.findall(r"\{[^{}]*\}|.", text, re.DOTALL)

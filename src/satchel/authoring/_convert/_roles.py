@@ -81,6 +81,7 @@ def read_roles(
             path, f"expected folders of roles, each with a {SYSTEM_PROMPT}"
         )
     for role in sorted(roles):
+        # A link may lead out of the templates.
         if role in links:
             place = os.path.join(root, role)  # noqa: PTH118 - as the user writes it
             linked = Finding.of("link-in-pack", place, sentence="role")
@@ -166,6 +167,7 @@ def _config(
     if dialect == "strict" or not isinstance(tree, YamlTree):
         findings.append(Finding.of("kept-as-asset", path))
         return {}
+    # Its values are in the manifest; all other files go along.
     del files[_CONFIG]
     lost = [
         comment

@@ -41,5 +41,6 @@ def command(out: str, paths: tuple[str, ...], allow_findings: bool) -> int:
     release = built.release
     counts = plural(len(release.skills), "skill"), plural(len(release.files), "file")
     echo_error(f"{out}: {', '.join(counts)}")
+    # Nothing else is on standard output: pin=$(satchel build dist).
     echo(release.id)
     return 0

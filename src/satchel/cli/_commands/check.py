@@ -16,7 +16,6 @@ FAIL_ON = ("error", "warning", "note", "never")
 def _format_files(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
-    """Return each FORMAT=FILE as a pair."""
     pairs = tuple(
         (style, file) for style, _, file in (v.partition("=") for v in values)
     )
@@ -47,6 +46,7 @@ class _Check(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse a file whose name looks like an option."""
+        # A change brings its own names of files: none may pass for an option.
         if "--changed-files" in args:
             options = args[: args.index("--")] if "--" in args else args
             for option in options:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 URL: Final = "http://127.0.0.1:8321/mcp"
+# Headers and variables may hold a secret, so no other value is shown.
 _SHOWN: Final = frozenset({"type", "url", "httpUrl", "command", "args"})
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -99,6 +100,7 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
     target = Path(file) if file else client.path(os.environ, Path.home())
     if not write:
         echo_error(f"{client.name}: put this into {target}, or use --write")
+        # The block alone is on standard output, so that it can go into a file.
         echo(config_block(client, name, reach).rstrip("\n"))
         return
     try:
@@ -128,6 +130,7 @@ def _may_replace(
         for key, value in entry.items():
             shown = json.dumps(value) if key in _SHOWN else "..."
             echo_error(one_line(f"  {mark} {key}: {shown}"))
+    # A script gets an error instead of a question that nobody answers.
     if sys.stdin.isatty() and sys.stderr.isatty():
         return click.confirm("Replace it?", default=False, err=True)
     echo_error("replace it with --force, or choose another --name")

@@ -36,6 +36,7 @@ def command(places: tuple[str, str], stat: bool, as_data: bool) -> int:
     """
     from satchel.authoring import compare_places
 
+    # Status 1 says that something changed, as that of diff does.
     with errors_are_status_2():
         diffs = compare_places(*places)
     changed = [diff for diff in diffs if diff.fit != "equal"]

@@ -65,6 +65,7 @@ def _damaged(skills: "Satchel") -> "Iterator[Finding]":
     """Yield the files of local releases that do not match their release.json."""
     for source in skills.registry.sources.values():
         look = getattr(source, "damage", None)
+        # To compare digests reads every file, so a remote release is left out.
         release = getattr(source, "near", False) and getattr(source, "release", "")
         if look is not None and release:
             yield from look()

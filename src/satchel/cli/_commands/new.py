@@ -113,6 +113,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         scripts = (_RUN,)
     request = NewPackRequest(
         name=_named(name),
+        # A pack that ships has a description of its own.
         description=description.strip() or ("" if role else _described()),
         dialect=dialect,
         references=references,

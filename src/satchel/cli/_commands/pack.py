@@ -42,6 +42,7 @@ def command(path: str, output: str | None, force: bool) -> int:
 
     if "" in (path, output):
         raise click.UsageError("the path is empty")
+    # Elsewhere `-` is standard output; here it would be a file of that name.
     if output == "-":
         raise click.UsageError("an archive is a file; give it a name")
     packed = pack_skill(path, force=force)

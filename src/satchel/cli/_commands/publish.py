@@ -69,7 +69,6 @@ def command(
 def _built(
     paths: tuple[str, ...], site: "Path", *, v1: bool, allow_findings: bool
 ) -> "PublishedRelease":
-    """Build a release in a temporary folder, and publish it."""
     import tempfile
     from dataclasses import replace
     from pathlib import Path
@@ -79,6 +78,7 @@ def _built(
     with tempfile.TemporaryDirectory(prefix="satchel-") as folder:
         out = Path(folder) / "release"
         with open_named_skills(paths) as skills:
+            # Before the build: a site within a source would be in the next release.
             check_not_in_sources(site, skills)
             built = build_folder(skills, out, allow_findings=allow_findings)
         published = _publish(str(out), site, v1=v1)

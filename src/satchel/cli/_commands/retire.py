@@ -34,6 +34,7 @@ def command(
       satchel retire old-forms --for pdf-forms --skills ./skills
       satchel retire old-forms --undo
     """
+    # An unset variable must not retire a skill without its replacement.
     if replacement == "" or (undo and replacement):
         raise click.UsageError("give --for SKILL or --undo, not both")
     from satchel.authoring import retire

@@ -21,7 +21,6 @@ PRIMARY: Final = ("hint", "body")
 def _complete(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> "list[CompletionItem]":
-    """Return the roles that begin with what was typed, for the shell's completion."""
     del param
     from click.shell_completion import CompletionItem
 

@@ -110,6 +110,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
             write_text(result.text)
             return 1 if result.is_error else 0
         warn(skills)
+        # `via` keeps it apart from loads by agents: a look by a person is no use.
         _print(skills.load(name, request.path_in(skills), via="cli"))
     return 0
 
@@ -265,7 +266,6 @@ def _open_layers(paths: tuple[str, ...]) -> "LayeredSource":
 
 
 def _configured() -> dict[str, str | None]:
-    """Return the folders that the nearest configuration file names."""
     from pathlib import Path
 
     from satchel.config import load_config

@@ -119,7 +119,6 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 
 def _file(db: str | None) -> str:
-    """Return the file to read."""
     import os
 
     from satchel.usage import VARIABLE, parse_location
@@ -143,7 +142,6 @@ def _report(
     *,
     named: bool,
 ) -> "UsageReport":
-    """Read the events and make the report."""
     from satchel.errors import MissingPathError
     from satchel.usage import (
         Records,
