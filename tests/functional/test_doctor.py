@@ -74,15 +74,6 @@ def test_a_conflict_names_both_owners(folder: Path) -> None:
     assert "skills/good and more/good" in result.stdout
 
 
-@pytest.mark.row("R19")
-def test_an_empty_folder_is_reported_and_no_failure(folder: Path) -> None:
-    (folder / "empty").mkdir()
-    result = run("doctor", "--skills", "empty")
-
-    assert result.exit_code == 0
-    assert "warning no-skills" in result.stdout
-
-
 def test_a_release_of_other_bytes_than_it_says(folder: Path) -> None:
     """Here every file is read; anyone who loads one would be refused it."""
     assert run("build", "dist", "--skills", "skills").exit_code == 0

@@ -101,7 +101,7 @@ def test_a_warning_is_status_0(library: Path) -> None:
     document = listed("--skills", "skills")
 
     assert [f["severity"] for f in document["findings"]] == ["warning"]
-    assert [skill["id"] for skill in document["skills"]] == ["alpha", "beta", "gamma"]
+    assert document["skills"][-1]["id"] == "gamma"
 
 
 @pytest.mark.row("R03", "C36")
@@ -149,14 +149,14 @@ def test_what_is_excluded_is_shown_with_its_reason() -> None:
     assert (finding["code"], finding["severity"]) == ("skill-withheld", "note")
 
 
-@pytest.mark.row("R19")
-def test_an_empty_folder_is_a_warning(tmp_path: Path) -> None:
-    result = run("list", "--skills", str(tmp_path))
+@pytest.mark.row("R19", "X14")
+@pytest.mark.parametrize("command", ["list", "doctor", "prompt"])
+def test_an_empty_folder_is_a_warning(command: str, tmp_path: Path) -> None:
+    result = run(command, "--skills", str(tmp_path))
 
     assert result.exit_code == 0
-    assert result.stdout == ""
-    assert "warning no-skills" in result.stderr
-    assert "fix: " in result.stderr
+    assert result.stdout == "" or command == "doctor"
+    assert "warning no-skills" in result.output
 
 
 @pytest.mark.row("R19")
@@ -218,9 +218,7 @@ def test_into_a_pipe_nothing_is_cut(library: Path) -> None:
     long = "Use gamma " + "when testing " * 30
     write_pack(library / "gamma", f"---\nname: gamma\ndescription: {long}\n---\n")
 
-    result = run("list", "--skills", "skills", width=None)
-
-    assert long.strip() in result.stdout
+    assert long.strip() in run("list", "--skills", "skills", width=None).stdout
 
 
 def test_many_findings_are_cut_short(library: Path) -> None:

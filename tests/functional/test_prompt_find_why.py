@@ -75,15 +75,6 @@ def test_a_budget_is_a_count_or_none(budget: str) -> None:
     assert "neither a count from 1 nor 'none'" in result.stderr
 
 
-@pytest.mark.row("X14", "R19")
-def test_no_skills_no_section(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    result = run("prompt", "--skills", "empty")
-
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "no-skills" in result.stderr
-
-
 @pytest.mark.row("F03", "T02")
 def test_a_conflict_is_reported_and_the_rest_is_in_the_prompt(tmp_path: Path) -> None:
     write_pack(tmp_path / "more" / "pdf-forms", text("pdf-forms", "Another one"))

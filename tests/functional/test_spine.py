@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel import ReferenceNotFoundError, Satchel
+from satchel import Satchel
 from satchel.errors import ReferenceNotAllowedError
 from tests.fakes import FakeSource, pack
 
@@ -18,29 +18,6 @@ def library(tmp_path: Path) -> Path:
         (home.parent / "SKILL.md").write_text(pack(name))
         (home / "guide.md").write_text("# Guide\nset API_KEY\n")
     return tmp_path
-
-
-@pytest.mark.row("A04", "A37")
-def test_references_are_files_next_to_the_skill(library: Path) -> None:
-    """What is loaded is the file itself, which version control can keep."""
-    on_disk = library / "a-skill/references/guide.md"
-
-    assert Satchel(library).load("a-skill", "guide.md").data == on_disk.read_bytes()
-
-
-@pytest.mark.row("A27", "A28")
-def test_a_listed_file_that_is_gone_names_those_that_are_listed(
-    library: Path,
-) -> None:
-    """In the message and as an attribute."""
-    skills = Satchel(library)
-    (library / "a-skill/references/guide.md").unlink()
-
-    with pytest.raises(ReferenceNotFoundError) as caught:
-        skills.load("a-skill", "guide.md")
-
-    assert caught.value.listed == ("references/guide.md",)
-    assert "references/guide.md" in str(caught.value)
 
 
 @pytest.mark.row("A34", "D24")
@@ -84,16 +61,6 @@ def test_prompt_tools_and_search_ask_the_registry_and_scan_nothing() -> None:
     assert source.scans == 1
     assert "b" not in skills.catalog
     assert "not found" in str(session.call("load_skill", {"skill_id": "b"}))
-
-
-@pytest.mark.row("D15")
-def test_every_listed_id_loads(library: Path) -> None:
-    skills = Satchel(library)
-
-    assert [skills.load(entry.id).id for entry in skills.catalog] == [
-        "a-skill",
-        "b-skill",
-    ]
 
 
 @pytest.mark.row("E26")

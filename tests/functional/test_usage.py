@@ -74,12 +74,9 @@ def test_every_released_file_gives_the_same_report(
 
     assert (report["loads"], report["core"]) == (8, ["pdf-forms"])
     (forms, sql) = report["skills"]
-    assert forms == {
+    counts = {"loads": 8, "files": 2, "by_hand": 0, "tokens": 95}
+    assert forms == counts | {
         "name": "pdf-forms",
-        "loads": 8,
-        "files": 2,
-        "by_hand": 0,
-        "tokens": 95,
         "last": "2024-11-02",
         "releases": {"sha256-tree-v1:00": 5},
         "digests": {"sha256:pdf-forms": 6},

@@ -140,18 +140,18 @@ def test_no_setting_hides_what_deceives(folder: Path, settings: LintSettings) ->
 
 
 def test_packs_come_go_move_and_change(folder: Path) -> None:
-    write(folder / "skills", "gone")
-    write(folder / "skills", "here")
+    skills = folder / "skills"
+    write(skills, "gone")
+    write(skills, "here")
     commit(folder)
-    shutil.rmtree(folder / "skills" / "gone")
-    (folder / "skills" / "more").mkdir()
-    (folder / "skills" / "here").rename(folder / "skills" / "more" / "here")
-    write(folder / "skills", "new")
-    (folder / "skills" / "plain" / "unlisted.txt").write_text("x")
+    shutil.rmtree(skills / "gone")
+    (skills / "more").mkdir()
+    (skills / "here").rename(skills / "more" / "here")
+    write(skills, "new")
+    (skills / "plain" / "unlisted.txt").write_text("x")
     report, change = since()
 
-    assert change.added == ("skills/new",)
-    assert change.changed == ("skills/plain",)
+    assert (change.added, change.changed) == (("skills/new",), ("skills/plain",))
     assert change.removed == ("skills/gone",)
     assert change.moved == (("skills/here", "skills/more/here"),)
     assert change.packs == "1 added, 1 changed, 1 moved, 1 removed"
@@ -255,9 +255,9 @@ def test_a_pack_that_is_the_repository_keeps_its_name(
 def test_links_lead_where_they_led(folder: Path) -> None:
     """Within the library, and out of the repository; neither is news."""
     write(folder.parent / "elsewhere", "far")
-    (folder / "skills" / "near").symlink_to("../real/near")
     write(folder / "real", "near")
-    (folder / "skills" / "far").symlink_to("../../elsewhere/far")
+    for link, target in (("near", "../real/near"), ("far", "../../elsewhere/far")):
+        (folder / "skills" / link).symlink_to(target)
     commit(folder)
     _, change = since()
 
@@ -324,15 +324,6 @@ def test_a_folder_without_history_is_refused(
         since("nowhere")
 
 
-def test_without_git_it_is_reported(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "")
-
-    with pytest.raises(RevisionError, match="is it installed"):
-        since()
-
-
 def test_inside_a_hook_the_paths_say_which_repository(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -391,12 +382,23 @@ def test_history_that_was_replaced_is_not_believed(folder: Path) -> None:
     assert since()[1].changed == ("skills/old",)
 
 
-def test_a_repository_of_somebody_else_is_reported(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"PATH": ""}, "is it installed"),
+        (
+            # As in a container: what to do about it is in git's later lines.
+            {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1", "GIT_CONFIG_GLOBAL": "/none"},
+            r"add it to git's safe\.directory",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_what_keeps_git_from_reading_is_reported(
+    environment: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a container: what to do about it is in git's later lines."""
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / "none"))
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
 
-    with pytest.raises(RevisionError, match=r"add it to git's safe\.directory"):
+    with pytest.raises(RevisionError, match=said):
         since()
