@@ -174,7 +174,7 @@ class CrewAI:
     limits: Mapping[str, str] = {
         "test_the_event_loop_does_not_wait_for_files[always0]": (
             "crewAI prepares an agent in its event loop"
-        ),
+        )
     }
     lacks: Mapping[str, str] = dict.fromkeys(
         ("approval", "edits"),

@@ -42,9 +42,7 @@ class FakeLlm(BaseLlm):
     seen: Any = Field(default_factory=list)
 
     async def generate_content_async(
-        self,
-        llm_request: LlmRequest,
-        stream: bool = False,
+        self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse]:
         self.seen.append(_seen(llm_request, self.name))
         output = self.script(self.seen[-1])

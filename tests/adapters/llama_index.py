@@ -7,12 +7,7 @@ from typing import Any, cast
 
 from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent
 from llama_index.core.base.llms.types import ToolCallBlock
-from llama_index.core.llms import (
-    ChatMessage,
-    ChatResponse,
-    LLMMetadata,
-    MessageRole,
-)
+from llama_index.core.llms import ChatMessage, ChatResponse, LLMMetadata, MessageRole
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer

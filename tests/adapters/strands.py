@@ -194,7 +194,7 @@ class Strands:
     limits: Mapping[str, str] = {
         "test_fifty_users_at_once": "a Strands agent holds one conversation and refuses"
         " a run while another lasts (ConcurrencyException); an agent for each, with one"
-        " plugin for all fifty, does it: tests/adapters/test_strands.py",
+        " plugin for all fifty, does it: tests/adapters/test_strands.py"
     }
 
     def build(self, setup: Setup) -> Rig:

@@ -102,9 +102,7 @@ def in_turn(*steps: Say) -> Model:
     return lambda _: next(remaining)
 
 
-async def test_agents_that_share_a_session_load_for_themselves(
-    skills: Satchel,
-) -> None:
+async def test_agents_that_share_a_session_load_for_themselves(skills: Satchel) -> None:
     """They are told apart by their names; messages of one show what it loaded."""
     provider = attach(skills)
     talk = Talk(script(*LOADS), provider)
@@ -386,16 +384,6 @@ async def test_a_call_that_was_made_is_not_made_again(packs: Path) -> None:
 LOOKS_WRONG = Call("refund", {"order_id": "A-1", "cents": "995"})
 
 
-async def test_arguments_that_only_look_wrong_are_taken(skills: Satchel) -> None:
-    """The framework refuses "995" for a number; what the hint says takes it."""
-    model = script([load("refunds")], [LOOKS_WRONG], "done")
-    talk = Talk(model, attach(skills, who=ANA))
-
-    await talk.say("hi")
-
-    assert talk.seen[2].results[1] == REFUNDED
-
-
 async def test_an_agents_own_tools_are_none_of_ours(skills: Satchel) -> None:
     own = tool(weather, approval_mode="always_require")
     call = Call("weather", {"city": "Bern"})
@@ -455,22 +443,26 @@ async def test_a_native_tool_that_is_offered_in_a_run_waits_for_the_next(
     assert "post" in talk.seen[3].tools
 
 
-async def test_a_sandbox_is_given_the_result_itself(skills: Satchel) -> None:
-    """And arguments that only look wrong are taken there, too."""
-    given: list[object] = []
+class Raw(FunctionMiddleware):
+    """A sandbox, which calls the tool and takes the result itself."""
 
-    class Raw(FunctionMiddleware):
-        async def process(self, context: Any, call_next: Any) -> None:
-            if context.function.name == "refund":
-                invoke = context.function.invoke
-                given.append(await invoke(context=context, skip_parsing=True))
-                context.result = "done"
-            else:
-                await call_next()
+    async def process(self, context: Any, call_next: Any) -> None:
+        if context.function.name != "refund":
+            await call_next()
+            return
+        given = await context.function.invoke(context=context, skip_parsing=True)
+        assert isinstance(given, str)
+        context.result = given
 
+
+@pytest.mark.parametrize("middleware", [[], [Raw()]])
+async def test_arguments_that_only_look_wrong_are_taken(
+    skills: Satchel, middleware: list[Any]
+) -> None:
+    """The framework refuses "995" for a number; what the hint says takes it."""
     model = script([load("refunds")], [LOOKS_WRONG], "done")
-    talk = Talk(model, attach(skills, who=ANA), middleware=[Raw()])
+    talk = Talk(model, attach(skills, who=ANA), middleware=middleware)
 
     await talk.say("hi")
 
-    assert given == [REFUNDED]
+    assert talk.seen[2].results[1] == REFUNDED

@@ -132,8 +132,7 @@ def make_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("factory", "own"),
-    [(make, ("weather",)), (amake, ("weather",)), (make_none, ())],
+    ("factory", "own"), [(make, ("weather",)), (amake, ("weather",)), (make_none, ())]
 )
 async def test_a_factory_of_tools(
     packs: Path, factory: Callable[..., Any], own: tuple[str, ...]

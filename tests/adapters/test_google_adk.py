@@ -269,7 +269,7 @@ async def test_without_a_run_the_tools_can_be_listed(skills: Satchel) -> None:
     assert [tool.name for tool in tools] == ["load_skill", "read_skill_file"]
 
 
-def native(folder: Path, *rules: Any, **given: Any) -> tuple[Satchel, list[str]]:
+def native(folder: Path, **given: Any) -> tuple[Satchel, list[str]]:
     """Return skills with a tool object of the framework, and what it did."""
     done: list[str] = []
 
@@ -278,8 +278,7 @@ def native(folder: Path, *rules: Any, **given: Any) -> tuple[Satchel, list[str]]
         done.append(f"{city} for {tool_context.user_id}")
         return f"sent to {city}"
 
-    tool = FunctionTool(post, **given)
-    return carried(folder, "cards", tool, rules=rules), done
+    return carried(folder, "cards", FunctionTool(post, **given)), done
 
 
 SENDS = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
@@ -295,13 +294,10 @@ async def test_a_native_tool_gets_its_own_context(tmp_path: Path) -> None:
 
 @pytest.mark.row("E25")
 @pytest.mark.parametrize("approve", [True, False])
-@pytest.mark.parametrize("by_policy", [True, False])
-async def test_a_native_tool_waits_for_confirmation(
-    tmp_path: Path, *, approve: bool, by_policy: bool
+async def test_a_native_tool_may_ask_for_confirmation_itself(
+    tmp_path: Path, *, approve: bool
 ) -> None:
-    """Whether the policy says so, or the tool itself."""
-    rules = [ask("cards", tool="post")] if by_policy else []
-    skills, done = native(tmp_path, *rules, require_confirmation=not by_policy)
+    skills, done = native(tmp_path, require_confirmation=True)
     rig = DRIVER.build(setup(skills, SENDS))
 
     paused = await rig.say("hi")

@@ -185,9 +185,7 @@ async def test_who_may_be_told_by_a_plain_function(skills: Satchel) -> None:
     assert (await last(agent))[1] == "booked Bern for bo"
 
 
-async def test_another_who_has_another_session_in_the_same_run(
-    skills: Satchel,
-) -> None:
+async def test_another_who_has_another_session_in_the_same_run(skills: Satchel) -> None:
     """What a tool of the application changes holds from the next step on."""
 
     async def sign_in(ctx: Context[Any]) -> str:

@@ -368,9 +368,7 @@ def note(text: str) -> str:
 JOT = Call("note", {"text": "it"})
 
 
-async def test_a_load_that_is_shortened_in_place_is_stated_again(
-    packs: Path,
-) -> None:
+async def test_a_load_that_is_shortened_in_place_is_stated_again(packs: Path) -> None:
     """As conversation managers do it, in the very message."""
     model = script([load("refunds")], [JOT], [JOT], "done")
     agent = agent_with(attach(open_desk(packs)), model, tools=[note])

@@ -102,6 +102,8 @@ class _SkillsProvider(ContextProvider):
         context.extend_instructions(self.source_id, [*gap, text])
         context.extend_tools(self.source_id, tools)
         context.extend_middleware(self.source_id, _ModelCalls(run))
+        # It wraps all calls, also those of the agent's own tools: only where one may
+        # have to wait or be refused.
         if not run.is_unguarded:
             context.extend_middleware(self.source_id, run)
         run.save()
@@ -118,11 +120,7 @@ class _SkillsProvider(ContextProvider):
 
 
 class _Run(FunctionMiddleware):
-    """One run of an agent, and so one turn: its tools in the framework's form.
-
-    It wraps tool calls, the agent's own too, only where one may have to wait or be
-    refused (`Session.is_unguarded`).
-    """
+    """One run of an agent, and so one turn: its tools in the framework's form."""
 
     def __init__(
         self,
@@ -198,10 +196,8 @@ class _Run(FunctionMiddleware):
         return self._more
 
     def expect(self, response: ChatResponse[Any]) -> None:
-        """Let the framework ask for the calls that a person has to approve.
-
-        It asks by tool: with one such call it asks for all others of the step, too.
-        """
+        """Let the framework ask for the calls that a person has to approve."""
+        # It asks by tool: with one such call it asks for all others of the step, too.
         ours = self._made if self._asks else {}
         # Reset all first: a mode from the last step would ask about calls of this one.
         for tool in ours.values():
@@ -252,11 +248,9 @@ class _Run(FunctionMiddleware):
         return result_text(result)
 
     def _has_only_more(self, messages: Sequence[Message]) -> bool:
-        """Tell whether only results of the agent's own tools are new.
-
-        They load nothing and hide nothing, so the session sees them only when it needs
-        them: at a call of one of its tools.
-        """
+        """Tell whether only results of the agent's own tools are new."""
+        # They load nothing and hide nothing, so the session sees them only when it
+        # needs them: at a call of one of its tools.
         before = self._shown
         count = len(before)
         more = messages[count:]

@@ -393,11 +393,7 @@ class _ModelCall:
     def is_current(
         self, given: Mapping[str, Any], model: Model, own: AbstractSet[str]
     ) -> bool:
-        """Tell whether the same is to be added to this model call.
-
-        Nothing has changed, and only assistants and the agent's own tools have spoken
-        since; the session reads their messages later, if it has to.
-        """
+        """Tell whether the same is to be added to this model call."""
         messages, run, count = given["messages"], self.run, len(self.contents)
         # By content, not only by object: a message may be changed in place.
         if (
@@ -408,6 +404,8 @@ class _ModelCall:
             or [*map(_CONTENT, messages[:count])] != self.contents
         ):
             return False
+        # Assistants and the agent's own tools change nothing; the session reads what
+        # they said later, if it has to.
         for message in messages[count:]:
             is_own = message.role == "tool" and message.tool_name in own
             if not is_own and message.role != "assistant":
@@ -422,11 +420,10 @@ class _ModelCall:
 
 
 class _SkilledModel(Model):
-    """Mixed into a model's class: adds skills to the prompt and tools of each call.
+    """Mixed into a model's class: adds skills to the prompt and tools of each call."""
 
-    Agno formats the tools once a run, passes them to ``invoke`` for each step, and
-    looks up calls in the run's own functions.
-    """
+    # Agno formats the tools once a run, passes them to `invoke` for each step, and
+    # looks up calls in the run's own functions.
 
     def _format_tools(
         self, tools: list[Function | dict[str, Any]] | None

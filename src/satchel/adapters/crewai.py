@@ -175,11 +175,7 @@ class _Skills:
 
 @dataclass(eq=False)
 class _Work:
-    """The conversation of one piece of work, called before each model call.
-
-    crewAI adds a tool to its executor in this way, too: it puts both forms of the tool
-    into lists, and makes the schemas again.
-    """
+    """The conversation of one piece of work, called before each model call."""
 
     conversation: Conversation
     executor: AgentExecutor
@@ -218,6 +214,8 @@ class _Work:
             if {id(tool) for tool in tools} == before:
                 self._answer_unknown_tools()
                 return []
+            # As crewAI itself adds a tool: both forms go into lists, and the schemas
+            # are made again.
             executor.original_tools[:] = tools
             other = {id(tool._original_tool): tool for tool in executor.tools}  # noqa: SLF001
             executor.tools[:] = [
@@ -260,10 +258,9 @@ class _Work:
             self.states[self.agent] = self.conversation.save()
 
     def call(self, name: str, arguments: Mapping[str, object]) -> str:
-        """Make a call of any tool; never raises. The next step has what it opens.
-
-        A step of a plan and a model that calls tools in text learn of that here.
-        """
+        """Make a call of any tool; never raises."""
+        # The next model call has what this one opens; a step of a plan, and a model
+        # that calls tools in text, are told of it here.
         text = result_text(self.conversation.call_and_wait(name, arguments))
         self._save()
         # A step of a plan has no hook that would offer what has just opened.

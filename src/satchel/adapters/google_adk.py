@@ -249,16 +249,13 @@ class _Step:
         return gated
 
     def waits(self, name: str, args: dict[str, Any], ctx: ToolContext) -> bool:
-        """Request confirmation, if a person has to give it and has not answered.
-
-        The answer may have a payload with ``words`` for the model, or with other
-        ``arguments`` to call the tool with.
-        """
+        """Request confirmation, if a person has to give it and has not answered."""
         if ctx.tool_confirmation is not None:
             return False
         question = self.conversation.question(name, args)
         if question is None:
             return False
+        # A form to fill in: words for the model, or other arguments for the call.
         payload = {"words": "", "arguments": args}
         ctx.request_confirmation(hint=question_text(question), payload=payload)
         # As ADK's own tools do: the run ends here, and the model is not asked.
@@ -394,10 +391,8 @@ def _key(agent: str) -> str:
 
 
 def _packed(dump: Mapping[str, object]) -> dict[str, object]:
-    """Return the state with mappings in place of lists.
-
-    ADK merges what parallel calls wrote: mappings key by key, but the last list wins.
-    """
+    """Return the state with mappings in place of lists."""
+    # ADK merges what parallel calls wrote: mappings key by key, but the last list wins.
     active: Any = dump["active"]
     grants: Any = dump["grants"]
     marks = {key: dict.fromkeys(dump[key], 1) for key in _MARKS & dump.keys()}  # type: ignore[call-overload]

@@ -133,12 +133,10 @@ class _SkillTool(Tool):
 
 
 class _Skills(_NotSerializable, Toolset):
-    """The skills that were attached; each run has a toolset of its own.
-
-    The one tool in it marks a run until its session is open.
-    """
+    """The skills that were attached; each run has a toolset of its own."""
 
     def __init__(self, sessions: SessionFactory[State]) -> None:
+        # This tool marks a run until its session is open.
         text = "Represents all skills and their tools."
         self.anchor = _SkillTool(_NAME, text, NO_PARAMETERS, _no_function)
         super().__init__([self.anchor])

@@ -306,13 +306,11 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
     async def _reply(
         self, ctx: Context, run: _AgentRun, call: ToolCall, question: Question
     ) -> Reply:
-        """Return what a person answers about a call, one at a time.
-
-        Of several calls that wait for an answer, a context that is stored and resumed
-        makes some twice, or too early. So the others stop, without a result, and are
-        sent again, each when the one before it is made. The same happens to a call that
-        LlamaIndex delivers once more because of an answer to something else.
-        """
+        """Return what a person answers about a call, one at a time."""
+        # Of several calls that wait for an answer, a context that is stored and resumed
+        # makes some twice, or too early. So the others stop, without a result, and are
+        # sent again, each when the one before it is made. The same happens to a call
+        # that LlamaIndex delivers once more because of an answer to something else.
         call_id = call.tool_id
         queue = [waiting["tool_id"] for waiting in run.waiting]
         if call_id not in (*queue, *run.answers):
@@ -384,15 +382,12 @@ def _called() -> ToolCall | None:
 
 
 async def _answer(ctx: Context, call: ToolCall, question: Question) -> dict[str, Any]:
-    """Return what a person answers about a call: the fields of a `Reply`, for JSON.
-
-    The first time it raises what makes the workflow wait; with the answer the whole
-    step runs again.
-    """
+    """Return what a person answers about a call: the fields of a `Reply`, for JSON."""
     data: dict[str, Any] = question_data(question, call.tool_name, call.tool_kwargs)
     event = {"prefix": data.pop("question"), **data, "call_id": call.tool_id}
-    # What an answer has to be is not stored with a context. So this takes any answer,
-    # and waits again if that is to another question.
+    # The first time, waiting raises what makes the workflow wait; with the answer the
+    # whole step runs again. What an answer has to be is not stored with a context: this
+    # takes any, and waits again if that is to another question.
     for number in count():
         answer = await ctx.wait_for_event(
             HumanResponseEvent,
@@ -464,16 +459,14 @@ def _output(name: str, arguments: dict[str, Any], result: object) -> ToolOutput:
 def _with_instructions(
     messages: list[ChatMessage], session: Session
 ) -> list[ChatMessage]:
-    """Return the messages with the session's text in the system message.
-
-    Its blocks are not changed, nor their cache points; the session's is one more.
-    """
+    """Return the messages with the session's text in the system message."""
     text = session.instructions()
     if not text:
         return messages
     if not messages or messages[0].role is not MessageRole.SYSTEM:
         return [ChatMessage(text, role="system"), *messages]
     first, *rest = messages
+    # Other blocks stay as they are, with their cache points; the session's is one more.
     match first.blocks:
         case [TextBlock(text=base)]:
             blocks: list[Any] = [TextBlock(text=f"{base}\n\n{text}")]

@@ -207,10 +207,7 @@ class _Hooks:
         self._remove(event.agent)
 
     async def choose_tool(self, event: "BeforeToolCallEvent[Any]") -> None:
-        """Choose the tool of a skill for a call of none of the agent's own tools.
-
-        Pauses the run where a person has to approve the call.
-        """
+        """Choose a skill's tool for a call; pause where a person has to approve it."""
         # The agent's own: those of skills are in its registry for model calls only.
         if event.selected_tool is not None:
             return
@@ -233,9 +230,8 @@ class _Hooks:
         call = _Call(conversation, reply, partial(self._save, agent))
         # Strands itself calls a tool of its own, so the policy is asked here.
         if tool.native is not None:
-            permit = await conversation.apermit(
-                name, arguments, approved=reply, call_id=event.tool_use["toolUseId"]
-            )
+            approval: Any = {"approved": reply, "call_id": event.tool_use["toolUseId"]}
+            permit = await conversation.apermit(name, arguments, **approval)
             self._save(agent)
             if permit.refusal is not None:
                 event.cancel_tool = result_text(permit.refusal)
@@ -292,10 +288,7 @@ class _Hooks:
 def _prompt(
     before: list[SystemContentBlock] | None, session: Session
 ) -> list[SystemContentBlock] | None:
-    """Return the agent's blocks, cache points included, with the session's text last.
-
-    The text continues the last block where that is text; else it is a block of its own.
-    """
+    """Return the agent's blocks and cache points, with the session's text last."""
     blocks = list(before or ())
     if blocks and blocks[-1].keys() == {"text"}:
         base = blocks.pop()["text"]
@@ -314,10 +307,7 @@ class _Call:
 
     async def make(self, use: ToolUse, /, **_: object) -> ToolResult:
         result = await self.conversation.acall(
-            use["name"],
-            _arguments(use),
-            approved=self.reply,
-            call_id=use["toolUseId"],
+            use["name"], _arguments(use), approved=self.reply, call_id=use["toolUseId"]
         )
         self.save()
         return {
