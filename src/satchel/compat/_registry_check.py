@@ -59,7 +59,7 @@ def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
         for part in name.split("."):
             value = getattr(value, part)
         descriptors = descriptors_of(value)
-    except SkillError:
+    except SkillError:  # it says what is wrong better than the class of an error
         raise
     # A module may call `sys.exit` when it is imported.
     except (Exception, SystemExit) as error:

@@ -132,7 +132,7 @@ def skills_in(templates_dir: str | os.PathLike[str]) -> Satchel:
     place: str = os.path.abspath(os.fspath(templates_dir))  # noqa: PTH100 - as below
     with _lock:
         resolvers = [value for key, value in _resolvers.items() if key[0] == place]
-    if resolvers:
+    if resolvers:  # the latest one has the options of the last prompt
         return resolvers[-1].skills
     return _resolver(templates_dir, include_plugins=True, deny=()).skills
 
@@ -179,6 +179,7 @@ def _resolver(
 ) -> RoleResolver:
     """Return the resolver of a folder and these options, always the same one."""
     written = os.fspath(templates_dir)
+    # Sorted: the same plug-ins in another order are the same options.
     options = (include_plugins, tuple(sorted(deny)), profile, limits)
     # Also as written: messages show its paths so.
     key = (os.path.abspath(written), written, *options)  # noqa: PTH100

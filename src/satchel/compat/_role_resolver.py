@@ -112,6 +112,7 @@ class RoleResolver:
             DuplicateSkillError: Two packs claim the role.
             ValueError: ``primary`` is neither of its two values.
         """
+        # Before any file is looked at: the role becomes a part of paths.
         check_role(role)
         if primary not in get_args(Primary):
             choices = " or ".join(map(repr, get_args(Primary)))
@@ -182,6 +183,7 @@ class RoleResolver:
     def _stub(
         self, request: RoleRequest, findings: list[Finding]
     ) -> ResolvedRolePrompt:
+        # A folder that has either of the two may lack this role: that is no mistake.
         folders = (self._library.root, self._templates.root)
         if not any(map(os.path.isdir, folders)):
             findings.append(Finding.of("no-templates", self.templates_dir))

@@ -77,6 +77,7 @@ def commands_in(text: str) -> tuple[str, ...]:
 
 def fill(text: str, values: Mapping[str, object]) -> str:
     """Return ``text`` with its placeholders filled: the third step."""
+    # One pass: a placeholder inside a value is text, and is not filled.
     return _PLACEHOLDER.sub(
         lambda match: to_text(values[match[1]]) if match[1] in values else match[0],
         text,

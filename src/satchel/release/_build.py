@@ -80,6 +80,7 @@ def build_release(
         )
     entries = index_entries(builder.skills, builder.others, "../../")
     builder.add_file(INDEX_V2, canonical_json(index_v2(entries)))
+    # One order only: the parser refuses a release that has another.
     builder.others.sort(key=lambda resource: resource.path)
     document = render_release(builder.skills, builder.others)
     # What a reader cannot parse must not be handed out.
@@ -132,6 +133,7 @@ class _ReleaseBuilder:
         catalog = self.open.registry.latest
         owners = OwnerLookup(lambda: self.open.registry.sources)
         folders: dict[str, str] = {}
+        # By id: the order of the sources must not change a byte.
         for entry in sorted(_released_entries(catalog), key=lambda entry: entry.id):
             where = f"{entry.origin.location}/{SKILL_FILE}"
             problem = folder_problem(entry.id)

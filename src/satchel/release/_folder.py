@@ -83,6 +83,7 @@ def _swap_folders(new: Path, out: Path, old: Path) -> None:
     try:
         new.rename(out)
     except OSError:
+        # What was there may be in use: without this nothing would be in its place.
         old.rename(out)
         raise
 

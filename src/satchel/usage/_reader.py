@@ -96,6 +96,7 @@ def _rows(url: str, file: Path) -> Records:
         writers = list(
             rows.of(lambda *row: checked(WriterState(*row)), base.execute(_WRITERS))
         )
+        # Files of the version before have no such table.
         has_copies = base.execute(_HAS_COPIES).fetchone() is not None
         copied = base.execute(_COPIES) if has_copies else ()
         copies = list(rows.of(_copied, copied))

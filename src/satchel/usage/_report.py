@@ -273,6 +273,7 @@ def _core(skills: Sequence[SkillUse]) -> tuple[str, ...]:
     core: list[str] = []
     made = 0
     for skill in skills:
+        # Before it is added: the skill that reaches the share belongs to the core.
         if made >= goal:
             break
         core.append(skill.name)
@@ -283,6 +284,7 @@ def _core(skills: Sequence[SkillUse]) -> tuple[str, ...]:
 def _status_of(
     name: str, listed: ListedSkill, last: int | None, days_needed: int, until: int
 ) -> SkillStatus:
+    # Days on offer, not of the calendar: nobody can load what is not offered.
     days = sorted(day for day in listed.days if day <= until)
     enough = len(days) >= days_needed
     first = until - days_needed + 1

@@ -145,5 +145,6 @@ def writer_line(event: str, writer: str, dropped: int, now: float) -> dict[str, 
 
 def canonical(value: Mapping[str, object]) -> bytes:
     """Return the one canonical JSON of a value: sorted, no spaces, ASCII."""
+    # NaN is no JSON: other programs that check the chain could not read the line.
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return text.encode("ascii")

@@ -85,6 +85,7 @@ def run_loader(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=env,
+        # A group of its own: `_kill` then reaches everything that the loader starts.
         start_new_session=True,
     )
     start = time.monotonic()
@@ -175,6 +176,7 @@ def _wait(
     with suppress(subprocess.TimeoutExpired):
         child.wait(timeout_s)
         return True
+    # Until `ready` a loader imports, which takes as long as the machine is slow.
     if output.ready_at is not None:
         left_s = output.ready_at + timeout_s - time.monotonic()
         with suppress(subprocess.TimeoutExpired):
@@ -203,6 +205,7 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
 
 def _parse(output: bytes) -> dict[str, Any] | None:
     """Return the last line's JSON object; None where there is none."""
+    # The last line only: a loader may print messages above its answer.
     lines = output.rstrip().rpartition(b"\n")
     try:
         answer = json.loads(lines[2])
