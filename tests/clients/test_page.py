@@ -47,11 +47,8 @@ def test_a_page_counts_and_shows_every_step() -> None:
     assert "| tools/list | passed | 3 tools &#124; 2 more |\n" in page
 
 
-def test_a_report_comes_back_from_its_file() -> None:
+def test_a_report_comes_back_from_its_file_and_says_what_failed() -> None:
     assert from_json(to_json(REPORT)) == REPORT
-
-
-def test_a_report_tells_what_failed() -> None:
     assert str(REPORT).splitlines() == [
         "FAILED  inspector            1 passed, 1 left out, 1 failed, 0 s",
         "  ping: no answer",

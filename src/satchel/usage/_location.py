@@ -99,9 +99,8 @@ def store_at(place: StoreLocation) -> "StoreFactory":
         return lambda: SqliteStore(place.path)
     from satchel.usage._file_store import ChainStore, LineStore
 
-    if place.kind == "jsonl":
-        return lambda: LineStore(place.path)
-    return lambda: ChainStore(place.path)
+    make = LineStore if place.kind == "jsonl" else ChainStore
+    return lambda: make(place.path)
 
 
 NAME: Final = "usage.db"

@@ -10,6 +10,7 @@ from types import NoneType
 from typing import Any, Final, TypeVar, cast, get_args
 
 from satchel.usage._sinks import DAY_S
+from satchel.usage._store import Writer
 
 _LAST_DAY: Final = 2_932_896
 """The last day that has a date: 9999-12-31."""
@@ -63,15 +64,9 @@ class ListedSkill:
 
 
 @dataclass(frozen=True, slots=True)
-class WriterState:
-    """One writer; ``closed`` is None if it was not closed, or not yet."""
+class WriterState(Writer):
+    """One writer on record; ``closed`` is None if it was not closed, or not yet."""
 
-    id: str
-    process: str
-    host: str
-    pid: int
-    bound: int
-    started: float
     seen: float
     closed: float | None
     dropped: int
