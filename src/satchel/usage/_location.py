@@ -40,7 +40,7 @@ def usage_sinks(
         ConfigError: The value is neither ``off`` nor a URL of a sink.
     """
     url = (os.environ if environ is None else environ).get(VARIABLE, "").strip()
-    url = url or (default if ":" in default else f"{default}:")
+    url = url or f"{default}:"
     return () if url.lower() in ("off", "off:") else (open_sink(url),)
 
 

@@ -96,6 +96,7 @@ def test_the_folder_of_the_prompt_goes_before_the_default(
 
 def test_a_prompt_that_names_no_pack_changes_nothing(templates: Path) -> None:
     """A fallback is one sentence; no model is told of any skill."""
+    assert loaded("backend", templates_dir=templates)["error"] is None
     resolve_role_prompt("nobody", templates)
 
     assert loaded("backend")["error"] == "skill 'backend' not found"

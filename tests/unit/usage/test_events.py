@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from satchel import Options, Policy, Satchel, Skill, SkillError, deny, load_skill
+from satchel.errors import SkillNotFoundError
 from satchel.model import Catalog, Descriptor, Loaded, Request, Style, UsageEvent
 from satchel.runtime import CallerView
 from satchel.skills import SkillDiscoverySkill
@@ -159,9 +160,7 @@ READ = {"skill_id": "a", "path": "r.md"}
             ("a", None, "mcp", ""),
         ),
         (
-            by_mcp(
-                lambda view: view.tools().call("load_skill", {"skill_id": "secret"})
-            ),
+            by_mcp(lambda view: view.tools().call("load_skill", SECRET)),
             ("secret", None, "mcp", ""),
         ),
         (by_mcp(lambda view: view.invoke("secret")), ("secret", None, "mcp", "")),
@@ -409,6 +408,19 @@ def test_what_texts_cost_is_remembered_of_so_many(
     digests = [(event.digest, event.tokens) for event in sink.events]
     assert digests == [("d1", 2), ("d2", 2), ("d1", 2), ("d3", 2), ("d1", 2)]
     assert counter.asked == 4
+
+
+def test_a_copy_is_recorded_without_free_text() -> None:
+    sink = ListSink()
+    catalog = open_satchel(ListSink()).catalog
+    tell = usage_events(sink, Words())
+    tell.record_copy(catalog, Request("a", "references/r.md", via="http", client="c\n"))
+    tell.record_copy(catalog, Request("the salary"), SkillNotFoundError("the salary"))
+
+    assert [(c.name, c.file, c.source, c.code, c.client) for c in sink.skill_syncs] == [
+        ("a", "references/r.md", "team", None, "c"),
+        ("<invalid>", None, "", "skill-not-found", ""),
+    ]
 
 
 def test_a_release_and_an_owner_come_from_the_source() -> None:
