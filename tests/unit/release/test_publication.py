@@ -115,8 +115,8 @@ def test_indexes_have_the_fields_of_their_versions_and_no_others() -> None:
     }
     assert index_v1(entries) == {
         "skills": [
-            {"name": "a", "description": "Use it.", "files": ["SKILL.md"]},
-            {"name": "b", "description": "Use b.", "files": ["SKILL.md", "a.md"]},
+            {"name": "a", "description": "Use it.", "files": ("SKILL.md",)},
+            {"name": "b", "description": "Use b.", "files": ("SKILL.md", "a.md")},
         ]
     }
 
