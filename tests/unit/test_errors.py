@@ -199,24 +199,13 @@ def test_the_names_and_bases_that_callers_know(
     assert issubclass(error, base)
 
 
-def test_a_traceback_names_the_module_that_a_user_imports() -> None:
+def test_a_message_names_no_thousands_of_files_and_a_traceback_the_room() -> None:
     assert errors.ToolError.__module__ == "satchel.errors"
-
-
-def test_a_message_names_no_thousands_of_files() -> None:
     listed = tuple(f"references/{i}.md" for i in range(1000))
     error = ReferenceNotAllowedError("a", "x.md", listed)
 
     assert str(error).endswith("references/19.md and 980 more")
     assert error.listed == listed
-
-
-@pytest.mark.row("C18")
-def test_a_broken_manifest_names_its_path_whatever_the_detail_says() -> None:
-    error = errors.SkillManifestError("packs/a/SKILL.md", "no name")
-
-    assert error.path == "packs/a/SKILL.md"
-    assert str(error).startswith("packs/a/SKILL.md")
 
 
 @pytest.mark.row("F04", "T05")

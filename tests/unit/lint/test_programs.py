@@ -111,17 +111,24 @@ def test_without_an_interpreter_nothing_is_checked(
     assert compile_python([b"x"]) == (ProgramCheck(checked=False),)
 
 
-def test_a_file_that_ends_python_is_reported_and_the_next_is_checked(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    worker = tmp_path / "worker.py"
-    worker.write_text(
-        "import sys\nprint('{}', flush=True)\n"
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Put a worker in place that `end` ends, and `slow` delays."""
+    script = tmp_path / "worker.py"
+    script.write_text(
+        "import sys, time\nprint('{}', flush=True)\n"
         "while head := sys.stdin.readline():\n"
-        "    if 'end' in sys.stdin.read(int(head)):\n        sys.exit(1)\n"
+        "    text = sys.stdin.read(int(head))\n"
+        "    if 'end' in text: sys.exit(1)\n"
+        "    if 'slow' in text: time.sleep(20)\n"
         "    print('{\"prompts\": []}', flush=True)\n"
     )
-    monkeypatch.setattr(programs, "_WORKER", worker)
+    monkeypatch.setattr(programs, "_WORKER", script)
+
+
+def test_a_file_that_ends_python_is_reported_and_the_next_is_checked(
+    worker: None,
+) -> None:
     ended = ProgramCheck("compiling it ends Python")
 
     assert compile_python([b"a", b"end", b"b"]) == (
@@ -181,17 +188,8 @@ def test_each_file_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_that_takes_too_long_is_not_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    worker: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worker = tmp_path / "worker.py"
-    worker.write_text(
-        "import sys\nprint('{}', flush=True)\n"
-        "while head := sys.stdin.readline():\n"
-        "    if 'slow' in sys.stdin.read(int(head)):\n"
-        "        import time; time.sleep(20)\n"
-        "    print('{\"prompts\": []}', flush=True)\n"
-    )
-    monkeypatch.setattr(programs, "_WORKER", worker)
     monkeypatch.setattr(programs, "PYTHON_TIMEOUT_S", 0.5)
 
     assert compile_python([b"a", b"slow"]) == (
@@ -319,24 +317,23 @@ def test_a_shell_that_is_not_there_gives_no_answer() -> None:
 
 
 @needs_shell
-def test_a_shell_that_takes_too_long_gives_no_answer(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("does", "answer"),
+    [
+        ("exec sleep 20", ProgramCheck(checked=False)),
+        ("exit 3", ProgramCheck("the shell cannot read it")),
+    ],
+    ids=["too long", "no line"],
+)
+def test_a_shell_that_does_not_say_what_is_wrong(
+    does: str, answer: ProgramCheck, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    slow = tmp_path / "bash"
-    slow.write_text(f"#!{SHELLS[-1]}\nexec sleep 20\n")
-    slow.chmod(0o755)
-    monkeypatch.setattr(programs, "SHELL_TIMEOUT_S", 0.05)
+    shell = tmp_path / "bash"
+    shell.write_text(f"#!{SHELLS[-1]}\n{does}\n")
+    shell.chmod(0o755)
+    monkeypatch.setattr(programs, "SHELL_TIMEOUT_S", 0.5)
 
-    assert not read_by_shell(str(slow), b"echo\n").checked
-
-
-@needs_shell
-def test_a_shell_that_says_no_line(tmp_path: Path) -> None:
-    odd = tmp_path / "odd"
-    odd.write_text(f"#!{SHELLS[-1]}\nexit 3\n")
-    odd.chmod(0o755)
-
-    assert read_by_shell(str(odd), b"") == ProgramCheck("the shell cannot read it")
+    assert read_by_shell(str(shell), b"echo\n") == answer
 
 
 def test_a_system_that_needs_its_root_is_given_it(
@@ -364,14 +361,8 @@ LATER = [
     ("x = [*a for a in b]", "3.15"),
 ]
 NEVER = [
-    "print 'x'",
-    "def f(:",
-    'x = f"{a b}"',
-    "x = [1, 2",
-    "except ValueError as e",
-    "foo bar",
-    "\u201cquoted\u201d",
-    "type = x y",
+    *("print 'x'", "def f(:", 'x = f"{a b}"', "x = [1, 2", "except ValueError as e"),
+    *("foo bar", "\u201cquoted\u201d", "type = x y"),
 ]
 
 

@@ -33,9 +33,6 @@ def ask(skill: Skill, tool: str, arguments: Mapping[str, object]) -> AgentResult
 
     assert model.system == f"Be brief.\n\n{skill.instructions}"
     assert [each.role for each in result.messages] == [
-        "user",
-        "assistant",
-        "tool",
-        "assistant",
+        *("user", "assistant", "tool", "assistant"),
     ]
     return result

@@ -132,14 +132,9 @@ def test_what_hides_is_suspected(char: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "</instructions>",
-        "a </Instructions >",
-        "<\n/ instructions>",
-        "</skill_context>",
-        '<skill_context id="x">',
-        "<execution_directive>",
-        "</execution_directive>",
-        "<active_resources>",
+        *("</instructions>", "a </Instructions >", "<\n/ instructions>"),
+        *("</skill_context>", '<skill_context id="x">', "<execution_directive>"),
+        *("</execution_directive>", "<active_resources>"),
     ],
 )
 def test_a_tag_of_the_envelope_is_found(text: str) -> None:
