@@ -16,6 +16,8 @@ LINES = st.sampled_from(
         *("references: [a.md]", "references:", "- a.md", "  - b: c", "tags: @x"),
         *("---", "----", "...", "---x", "", "# H", "## H: x", "```yaml", "```"),
         *("text at the margin", "<!-- c -->", "metadata:", "  a: b", "key: {", "}"),
+        *("description: a\x07b: c", "license: - y", "allowed-tools: a: b", "? a"),
+        *("description: 2020-01-01", "  k: v: w", "x: |", "<<: {name: z}", "# comment"),
         *("\x07", "\ufeff", "名称：x", "&a", "*a", "!t x", "a: &b c"),
     ]
 )
@@ -56,6 +58,7 @@ def test_fixing_twice_is_fixing_once(text: str, folder: str, profile: str) -> No
         if before.manifest is not None:
             assert after.manifest is not None
             assert after.manifest.description == before.manifest.description
+            assert after.manifest.name in {before.manifest.name, folder}
 
 
 @given(FILES)

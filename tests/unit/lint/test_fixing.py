@@ -1,14 +1,11 @@
 """Fixes of a SKILL.md, and that nothing else of it changes."""
 
-from typing import Final
-
 import pytest
-from hypothesis import given, strategies as st
 
 from satchel.lint import SkillFix, fix_skill
 from satchel.lint._fixers import Fixer, FixInput
 from satchel.model import Finding, Limits
-from satchel.skill_md import Profile, body_of, parse
+from satchel.skill_md import Profile, parse
 
 LONG = "Use when a form must be filled in."
 
@@ -240,67 +237,6 @@ def test_a_fixer_that_goes_on_and_on_is_not_trusted(
     )
 
     assert fix("---\nname: x\ndescription: d\n---\nB\n", also=("x-y",)) is None
-
-
-_LINES: Final = """\
-name: x
-name: X
-description: d
-description: a: b
-description: > t
-description: 'it's'
-description: [a, b]
-  more text
-more: text # c
-metadata:
-\tk: v
-  k: v: w
-# comment
-tags: [@a]
----
-...
-```yaml
-text
-name: 'x
-license: - y
-description: a\x07b: c
-description: 2020-01-01
-allowed-tools: a: b
-references: [a.md]
-x: |
-? a
-<<: {name: z}
-""".splitlines()
-_HEADS: Final = st.lists(st.sampled_from(_LINES), max_size=10)
-_PROFILES: Final[tuple[Profile, ...]] = ("spec", "strict", "lenient")
-
-
-@pytest.mark.property
-@given(
-    _HEADS, st.booleans(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(_PROFILES)
-)
-def test_a_fix_means_the_same_and_is_one(
-    head: list[str], fenced: bool, end: str, profile: Profile
-) -> None:
-    fences = ["---"] if fenced else []
-    text = end.join([*fences, *head, *fences, "# T", "B", ""])
-    files = ("references/b.md",)
-    done = fix(text, files=files, profile=profile)
-    if done is None:
-        return
-    before, after = (
-        parse(
-            data, profile="lenient", directory="x", allow_empty_description=True
-        ).manifest
-        for data in (done.before, done.after)
-    )
-
-    assert before is not None
-    assert after is not None
-    assert after.description == before.description
-    assert after.name in {before.name, "x"}
-    assert body_of(done.after.decode()) == body_of(text)
-    assert fix(done.after, files=files, profile=profile) is None
 
 
 def test_a_difference_of_many_equal_lines_is_soon_found() -> None:

@@ -136,6 +136,13 @@ READ: list[Any] = [
         {"license": "ab"},
         ["control-characters:4"],
     ),
+    # A nested line that is neither a pair nor an item has nothing to quote.
+    (
+        (*NAMED, "m:", "  k: v", "  @x"),
+        {},
+        {"frontmatter": {"name": "x", "description": "d", "m": "k: v @x"}},
+        ["kept-as-text:4"],
+    ),
     # Found by fuzzing: it was quoted, and left where it had slipped to.
     (
         ("name: x", " description: a: b", "license:", "\tMIT: [a", "version:1: 2"),
