@@ -75,8 +75,6 @@ def test_its_numbers_reach_the_check(
         ("--select missing-h1 --select yaml-error", 1),
         ("--select missing-h1,yaml-error", 1),
         ("--strict --fail-on never", 2),
-        ("--select hiden-text", 2),
-        ("--config nowhere.toml", 2),
         ("--also text", 2),
         ("--also html=x", 2),
         ("--since HEAD --fix", 2),

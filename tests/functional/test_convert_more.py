@@ -60,18 +60,6 @@ def test_tools_of_an_agent_open_none_of_a_pack() -> None:
 
 
 @pytest.mark.row("F53")
-def test_a_project_with_several_kinds_names_them() -> None:
-    put(".claude/agents/reviewer.md")
-    put(".windsurf/rules/ts.md")
-    put(".clinerules/src.md")
-
-    result = run("convert", ".", "-o", "out")
-
-    assert result.exit_code == 2
-    assert "cline, subagents, windsurf; choose one by --from" in result.stderr
-
-
-@pytest.mark.row("F53")
 def test_files_of_another_kind_are_named() -> None:
     put(".github/prompts/release.prompt.md")
     put(".github/prompts/notes.txt")

@@ -65,15 +65,6 @@ def test_without_sources_it_says_what_to_do(
     assert 'skills = ["skills"]' in result.stdout
 
 
-def test_a_conflict_names_both_owners(folder: Path) -> None:
-    write_pack(folder / "more" / "good", GOOD.format(name="good") + "Else.\n")
-    result = run("doctor", "--skills", "skills", "--skills", "more")
-
-    assert result.exit_code == 1
-    assert "error duplicate-skill" in result.stdout
-    assert "skills/good and more/good" in result.stdout
-
-
 def test_a_release_of_other_bytes_than_it_says(folder: Path) -> None:
     """Here every file is read; anyone who loads one would be refused it."""
     assert run("build", "dist", "--skills", "skills").exit_code == 0

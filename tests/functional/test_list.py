@@ -159,18 +159,6 @@ def test_an_empty_folder_is_a_warning(command: str, tmp_path: Path) -> None:
     assert "warning no-skills" in result.output
 
 
-@pytest.mark.row("R19")
-@pytest.mark.parametrize(
-    "command", ["list", "prompt", "doctor", "find x", "show x", "why x", "list --json"]
-)
-def test_a_path_that_is_not_there_is_status_2(command: str, tmp_path: Path) -> None:
-    result = run(*command.split(), "--skills", str(tmp_path / "none"))
-
-    assert result.exit_code == 2
-    assert result.stdout == "" or command == "doctor"
-    assert "no such file or folder" in result.stderr
-
-
 @pytest.mark.row("R24")
 @pytest.mark.parametrize(
     "written", ["skills", "./skills", "skills/", "../{here}/skills"]

@@ -158,8 +158,6 @@ def test_what_the_pack_lists_is_never_left_out_in_silence(pack: Path) -> None:
     ("arguments", "message"),
     [
         (["skills"], "expected one pack, got 2"),
-        (["nowhere"], "nowhere: no such file or folder"),
-        (["skills/beta/notes.txt"], "expected a pack"),
         ([""], "the path is empty"),
         (["empty"], "there is no folder with a SKILL.md"),
         (["skills/alpha", "-o", "-"], "an archive is a file"),
@@ -171,8 +169,7 @@ def test_what_cannot_be_packed_is_reported(
     here: Path, arguments: list[str], message: str
 ) -> None:
     run("pack", "skills/alpha", "-o", "x.skill")
-    text = HEAD.replace("alpha", "beta")
-    write_pack(here / "skills/beta", text, {"notes.txt": "x"})
+    write_pack(here / "skills/beta", HEAD.replace("alpha", "beta"))
     (here / "empty").mkdir()
     (here / "file").write_text("x")
     before = tree(here)

@@ -48,17 +48,6 @@ def test_a_file_means_its_pack(paths: str, place: str, folder: Path) -> None:
     assert found.shown == place.format(folder)
 
 
-def test_a_file_is_asked_from_within_its_pack(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(folder / "skills" / "a" / "references" / "deep")
-
-    assert named_folders(["r.md"])[0].shown == "../.."
-    monkeypatch.chdir(folder / "skills" / "a")
-    assert named_folders(["SKILL.md"])[0].shown == "."
-    assert named_folders(["references/deep/r.md"])[0].shown == "."
-
-
 def test_a_file_in_no_pack_is_refused_or_skipped(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"README\.md: expected a pack"):
         named_folders(["README.md"])
@@ -69,7 +58,9 @@ def test_a_file_in_no_pack_is_refused_or_skipped(folder: Path) -> None:
     assert check(["README.md"], skip_others=True).packs == 0
 
 
-def test_a_search_for_the_pack_ends_with_the_repository(folder: Path) -> None:
+def test_a_search_for_the_pack_ends_with_the_repository(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A folder above a repository is not part of it."""
     (folder / "SKILL.md").write_text("x", "utf-8")
     (folder / "skills" / ".git").mkdir()
@@ -77,6 +68,13 @@ def test_a_search_for_the_pack_ends_with_the_repository(folder: Path) -> None:
 
     assert named_folders(["skills/notes.md"], skip_others=True) == []
     assert named_folders(["README.md"])[0].shown == "."
+    for inside, file, shown in (
+        ("skills/a/references/deep", "r.md", "../.."),
+        ("skills/a", "SKILL.md", "."),
+        ("skills/a", "references/deep/r.md", "."),
+    ):
+        monkeypatch.chdir(folder / inside)
+        assert named_folders([file])[0].shown == shown
 
 
 def test_fixes_are_planned_and_written(folder: Path) -> None:

@@ -150,15 +150,6 @@ def test_nothing_is_reported_of_what_is_for_no_client() -> None:
     assert predict_client(Conversion("p", None), TARGETS["claude"]).findings == ()
 
 
-def test_a_client_of_which_nothing_is_known_is_silent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("satchel.clients.loaders", lambda: (LOADER,))
-    made = Conversion("p", PackDraft("a", (PackFile(SKILL_FILE, b""),)))
-
-    assert predict_client(made, TARGETS["claude"]).findings == ()
-
-
 @pytest.mark.parametrize(
     ("target", "title", "known"),
     [

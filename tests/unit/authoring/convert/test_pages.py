@@ -96,7 +96,7 @@ def test_fields_and_body(
     ]
 
 
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_is_not_followed_nor_a_large_file_read(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret", "utf-8")
     (tmp_path / "AGENTS.md").symlink_to(tmp_path / "secret")
 
@@ -108,15 +108,10 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     assert read.findings[0].message.startswith("it is a link")
     assert "secret" not in str(read)
     assert converted.draft is None
-
-
-def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "AGENTS.md").write_bytes(b"x" * 101)
-
-    read = read_page(str(tmp_path), "AGENTS.md", "A", Limits(skill_md_bytes=100))
-
-    assert isinstance(read, Conversion)
-    assert codes(read) == ["limit-exceeded"]
+    (tmp_path / "large").write_bytes(b"x" * 101)
+    large = read_page(str(tmp_path), "large", "A", Limits(skill_md_bytes=100))
+    assert isinstance(large, Conversion)
+    assert codes(large) == ["limit-exceeded"]
 
 
 def test_a_folder_without_such_files(tmp_path: Path) -> None:
