@@ -4,7 +4,6 @@ import asyncio
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mcp import Client
@@ -55,7 +54,9 @@ def test_it_is_marked_by_a_small_edit_that_is_shown(library: Path) -> None:
     assert said.endswith("old: retired\n")
 
 
+@pytest.mark.row("C33")
 def test_it_is_out_of_the_catalog_and_still_loads_with_a_note(library: Path) -> None:
+    """And its loads are counted."""
     retired(library, "old", "--for", "new")
 
     listed = json.loads(run("list", "--json", "--skills", str(library)).stdout)
@@ -63,20 +64,8 @@ def test_it_is_out_of_the_catalog_and_still_loads_with_a_note(library: Path) -> 
     shown = run("show", "old", "--skills", str(library))
     assert (shown.exit_code, shown.stdout) == (0, "# Do\n")
     assert "deprecated; 'new' takes its place" in shown.stderr
-
-
-@pytest.mark.row("C33")
-def test_its_loads_are_counted(library: Path) -> None:
-    events: list[Any] = []
-
-    class Sink:
-        def record(self, event: object) -> None:
-            events.append(event)
-
-    retired(library, "old")
-    with Satchel(library, sinks=[Sink()]) as skills:
-        skills.load("old")
-    assert [event.name for event in events if event.name == "old"] == ["old"]
+    usage = json.loads(run("usage", "--json").stdout)
+    assert [(use["name"], use["by_hand"]) for use in usage["skills"]] == [("old", 1)]
 
 
 def test_undo_takes_every_byte_back_and_a_second_time_changes_nothing(

@@ -215,7 +215,9 @@ def test_a_later_schema_survives_the_other_dialect() -> None:
 
     assert portable is not None
     assert parse(portable, profile="spec", directory="x").findings == ()
-    assert rewrite(portable, "strict", directory="x").data == own
+    for number in (b'"2"', b"2"):
+        data = portable.replace(b'"2"', number)
+        assert rewrite(data, "strict", directory="x").data == own
 
 
 @pytest.mark.row("X07", "R02")

@@ -229,22 +229,16 @@ def test_a_title_without_text_is_reported(
     assert "'Shop'" in finding.message
 
 
-def test_a_rule_without_a_name_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "001.mdc").write_text("Do what is asked.\n", "utf-8")
-
-    (pack,) = rules(tmp_path)
-
-    assert (pack.draft, codes(pack)) == (None, ["missing-name"])
-
-
 def test_rules_that_are_left_out_are_reported(tmp_path: Path) -> None:
+    (tmp_path / "001.mdc").write_text("Do what is asked.\n", "utf-8")
     (tmp_path / "a.mdc").write_text("Text is here to be taken.\n", "utf-8")
     (tmp_path / "b.mdc").symlink_to(tmp_path / "a.mdc")
     (tmp_path / ".env").write_text("key", "utf-8")
 
-    first, *others = rules(tmp_path)
+    unnamed, good, *others = rules(tmp_path)
 
-    assert first.draft is not None
+    assert (unnamed.draft, codes(unnamed)) == (None, ["missing-name"])
+    assert good.draft is not None
     assert [(pack.draft, pack.source, codes(pack)[0]) for pack in others] == [
         (None, str(tmp_path), "files-left-out"),
         (None, f"{tmp_path}/b.mdc", "link-in-pack"),
@@ -292,26 +286,21 @@ def test_two_files_of_a_role_never_become_one(other: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.row("C54")
-def test_a_script_of_a_role_can_still_be_executed(tmp_path: Path) -> None:
-    folder = role(tmp_path, {"run.sh": "#!/bin/sh\n", "data.csv": "a\n"})
+def test_scripts_of_a_role_stay_executable_and_comments_are_reported(
+    tmp_path: Path,
+) -> None:
+    config = "# why\nmodel: x # the best\nn: '# none'\n"
+    folder = role(tmp_path, {"run.sh": "#!/bin/sh\n", "config.yaml": config})
     (folder / "run.sh").chmod(0o755)
-
-    (pack,) = read_roles(str(tmp_path), "strict", {})
-
-    assert {file.path: file.executable for file in draft_of(pack).files} == {
-        "SKILL.md": False,
-        "assets/data.csv": False,
-        "assets/run.sh": True,
-    }
-
-
-@pytest.mark.row("C54")
-def test_comments_of_a_configuration_are_reported(tmp_path: Path) -> None:
-    role(tmp_path, {"config.yaml": "# why\nmodel: x # the best\nn: '# none'\n"})
 
     (to_spec,) = read_roles(str(tmp_path), "spec", {})
     (to_strict,) = read_roles(str(tmp_path), "strict", {})
 
+    assert {file.path: file.executable for file in draft_of(to_strict).files} == {
+        "SKILL.md": False,
+        "assets/config.yaml": False,
+        "assets/run.sh": True,
+    }
     (finding,) = (f for f in to_spec.findings if f.code == "comments-dropped")
     assert "2 comments: '# why'" in finding.message
     assert "comments-dropped" not in codes(to_strict)
