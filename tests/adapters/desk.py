@@ -81,9 +81,15 @@ def write_packs(folder: Path) -> Path:
 
 def carried(folder: Path, name: str, *tools: Any, rules: Any = ()) -> Satchel:
     """Return one skill that carries tools: functions, or objects of a framework."""
-    names = " ".join(foreign_name(tool) or tool.__name__ for tool in tools)
+    names = " ".join(map(_name, tools))
     write_pack(folder, name, f"Use for {name}.\nmetadata: {{tools: {names}}}", "Go.")
     return Satchel(folder, tools=tools, policy=Policy(*rules))
+
+
+def _name(tool: Any) -> str:
+    if isinstance(tool, dict):  # one without a name of its own, under the one it gets
+        return str(next(iter(tool)))
+    return foreign_name(tool) or str(tool.__name__)
 
 
 @dataclass

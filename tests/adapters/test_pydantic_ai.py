@@ -29,9 +29,9 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from satchel import Satchel
 from satchel.adapters.pydantic_ai import attach
-from satchel.policy import Policy, ask
+from satchel.policy import ask
 from satchel.tools import Run
-from tests.adapters.desk import REFUNDS, Desk, open_desk, write_pack, write_packs
+from tests.adapters.desk import REFUNDS, Desk, carried, open_desk, write_pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,16 +110,22 @@ async def test_what_is_in_use_survives_a_history_that_the_application_cuts(
 
 @pytest.mark.row("R09")
 async def test_messages_of_the_caller_stay_as_they_are(skills: Satchel) -> None:
-    agent = Agent(Script("done"), capabilities=[attach(skills)])
+    """Even where the application uses our name for something else."""
+    given: Any = {"satchel": "red", "id": 7}
+    agent = Agent(Script("done", [LOAD]), capabilities=[attach(skills)])
     history: list[ModelMessage] = [
-        ModelRequest([UserPromptPart("one")]),
+        ModelRequest([UserPromptPart("one")], metadata=given),
         ModelResponse([TextPart("yes")]),
-        ModelRequest([UserPromptPart("two")]),
     ]
 
-    await agent.run(message_history=history)
+    last = ModelRequest([UserPromptPart("two")])
+    await agent.run(message_history=[*history, last])
+    messages = (await agent.run("two", message_history=history)).all_messages()
 
-    assert [message.metadata for message in history] == [None, None, None]
+    metadata = [message.metadata for message in (*history, last)]
+    assert metadata == [{"satchel": "red", "id": 7}, None, None]
+    assert messages[0].metadata == {"satchel": "red", "id": 7}
+    assert list((messages[-2].metadata or {})["satchel"]) == ["agent"]
 
 
 async def test_after_a_compaction_by_the_provider_skills_are_stated_again(
@@ -161,9 +167,8 @@ async def test_a_history_that_is_cut_within_a_run_is_noticed(
         assert messages[-2].instructions == spoken[2]
 
 
-async def test_a_grant_that_stands_in_a_message_is_none(tmp_path: Path) -> None:
+async def test_a_grant_that_stands_in_a_message_is_none(packs: Path) -> None:
     """Messages may come from a browser; what somebody allowed may not."""
-    packs = write_packs(tmp_path / "packs")
     desk = Desk()
     asked: list[str] = []
 
@@ -198,40 +203,22 @@ async def test_the_toolset_does_without_the_capability(skills: Satchel) -> None:
     assert REFUNDS in (model.infos[3].instructions or "")
 
 
-async def test_an_agent_can_be_entered(skills: Satchel) -> None:
-    """As one with servers is; runs within have a session each."""
+async def test_skills_of_an_agent_that_is_entered_and_of_one_run(
+    skills: Satchel,
+) -> None:
+    """Each run has a session of its own."""
     model = Script([LOAD], "done", "done")
     agent = Agent(model, capabilities=[attach(skills)])
+    plain = Script("hello", "hello")
 
     async with agent:
         await agent.run("one")
         await agent.run("two")
+    await Agent(plain).run("one", capabilities=[attach(skills)])
+    await Agent(plain).run("two")
 
-    assert "refund" in model.tools[1]
-    assert "refund" not in model.tools[2]
-
-
-async def test_skills_can_be_those_of_one_run(skills: Satchel) -> None:
-    model = Script("hello", "hello")
-    agent = Agent(model)
-
-    await agent.run("one", capabilities=[attach(skills)])
-    await agent.run("two")
-
-    assert model.tools == [["load_skill", "read_skill_file"], []]
-
-
-def native(tmp_path: Path, *rules: Any) -> tuple[Satchel, list[str]]:
-    """Return skills with a tool object of the framework, and what it did."""
-    done: list[str] = []
-
-    def post(ctx: RunContext[str], city: str) -> str:
-        done.append(f"{city} by {ctx.deps}")
-        return f"sent to {city}"
-
-    when = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(tmp_path, "cards", when, "Send it.")
-    return Satchel(tmp_path, tools=[Tool(post)], policy=Policy(*rules)), done
+    assert ["refund" in tools for tools in model.tools] == [False, True, False]
+    assert plain.tools == [["load_skill", "read_skill_file"], []]
 
 
 POST = [ToolCallPart("post", {"city": "Bern"})]
@@ -239,7 +226,13 @@ CARDS = [ToolCallPart("load_skill", {"skill_id": "cards"})]
 
 
 async def test_a_native_tool_gets_the_context_of_the_run(tmp_path: Path) -> None:
-    skills, done = native(tmp_path)
+    done: list[str] = []
+
+    def post(ctx: RunContext[str], city: str) -> str:
+        done.append(f"{city} by {ctx.deps}")
+        return f"sent to {city}"
+
+    skills = carried(tmp_path, "cards", Tool(post))
     model = Script(CARDS, POST, "done")
     agent = Agent(model, deps_type=str, capabilities=[attach(skills)])
 
@@ -248,8 +241,7 @@ async def test_a_native_tool_gets_the_context_of_the_run(tmp_path: Path) -> None
     assert done == ["Bern by ana"]
 
 
-async def test_what_was_done_next_to_a_call_that_waits_is_kept(tmp_path: Path) -> None:
-    packs = write_packs(tmp_path / "packs")
+async def test_what_was_done_next_to_a_call_that_waits_is_kept(packs: Path) -> None:
     skills = open_desk(packs, None, ask("travel", action="load"))
     travel = ToolCallPart("load_skill", {"skill_id": "travel"})
     output: list[Any] = [str, DeferredToolRequests]
@@ -259,9 +251,9 @@ async def test_what_was_done_next_to_a_call_that_waits_is_kept(tmp_path: Path) -
 
     history = (await agent.run("hi")).all_messages()
 
-    states = [each.metadata["satchel"] for each in history if each.metadata]
+    states = [m.metadata["satchel"] for m in history if m.metadata]
     [state] = states[-1].values()
-    assert [each["id"] for each in state["active"]] == ["refunds"]
+    assert [use["id"] for use in state["active"]] == ["refunds"]
 
 
 async def test_a_native_tool_may_leave_itself_out(tmp_path: Path) -> None:
@@ -271,9 +263,7 @@ async def test_a_native_tool_may_leave_itself_out(tmp_path: Path) -> None:
     def post(city: str) -> str:
         return city
 
-    when = "Use when a card is due.\nmetadata: {tools: post}"
-    write_pack(tmp_path, "cards", when, "Send it.")
-    skills = Satchel(tmp_path, tools=[Tool(post, prepare=never)])
+    skills = carried(tmp_path, "cards", Tool(post, prepare=never))
     model = Script(CARDS, "done")
 
     await Agent(model, capabilities=[attach(skills)]).run("hi")
@@ -281,34 +271,20 @@ async def test_a_native_tool_may_leave_itself_out(tmp_path: Path) -> None:
     assert model.tools == [["load_skill"], ["load_skill"]]
 
 
-async def test_metadata_of_the_application_stay(skills: Satchel) -> None:
-    """Even where it uses our name for something else."""
-    history: list[ModelMessage] = [
-        ModelRequest([UserPromptPart("one")], metadata={"satchel": "red", "id": 7}),
-        ModelResponse([TextPart("yes")]),
-    ]
-    agent = Agent(Script([LOAD], "done"), capabilities=[attach(skills)])
-
-    messages = (await agent.run("two", message_history=history)).all_messages()
-
-    assert messages[0].metadata == {"satchel": "red", "id": 7}
-    assert list((messages[-2].metadata or {})["satchel"]) == ["agent"]
-
-
-async def test_what_is_told_of_the_catalog_is_counted_once(tmp_path: Path) -> None:
+async def test_what_the_catalog_says_is_counted_once(packs: Path) -> None:
     """A catalog that moved saves its section with each model call, not each look."""
-    skills = open_desk(write_packs(tmp_path / "packs"))
+    skills = open_desk(packs)
     saved: list[int] = []
 
     def note(run: Run) -> str:
         """Note it."""
-        write_pack(tmp_path / "packs", "visas", "Use at a border.", "Ask.")
+        write_pack(packs, "visas", "Use at a border.", "Ask.")
         skills.sync()
         saved.append(run.session.savings.prefix_tokens)
         return "noted"
 
     skills.offer(note)
-    write_pack(tmp_path / "packs", "notes", "Use it.\nmetadata: {tools: note}", "Note.")
+    write_pack(packs, "notes", "Use it.\nmetadata: {tools: note}", "Note.")
     skills.sync()
     call = [ToolCallPart("note", {})]
     mine = attach(skills, always=["notes"])
@@ -356,11 +332,9 @@ async def test_a_tool_may_answer_as_the_framework_has_it(tmp_path: Path) -> None
         """Count."""
         return {"rows": [1, 2]}
 
-    when = "Use when drawing.\nmetadata: {tools: chart rows}"
-    write_pack(tmp_path, "charts", when, "Draw.")
     calls = [ToolCallPart("chart", {}), ToolCallPart("rows", {})]
     model = Script(calls, "done")
-    mine = attach(Satchel(tmp_path, tools=[chart, rows]), always=["charts"])
+    mine = attach(carried(tmp_path, "charts", chart, rows), always=["charts"])
 
     agent = Agent(model, capabilities=[mine])
     messages = (await agent.run("hi")).all_messages()
@@ -372,9 +346,9 @@ async def test_a_tool_may_answer_as_the_framework_has_it(tmp_path: Path) -> None
 
 
 async def test_agents_that_share_a_history_keep_apart_what_they_use(
-    tmp_path: Path,
+    packs: Path,
 ) -> None:
-    skills = open_desk(write_packs(tmp_path / "packs"))
+    skills = open_desk(packs)
     first = Agent(Script([LOAD], "done"), name="first", capabilities=[attach(skills)])
     model = Script("hello")
     second = Agent(model, name="second", capabilities=[attach(skills, only=["travel"])])
@@ -382,16 +356,13 @@ async def test_agents_that_share_a_history_keep_apart_what_they_use(
     history = (await first.run("one")).all_messages()
     history = (await second.run("two", message_history=history)).all_messages()
 
-    last = [each.metadata["satchel"] for each in history if each.metadata][-1]
+    last = [m.metadata["satchel"] for m in history if m.metadata][-1]
     assert list(last) == ["second"]
     assert "refund" not in model.tools[0]
     assert (await first.run("three", message_history=history)).output == "done"
 
 
-async def test_outside_of_a_run_there_is_no_session(skills: Satchel) -> None:
+def test_outside_of_a_run_there_is_no_session(skills: Satchel) -> None:
     with pytest.raises(RuntimeError, match="run"):
         _ = attach(skills).toolset.session
-
-
-async def test_it_is_in_no_specification_of_an_agent(skills: Satchel) -> None:
     assert attach(skills).get_serialization_name() is None

@@ -1,9 +1,6 @@
 """What every adapter does with a session, written once.
 
-An adapter translates between its framework and these steps, and decides nothing about
-skills itself: open the session of a conversation or resume it, show it the messages of
-the next model call, offer its tools, ask where a person has to approve a call, make the
-call, and save the state next to the messages.
+An adapter translates between its framework and these steps, and decides nothing itself.
 """
 
 import asyncio
@@ -12,7 +9,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, ParamSpec, TypeAlias, TypeVar, cast, get_args
+from typing import (
+    Any,
+    Final,
+    Generic,
+    ParamSpec,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    get_args,
+)
 
 from satchel.errors import ExtraMissingError, ToolError, error_payload
 from satchel.load import TurnCache
@@ -44,6 +52,14 @@ Who: TypeAlias = Mapping[str, Any] | Callable[[Context], Mapping[str, Any]] | No
 
 Deps: TypeAlias = Callable[[Context], object] | None
 """Which object tools get as ``Run.deps``: a function of the run's context."""
+
+
+class Approved(TypedDict, total=False):
+    """The answer to one call, as `Conversation.call` takes it."""
+
+    approved: Approval | None
+    call_id: str
+
 
 Result = TypeVar("Result")
 P = ParamSpec("P")
@@ -113,6 +129,7 @@ class SessionFactory(Generic[Context]):
             ConfigError: No style has that name.
             SkillNotFoundError: ``only`` or ``always`` names an unknown skill.
         """
+        # Each step of a run may open a session: an iterator would be empty by then.
         options = _reusable(options)
         _check(skills, who, options)
         self.skills = skills
@@ -156,6 +173,7 @@ class SessionFactory(Generic[Context]):
         Raises:
             SkillError: As for `satchel.Satchel.session`.
         """
+        # What the application says in its options comes last, so that it wins.
         options: SessionOptions = {"trust_state": self.trust_state, **self.options}
         if agent:
             options = {"agent": agent, **options}
@@ -229,38 +247,25 @@ class Conversation:
         return self.session.question(name, arguments)
 
     def call(
-        self,
-        name: str,
-        arguments: Arguments,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
+        self, name: str, arguments: Arguments, **approval: Unpack[Approved]
     ) -> object:
         """Make a call. Never raises: an error is a result.
 
         Args:
             name: The tool that the model calls; it need not exist.
             arguments: What the model gave.
-            approved: What a person answered to this call. It counts once where there is
-                a ``call_id``.
-            call_id: An id that no other call of any conversation has.
+            approval: ``approved`` is what a person answered to this call. It counts
+                once where there is a ``call_id``, which no other call of any
+                conversation has.
         """
-        return self._early(name) or self.session.call(
-            name, arguments, approved=approved, call_id=call_id
-        )
+        return self._early(name) or self.session.call(name, arguments, **approval)
 
     async def acall(
-        self,
-        name: str,
-        arguments: Arguments,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
+        self, name: str, arguments: Arguments, **approval: Unpack[Approved]
     ) -> object:
         """Do as `call` does; waits for asynchronous tools and approvers."""
-        return self._early(name) or await self.session.acall(
-            name, arguments, approved=approved, call_id=call_id
-        )
+        early = self._early(name)
+        return early or await self.session.acall(name, arguments, **approval)
 
     def call_and_wait(self, name: str, arguments: Arguments) -> object:
         """Do as `call` does, for frameworks that wait for no coroutine."""
@@ -273,32 +278,20 @@ class Conversation:
             return pool.submit(copy_context().run, asyncio.run, coroutine).result()
 
     def permit(
-        self,
-        name: str,
-        arguments: Arguments,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
+        self, name: str, arguments: Arguments, **approval: Unpack[Approved]
     ) -> Permit:
         """Return whether a tool of the framework may be called, and with what."""
         if (refusal := self._early(name)) is not None:
             return Permit({}, refusal)
-        return self.session.permit(name, arguments, approved=approved, call_id=call_id)
+        return self.session.permit(name, arguments, **approval)
 
     async def apermit(
-        self,
-        name: str,
-        arguments: Arguments,
-        *,
-        approved: Approval | None = None,
-        call_id: str = "",
+        self, name: str, arguments: Arguments, **approval: Unpack[Approved]
     ) -> Permit:
         """Do as `permit` does; waits for an asynchronous approver."""
         if (refusal := self._early(name)) is not None:
             return Permit({}, refusal)
-        return await self.session.apermit(
-            name, arguments, approved=approved, call_id=call_id
-        )
+        return await self.session.apermit(name, arguments, **approval)
 
     def save(self) -> dict[str, object]:
         """Return what the next step or run resumes from, safe for JSON; no text."""
@@ -326,6 +319,7 @@ class Conversation:
         calls run side by side.
         """
         offered = self.turn.offered
+        # Where nothing was offered in this turn, the model call was made elsewhere.
         if offered is None or offered.get(name) is not None:
             return False
         return self.session.tools().get(name) is not None
@@ -356,6 +350,7 @@ def _check(skills: object, who: object, options: SessionOptions) -> None:
     for name in options:
         if name not in names:
             raise TypeError(_unknown_option(name, [*names, *_OTHER_ARGUMENTS]))
+    # What a function returns is checked when it is called, with each session.
     if not callable(who):
         check_who(who)
     check_choice("style", options.get("style"), get_args(Style))

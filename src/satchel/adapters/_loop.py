@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 
-from satchel.adapters._base import Conversation, SessionFactory
+from satchel.adapters._base import Approved, Conversation, SessionFactory
 from satchel.adapters._translation import name_of
 from satchel.errors import ToolError, error_payload
 from satchel.model import Question
@@ -155,5 +155,6 @@ def _not_an_object(call: ModelCall) -> object:
     return error_payload(ToolError(call.name, "the arguments are no JSON object"))
 
 
-def _approval(call: ModelCall, approved: Approval | None) -> dict[str, Any]:
+def _approval(call: ModelCall, approved: Approval | None) -> Approved:
+    # With the id a yes counts once, even where the same messages are answered again.
     return {"approved": approved, "call_id": call.id}

@@ -68,6 +68,7 @@ class ResultReader:
 
     def result(self, call_id: object, text: str, name: str = "") -> SeenMessage:
         """Return a result as a session reads it; ``name`` where its call is missing."""
+        # A history may have been cut between a call and its result.
         name, arguments = self._calls.get(call_id, (name, {}))
         return SeenMessage("tool", text, name, arguments)
 

@@ -224,7 +224,8 @@ class Chat(ChatLoop[Given, Call]):
             params: What the runner takes: ``messages``, ``model``, ``max_tokens``,
                 ``stream`` and so on; not ``tools``, which `attach` takes.
         """
-        # While the runner runs, nobody can see what the provider clears by itself.
+        # While the runner runs, nobody can see what the provider clears by itself: a
+        # session that has seen no messages gives each text in full.
         is_edited = bool(params.get("context_management"))
         self.see(() if is_edited else params.get("messages", ()))
         run = _Run(self, is_edited=is_edited)
@@ -263,8 +264,7 @@ class Chat(ChatLoop[Given, Call]):
         return {**answer, "is_error": True} if is_error(result) else answer
 
     def _native(self, call: Call) -> Tool | None:
-        tool = self._conversation.tool(call.name)
-        native = tool.native if tool is not None else None
+        native = getattr(self._conversation.tool(call.name), "native", None)
         is_own = isinstance(native, (*_SYNC, *_ASYNC))
         return _satchel_tool(native, call) if is_own else None
 
@@ -296,11 +296,7 @@ class _Run:
         return self._chat
 
     def content(self, result: object) -> Any:
-        """Return a result as the runner takes it; tools that opened are added to it.
-
-        Raises:
-            ToolError: It is an error.
-        """
+        """Return a result as the runner takes it; tools that opened are added to it."""
         if tools := self.new_tools():
             self.runner.add_tools(*tools)
         content = _content(result)
@@ -426,6 +422,7 @@ def _satchel_tool(native: Any, call: Call) -> Tool:
         with _tool_errors(call):
             return await native.call(given)
 
+    # The SDK checks the arguments; Satchel only has to let their names through.
     takes: dict[str, Json] = {"properties": {name: {} for name in call.arguments}}
     is_async = isinstance(native, _ASYNC)
     return Tool(call.name, "", takes, ahandler if is_async else handler)

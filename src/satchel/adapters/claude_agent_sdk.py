@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from satchel.adapters._base import (
+    Approved,
     Conversation,
     Deps,
     SessionFactory,
@@ -129,10 +130,6 @@ class _Transcript:
     conversation: Conversation
     messages: list[SeenMessage] = field(default_factory=list[SeenMessage])
 
-    @property
-    def session(self) -> Session:
-        return self.conversation.session
-
     def add(self, *messages: SeenMessage) -> None:
         self.messages += messages
         self.conversation.see(self.messages)
@@ -170,26 +167,25 @@ class _Skills:
             server = Server(name, on_list_tools=listing, on_call_tool=self._call_tool)
             every[name] = McpSdkServerConfig(type="sdk", name=name, instance=server)
         hooks: dict[Any, list[HookMatcher]] = dict(given.hooks or {})
-        for event, matcher, hook in self._hooks():
+        ours = "|".join(f"{prefix}.*" for prefix in _PREFIXES)
+        for event, matcher, hook in (
+            ("UserPromptSubmit", None, self._on_prompt),
+            ("PreToolUse", ours, self._on_call),
+            ("PostToolBatch", None, self._on_results),
+            ("SessionStart", "compact", self._on_compaction),
+            ("SubagentStart", None, self._on_subagent),
+        ):
             entry = HookMatcher(matcher, [cast("HookCallback", hook)])
+            # The application's own hooks go first.
             hooks[event] = [*hooks.get(event, ()), entry]
         return replace(
             given,
             system_prompt=_with(given.system_prompt, self._first),
             mcp_servers=every,
             hooks=hooks,
+            # With a callback Claude Code asks it; only without one are calls deferred.
             can_use_tool=self._can_use_tool if given.can_use_tool else None,
         )
-
-    def _hooks(
-        self,
-    ) -> Iterator[tuple[str, str | None, Callable[..., Awaitable[Output]]]]:
-        yield "UserPromptSubmit", None, self._on_prompt
-        matcher = "|".join(f"{prefix}.*" for prefix in _PREFIXES)
-        yield "PreToolUse", matcher, self._on_call
-        yield "PostToolBatch", None, self._on_results
-        yield "SessionStart", "compact", self._on_compaction
-        yield "SubagentStart", None, self._on_subagent
 
     async def _transcript(self, session_id: str, agent_id: str = "") -> _Transcript:
         """Return a conversation; one that is not in memory is read again."""
@@ -245,7 +241,7 @@ class _Skills:
         conversation = transcript.conversation
         name, arguments = params.name, params.arguments or {}
         reply = self._replies.pop(call_id, None)
-        approval: Any = {"approved": reply, "call_id": call_id}
+        approval: Approved = {"approved": reply, "call_id": call_id}
         tool = conversation.tool(name)
         if tool is not None and isinstance(tool.native, SdkMcpTool):
             permit = await conversation.apermit(name, arguments, **approval)
@@ -262,6 +258,7 @@ class _Skills:
 
     async def _on_prompt(self, given: Given, *_: object) -> Output:
         self._current = given["session_id"]
+        # A call that waited is decided or dropped when the user speaks again.
         self._waiting -= {key for key in self._waiting if key[0] == self._current}
         transcript = await self._transcript(self._current)
         transcript.conversation.begin_turn()
@@ -317,7 +314,8 @@ class _Skills:
         # With no messages left the session knows that no skill is shown any more.
         transcript.messages.clear()
         transcript.add()
-        repeated = await asyncio.to_thread(transcript.session.reinjected)
+        session = transcript.conversation.session
+        repeated = await asyncio.to_thread(session.reinjected)
         return _context("SessionStart", repeated)
 
     async def _on_subagent(self, given: Given, *_: object) -> Output:
@@ -331,6 +329,7 @@ class _Skills:
         """Make Claude Code list the tools of skills again, if there are new ones."""
         if {tool.name for tool in self._new_in(transcript)} <= self._listed:
             return
+        # Claude Code lists a server's tools when it is switched on.
         if self.client is not None:
             await self.client.toggle_mcp_server(_OPENED, enabled=False)
             await self.client.toggle_mcp_server(_OPENED, enabled=True)

@@ -26,6 +26,7 @@ from typing import (
 from uuid import uuid4
 
 from satchel.adapters._base import (
+    Approved,
     Conversation,
     Deps,
     SessionFactory,
@@ -120,6 +121,7 @@ def attach(
             name of one of a skill.
     """
     sessions: SessionFactory[Any] = SessionFactory(skills, who, deps, options)
+    # A hook after the model is a node of the graph: none is added without need.
     kind = _ApprovalMiddleware if sessions.may_ask else _SkillsMiddleware
     return kind(sessions)
 
@@ -176,6 +178,10 @@ class _ToolCall(NamedTuple):
     response: str | None = None
     id: str = ""
 
+    @property
+    def approval(self) -> Approved:
+        return {"approved": self.approved, "call_id": self.id}
+
 
 class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
     """Opens a session for each step of a run: one object serves many runs at once."""
@@ -228,8 +234,7 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
         call = self._tool_call(request, conversation)
         prepared = _with_skill_tool(request, call, conversation)
         if prepared is None:
-            approval: Any = {"approved": call.approved, "call_id": call.id}
-            permit = conversation.permit(call.name, call.arguments, **approval)
+            permit = conversation.permit(call.name, call.arguments, **call.approval)
             prepared = _with_permit(request, call.tool, permit)
         return _with_changes(handler(prepared), _changes(request.state, conversation))
 
@@ -245,8 +250,8 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
         call = self._tool_call(request, conversation)
         prepared = _with_skill_tool(request, call, conversation)
         if prepared is None:
-            approval: Any = {"approved": call.approved, "call_id": call.id}
-            permit = await conversation.apermit(call.name, call.arguments, **approval)
+            given = call.name, call.arguments
+            permit = await conversation.apermit(*given, **call.approval)
             prepared = _with_permit(request, call.tool, permit)
         result = await handler(prepared)
         return _with_changes(result, _changes(request.state, conversation))
@@ -409,6 +414,7 @@ def _seen(
 
 def _hidden(stored: list[AnyMessage], shown: list[AnyMessage]) -> list[str]:
     """Return the calls whose results other middleware took out or changed."""
+    # Mostly nobody hides anything; the same objects need no second look.
     if len(stored) == len(shown) and all(map(is_, stored, shown)):
         return []
     results = {m.tool_call_id: m.content for m in shown if m.type == "tool"}
@@ -508,13 +514,12 @@ def _with_skill_tool(
         return request.override(tool=_skill_tool(call.name, lambda: text))
     if not isinstance(call.tool, _SkillTool):
         return None
-    make = {"call": conversation.call, "acall": conversation.acall}
+    given: Any = (call.name, call.arguments)
     bound = {
-        way: partial(
-            function, call.name, call.arguments, approved=call.approved, call_id=call.id
-        )
-        for way, function in make.items()
+        "call": partial(conversation.call, *given, **call.approval),
+        "acall": partial(conversation.acall, *given, **call.approval),
     }
+    # A copy: the tool itself is offered to many conversations at once.
     return request.override(tool=call.tool.model_copy(update=bound))
 
 
@@ -541,12 +546,9 @@ def _skill_tool(name: str, call: Callable[[], object] = dict) -> _SkillTool:
 
 
 def _text(result: object) -> str:
-    """Return what the model reads.
-
-    Raises:
-        ToolException: It is an error: LangChain marks the message as one.
-    """
+    """Return what the model reads; raise where it is an error."""
     text = result_text(result)
+    # LangChain marks the message as one of an error.
     if is_error(result):
         raise ToolException(text)
     return text

@@ -135,9 +135,8 @@ class Chat(ChatLoop[Given, Call]):
         ``input`` is passed on unchanged. Where the provider keeps the messages, new
         ones are enough: this object remembers the rest.
         """
-        items = (
-            [{"role": "user", "content": input}] if isinstance(input, str) else input
-        )
+        is_text = isinstance(input, str)
+        items = [{"role": "user", "content": input}] if is_text else input
         self._see(items, is_more=bool(previous_response_id or conversation))
         request: dict[str, Any] = {
             "instructions": self.session.instructions(instructions),
@@ -177,6 +176,7 @@ class Chat(ChatLoop[Given, Call]):
     def _seen(self, messages: Iterable[Any]) -> Iterator[SeenMessage]:
         for message in messages:
             calls = [*_calls(message)]
+            # Where the provider keeps the messages, a result comes without its call.
             self._calls.update({call.id: call for call in calls})
             if call_id := _answered(message):
                 content = field_of(message, "output") or field_of(message, "content")
@@ -208,6 +208,7 @@ class Chat(ChatLoop[Given, Call]):
 
     def _prompted(self, messages: Sequence[Any]) -> list[Any]:
         roles = [field_of(message, "role") for message in messages]
+        # Later system messages are part of the conversation: they stay where they are.
         others = (at for at, role in enumerate(roles) if role not in _LEADING)
         leading = next(others, len(roles))
         if not leading:
@@ -246,6 +247,7 @@ def _for_responses(tool: Tool) -> Any:  # noqa: ANN401 - any of the SDK's kinds 
         return tool.native  # one that the provider runs
     if tool.native is not None:
         return dict(cast("Any", tool.native).tool)
+    # A strict schema may have no optional parameters, and a skill's tool may.
     return {"type": "function", **_function(tool), "strict": False}
 
 

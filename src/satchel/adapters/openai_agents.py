@@ -22,7 +22,14 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
-from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
+from satchel.adapters._base import (
+    Approved,
+    Conversation,
+    Deps,
+    SessionFactory,
+    Who,
+    framework,
+)
 from satchel.adapters._translation import (
     NO_PARAMETERS,
     ResultReader,
@@ -127,11 +134,13 @@ class _SkilledAgent(Agent[Any]):
     async def get_system_prompt(self, run_context: Native) -> str | None:
         base = await super().get_system_prompt(run_context) or ""
         session = await self._sessions.of(run_context)
+        # Instructions may read files, for which the event loop must not wait.
         return await asyncio.to_thread(session.instructions, base) or None
 
     async def get_all_tools(self, run_context: Native) -> list[Tool]:
         own = await super().get_all_tools(run_context)
         names = [tool.name for tool in own]
+        # A model calls a hand-off like a tool, so its name is taken as well.
         names += [
             handoff.tool_name
             if isinstance(handoff, Handoff)
@@ -193,6 +202,7 @@ class _RunSessions:
                 self.base.open, run, saved, agent=self.agent
             )
             session = sessions[self] = _RunSession(conversation, states)
+        # One wrapper may be used for several runs, each with another context.
         deps = self.base.deps
         session.session.deps = run.context if deps is None else deps(run)
         return session
@@ -252,6 +262,7 @@ class _RunSession:
             return  # only what is new: the provider keeps the conversation
         self.session.see(_seen(messages))
         repeated = self.session.reinjected()
+        # The instructions of this call are made: a message is all that can be added.
         if repeated and repeated not in system:
             messages.insert(0, {"role": "developer", "content": repeated})
         self.save()
@@ -284,10 +295,11 @@ class _RunSession:
         except ToolError as error:
             return result_text(error_payload(error))
         approved = context.is_tool_approved(name, context.tool_call_id)
+        # Approved, and no model call yet: the run was paused in another process.
         if approved and not self.was_called:
             await self._open_again(name)
         native = getattr(self.conversation.tool(name), "native", None)
-        approval: Any = {"approved": approved, "call_id": context.tool_call_id}
+        approval: Approved = {"approved": approved, "call_id": context.tool_call_id}
         if isinstance(native, FunctionTool):
             permit = await self.conversation.apermit(name, given, **approval)
             if permit.refusal is None:

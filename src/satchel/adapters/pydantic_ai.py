@@ -17,7 +17,14 @@ from dataclasses import replace
 from operator import is_
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
+from satchel.adapters._base import (
+    Approved,
+    Conversation,
+    Deps,
+    SessionFactory,
+    Who,
+    framework,
+)
 from satchel.adapters._translation import ResultReader
 from satchel.model import SeenMessage
 from satchel.runtime import question_text
@@ -157,6 +164,7 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         """Take in the messages of the next model call; tell whether they changed."""
         if len(messages) == len(self._seen) and all(map(is_, messages, self._seen)):
             return False
+        # A copy: the list itself grows while the run goes on.
         self._seen = list(messages)
         names = {tool.name for tool in self.session.tools()}
         self.session.see(_history(_since_compaction(messages), names))
@@ -221,14 +229,14 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
             ApprovalRequired: A person has to approve it first; the metadata of the
                 deferred call has the ``question``.
         """
-        conversation, approved = (
-            self.conversation,
-            True if ctx.tool_call_approved else None,
-        )
+        conversation = self.conversation
+        # False only says that nobody was asked: a declined call does not come here.
+        approved = True if ctx.tool_call_approved else None
         question = None if approved else conversation.question(name, tool_args)
         if question is not None:
             raise ApprovalRequired({"question": question_text(question)})
-        approval: Any = {"approved": approved, "call_id": ctx.tool_call_id or ""}
+        call_id = ctx.tool_call_id or ""
+        approval: Approved = {"approved": approved, "call_id": call_id}
         if tool.toolset is self:
             result = await conversation.acall(name, tool_args, **approval)
         else:
@@ -287,6 +295,7 @@ class SkillsCapability(AbstractCapability[AgentDepsT]):
         session = self.toolset.session
         ours = {tool.name for tool in session.tools()}
         own = frozenset(tool.name for tool in tool_defs if tool.name not in ours)
+        # This is called before each model call, and the check looks at all skills.
         if own != self._own_names:
             session.tools(own)
             self._own_names = own
@@ -315,6 +324,7 @@ class SkillsCapability(AbstractCapability[AgentDepsT]):
         if part.content == before:
             return request
         parameters = request.model_request_parameters
+        # In the same place, so that the providers' caches keep what comes before it.
         parts = [*(parameters.instruction_parts or ())]
         at = next((n for n, p in enumerate(parts) if p.content == before), len(parts))
         parts[at : at + 1] = [part]

@@ -159,6 +159,7 @@ class _SkilledAgent(MultiStepAgent):
 
     def interrupt(self) -> None:
         super().interrupt()
+        # The runs are copies that the caller does not know.
         for run in list(self._runs):
             run.interrupt()
 
@@ -172,8 +173,7 @@ class _SkilledAgent(MultiStepAgent):
 
     def own_prompt(self) -> str:
         under: Any = super()
-        text: str = under.initialize_system_prompt()
-        return text
+        return str(under.initialize_system_prompt())
 
     def write_memory_to_messages(
         self,
@@ -201,9 +201,12 @@ class _SkilledAgent(MultiStepAgent):
         run = self._current
         if run is None or run.is_own(tool_name):
             return under.execute_tool_call(tool_name, arguments)
-        given = run.by_name(tool_name, self._substitute_state_variables(arguments))
-        if not run.is_native(tool_name):
-            return run.answer(tool_name, given)
+        tool = self.tools.get(tool_name)
+        given = _by_name(tool, self._substitute_state_variables(arguments))
+        if tool is None or isinstance(tool, _SkillTool):
+            result = handle_agent_output_types(run.call(tool_name, given))
+            is_shown = isinstance(result, (AgentImage, AgentAudio))
+            return result if is_shown else result_text(result)
         permit = run.permit(tool_name, given)
         if permit.refusal is not None:
             return result_text(permit.refusal)
@@ -226,11 +229,7 @@ class _Permitted(dict[str, object]):
 
 
 def _begin(sessions: SessionFactory[Any], agent: _SkilledAgent) -> "_AgentRun":
-    """Open what one run of the agent needs.
-
-    Raises:
-        DuplicateToolError: A tool of the agent has the name of a skill's tool.
-    """
+    """Open what one run of the agent needs; a name that is taken raises."""
     memory = vars(agent.memory)
     conversation = sessions.open(agent, memory.get(_STATE), deps=agent.state)
     session = conversation.session
@@ -261,9 +260,8 @@ class _AgentRun:
         self.open()
 
     def prompt(self) -> str:
-        added = "\n\n".join(
-            filter(None, (self.conversation.session.instructions(), self._not_shown()))
-        )
+        parts = self.conversation.session.instructions(), self._not_shown()
+        added = "\n\n".join(filter(None, parts))
         if self.rendered is None or self.rendered[0] != added:
             self.rendered = added, self._render(added)
         return self.rendered[1]
@@ -277,6 +275,7 @@ class _AgentRun:
         before = self.rendered
         prompt = self.prompt()
         self.save()
+        # Where skills changed nothing, the prompt stays what a callback made of it.
         if self.rendered is before:
             return messages
         self.agent.memory.system_prompt = SystemPromptStep(system_prompt=prompt)
@@ -290,18 +289,16 @@ class _AgentRun:
         return (load for load in loads if _CUT not in load.text)
 
     def open(self) -> None:
-        """Give the agent the tools that are open now, after its own.
-
-        Raises:
-            DuplicateToolError: One of its own has the name of a skill's tool.
-        """
+        """Give the agent the tools that are open now; a name that is taken raises."""
         agent = self.agent
         tools = _own_tools(agent)
         own = [*tools, *agent.managed_agents]
+        # Code that calls such a name would get Python's own function.
         if agent.python_executor is not None:
             own += BASE_PYTHON_TOOLS
         offered = self.conversation.tools(own)
         tools |= {tool.name: self.tool_forms.of(tool) for tool in offered}
+        # Code calls what the executor has, not what the agent has.
         if agent.python_executor is not None and tools.keys() != agent.tools.keys():
             agent.python_executor.send_tools({**tools, **agent.managed_agents})
         agent.tools = tools
@@ -314,24 +311,8 @@ class _AgentRun:
         agent = self.agent
         if name in _own_tools(agent) or name in agent.managed_agents:
             return True
+        # Where no skill has tools, smolagents answers a call of an unknown one itself.
         return name not in agent.tools and not self.conversation.session.tools()
-
-    def is_native(self, name: str) -> bool:
-        tool = self.agent.tools.get(name)
-        return tool is not None and not isinstance(tool, _SkillTool)
-
-    def by_name(self, name: str, arguments: object) -> Any:  # noqa: ANN401 - any at all
-        """Return arguments by name; a value alone is that of the only parameter."""
-        tool = self.agent.tools.get(name)
-        inputs = [*tool.inputs] if isinstance(tool, Tool) else []
-        if isinstance(arguments, Mapping) or len(inputs) != 1:
-            return arguments
-        return {inputs[0]: arguments}
-
-    def answer(self, name: str, arguments: Any) -> object:  # noqa: ANN401 - any at all
-        result = handle_agent_output_types(self.call(name, arguments))
-        is_shown = isinstance(result, (AgentImage, AgentAudio))
-        return result if is_shown else result_text(result)
 
     def permit(self, name: str, arguments: Any) -> Permit:  # noqa: ANN401 - any at all
         permit = self.conversation.permit(name, arguments)
@@ -377,10 +358,12 @@ class _AgentRun:
         """
         if self.agent.python_executor is None:
             return ""
-        later = (
-            t for t in self.conversation.session.tools() if t.name not in self.listed
-        )
-        return self._code([t for t in later if f"def {t.name}(" not in self.texts])
+        later = [
+            tool
+            for tool in self.conversation.session.tools()
+            if tool.name not in self.listed and f"def {tool.name}(" not in self.texts
+        ]
+        return self._code(later)
 
     def _code(self, tools: Iterable[SatchelTool]) -> str:
         shown = [self.tool_forms.of(tool).to_code_prompt() for tool in tools]
@@ -398,6 +381,8 @@ class _AgentRun:
         agent = self.agent
         own, tools = agent.instructions, agent.tools
         first = {*_own_tools(agent), *self.listed}
+        # Templates read the agent, so it is changed while one is rendered. Each run has
+        # an agent of its own, so no other thread can see that.
         agent.instructions = "\n\n".join(filter(None, (own, added))) or own
         agent.tools = {name: tool for name, tool in tools.items() if name in first}
         try:
@@ -457,6 +442,14 @@ def _own_tools(agent: MultiStepAgent) -> dict[str, Any]:
     if run is None:
         return dict(agent.tools)
     return {k: tool for k, tool in agent.tools.items() if tool not in run.tool_forms}
+
+
+def _by_name(tool: object, arguments: object) -> Any:  # noqa: ANN401 - any at all
+    """Return arguments by name; a value alone is that of the only parameter."""
+    inputs = [*tool.inputs] if isinstance(tool, Tool) else []
+    if isinstance(arguments, Mapping) or len(inputs) != 1:
+        return arguments
+    return {inputs[0]: arguments}
 
 
 def _without_nulls(tool: SatchelTool, given: Mapping[str, object]) -> dict[str, object]:
