@@ -66,9 +66,8 @@ async def test_mcp_repeats_a_hundred_characters(tmp_path: Path, style: Style) ->
 
 def test_http_repeats_a_hundred_characters(tmp_path: Path) -> None:
     skills = Satchel(write_skills(tmp_path))
-    client = TestClient(
-        create_app(ServedLibrary(skills)), raise_server_exceptions=False
-    )
+    app = create_app(ServedLibrary(skills))
+    client = TestClient(app, raise_server_exceptions=False)
     junk = JUNK[:2_000]
     paths = [
         f"/{junk}",

@@ -29,6 +29,7 @@ from tests.unit.server.conftest import listening
 from tests.unit.server.mcp.clients import ask, connected, library
 
 NAMES = ("alpha", "beta", "gamma")
+LOCAL = Options(allow_private=True)
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_a_site_that_is_opened_has_loaded_nothing(pack_folder: Path, path: str) 
     with (
         Satchel(pack_folder, sinks=[sink]) as skills,
         serving(skills) as url,
-        Satchel(f"{url}{path}", options=Options(allow_private=True)) as there,
+        Satchel(f"{url}{path}", options=LOCAL) as there,
     ):
         assert [entry.id for entry in there.catalog] == [*NAMES]
         there.sync()
@@ -78,9 +79,7 @@ def test_a_release_that_is_opened_has_loaded_nothing(
     with (
         Satchel(tmp_path / "dist", sinks=[sink]) as skills,
         serving(skills) as url,
-        Satchel(
-            url, pin=skills.catalog.release, options=Options(allow_private=True)
-        ) as there,
+        Satchel(url, pin=skills.catalog.release, options=LOCAL) as there,
     ):
         assert len(there.catalog) == len(NAMES)
         there.load("alpha")
@@ -92,12 +91,8 @@ def test_a_release_that_is_opened_has_loaded_nothing(
 def test_over_mcp_only_the_consumers_loads_are_loads(pack_folder: Path) -> None:
     sink = ListSink()
     own = ListSink()
-    with (
-        Satchel(pack_folder, sinks=[sink]) as skills,
-        Satchel(
-            sources.mcp(build_server(ServedLibrary(skills)), label="far"), sinks=[own]
-        ) as there,
-    ):
+    far = sources.mcp(build_server(library(pack_folder, sink=sink)), label="far")
+    with Satchel(far, sinks=[own]) as there:
         assert [entry.id for entry in there.catalog] == [*NAMES]
         there.find("alpha")
         there.prompt()
@@ -154,7 +149,7 @@ def test_what_is_loaded_from_a_copy_can_be_told_back(pack_folder: Path) -> None:
     sink = ListSink()
     with Satchel(pack_folder, sinks=[sink]) as skills, serving(skills) as url:
         back = report_to(url)
-        with Satchel(url, sinks=[back], options=Options(allow_private=True)) as there:
+        with Satchel(url, sinks=[back], options=LOCAL) as there:
             there.load("alpha")
             there.load("beta", "more.md")
             there.load("beta", via="cli")

@@ -225,6 +225,7 @@ def test_metrics_are_those_of_use_and_of_the_catalog(library: ServedLibrary) -> 
     assert "satchel_ready 1" in lines
     assert 'satchel_source_up{source="skills"} 1' in lines
     assert "# TYPE satchel_source_packs gauge" in lines
+    assert "# TYPE satchel_usage_failures_total counter" in lines
 
 
 def test_figures_tell_two_folders_of_one_name_apart(tmp_path: Path) -> None:
