@@ -8,6 +8,7 @@ import tarfile
 import unicodedata
 import zipfile
 import zlib
+from typing import Any
 
 import pytest
 
@@ -70,6 +71,26 @@ def behind(data: bytes = SKILL, packed: int | None = None) -> bytes:
     )
 
 
+def zip_of(*members: tuple[str, bytes], **more: Any) -> bytes:  # noqa: ANN401
+    """Return a .zip with a SKILL.md first."""
+    return plain_zip(("SKILL.md", SKILL), *members, **more)
+
+
+def tar_of(*members: tuple[str, bytes] | tarfile.TarInfo, **more: Any) -> bytes:  # noqa: ANN401
+    """Return a .tar.gz with a SKILL.md first."""
+    return plain_tar(("SKILL.md", SKILL), *members, **more)
+
+
+def tarred(*more: bytes, **changes: Any) -> bytes:  # noqa: ANN401
+    """Return a .tar.gz with a SKILL.md first, made block by block."""
+    return raw_tar(tar_block(), *more, **changes)
+
+
+def extended(content: bytes, kind: bytes = b"x") -> bytes:
+    """Return a .tar.gz whose one member has an extended header with this content."""
+    return raw_tar(tar_block(kind, content, kind), tar_block())
+
+
 def folder(name: str) -> tarfile.TarInfo:
     info = tarfile.TarInfo(name)
     info.type = tarfile.DIRTYPE
@@ -77,8 +98,8 @@ def folder(name: str) -> tarfile.TarInfo:
 
 
 GOOD: dict[str, bytes] = {
-    "zip": plain_zip(("SKILL.md", SKILL), GUIDE),
-    "zip stored": plain_zip(("SKILL.md", SKILL), GUIDE, method=zipfile.ZIP_STORED),
+    "zip": zip_of(GUIDE),
+    "zip stored": zip_of(GUIDE, method=zipfile.ZIP_STORED),
     "zip in a folder": plain_zip(
         ("a/", b""), ("a/SKILL.md", SKILL), (f"a/{GUIDE[0]}", GUIDE[1])
     ),
@@ -104,9 +125,9 @@ GOOD: dict[str, bytes] = {
         Zipped(extra=struct.pack("<2HBL", 0x7075, 5 + 8, 1, 0) + b"SKILL.md" + b"\0\0"),
         Zipped(GUIDE[0].encode(), GUIDE[1]),
     ),
-    "tar": plain_tar(("SKILL.md", SKILL), GUIDE),
-    "tar of GNU": plain_tar(("SKILL.md", SKILL), GUIDE, style=tarfile.GNU_FORMAT),
-    "tar of pax": plain_tar(("SKILL.md", SKILL), GUIDE, style=tarfile.PAX_FORMAT),
+    "tar": tar_of(GUIDE),
+    "tar of GNU": tar_of(GUIDE, style=tarfile.GNU_FORMAT),
+    "tar of pax": tar_of(GUIDE, style=tarfile.PAX_FORMAT),
     "tar with ./": plain_tar(
         folder("."), ("./SKILL.md", SKILL), (f"./{GUIDE[0]}", GUIDE[1])
     ),
@@ -139,14 +160,14 @@ def test_long_names() -> None:
     """Each style has its own way to say more than 100 characters."""
     path = f"references/{'n' * 120}.md"
     for style in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
-        data = plain_tar(("SKILL.md", SKILL), (path, b"x"), style=style)
+        data = tar_of((path, b"x"), style=style)
 
         assert unpack(data) == {"SKILL.md": SKILL, path: b"x"}
 
 
 def test_dot_files_come_out() -> None:
     """Which of the files are listed, the source decides, and says."""
-    assert ".env" in unpack(plain_zip(("SKILL.md", SKILL), (".env", b"KEY=1")))
+    assert ".env" in unpack(zip_of((".env", b"KEY=1")))
 
 
 NAMES = {
@@ -189,9 +210,9 @@ def test_names_that_no_pack_needs(kind: str, name: str) -> None:
     if kind == "zip":
         data = zipped(Zipped(), Zipped(name.encode(), b"evil"))
     else:
-        data = raw_tar(tar_block(), pax((b"path", name.encode())), tar_block(b"x"))
+        data = tarred(pax((b"path", name.encode())), tar_block(b"x"))
         if not name:  # an empty path is none, and the short name holds
-            data = raw_tar(tar_block(), tar_block(b""))
+            data = tarred(tar_block(b""))
 
     with pytest.raises(ArchiveError) as caught:
         unpack(data, where="x.zip")
@@ -223,7 +244,7 @@ def test_no_two_files_of_one_name(kind: str, names: tuple[str, str]) -> None:
             tar_block(name.encode(), b"", b"5" if name.endswith("/") else b"0")
             for name in names
         ]
-        data = raw_tar(tar_block(), *blocks)
+        data = tarred(*blocks)
 
     with pytest.raises(ArchiveError, match=r"twice|same as|not a folder"):
         unpack(data)
@@ -342,7 +363,7 @@ HOSTILE_ZIPS: dict[str, tuple[bytes, str]] = {
 
 
 def kind(letter: bytes, *, link: bytes = b"/etc/passwd") -> bytes:
-    return raw_tar(tar_block(), tar_block(b"evil", b"", letter, link=link))
+    return tarred(tar_block(b"evil", b"", letter, link=link))
 
 
 HOSTILE_TARS: dict[str, tuple[bytes, str]] = {
@@ -383,35 +404,14 @@ HOSTILE_TARS: dict[str, tuple[bytes, str]] = {
         raw_tar(tar_block(b"L", b"a.md\0", b"L"), pax((b"path", b"b")), tar_block()),
         "two extended headers",
     ),
-    "an extended header alone": (
-        raw_tar(tar_block(), pax((b"path", b"b"))),
-        "before no",
-    ),
-    "an empty long name": (raw_tar(tar_block(b"L", b"\0", b"L"), tar_block()), "empty"),
-    "a long extended header": (
-        raw_tar(tar_block(b"x", b"1" * 70_000, b"x"), tar_block()),
-        "too long",
-    ),
-    "a record without length": (
-        raw_tar(tar_block(b"x", b"path=a\n", b"x"), tar_block()),
-        "damaged",
-    ),
-    "a record that is too long": (
-        raw_tar(tar_block(b"x", b"99 path=a\n", b"x"), tar_block()),
-        "damaged",
-    ),
-    "a record that is too short": (
-        raw_tar(tar_block(b"x", b"2 path=a\n", b"x"), tar_block()),
-        "damaged",
-    ),
-    "a record without a value": (
-        raw_tar(tar_block(b"x", b"7 path\n", b"x"), tar_block()),
-        "damaged",
-    ),
-    "a record without an end": (
-        raw_tar(tar_block(b"x", b"9 path=ab", b"x"), tar_block()),
-        "damaged",
-    ),
+    "an extended header alone": (tarred(pax((b"path", b"b"))), "before no"),
+    "an empty long name": (extended(b"\0", b"L"), "empty"),
+    "a long extended header": (extended(b"1" * 70_000), "too long"),
+    "a record without length": (extended(b"path=a\n"), "damaged"),
+    "a record that is too long": (extended(b"99 path=a\n"), "damaged"),
+    "a record that is too short": (extended(b"2 path=a\n"), "damaged"),
+    "a record without a value": (extended(b"7 path\n"), "damaged"),
+    "a record without an end": (extended(b"9 path=ab"), "damaged"),
     "a size that is negative": (raw_tar(tar_block(size=b"-0000000001\0")), "no octal"),
     "a size in base 256": (
         raw_tar(tar_block(size=b"\x80" + bytes(10) + b"\x05")),
@@ -420,7 +420,7 @@ HOSTILE_TARS: dict[str, tuple[bytes, str]] = {
     **{
         # Python's own reader takes such a header for the end of the archive.
         f"a {field} that is no number": (
-            raw_tar(tar_block(), tar_block(b"evil.md", more=[(at, b"zzzzzzz\0")])),
+            tarred(tar_block(b"evil.md", more=[(at, b"zzzzzzz\0")])),
             "damaged",
         )
         for field, at in (
@@ -447,25 +447,19 @@ HOSTILE_TARS: dict[str, tuple[bytes, str]] = {
     "an old kind of tar": (raw_tar(tar_block(magic=bytes(8))), "no .tar"),
     "no tar": (gzip.compress(b"hello" * 200), "no .tar"),
     "a gzip of nothing": (gzip.compress(b""), "ends early"),
-    "no end": (raw_tar(tar_block(), end=b""), "ends early"),
-    "half an end": (raw_tar(tar_block(), end=bytes(512)), "after the end"),
+    "no end": (tarred(end=b""), "ends early"),
+    "half an end": (tarred(end=bytes(512)), "after the end"),
     "something behind the end": (
-        raw_tar(tar_block(), end=bytes(1024) + tar_block(b"evil.md")),
+        tarred(end=bytes(1024) + tar_block(b"evil.md")),
         "after the end",
     ),
-    "something behind the gzip": (raw_tar(tar_block()) + b"x", "after the end"),
-    "two gzips": (raw_tar(tar_block()) * 2, "after the end"),
-    "something far behind the gzip": (
-        raw_tar(tar_block()) + b"x" * 200_000,
-        "after the end",
-    ),
-    "a gzip cut off": (raw_tar(tar_block())[:-9], "ends early"),
-    "a gzip with a wrong checksum": (
-        raw_tar(tar_block())[:-8] + b"12345678",
-        "damaged",
-    ),
+    "something behind the gzip": (tarred() + b"x", "after the end"),
+    "two gzips": (tarred() * 2, "after the end"),
+    "something far behind the gzip": (tarred() + b"x" * 200_000, "after the end"),
+    "a gzip cut off": (tarred()[:-9], "ends early"),
+    "a gzip with a wrong checksum": (tarred()[:-8] + b"12345678", "damaged"),
     "a gzip's first bytes": (b"\x1f\x8b", "ends early"),
-    "no UTF-8": (raw_tar(tar_block(), tar_block(b"caf\xe9.md")), "UTF-8"),
+    "no UTF-8": (tarred(tar_block(b"caf\xe9.md")), "UTF-8"),
     "no SKILL.md": (raw_tar(tar_block(b"README.md")), "no SKILL.md"),
     "a SKILL.md in other letters": (raw_tar(tar_block(b"skill.md")), "rename 'skill"),
     "two folders": (
@@ -509,13 +503,9 @@ def test_no_archive(data: bytes) -> None:
 MIB = 1024 * 1024
 SMALL = Limits(archive_files=3, archive_bytes=1_000, pack_depth=2)
 OVER: dict[str, tuple[bytes, Limits, str]] = {
-    "a bomb in a zip": (
-        plain_zip(("SKILL.md", SKILL), ("zeros", bytes(20 * MIB))),
-        Limits(),
-        "archive_ratio",
-    ),
+    "a bomb in a zip": (zip_of(("zeros", bytes(20 * MIB))), Limits(), "archive_ratio"),
     "a bomb in a gzip": (
-        raw_tar(tar_block(), tar_block(b"zeros", bytes(20 * MIB))),
+        tarred(tar_block(b"zeros", bytes(20 * MIB))),
         Limits(),
         "archive_ratio",
     ),
@@ -533,33 +523,17 @@ OVER: dict[str, tuple[bytes, Limits, str]] = {
         Limits(),
         "archive_ratio",
     ),
-    "many bytes": (
-        plain_zip(("SKILL.md", SKILL), ("a", b"x" * 1_000)),
-        SMALL,
-        "archive_bytes",
-    ),
-    "many bytes in a tar": (
-        plain_tar(("SKILL.md", SKILL), ("a", b"x" * 1_000)),
-        SMALL,
-        "archive_bytes",
-    ),
+    "many bytes": (zip_of(("a", b"x" * 1_000)), SMALL, "archive_bytes"),
+    "many bytes in a tar": (tar_of(("a", b"x" * 1_000)), SMALL, "archive_bytes"),
     "many bytes of stored ones": (
-        plain_zip(("SKILL.md", SKILL), ("a", b"x" * 1_000), method=zipfile.ZIP_STORED),
+        zip_of(("a", b"x" * 1_000), method=zipfile.ZIP_STORED),
         SMALL,
         "archive_bytes",
     ),
-    "bytes behind the tar": (
-        raw_tar(tar_block(), end=bytes(200_000)),
-        SMALL,
-        "archive_bytes",
-    ),
-    "many files": (
-        plain_zip(("SKILL.md", SKILL), *((str(n), b"") for n in range(3))),
-        SMALL,
-        "archive_files",
-    ),
+    "bytes behind the tar": (tarred(end=bytes(200_000)), SMALL, "archive_bytes"),
+    "many files": (zip_of(*((str(n), b"") for n in range(3))), SMALL, "archive_files"),
     "many folders": (
-        plain_tar(("SKILL.md", SKILL), *(folder(str(n)) for n in range(12))),
+        tar_of(*(folder(str(n)) for n in range(12))),
         SMALL,
         "archive_files",
     ),
@@ -573,10 +547,10 @@ OVER: dict[str, tuple[bytes, Limits, str]] = {
         SMALL,
         "archive_files",
     ),
-    "deep": (plain_zip(("SKILL.md", SKILL), ("a/b/c/d", b"")), SMALL, "pack_depth"),
-    "deeper": (plain_zip(("SKILL.md", SKILL), ("a/b/c/d/e", b"")), SMALL, "pack_depth"),
+    "deep": (zip_of(("a/b/c/d", b"")), SMALL, "pack_depth"),
+    "deeper": (zip_of(("a/b/c/d/e", b"")), SMALL, "pack_depth"),
     "more than a pack may have": (
-        plain_zip(("SKILL.md", SKILL), ("a", b"")),
+        zip_of(("a", b"")),
         Limits(pack_files=1),
         "pack_files",
     ),
