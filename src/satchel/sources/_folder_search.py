@@ -150,7 +150,7 @@ class FolderSearch:
             if self._left < 0:
                 return
             to_come -= 1
-            # Half for this folder and what it leads to, half for those after it.
+            # At most half of what is left is kept for the folders still to come.
             self._reserved = min(self._left // 2, to_come * _RESERVED_ENTRIES)
             self._look_at(entry, key, 0)
             if self._left < self._reserved > 0:

@@ -237,6 +237,7 @@ class LayeredSource(SourceAbilities):
 def _merged_found(parts: Sequence[_LayerPart]) -> Found:
     if len(parts) == 1:
         return parts[0].found
+    # Of all layers: an edit in any of them may change what comes out.
     stamp = tuple((part.layer, part.found.stamp) for part in parts)
     return Found(parts[-1].found.key, parts[-1].found.location, stamp)
 

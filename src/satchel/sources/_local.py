@@ -112,6 +112,7 @@ class LocalSource(SourceAbilities):
             starts=self._starts,
             client_folders=self.client_folders,
         )
+        # Before the search: a file that is written during it must not count as settled.
         now_ns = time.time_ns()
         try:
             result = search.run()
@@ -242,6 +243,7 @@ class LocalSource(SourceAbilities):
 
     def _check_pack(self, key: str) -> None:
         """Accept a key that leads to a pack; else say if the whole folder is gone."""
+        # With 0 bytes allowed nothing is read: over the limit means that it is there.
         try:
             self._read(key, SKILL_FILE, 0)
         except LimitExceededError:

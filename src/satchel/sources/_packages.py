@@ -103,6 +103,7 @@ def load_plugins(
 
 def _points() -> list[EntryPoint]:
     """Return the entry points of both groups; one registered in both counts once."""
+    # Ours comes last, so that it is the one kept for an entry in both groups.
     points = {
         (point.name, point.value): point
         for group in reversed(GROUPS)
@@ -220,6 +221,7 @@ def _open_distribution(
 
 def _recorded(record: str) -> Iterator[str]:
     """Yield the packs of a RECORD, none of them inside another."""
+    # Others write this file: it must not name a folder outside of the installation.
     last = "\0"
     for folder in sorted(set(_IN_RECORD.findall(record))):
         if ".." not in folder.split("/") and not folder.startswith(("/", f"{last}/")):

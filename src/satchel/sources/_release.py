@@ -296,7 +296,7 @@ def is_release(path: str) -> bool:
     head = head[:_FORMAT_HEAD_BYTES]
     if FORMAT.encode() in head or SITE_FORMAT.encode() in head:
         return True
-    # A damaged one shows by its folders: `satchel publish` makes these.
+    # These are the folders that `satchel publish` makes.
     folders = (f"{path}/{name}" for name in ("skills", "releases"))
     return os.path.isdir(f"{path}/.well-known") and any(map(os.path.isdir, folders))  # noqa: PTH112
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from satchel.errors import SkillError, SourceUnavailableError
 from satchel.model import Finding, Limits
@@ -149,9 +149,7 @@ class _Listing:
         try:
             items = index_items(self.requests.index())
         except NotServedError:
-            self.findings.append(
-                Finding.of("no-skills-offered", self.requests.label, index=INDEX_URI)
-            )
+            self._report("no-skills-offered", index=INDEX_URI)
             return
         except EntryRefusedError as error:
             self._refuse(INDEX_URI, error.code, error.problem, error.fix)
@@ -229,18 +227,15 @@ class _Listing:
 
     def _stop(self, reason: str) -> None:
         """Report that the list is not complete yet."""
-        self.findings.append(
-            Finding.of(
-                "partial-listing", self.requests.label, sentence="server", reason=reason
-            )
-        )
+        self._report("partial-listing", sentence="server", reason=reason)
 
     def _cut(self, reason: str) -> None:
         """End the list here."""
         self.cursor = None
-        self.findings.append(
-            Finding.of("endless-listing", self.requests.label, reason=reason)
-        )
+        self._report("endless-listing", reason=reason)
+
+    def _report(self, code: str, **values: Any) -> None:  # noqa: ANN401
+        self.findings.append(Finding.of(code, self.requests.label, **values))
 
 
 def _uri(item: object) -> object:
