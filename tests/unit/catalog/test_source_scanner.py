@@ -149,11 +149,8 @@ def test_what_was_read_before_a_source_hung_is_used_and_not_read_again() -> None
 
     state = kept.catalog.sources[0]
     assert ids(kept.catalog) == ["a", "b"]
-    assert (state.error, state.packs, state.partial) == (
-        "no progress for 0.05 s",
-        2,
-        True,
-    )
+    assert (state.error, state.packs) == ("no progress for 0.05 s", 2)
+    assert state.partial
     source.go_on.set()
     let_finish("s")
     kept.sync()

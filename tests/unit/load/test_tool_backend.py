@@ -115,12 +115,16 @@ def test_in_packs_only_tools_that_give_something_are_named(
 @pytest.mark.parametrize("style", get_args(Style))
 def test_a_root_is_told_and_filled_in(style: Style) -> None:
     """In the instructions; a file stays as it is, byte for byte."""
-    answers = {"folder": lambda loaded: f"/staged/{loaded.id}"}
+    answers = {
+        "folder": lambda loaded: f"/staged/{loaded.id}",
+        "notes": lambda loaded: (f"Tools of {loaded.id} are open.",),
+    }
 
     result = call(style, answers=answers)
 
     assert notes_of(style, result) == [
-        "Relative paths in these instructions are relative to /staged/pdf."
+        "Relative paths in these instructions are relative to /staged/pdf.",
+        "Tools of pdf are open.",
     ]
     assert "Run /staged/pdf/scripts/a.py, /staged/pdf/b, ${HOME}\n" in _text(result)
 
@@ -145,15 +149,6 @@ def test_a_file_is_never_filled_in_and_a_shown_root_is_named() -> None:
 
     assert notes_of("agent-skills", text) == [
         "Relative paths in these instructions are relative to &lt;skill_root&gt;."
-    ]
-
-
-@pytest.mark.parametrize("style", get_args(Style))
-def test_notes_are_added_behind_the_others(style: Style) -> None:
-    answers = {"notes": lambda loaded: (f"Tools of {loaded.id} are open.",)}
-
-    assert notes_of(style, call(style, answers=answers))[1:] == [
-        "Tools of pdf are open."
     ]
 
 

@@ -458,18 +458,23 @@ def test_an_approver_that_runs_out_of_answers_declines(
         way(of(lambda _: next(iter(()))))
 
 
-@pytest.mark.row("F24")
+@pytest.mark.row("F24", "T08")
 def test_a_question_names_skill_tool_arguments_and_reason() -> None:
-    question = Question(
-        "tool", "till", "pay", {"cents": 5}, agent="desk", reason="Money leaves."
-    )
+    """Without hidden characters, cut where it is long, and what is cut is counted."""
+    order = f"A-1\u202e{'x' * 5_000}"
+    given: dict[str, object] = {"cents": 5, "order": order}
+    question = Question("tool", "till", "pay", given, agent="desk", reason="It leaves.")
 
-    assert question_text(question) == (
-        'Call the tool "pay" of the skill "till"?\n'
-        '  "cents": 5\n'
-        "  (agent: desk)\n"
-        "  (because: Money leaves.)"
+    first, *others = question_text(question).splitlines()
+
+    assert first == 'Call the tool "pay" of the skill "till"?'
+    assert (others[0], others[2:]) == (
+        '  "cents": 5',
+        ["  (agent: desk)", "  (because: It leaves.)"],
     )
+    assert others[1].startswith('  "order": "A-1<U+202E>xxx')
+    assert others[1].endswith("xx... (4,013 more characters)")
+    assert question.arguments["order"] == order
 
 
 @pytest.mark.row("F24")

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import pytest
 
@@ -732,23 +732,16 @@ class TestAsking:
             skills.session(resume=resumed.dump()).decide("refund", {}).verdict == "ask"
         )
 
-    @pytest.mark.parametrize("how", ["sync", "async"])
-    def test_a_load_is_asked_for_too(self, how: Literal["sync", "async"]) -> None:
+    def test_a_load_is_asked_for_too(self) -> None:
         asked = Asked("no")
         session = open_skills(policy=self.rules).session(approve=asked)
+        call = "load_skill", {"skill_id": "wages"}
 
-        def load_it() -> str:
-            if how == "sync":
-                return load(session, "wages")
-            return str(asyncio.run(session.acall("load_skill", {"skill_id": "wages"})))
-
-        declined = load_it()
-        asked.answer = "yes_once"
-        loaded = load_it()
-
-        assert 'User declined HITL approval for skill "wages"' in declined
-        assert "# Do" in loaded
-        assert len(asked.questions) == 2
+        for answer, text in (("no", "User declined HITL app"), ("yes_once", "# Do")):
+            asked.answer = cast("ApprovalAnswer", answer)
+            assert text in str(session.call(*call))
+            assert text in str(asyncio.run(session.acall(*call)))
+        assert len(asked.questions) == 4
 
     def test_an_asynchronous_answer_comes_from_the_callers_loop(self) -> None:
         async def run() -> tuple[object, bool]:

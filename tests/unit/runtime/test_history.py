@@ -6,6 +6,7 @@ import pytest
 
 from satchel.model import SeenMessage, Style
 from satchel.runtime import loads_in_text
+from tests.fakes import LOADERS
 
 
 def envelope(skill_id: str, body: str) -> str:
@@ -40,15 +41,12 @@ def test_others_are_not(text: str) -> None:
     assert [*loads_in_text("agent-skills", text, {"refunds"})] == []
 
 
-@pytest.mark.parametrize(
-    ("style", "tool"),
-    [("packs", "load_skill"), ("references", "load_skill_instructions")],
-)
-def test_loads_in_json_stand_on_lines_of_their_own(style: Style, tool: str) -> None:
+@pytest.mark.parametrize("style", ["packs", "references"])
+def test_loads_in_json_stand_on_lines_of_their_own(style: Style) -> None:
     load = json.dumps({"name": "refunds", "body": "Pay.\nNow."})
     other = json.dumps({"name": "travel", "body": "Go."})
     text = f"sun\n{load}\n{other}\n{{broken"
 
     found = [*loads_in_text(style, text, {"refunds"})]
 
-    assert found == [SeenMessage("tool", load, tool)]
+    assert found == [SeenMessage("tool", load, LOADERS[style][0])]

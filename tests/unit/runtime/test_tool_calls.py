@@ -15,7 +15,7 @@ from satchel import Options, Satchel, Skill
 from satchel.model import ApprovalAnswer, Question, Reply, Style
 from satchel.policy import Policy, PolicyRule, ask, deny
 from satchel.protocols import Approval
-from satchel.runtime import Session, question_text
+from satchel.runtime import Session
 from satchel.tools import Tool
 from tests.fakes import FakeSource, in_threads, pack
 
@@ -205,26 +205,6 @@ def test_a_tool_of_a_framework_checks_its_own_arguments() -> None:
     assert session.question("pay", PAY) is not None
     assert code(session.refusal("pay", PAY)) == "approval-required"
     assert session.permit("pay", PAY, approved=True).arguments == PAY
-
-
-@pytest.mark.row("T08", "F24")
-def test_a_question_names_skill_tool_arguments_and_reason() -> None:
-    long = "x" * 5_000
-    session = open_till(
-        Till(), ask("till", reason="Money leaves the house."), agent="desk"
-    )
-
-    question = session.question("pay", {"order": f"A-1\u202e{long}", "cents": 995})
-
-    assert question is not None
-    text = question_text(question)
-    assert text.splitlines()[0] == 'Call the tool "pay" of the skill "till"?'
-    assert '  "cents": 995' in text
-    assert "(because: Money leaves the house.)" in text
-    assert "A-1<U+202E>xxx" in text
-    assert "more characters)" in text
-    assert len(text) < 1_500
-    assert question.arguments["order"] == f"A-1\u202e{long}"
 
 
 @pytest.mark.row("T08")
