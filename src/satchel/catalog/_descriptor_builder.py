@@ -123,7 +123,7 @@ class DescriptorBuilder:
         *,
         keep: bool = False,
     ) -> ScannedPack:
-        files = self._files(pack)
+        files = self._files(pack) if pack.files is None else pack.files
         _check_size(files, self.accept.limits, pack)
         allowed = allow(manifest, files, closed=self.accept.profile == "strict")
         skill_id = self.source.identify_at(manifest, pack.key)

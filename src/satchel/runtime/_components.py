@@ -142,7 +142,7 @@ class Components:
         if self.sinks != ():
             self.usage_events.forget_owners()
             self.usage_events.record_catalog(report.added)
-        self.findings = self.library_findings()
+        self.findings = library_findings(self.registry, self.named, self.advice)
         if self.findings or self.log.logged:
             self.log.write(self.findings)
         for listener in tuple(self.listeners):  # one may take itself off
