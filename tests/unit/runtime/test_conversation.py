@@ -222,6 +222,7 @@ class TestSkillsInUse:
 
         assert "Look the order up" in text
         assert "is unchanged; its text stands above" in again
+        assert "Tools that are open now" not in again
         assert "Look the order up" not in again
         assert len(again.replace("\n", "")) < 400
         assert session.savings.repeat_tokens > 50
