@@ -143,6 +143,9 @@ def test_archives_and_skill_files_are_packs_too(here: Path) -> None:
 
     assert run("diff", "a.skill", "new/alpha/SKILL.md").exit_code == 0
     assert run("diff", "old/alpha", "a.skill").exit_code == 1
+    # Two single packs are compared whatever their names are.
+    renamed = run("diff", "old/same", "new/alpha").stdout
+    assert renamed.startswith("alpha: changed\n")
 
 
 def test_another_spelling_of_the_same_is_reported(here: Path) -> None:
