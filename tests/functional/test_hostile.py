@@ -212,23 +212,18 @@ def _runs(pid: int) -> bool:
         return file.read().rpartition(")")[2].split()[0] != "Z"
 
 
-@pytest.mark.parametrize(
-    ("error", "end"),
-    [
+def test_an_error_next_to_what_was_found_is_reported(tmp_path: Path) -> None:
+    """What was found all the same still counts as served."""
+    for error, end in (
         ("ValueError: x", "crashed"),
         ("MemoryError: ", "out-of-memory"),
         (None, "answered"),
-    ],
-)
-def test_an_error_next_to_what_was_found_is_reported(
-    error: str | None, end: str, tmp_path: Path
-) -> None:
-    """What was found all the same still counts as served."""
-    answer = json.dumps({"found": {GOOD_NAME: GOOD_DESCRIPTION}, "error": error})
+    ):
+        answer = json.dumps({"found": {GOOD_NAME: GOOD_DESCRIPTION}, "error": error})
 
-    outcome = run_loader(_loader(f"print({answer!r})"), tmp_path)
+        outcome = run_loader(_loader(f"print({answer!r})"), tmp_path)
 
-    assert (outcome.end, outcome.served) == (end, True)
+        assert (outcome.end, outcome.served) == (end, True)
 
 
 @pytest.mark.parametrize(
@@ -302,14 +297,10 @@ def test_the_command_runs_another_loader(capsys: pytest.CaptureFixture[str]) -> 
     assert "KeyError: \\'a\\|b\\'" in row or "KeyError: 'a\\|b'" in row
 
 
-@pytest.mark.parametrize(
-    "arguments", [["no-such-pack"], ["--loader", "/no/such", "empty-file"]]
-)
-def test_what_cannot_be_run_is_status_2(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(arguments) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+def test_what_cannot_be_run_is_status_2(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["no-such-pack"], ["--loader", "/no/such", "empty-file"]):
+        assert main(arguments) == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_pack_that_cannot_be_made_is_reported(

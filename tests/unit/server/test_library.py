@@ -234,9 +234,7 @@ async def test_a_lane_that_moves_takes_all_and_one_that_is_stuck_does_not() -> N
 @pytest.mark.row("F41")
 async def test_no_library_gets_the_threads_of_one_that_is_gone() -> None:
     """A new object may have the address, and so the `id`, of a deleted one."""
-    lanes = SourceThreads()
-    old = lanes._limit_of("far")
-    del lanes
+    old = SourceThreads()._limit_of("far")
     lanes = SourceThreads()
 
     assert lanes._limit_of("far") is not old
