@@ -476,9 +476,8 @@ def test_a_tool_that_the_provider_runs_opens_too(
     """It is handed on as it is, and the API carries out its calls."""
     search = {"type": "web_search_20250305", "name": "stamp"}
     api = fake_model(script([load("cards")], "done"))
-    write_pack(tmp_path, "cards", "Use it.\nmetadata: {tools: stamp}", "Go.")
 
-    loop(api, Satchel(tmp_path, tools=[{"stamp": search}]))
+    loop(api, carried(tmp_path, "cards", {"stamp": search}))
 
     assert api.seen[1].tools[-1] == "stamp"
     assert json.dumps(search) in json.dumps(api.bodies[1])

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from satchel import Satchel, Skill
 from satchel.adapters.openai import Chat, attach
 from tests.adapters import test_contract
-from tests.adapters.desk import BASE, REFUNDS, load, write_pack
+from tests.adapters.desk import BASE, REFUNDS, carried, load
 from tests.adapters.driver import Call
 from tests.adapters.openai import (
     COMPLETIONS,
@@ -48,8 +48,7 @@ def driver() -> suite.Driver:
 
 def carrying(folder: Path, native: Any) -> Chat:
     """Return a conversation with a skill that is always on and has one tool."""
-    write_pack(folder, "bills", "Use for bills.\nmetadata: {tools: pay}", "Pay.")
-    return attach(Satchel(folder, tools=[{"pay": native}]), always=["bills"])
+    return attach(carried(folder, "bills", {"pay": native}), always=["bills"])
 
 
 def spoken(*calls: suite.Call | str) -> Response:
