@@ -163,6 +163,7 @@ _FILE: Final = _flags(
 # Links are found by the path of the open file instead.
 _ANY_FILE: Final = _FILE & ~_flags("O_NOFOLLOW")
 
+_READS_OF_A_CHANGING_FILE: Final = 4
 _IS_A_LINK: Final = errno.ELOOP
 _MISSING: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 _NOT_A_FILE: Final = frozenset({errno.EISDIR, errno.ENXIO, errno.ENODEV})
@@ -251,14 +252,18 @@ def _read(fd: int, limit_bytes: int, owner: str, path: str) -> bytes:
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
         raise ReferenceEscapesError(owner, path, detail="it is no regular file")
-    size = status.st_size
-    check_read_size(path, size, limit_bytes)
-    # One byte more than expected, so that a file that grew shows.
-    data = os.read(fd, size + 1)
-    if len(data) == size:
-        return data
-    # The file grew or shrank under our hands, or has no size, as in /proc.
-    pieces = [data]
+    for _ in range(_READS_OF_A_CHANGING_FILE):
+        size = status.st_size
+        check_read_size(path, size, limit_bytes)
+        # One byte more than expected, so that a file that grew shows.
+        data = os.read(fd, size + 1)
+        if len(data) == size:
+            return data
+        # It grew or shrank under our hands: the rest would be of another state.
+        os.lseek(fd, 0, os.SEEK_SET)
+        status = os.fstat(fd)
+    # It goes on changing, or has no size, as in /proc.
+    pieces = [data := os.read(fd, limit_bytes + 1)]
     total = len(data)
     while data and total <= limit_bytes:
         data = os.read(fd, limit_bytes + 1 - total)

@@ -104,6 +104,25 @@ def test_only_regular_files(pack: Path, make: Callable[[Path], None]) -> None:
         read_confined(str(pack), "thing", 99)
 
 
+@pytest.mark.row("F04")
+def test_a_file_that_is_written_while_it_is_read_is_of_one_state(
+    pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was long when its size was asked, and is so again after the first read."""
+    short, long = b"short", b"a longer text"
+    path, read = pack / "SKILL.md", os.read
+    states = iter([short, long])
+
+    def written_meanwhile(fd: int, size: int) -> bytes:
+        path.write_bytes(next(states, long))
+        return read(fd, size)
+
+    path.write_bytes(long)
+    monkeypatch.setattr(confined.os, "read", written_meanwhile)
+
+    assert read_confined(str(pack), "SKILL.md", 99) == long
+
+
 @pytest.mark.parametrize(
     ("path", "folder"),
     [
