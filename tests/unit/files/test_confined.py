@@ -118,7 +118,7 @@ def test_a_file_that_is_written_while_it_is_read_is_of_one_state(
         return read(fd, size)
 
     path.write_bytes(long)
-    monkeypatch.setattr(confined.os, "read", written_meanwhile)
+    monkeypatch.setattr(os, "read", written_meanwhile)
 
     assert read_confined(str(pack), "SKILL.md", 99) == long
 
