@@ -7,7 +7,8 @@ ruamel.yaml, whichever is installed) agrees with the values; and what parsing co
 next to the events of the C parser alone.
 
 ``--sample N`` prints N repaired packs instead, drawn in turn from each kind of repair
-with a fixed seed, to be read by a person: docs/reference/repaired-200.md is their list.
+with a fixed seed, to be read by a person. Their list is
+docs/contributing/repaired-200.md.
 """
 
 from __future__ import annotations

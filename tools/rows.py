@@ -1,4 +1,4 @@
-"""Write docs/requirements-coverage.md: which test covers which requirement row.
+"""Write which test covers which row, docs/contributing/requirements-coverage.md.
 
 A test names its rows with ``@pytest.mark.row("A01", "C05")``: on a function, on a
 class, on one parameter, or for a whole file as ``pytestmark``. The marks are read from
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[1]
 TESTS: Final = ROOT / "tests"
 ROWS: Final = TESTS / "rows.toml"
-PAGE: Final = ROOT / "docs" / "requirements-coverage.md"
+PAGE: Final = ROOT / "docs" / "contributing" / "requirements-coverage.md"
 
 DUE: Final = {
     "spine": "From packs on the machine to a prompt and a load tool",
@@ -139,7 +139,7 @@ def render_page(rows: Sequence[Row], marks: Sequence[Mark]) -> str:
 
 def _link(mark: Mark) -> str:
     name = mark.test or Path(mark.path).name
-    return f"[`{name}`](../{mark.path})"
+    return f"[`{name}`](../../{mark.path})"
 
 
 def _summary(rows: Sequence[Row], covered: Mapping[str, object]) -> str:
