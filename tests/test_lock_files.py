@@ -18,7 +18,7 @@ def pins(lock: Path) -> dict[str, str]:
 def test_every_line_is_a_pin_a_hash_or_a_short_comment(lock: Path) -> None:
     """An address or a path of the machine that made the file is none of these."""
     hash_line = re.compile(r"    --hash=sha256:[0-9a-f]{64}( \\)?")
-    comment = re.compile(r" *#[\w .:(),-]*|    #   -c requirements/run\.txt")
+    comment = re.compile(r" *#[\w .:(),-]*|    #   -c requirements/(?:run|dev)\.txt")
 
     for line in lock.read_text("utf-8").splitlines():
         assert any(p.fullmatch(line) for p in (_PIN, hash_line, comment)), line

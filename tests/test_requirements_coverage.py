@@ -61,5 +61,5 @@ def test_a_row_without_a_test_is_open() -> None:
     rows = [Row("A01", "spine", "one"), Row("A02", "later", "two")]
     page = render_page(rows, [Mark("A01", "tests/test_x.py", 1, "test_one")])
 
-    assert "| A01 | one | [`test_one`](../tests/test_x.py) |" in page
+    assert "| A01 | one | [`test_one`](../../tests/test_x.py) |" in page
     assert "| A02 | two | open |" in page
