@@ -1,5 +1,6 @@
 """The house keeps its doors, its words and its short routes: see tools/figures.py."""
 
+import re
 import subprocess
 import sys
 
@@ -44,6 +45,17 @@ def test_no_function_is_too_long() -> None:
 def test_rooms_have_doors() -> None:
     """Import from the room; its ``__init__`` exports what rooms share."""
     assert inner_imports() == []
+
+
+def test_pages_for_users_import_doors_alone() -> None:
+    """Import from the room, or promise the name there."""
+    pages = [ROOT / "README.md", *(ROOT / "docs" / "how-to").rglob("*.md")]
+    pages += [*(ROOT / "docs" / "tutorial").rglob("*.md"), *ROOT.glob("examples/*.py")]
+    inner = re.compile(r"(?:from|import) satchel(?:\.\w+)*\._\w+.*")
+
+    found = {page.name: inner.findall(page.read_text("utf-8")) for page in pages}
+
+    assert {page: lines for page, lines in found.items() if lines} == {}
 
 
 def test_public_modules_are_few() -> None:
