@@ -19,6 +19,7 @@ from benchmarks import (
     loading,
     memory,
     rendering,
+    role_packs,
     startup,
     usage,
 )
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
 
 WHAT: Final = (
     *("discovery", "rendering", "loading", "memory", "startup", "adapters"),
-    *("usage", "linting", "good_packs", "busy"),
+    *("usage", "linting", "good_packs", "busy", "packs"),
 )
-ON_THEIR_OWN: Final = {"good_packs", "busy"}
+ON_THEIR_OWN: Final = {"good_packs", "busy", "packs"}
 """These have tables of their own, and are run only where they are asked for."""
 OWN_PACKS: Final = {"startup", "adapters"}
 """These make packs of their own, and take nothing of a corpus."""
@@ -67,6 +68,8 @@ def main() -> None:
             parser.error("good_packs wants --libraries")
         good_packs.run(options.libraries, show=options.show, write=options.write)
         return
+    if "packs" in asked:
+        sys.exit(not role_packs.run())
     if "busy" in asked:
         with open_library(options.corpus) as library:
             sys.exit(not busy.run(library.folder, library.packs))
