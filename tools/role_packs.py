@@ -79,10 +79,13 @@ def _calls(entry: Descriptor) -> Iterator[tuple[Style, str, Mapping[str, str], s
     yield "packs", "load_skill", {"name": entry.id}, ""
     yield "references", "load_skill_instructions", {"skill_name": entry.id}, ""
     for path in entry.resources:
-        kind = "script" if path in entry.scripts else "reference"
         asked = {"skill_id": entry.id, "path": path}
         yield "agent-skills", "read_skill_file", asked, path
-        yield "packs", "load_skill", {"name": entry.id, kind: path}, path
+        if path in entry.assets:
+            yield "packs", "read_skill_file", {"name": entry.id, "path": path}, path
+        else:
+            kind = "script" if path in entry.scripts else "reference"
+            yield "packs", "load_skill", {"name": entry.id, kind: path}, path
         asked = {"skill_name": entry.id, "reference": path}
         yield "references", "load_skill_instructions", asked, path
 

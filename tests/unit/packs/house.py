@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Final
 
-__all__ = ["FILES", "PACKS", "ROLES", "ROOT"]
+__all__ = ["EVALS", "FILES", "PACKS", "ROLES", "ROOT"]
 
 ROOT: Final = Path(__file__).parents[3]
 PACKS: Final = ROOT / "src" / "satchel" / "packs"
 
 FILES: Final[dict[str, tuple[str, ...]]] = {
-    "analyst": (),
+    "analyst": ("scripts/score.py",),
     "architect": (
         "references/adr-template.md",
         "references/decomposition-principles.md",
@@ -20,7 +20,7 @@ FILES: Final[dict[str, tuple[str, ...]]] = {
         "references/test-patterns.md",
         "scripts/lint.sh",
     ),
-    "ci-fixer": (),
+    "ci-fixer": ("scripts/repeat.py",),
     "devops": ("references/ci-patterns.md", "references/docker-practices.md"),
     "docs": (
         "references/doc-structure.md",
@@ -30,9 +30,9 @@ FILES: Final[dict[str, tuple[str, ...]]] = {
     "frontend": ("references/a11y.md", "references/state-management.md"),
     "manager": ("references/planning-rules.md", "references/task-api.md"),
     "ml-engineer": ("references/evaluation.md", "references/reproducibility.md"),
-    "prompt-engineer": (),
+    "prompt-engineer": ("assets/cases.jsonl", "scripts/run_evals.py"),
     "qa": ("references/edge-cases.md", "references/test-strategy.md"),
-    "resolver": (),
+    "resolver": ("scripts/list_conflicts.py",),
     "retrieval": ("references/chunking.md", "references/hybrid-search.md"),
     "reviewer": ("references/feedback-tone.md", "references/review-rubric.md"),
     "security": (
@@ -40,9 +40,12 @@ FILES: Final[dict[str, tuple[str, ...]]] = {
         "references/owasp-top-10.md",
         "references/secrets-handling.md",
     ),
-    "visionary": (),
+    "visionary": ("assets/ideas.schema.json", "scripts/check_ideas.py"),
     "vp": ("references/cell-decomposition.md", "references/pivot-evaluation.md"),
 }
-"""The files of each role next to SKILL.md: C52, and with none for five of them C53."""
+"""The files of each role that its agent reads or runs; five have no references."""
+
+EVALS: Final = "evals/trigger_eval.json"
+"""Queries to measure a pack with, which no agent is ever shown."""
 
 ROLES: Final = tuple(FILES)

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-__all__ = ["Place", "needs_bash", "needs_dash"]
+__all__ = ["Place", "needs_bash", "needs_dash", "run_alone"]
 
 needs_bash: Final = pytest.mark.skipif(
     os.name == "nt" or shutil.which("bash") is None, reason="the scripts need bash"
@@ -24,6 +24,21 @@ _TOOLS: Final = (
     *("awk", "bash", "cat", "dirname", "env", "find", "grep"),
     *("printf", "sort", "xargs"),
 )
+
+
+def run_alone(
+    script: Path, *arguments: str, cwd: Path, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a script with this Python, and with nothing but the standard library."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", str(script), *arguments],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
 
 
 class Place:
