@@ -16,7 +16,7 @@ ARGS  ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test hostile lint format types layers docs record replay coverage figures fuzz bench adapters clients generate lock all clean
+.PHONY: help run test hostile lint format types layers docs site record replay coverage figures fuzz bench adapters clients generate lock all clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,9 @@ docs: $(VENV)/.dev ## run every example of README.md and docs/, and check the pa
 	$(BIN)/satchel check src/satchel/packs --fail-on warning
 	$(BIN)/satchel check examples/skills --fail-on warning
 
+site: $(VENV)/.site ## write the site to build/site: docs/ and the API, every link checked
+	@$(BIN)/python -m tools.site
+
 record: $(VENV)/.dev ## record what 2,000 questions are answered, in tests/record
 	@$(BIN)/python -m tools.record make
 
@@ -83,7 +86,7 @@ generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, ta
 	$(BIN)/python -m tools.clients table
 	$(BIN)/python -m tools.lint_rules
 
-all: test hostile lint types layers docs replay clients adapters ## what .ci/run does
+all: test hostile lint types layers docs site replay clients adapters ## what .ci/run does
 
 clean: ## remove the environment and everything that was generated
 	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .hypothesis .*_cache
@@ -92,7 +95,7 @@ clean: ## remove the environment and everything that was generated
 # --- set-up: each stamp is newer than what it was made from, or it is made again -----
 
 # Stamps of an environment whose Python is gone (moved, upgraded) say nothing.
-$(shell test -x $(BIN)/python || rm -f $(VENV)/.run $(VENV)/.dev)
+$(shell test -x $(BIN)/python || rm -f $(VENV)/.run $(VENV)/.dev $(VENV)/.site)
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Satchel needs Python 3.11 or newer, with venv, on the" \
@@ -109,6 +112,11 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install --require-hashes -r requirements/dev.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.run
+
+# The pins of the site agree with those of development.
+$(VENV)/.site: requirements/site.txt | $(VENV)/.dev
+	@$(PIP) install --require-hashes -r requirements/site.txt
+	@touch $@
 
 # --- lock files: versions and hashes, no address of any index ------------------------
 

@@ -1,9 +1,9 @@
 """Who may do what with which skill: allow, ask or deny, by pattern.
 
-    Policy(
-        deny("payments-*", unless=lambda who: "payments" in who["groups"]),
-        ask("refunds", tool="refund"),
-    )
+::
+
+    Policy(deny("payments-*", unless=lambda who: "payments" in who["groups"]),
+           ask("refunds", tool="refund"))
 
 The first rule that matches decides. Without one, running a script is denied, so is a
 tool of a skill that calls itself raw, and everything else is allowed.
