@@ -32,14 +32,6 @@ def test_the_digest_alone_goes_to_standard_output() -> None:
         assert [entry.id for entry in skills.catalog] == ["a", "b"]
 
 
-def test_settings_or_a_release_give_the_same_release(tmp_path: Path) -> None:
-    (tmp_path / "satchel.toml").write_text('skills = ["skills"]\n')
-    first = run("build", "dist").stdout
-
-    assert run("build", "other", "--skills", "skills").stdout == first
-    assert run("build", "again", "--skills", "dist").stdout == first
-
-
 def test_every_reason_is_reported_and_nothing_is_written(library: Path) -> None:
     write_pack(library / "bad", HOSTILE_BYTES)
     write_pack(library / "twin", GOOD.format(name="b") + "Other.\n")
@@ -58,26 +50,6 @@ def test_every_reason_is_reported_and_nothing_is_written(library: Path) -> None:
     assert not (library.parent / "dist").exists()
 
 
-def test_what_is_in_error_can_be_left_out_and_that_is_reported(library: Path) -> None:
-    write_pack(library / "bad", "no frontmatter\n")
-
-    result = run("build", "dist", "--skills", "skills", "--allow-findings")
-
-    assert result.exit_code == 0
-    assert "skills/bad/SKILL.md" in result.stderr
-    assert "warning: this release lacks what is in error (1 error above)" in (
-        result.stderr
-    )
-
-
-def test_a_place_with_something_else_in_it_is_status_2(library: Path) -> None:
-    result = run("build", "skills/dist", "--skills", "skills")
-
-    assert result.exit_code == 2
-    assert "where the skills come from" in result.stderr
-    assert not (library / "dist").exists()
-
-
 def test_the_doctor_and_the_list_name_the_release() -> None:
     release = run("build", "dist", "--skills", "skills").stdout.strip()
 
@@ -86,14 +58,3 @@ def test_the_doctor_and_the_list_name_the_release() -> None:
     )
     listed = json.loads(run("list", "--skills", "dist", "--json").stdout)
     assert listed["release"] == release
-
-
-def test_a_damaged_release_is_never_shown(tmp_path: Path) -> None:
-    run("build", "dist", "--skills", "skills")
-    (tmp_path / "dist/skills/b/SKILL.md").write_text(GOOD.format(name="b").upper())
-
-    result = run("show", "b", "--skills", "dist")
-
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert "'SKILL.md' of skill 'b' is not what was announced" in result.stderr

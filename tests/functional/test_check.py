@@ -124,31 +124,6 @@ def test_what_cannot_be_checked_is_said(arguments: str, message: str) -> None:
     assert message in result.stderr
 
 
-@pytest.mark.row("R37")
-def test_a_baseline_forgives_what_it_knows(folder: Path) -> None:
-    run("check", "bad", "--also", "json=known.json")
-    write_pack(folder / "bad", f"{BAD}\nMore.\n")
-    same = run("check", "bad", "--baseline", "known.json")
-    arguments = ("--baseline", "known.json", "--fail-on", "warning")
-    more = run("check", "bad", "odd", *arguments)
-
-    assert same.exit_code == 0
-    assert "(1 more in the baseline)" in same.stdout
-    assert more.exit_code == 1
-    assert "missing-description" not in more.stdout
-
-
-@pytest.mark.parametrize(
-    ("profile", "status"), [("strict", 0), ("spec", 1), ("lenient", 0), ("auto", 0)]
-)
-def test_the_profile_decides_what_is_accepted(
-    profile: str, status: int, folder: Path
-) -> None:
-    write_pack(folder / "good", GOOD.replace("name: good", "name: good\nauthor: Ana"))
-
-    assert run("check", "good", "--profile", profile).exit_code == status
-
-
 def test_what_ships_is_clean() -> None:
     """The packs in examples/ are what newcomers copy."""
     examples = Path(__file__).parents[2] / "examples"

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from satchel.checking import check
-from satchel.lint import RULES, LintRule, LintSettings
-from satchel.lint._rules import _all as rules_module
+from satchel.lint import RULES, LintSettings
 from satchel.lint._settings import thresholds_for
 from satchel.model import Finding, Limits
 
@@ -74,22 +73,3 @@ def test_every_code_has_a_case_and_a_silent_neighbour(code: str) -> None:
     assert (FOLDER / f"{code}-not" / "pack").is_dir()
     assert code in codes_in(code)
     assert code not in codes_in(f"{code}-not")
-
-
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_every_rule_has_a_case(rule: LintRule, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rule without a case is a rule that nobody has seen fire.
-
-    One that says codes of its own is seen in their cases.
-    """
-    cases = [FOLDER / code for code in {*rule.codes} - MACHINE] or CASES
-
-    def findings(*rules: LintRule) -> int:
-        monkeypatch.setattr(rules_module, "RULES", rules)
-        total = 0
-        for case in cases:
-            monkeypatch.chdir(case)
-            total += len(checked(case))
-        return total
-
-    assert findings(rule) > findings()

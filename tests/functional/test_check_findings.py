@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from satchel import Satchel
-from satchel.authoring import Dialect, NewPackRequest, make_pack, pack_skill
+from satchel.authoring import pack_skill
 from satchel.checking import check
 from satchel.errors import RefusedPackError, SkillError
 from satchel.skill_md import Profile
@@ -17,7 +16,6 @@ ABOUT = "description: Fills in PDF forms. Use when a form must be filled in.\n"
 HEAD = f"---\nname: {{}}\n{ABOUT}---\n"
 BODY = "# Forms\n\nRead references/a.md first.\n"
 STRICT = f"name: forms\n{ABOUT}trigger_keywords: [pdf]\n"
-SHORT = "description: Short.\n"
 A = {"forms/references/a.md": "# A\n"}
 
 
@@ -56,24 +54,6 @@ def codes_of(files: Mapping[str, str | bytes], severity: str = "") -> list[str]:
     return [
         line.removeprefix(f"{severity} ") for line in lines if line.startswith(severity)
     ]
-
-
-@pytest.mark.row("X05")
-def test_names_that_not_all_loaders_take() -> None:
-    """Reported once: what the profile in use refuses itself is not repeated."""
-    names = ("3d-forms", "forms--3d", "forms-", "forms-3d")
-    files = {f"{name}/SKILL.md": "# F\n" for name in names}
-    portable, characters = "name-not-portable", "name-characters"
-
-    for profile, codes in (
-        ("spec", (portable, characters, characters)),
-        ("strict", (characters, portable, portable)),
-    ):
-        lines = findings(files, cast("Profile", profile))
-        assert [line.split(" ", 1)[1].partition("/")[0] for line in lines] == [
-            f"{code} {name}" for code, name in zip(codes, names, strict=False)
-        ]
-    assert len(findings(files, "auto")) == 3
 
 
 @pytest.mark.row("X06", "R30")
@@ -131,17 +111,6 @@ def test_a_pack_of_the_dialect_hears_how_others_see_it() -> None:
     assert "satchel convert --to spec" in finding.fix
     assert run("convert", "skills", "--to", "spec", "--in-place").exit_code == 0
     assert findings() == []
-
-
-@pytest.mark.row("F54", "T07")
-def test_a_pack_of_the_strict_dialect_is_clean_but_for_one_note() -> None:
-    findings({**forms(f"{STRICT}references: [a.md]\n"), **A})
-    (finding,) = check(["skills"]).findings
-
-    assert (finding.severity, finding.code) == ("note", "spec-incompatible")
-    assert "trigger_keywords, references" in finding.message
-    assert "convert --to spec" in finding.fix
-    assert run("check", "skills").exit_code == 0
 
 
 @pytest.mark.row("F11", "F54", "T06", "T07", "A29")
@@ -243,28 +212,6 @@ def test_a_file_is_found_where_a_reader_finds_it(
     missing = "warning mentioned-file-missing forms/guides/ink/a.md:1"
 
     assert findings(files) == ([] if is_found else [missing])
-
-
-@pytest.mark.row("F52")
-@pytest.mark.parametrize("dialect", ["spec", "strict"])
-def test_an_untouched_new_pack_is_not_finished(dialect: Dialect) -> None:
-    request = NewPackRequest(
-        name="forms",
-        description="Fill in forms. Use when one is completed.",
-        dialect=dialect,
-        references=("a.md",),
-        scripts=("a.py", "b.sh"),
-    )
-    files = {f"forms/{path}": data for path, data in make_pack(request).files.items()}
-
-    assert {
-        line.rpartition(":")[0]
-        for line in findings(files)
-        if not line.startswith("note ")
-    } == {
-        f"warning left-to-fill-in forms/{path}"
-        for path in ("SKILL.md", "references/a.md", "scripts/a.py", "scripts/b.sh")
-    }
 
 
 @pytest.mark.row("F52")

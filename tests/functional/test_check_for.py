@@ -102,18 +102,6 @@ def test_json_has_loaders_packs_reasons_and_findings() -> None:
     }
 
 
-def test_sarif_and_github_carry_the_line_of_the_cause() -> None:
-    sarif = run("check", "long", "--for", "fragile", "--format", "sarif").output
-    github = run("check", "long", "--for", "fragile", "--format", "github").output
-
-    result, *_ = json.loads(sarif)["runs"][0]["results"]
-    place = result["locations"][0]["physicalLocation"]
-    assert result["ruleId"] == "client-drops"
-    assert place["artifactLocation"]["uri"] == "long/long/SKILL.md"
-    assert place["region"] == {"startLine": 3}
-    assert "::error file=long/long/SKILL.md,line=3,title=client-drops::" in github
-
-
 def test_markdown_counts_by_loader() -> None:
     text = run("check", "skills", "--for", "all", "--format", "markdown").output
 

@@ -110,16 +110,6 @@ def test_a_misspelt_code_in_the_file_is_an_error(folder: Path) -> None:
     assert "satchel.toml: no code 'mising-h1'; did you mean missing-h1" in result.stderr
 
 
-def test_what_is_off_is_told(folder: Path) -> None:
-    configure(folder, '[lint]\nignore = ["missing-h1"]\n')
-    result = run("check", "skills", "--ignore", "unquoted-colon,long-description")
-
-    assert result.stdout == (
-        "2 packs checked: no findings (1 turned off by satchel.toml and the command "
-        "line, not looked for: long-description, missing-h1)\n"
-    )
-
-
 def test_more_reports_are_written_as_well() -> None:
     names = "json=out.json", "sarif=out.sarif", "text=out.txt"
     result = run("check", "skills", *(w for name in names for w in ("--also", name)))

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -83,16 +82,6 @@ def test_a_new_file_of_a_user_follows_the_umask(umask: int, mode: int) -> None:
         os.umask(before)
 
     assert Path("new.json").stat().st_mode & 0o777 == mode
-
-
-def test_settings_of_codex_are_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CODEX_HOME", "codex")
-    url = "https://skills.example.com"
-
-    run("connect", "codex", "--write", "--url", url)
-
-    file = tomllib.loads(Path("codex/config.toml").read_text())
-    assert file == {"mcp_servers": {"satchel": {"url": f"{url}/mcp"}}}
 
 
 @pytest.mark.parametrize(

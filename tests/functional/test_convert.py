@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from satchel.compat import resolve_role_prompt
 from tests.functional.library import run, tree, write_pack
 
 PACK = (
@@ -41,28 +40,6 @@ def test_the_table_says_what_was_made_and_what_comes_next(folder: Path) -> None:
     assert "1 unchanged" in again.stdout
 
 
-@pytest.mark.row("X07")
-def test_there_and_back_in_place(folder: Path) -> None:
-    """Values, body and files; the pack itself changes in one file only."""
-    first = tree(folder)
-
-    assert run("convert", "packs", "--to", "spec", "--in-place").exit_code == 0
-    portable = tree(folder)
-    result = run("convert", "packs", "--to", "strict", "--in-place")
-
-    assert "1 updated" in result.stdout
-    assert "next: satchel check packs --profile strict" in result.stdout
-    assert b"metadata:\n  version: " in portable["packs/forms/SKILL.md"]
-    assert tree(folder) == {
-        **first,
-        "packs/forms/SKILL.md": PACK.replace("'", '"').encode(),
-    }
-    for profile, packs in (("spec", portable), ("strict", tree(folder))):
-        (folder / "packs/forms/SKILL.md").write_bytes(packs["packs/forms/SKILL.md"])
-        (folder / "packs/forms/references/a.md").unlink(missing_ok=True)
-        assert run("check", "packs", "--profile", profile).exit_code == 0
-
-
 @pytest.mark.row("E13")
 def test_a_client_gets_the_exact_bytes_and_nothing_else_is_touched(
     folder: Path,
@@ -80,18 +57,6 @@ def test_a_client_gets_the_exact_bytes_and_nothing_else_is_touched(
     result = run(*command, "--overwrite")
     assert (result.exit_code, "1 updated" in result.stdout) == (0, True)
     assert tree(folder / ".claude/skills") == tree(folder / "packs")
-
-
-@pytest.mark.row("E13")
-def test_broken_frontmatter_is_repaired_for_a_client(folder: Path) -> None:
-    write_pack(folder / "packs" / "bad", "---\nname: bad\ndescription: a: b\n---\nB\n")
-
-    result = run("convert", "packs/bad", "--to", "codex")
-
-    assert result.exit_code == 0
-    assert "warning unquoted-colon" in result.stderr
-    made = (folder / ".codex/skills/bad/SKILL.md").read_text("utf-8")
-    assert made == '---\nname: bad\ndescription: "a: b"\n---\nB\n'
 
 
 @pytest.mark.row("E13", "E17")
@@ -130,27 +95,6 @@ def test_a_link_does_not_lead_a_conversion_out_of_the_project(folder: Path) -> N
     assert result.exit_code == 2
     assert "leads out of it by a link" in result.stderr
     assert list((folder / "elsewhere").iterdir()) == []
-
-
-@pytest.mark.row("C54", "C55")
-def test_a_role_is_found_as_a_pack_after_its_migration(folder: Path) -> None:
-    """And the template stays, byte for byte, so that older programs still read it."""
-    role = folder / "templates" / "roles" / "qa"
-    role.mkdir(parents=True)
-    (role / "system_prompt.md").write_text(ROLE, "utf-8")
-    before = tree(folder)
-    with pytest.warns(DeprecationWarning, match="satchel convert"):
-        legacy = resolve_role_prompt("qa", "templates")
-
-    result = run("convert", "templates/roles")
-
-    packed = resolve_role_prompt("qa", "templates")
-    assert result.exit_code == 0
-    assert (legacy.source, packed.source) == ("legacy", "skill")
-    assert run("check", "templates/skills", "--profile", "strict").exit_code == 0
-    made = tree(folder)
-    assert {path: made[path] for path in before} == before
-    assert made["templates/skills/qa/SKILL.md"].endswith(f"---\n\n{ROLE}".encode())
 
 
 @pytest.mark.parametrize("where", [("-o", "out"), ("--in-place",)])

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from satchel.authoring._convert._builder import describe
 from satchel.checking import check
 from tests.functional.library import run
 
@@ -80,25 +79,6 @@ def test_a_second_file_like_agents_md_is_named() -> None:
 
     assert "there is CLAUDE.md too" in result.stderr
     assert "GEMINI" not in result.stderr
-
-
-@pytest.mark.row("F53")
-@pytest.mark.parametrize(
-    ("text", "description"),
-    [
-        (
-            "The project uses:\n\n- Python\n- pytest\n",
-            "The project uses: Python, pytest.",
-        ),
-        ("The project uses:\n\n```\nx\n```\n\nMark slow tests.\n", "Mark slow tests."),
-        ("# Style\n\n- Use ruff.\n- No prints.\n", "Style: Use ruff, No prints."),
-        ("See [the map](a.md) of the whole shop.\n", "See the map of the whole shop."),
-        ("# Only a heading\n", "Only a heading"),
-        ("Use:\n\n1. `make`\n2. {{NAME}}\n3. git\n", "Use: `make`, git."),
-    ],
-)
-def test_descriptions_say_something(text: str, description: str) -> None:
-    assert describe(text) == description
 
 
 SECTIONS = (

@@ -46,16 +46,6 @@ def test_every_command_helps_with_examples(name: str, summary: str) -> None:
     assert import_module(f"satchel.cli._commands.{name}").command.name == name
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"), [("lsit", "list"), ("promt", "prompt"), ("docter", "doctor")]
-)
-def test_a_mistyped_command_gets_a_hint(typed: str, meant: str) -> None:
-    result = run(typed)
-
-    assert result.exit_code == 2
-    assert f"Did you mean {meant}" in result.stderr
-
-
 def test_wrong_usage_is_status_2_and_the_version_a_line() -> None:
     for arguments in (
         *(["xyzzy"], ["list", "--nope"], ["list", "extra"]),

@@ -133,14 +133,6 @@ def test_a_flood_of_entries_leaves_room_for_the_rest(kind: str, tmp_path: Path) 
     assert over in ([str(flood)], [str(library)])
 
 
-def test_by_default_a_double_is_an_error_that_names_both() -> None:
-    with PACKS["double-before"].fresh() as library, Satchel(library) as skills:
-        (conflict,) = skills.conflicts
-
-    owners = [owner.origin.key for owner in conflict.owners]
-    assert (conflict.id, sorted(owners)) == (GOOD_NAME, ["bad", GOOD_NAME])
-
-
 def _loader(program: str) -> list[str]:
     return [sys.executable, "-c", program]
 

@@ -95,15 +95,6 @@ def test_an_error_is_status_1_and_hides_no_neighbour(library: Path) -> None:
     assert "alpha" in table.stdout
 
 
-def test_a_warning_is_status_0(library: Path) -> None:
-    text = "---\nname: gamma\ndescription: Use it when: testing\n---\n"
-    write_pack(library / "gamma", text)
-    document = listed("--skills", "skills")
-
-    assert [f["severity"] for f in document["findings"]] == ["warning"]
-    assert document["skills"][-1]["id"] == "gamma"
-
-
 @pytest.mark.row("R03", "C36")
 def test_both_owners_of_a_conflict_are_shown(library: Path) -> None:
     write_pack(library / "../more/alpha", GOOD.format(name="alpha") + "Else.\n")
@@ -194,21 +185,6 @@ def test_without_sources_it_says_what_to_write(here: Path) -> None:
     assert 'skills = ["skills"]' in result.stderr
 
 
-@pytest.mark.parametrize("width", [20, 40, 60, 120])
-@pytest.mark.usefixtures("library")
-def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    lines = run("list", "--skills", "skills", width=width).stdout.splitlines()
-
-    assert max(map(len, lines)) <= width
-
-
-def test_into_a_pipe_nothing_is_cut(library: Path) -> None:
-    long = "Use gamma " + "when testing " * 30
-    write_pack(library / "gamma", f"---\nname: gamma\ndescription: {long}\n---\n")
-
-    assert long.strip() in run("list", "--skills", "skills", width=None).stdout
-
-
 def test_many_findings_are_cut_short(library: Path) -> None:
     for number in range(15):
         write_pack(library / f"bad-{number:02}", f"---\nname: bad-{number:02}\n---\n")
@@ -216,17 +192,6 @@ def test_many_findings_are_cut_short(library: Path) -> None:
 
     assert result.stderr.count(" error missing-description") == 10
     assert result.stderr.splitlines()[-1] == "5 errors more: see satchel doctor"
-
-
-def test_a_skill_file_means_its_pack(
-    library: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from_above = listed("--skills", "skills/alpha/SKILL.md")["skills"]
-    monkeypatch.chdir(library / "alpha")
-    from_within = listed("--skills", "SKILL.md")["skills"]
-
-    assert [skill["path"] for skill in from_above] == ["skills/alpha"]
-    assert [skill["id"] for skill in from_within] == ["alpha"]
 
 
 def test_a_source_that_does_not_answer_is_never_silent(

@@ -11,7 +11,7 @@ from satchel.authoring import pack_skill
 from satchel.errors import LimitExceededError
 from satchel.files import unpack
 from satchel.model import Limits
-from tests.functional.library import run, run_process, tree, write_pack
+from tests.functional.library import run, tree, write_pack
 
 HEAD = "---\nname: alpha\ndescription: Use alpha when testing.\n---\n"
 FILES: dict[str, str | bytes] = {
@@ -73,20 +73,6 @@ def test_anyone_who_unpacks_it_has_the_same_digest(tmp_path: Path, pack: Path) -
             entry = skills.catalog.get("alpha")
             assert entry is not None
             assert skills.registry.digest(entry) == digest
-
-
-def test_the_bytes_are_the_same_under_any_hash_seed_and_time(pack: Path) -> None:
-    made: set[bytes] = set()
-    for seed in ("0", "1"):
-        done = run_process(
-            *("pack", "skills/alpha", "-o", f"{seed}.skill"),
-            env={"PYTHONHASHSEED": seed, "TZ": f"UTC+{seed}"},
-        )
-        assert done.returncode == 0, done.stderr
-        made.add(Path(f"{seed}.skill").read_bytes())
-        (pack / "references/a.md").touch()
-
-    assert len(made) == 1
 
 
 def test_a_pack_with_errors_is_refused_unless_forced(pack: Path) -> None:

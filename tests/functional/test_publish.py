@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from satchel import Satchel
 from tests.functional.library import run, write_pack
 
 GOOD = "---\nname: {name}\ndescription: Use {name} when testing.\n---\nDo.\n"
@@ -40,23 +39,6 @@ def test_skills_can_be_published_without_a_release_in_between(tmp_path: Path) ->
 
     assert result.stdout == built
     assert (tmp_path / "public/.well-known/skills/a/references/x.md").exists()
-
-
-def test_to_publish_an_earlier_release_is_the_way_back(library: Path) -> None:
-    first = run("publish", "public", "--skills", "skills").stdout.strip()
-    write_pack(library / "c", GOOD.format(name="c"))
-    second = run("publish", "public", "--skills", "skills").stdout.strip()
-    assert first != second
-
-    home = f"public/releases/{first.rpartition(':')[2]}"
-    back = run("publish", home, "public")
-
-    assert back.stdout.strip() == first
-    assert back.stderr.startswith("public: 2 files written, ")
-    with Satchel("public") as skills:
-        assert skills.catalog.release == first
-    with Satchel("public", pin=second) as skills:
-        assert "c" in skills.catalog
 
 
 def test_what_would_not_be_released_is_not_published(library: Path) -> None:

@@ -97,18 +97,6 @@ def test_one_file_at_a_time() -> None:
     assert run("show", "alpha", *arguments, "--skills", "skills").exit_code == 2
 
 
-@pytest.mark.row("E26")
-def test_a_script_is_read_and_never_run(tmp_path: Path) -> None:
-    trap = tmp_path / "trap"
-    script = f"open({str(trap)!r}, 'w').close()\n"
-    write_pack(tmp_path / "skills" / "alpha", HEAD, {"scripts/trap.py": script})
-
-    assert show("alpha", "--script", "trap.py") == script.encode()
-    show("alpha", "--script", "trap.py", "--envelope", "json")
-    show("alpha")
-    assert not trap.exists()
-
-
 @pytest.mark.row("R12", "X09")
 @pytest.mark.parametrize(
     ("arguments", "message"),

@@ -12,8 +12,7 @@ import pytest
 from click.testing import Result
 
 from satchel import Options, Satchel
-from satchel.usage import host_mark, open_sink
-from satchel.usage._background import Background
+from satchel.usage import host_mark
 from satchel.usage._process import process_mark
 from satchel.usage._sinks import Event
 from tests.functional.library import run, run_process, run_terminal, write_pack
@@ -398,14 +397,3 @@ def test_days_are_utc_whatever_the_zone(
     report = told("--days", "1", "--db", "usage.sqlite")
 
     assert [use["name"] for use in report["skills"]] == ["alpha"]
-
-
-def test_a_writer_at_work_is_no_gap(library: Path, tmp_path: Path) -> None:
-    sink = open_sink(f"sqlite://{tmp_path}/usage.db")
-    assert isinstance(sink, Background)
-    with Satchel(library, sinks=[sink]) as skills:
-        skills.load("alpha")
-    report = told("--db", "usage.db")
-    sink.close()
-
-    assert (report["loads"], report["writers_not_closed"]) == (1, 0)

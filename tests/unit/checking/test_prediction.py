@@ -188,17 +188,3 @@ def test_a_long_list_of_loaders_is_counted() -> None:
 
     assert named_loaders(every) == "careful, fragile, judge, closed"
     assert named_loaders([*every, every[0]]) == "careful, fragile, judge and 2 more"
-
-
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"\xff\xfe\x00", b"---\n", b"---\nname: \x1b[2J\n---\n", b"\x00" * 9],
-    ids=["empty", "utf-16", "fence", "escape", "nul"],
-)
-def test_any_bytes_have_a_prediction(data: bytes, tmp_path: Path) -> None:
-    (tmp_path / "odd").mkdir()
-    (tmp_path / "odd" / "SKILL.md").write_bytes(data)
-    library = predicted(tmp_path, loaders=("all",))
-
-    assert len(library.packs) == 1
-    assert all(finding.line for finding in library.findings)

@@ -12,7 +12,7 @@ import pytest
 
 from satchel import load_skill, resolve_role_prompt
 from satchel.compat import ResolvedRolePrompt, RoleResolver, _registry as default
-from tests.unit.compat.templates import INDEX, edit, write_role, write_template
+from tests.unit.compat.templates import INDEX, edit, write_role
 
 pytestmark = pytest.mark.row("F31")
 
@@ -56,15 +56,6 @@ def test_a_prompt_survives_a_copy(how: object, templates: Path) -> None:
 
     assert isinstance(again, ResolvedRolePrompt)
     assert (again, again.source, again.tokens) == (prompt, "skill", prompt.tokens)
-
-
-def test_a_prompt_may_be_an_empty_text(templates: Path) -> None:
-    write_template(templates, "quiet", "")
-
-    with pytest.warns(DeprecationWarning, match="quiet"):
-        prompt = resolve_role_prompt("quiet", templates)
-
-    assert (prompt, prompt.source) == ("", "legacy")
 
 
 @pytest.mark.row("C20", "C24", "C25", "C27", "C28", "T05")

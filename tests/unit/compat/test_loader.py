@@ -1,7 +1,6 @@
 """SkillLoader and load_skill: the front that users of role packs know."""
 
 import asyncio
-import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -198,15 +197,6 @@ def test_a_plugin_is_left_out_if_denied_and_a_broken_pack_of_it_in_any_case(
     loader = SkillLoader([local])
     assert [entry.id for entry in loader] == ["backend"]
     assert [f.path for f in loader.findings] == ["plugin:mine/broken/SKILL.md"]
-
-
-@pytest.mark.row("C26")
-def test_load_skill_has_three_parameters_and_is_a_coroutine() -> None:
-    parameters = inspect.signature(load_skill).parameters.values()
-    names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-
-    assert inspect.iscoroutinefunction(load_skill)
-    assert names == ["name", "reference", "script"]
 
 
 @pytest.mark.row("C26", "C27", "C28", "C29", "C30", "C31", "C32", "X02", "F31", "C35")

@@ -10,7 +10,6 @@ from satchel import (
     BaseSkill,
     Satchel,
     SkillDescriptor,
-    SkillDiscoverySkill,
     SkillRegistry,
 )
 from satchel.errors import (
@@ -20,10 +19,8 @@ from satchel.errors import (
     ReferenceEscapesError,
     ReferenceNotAllowedError,
     ReferenceNotFoundError,
-    SkillManifestError,
     SkillNotFoundError,
 )
-from satchel.load import TurnCache
 from satchel.model import Limits
 from tests.fakes import in_threads
 from tests.unit.sources.house import AZURE, RUNNER, House, build
@@ -141,17 +138,6 @@ def test_a_second_skill_of_one_name_is_loud_and_names_both() -> None:
     assert registry.get("ping") is second
 
 
-@pytest.mark.parametrize(
-    ("member", "name", "description"),
-    [("name", " \n", "About a."), ("description", "a", " \n")],
-)
-def test_a_skill_needs_a_name_and_a_description(
-    member: str, name: str, description: str
-) -> None:
-    with pytest.raises(SkillManifestError, match=f"needs a {member}"):
-        SkillRegistry([SkillDescriptor(name, description)])
-
-
 @pytest.mark.row("A25", "A39")
 @pytest.mark.parametrize(
     ("query", "names"),
@@ -233,56 +219,6 @@ def test_a_reference_is_named_by_its_whole_path_or_the_end_of_it(
         f"{house.name}/agentic_rag/references/notes.md",
         f"{house.name}/execution/references/notes.md",
     )
-
-
-@pytest.mark.row("G27")
-def test_the_discovery_skill_does_what_its_decision_record_says(
-    house: House, registry: SkillRegistry
-) -> None:
-    """Descriptor, allowlist before the disk, the whole file, once in a turn."""
-    skills = Satchel(registry)
-    box = SkillDiscoverySkill(skills).tools
-    folder = house.root / "agentic_rag" / "references"
-    path = f"{house.name}/agentic_rag/references/azure_search_config.md"
-
-    def load(reference: str) -> object:
-        arguments = {"skill_name": "agentic-rag", "reference": reference}
-        return box.call("load_skill_instructions", arguments)
-
-    assert load(path) == AZURE
-    refused = load("unlisted.md")
-    (folder / "unlisted.md").unlink()
-    assert load("unlisted.md") == refused
-    assert refused["error"]["code"] == "reference-not-allowed"  # type: ignore[index]
-    turn = TurnCache()
-    first = skills.load("agentic-rag", path, turn=turn)
-    (folder / "azure_search_config.md").unlink()
-    assert skills.load("agentic-rag", path, turn=turn) is first
-
-
-@pytest.mark.row("A25", "A24", "A40", "E18")
-def test_discovery_lists_paths_and_categories(
-    house: House, registry: SkillRegistry
-) -> None:
-    box = SkillDiscoverySkill(Satchel(registry)).tools
-    rag = {
-        "name": "agentic-rag",
-        "description": "Use to answer from documents.",
-        "category": "standard",
-        "references": [
-            f"{house.name}/agentic_rag/references/azure_search_config.md",
-            f"{house.name}/agentic_rag/references/notes.md",
-        ],
-    }
-    listed = box.call("list_skills", {})
-    results = box.call("search_skills", {"query": "AZURE_SEARCH"})
-    expected = box.call("load_skill_instructions", {"skill_name": "agentic-rag"})
-
-    assert listed["skills"][0] == rag  # type: ignore[index]
-    assert listed["skills"][1]["category"] == "raw"  # type: ignore[index]
-    assert results == {"query": "AZURE_SEARCH", "matches": [rag]}
-    assert expected["tools"] == ["search"]  # type: ignore[index]
-    assert expected["references"] == rag["references"]  # type: ignore[index]
 
 
 def test_what_is_listed_is_all_that_can_be_read(

@@ -2,8 +2,6 @@
 
 import logging
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -449,24 +447,6 @@ def test_two_packs_of_one_folder_that_claim_a_name_get_a_way_out(
         resolve_role_prompt("backend", templates)
     assert caught.value.fix == "rename one of the two, and its folder with it"
     assert "precedence" not in str(caught.value)
-
-
-@pytest.mark.row("C56")
-def test_a_prompt_is_plain_text_and_needs_no_framework() -> None:
-    script = (
-        "import sys\n"
-        "from satchel import resolve_role_prompt\n"
-        "resolve_role_prompt('vp', '.', include_plugins=False)\n"
-        "print(*{name.partition('.')[0] for name in sys.modules})\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True, text=True
-    )
-    loaded = set(done.stdout.split())
-    frameworks = {"agents", "langchain", "pydantic", "mcp"}
-
-    assert "satchel" in loaded
-    assert not loaded & (frameworks | {"click", "jinja2", "httpx", "rich"})
 
 
 @pytest.mark.row("C20", "C21")

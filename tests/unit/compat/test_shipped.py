@@ -6,8 +6,7 @@ from typing import Final
 
 import pytest
 
-from satchel import resolve_role_prompt
-from satchel.compat import RoleResolver, build_index_only
+from satchel.compat import RoleResolver
 
 ROOT: Final = Path(__file__).parents[3]
 PACKS: Final = ROOT / "src" / "satchel" / "packs"
@@ -15,12 +14,6 @@ INDEX: Final = (ROOT / "tests/cases/role-packs/index.txt").read_text("utf-8")
 """The index of all of them, on record byte for byte."""
 
 ROLES: Final = [line[2:].partition(":")[0] for line in INDEX.splitlines()[1:]]
-
-
-@pytest.fixture
-def linked(tmp_path: Path) -> Path:
-    (tmp_path / "skills").symlink_to(PACKS)
-    return tmp_path
 
 
 @pytest.fixture(params=["a link", "copies", "a link each"])
@@ -61,18 +54,6 @@ def test_every_role_gives_its_golden_text(templates: Path) -> None:
     assert resolver.parses == 17
 
 
-@pytest.mark.row("C20", "X01")
-@pytest.mark.parametrize("role", ROLES)
-def test_a_body_is_below_the_index(role: str, linked: Path) -> None:
-    """As the packs are written: the text behind the frontmatter, whole."""
-    text = (PACKS / role / "SKILL.md").read_text("utf-8").split("\n---\n", 1)[1]
-
-    resolved = resolve_role_prompt(role, linked, primary="body", include_plugins=False)
-
-    index = "".join(hint(role).partition("\n")[2:])
-    assert resolved.body == f"{index}\n{text.strip()}\n"
-
-
 @pytest.mark.row("G15", "G25")
 @pytest.mark.filterwarnings("ignore:role ")
 def test_what_each_legacy_prompt_saves_or_costs_next_to_all_packs(
@@ -95,10 +76,3 @@ def test_what_each_legacy_prompt_saves_or_costs_next_to_all_packs(
         within = resolver.resolve(role, budget_tokens=budget)
         assert within.saved_tokens is not None
         assert within.saved_tokens >= 0
-
-
-def test_an_index_of_them_fits_the_default_budget(linked: Path) -> None:
-    index = build_index_only(linked, include_plugins=False)
-
-    assert index.complete
-    assert index.tokens < 1000

@@ -7,7 +7,7 @@ import pytest
 
 from satchel import Satchel, sources
 from satchel.compat import render_role_prompt, resolve_role_prompt
-from tests.unit.packs.house import ROLES, ROOT
+from tests.unit.packs.house import ROOT
 
 TEMPLATES: Final = ROOT / "examples" / "templates"
 LEGACY: Final = ("adversary", "backend", "qa", "security")
@@ -24,14 +24,6 @@ def test_packs_lie_next_to_the_legacy_roles() -> None:
     for role in LEGACY:
         folder = TEMPLATES / "roles" / role
         assert tuple(sorted(one.name for one in folder.iterdir())) == FILES
-
-
-@pytest.mark.row("C04", "C20")
-def test_a_role_with_a_pack_gets_the_pack() -> None:
-    prompt = resolve_role_prompt("backend", TEMPLATES, include_plugins=False)
-
-    assert (prompt.source, prompt.findings) == ("skill", ())
-    assert str(prompt).startswith('Role: backend. load_skill(name="backend").\n')
 
 
 @pytest.mark.row("C54", "C04")
@@ -60,27 +52,6 @@ def test_a_template_renders_with_and_without_its_values(role: str) -> None:
     assert "{{PROJECT}}" in bare
     assert "{{#IF" not in bare
     assert full != bare
-
-
-def test_the_set_shows_each_thing_that_a_migration_meets() -> None:
-    texts = [
-        file.read_text("utf-8") for file in sorted(TEMPLATES.glob("roles/*/*prompt.md"))
-    ]
-    for mark in ("{{#IF ", "{{#IF_NOT ", "{{/IF}}", "{{PROJECT}}"):
-        assert any(mark in text for text in texts), mark
-    assert sum(text.count("!`") for text in texts) == 1
-    assert "adversary" not in ROLES  # it has no pack to move to
-
-
-@pytest.mark.parametrize("role", LEGACY)
-def test_a_config_has_its_three_keys(role: str) -> None:
-    lines = (TEMPLATES / "roles" / role / "config.yaml").read_text("utf-8").splitlines()
-
-    assert [line.split(": ")[0] for line in lines] == [
-        "default_model",
-        "default_effort",
-        "max_tasks_per_session",
-    ]
 
 
 def test_the_pack_is_the_one_that_ships() -> None:

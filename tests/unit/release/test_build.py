@@ -84,18 +84,6 @@ def test_files_are_byte_for_byte_those_of_the_packs() -> None:
     assert files == expected | {p: files[p] for p in (INDEX_V2, "release.json")}
 
 
-def test_the_index_names_the_files_of_the_release_itself() -> None:
-    """They are relative to the index, wherever it is served."""
-    files = built(PACKS)
-    skills = json.loads(files[INDEX_V2])["skills"]
-
-    names = [skill["name"] for skill in skills]
-    assert names == ["alone", "declared", "files", "hidden"]
-    for skill in skills:
-        assert skill["url"].startswith("../../")
-        assert skill["digest"] == digest_bytes(files[skill["url"][len("../../") :]])
-
-
 def test_hidden_and_deprecated_skills_are_part_of_it_and_say_so() -> None:
     """A conversation may know them; an installer is offered no deprecated one."""
     with Satchel(memory(PACKS)) as skills:

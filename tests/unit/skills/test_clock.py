@@ -12,7 +12,6 @@ import pytest
 
 from satchel.skills import clock
 from satchel.tools import Toolbox
-from tests.unit.skills.loops import ask
 
 NOON = datetime(2026, 7, 1, 12, 0, 5, 77, tzinfo=UTC)
 
@@ -295,19 +294,6 @@ def test_the_skill() -> None:
         [],
         ["time", "to_timezone"],
     ]
-
-
-@pytest.mark.row("B23", "B24")
-def test_an_agent_answers_from_the_result_and_after_an_error() -> None:
-    result = ask(clock(lambda: NOON), "time_now", {"timezone": "Europe/Paris"})
-
-    assert '"time": "2026-07-01T14:00:05+02:00"' in result.text
-    assert result.stopped == "answered"
-
-    result = ask(clock(lambda: NOON), "time_now", {"timezone": "Paris"})
-
-    assert "unknown time zone" in result.text
-    assert result.stopped == "answered"
 
 
 @pytest.mark.row("B22")

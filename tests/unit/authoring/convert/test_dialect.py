@@ -141,32 +141,6 @@ def test_metadata_that_is_not_a_mapping_stays(dialect: Dialect) -> None:
     assert rewrite(data, dialect).data == data
 
 
-def test_a_name_is_given_on_request() -> None:
-    made = rewrite(b"---\ndescription: b\n---\n", None, name="new", directory="old")
-
-    assert made.data == b"---\nname: new\ndescription: b\n---\n"
-
-
-def test_a_description_that_is_not_text_becomes_text() -> None:
-    made = rewrite(b"---\nname: a\ndescription:\n  - b\n  - c\n---\n", "spec")
-
-    assert made.data is not None
-    assert parse(made.data, profile="spec").manifest is not None
-    assert [finding.code for finding in made.findings] == ["description-not-text"]
-
-
-def test_what_cannot_be_rewritten_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The result is read back; one that means something else is never handed out."""
-    monkeypatch.setattr(
-        "satchel.authoring._convert._dialect.to_spec", lambda _: {"name": "x"}
-    )
-
-    made = rewrite(b"---\nname: a\ndescription: b\nversion: '1'\n---\n", "spec")
-
-    assert made.data is None
-    assert [finding.code for finding in made.findings] == ["not-carried"]
-
-
 @pytest.mark.parametrize(
     "lines",
     [

@@ -6,7 +6,7 @@ import pytest
 
 from satchel.authoring import Conversion
 from satchel.authoring._convert._agents_md import read_agents_md
-from satchel.authoring._convert._builder import as_text, for_files
+from satchel.authoring._convert._builder import for_files
 from satchel.authoring._convert._formats import FORMATS, read_format
 from satchel.authoring._convert._page import (
     ForeignPage,
@@ -146,21 +146,6 @@ def test_links_to_the_project_are_reported_once() -> None:
 )
 def test_for_which_files(patterns: list[str], description: str, sentence: str) -> None:
     assert for_files(patterns, description) == sentence
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("a", "a"),
-        (["a", "b"], "a, b"),
-        (["a,b"], '["a,b"]'),
-        ([1], "[1]"),
-        (True, "true"),
-        ({"a": None}, '{"a": null}'),
-    ],
-)
-def test_a_value_as_text(value: object, text: str) -> None:
-    assert as_text(value) == text  # type: ignore[arg-type]
 
 
 def test_a_section_is_cut_by_its_lines_not_by_its_form_feeds(tmp_path: Path) -> None:
