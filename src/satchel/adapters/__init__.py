@@ -15,7 +15,7 @@ To write an adapter of your own, start from `SessionFactory` and `Conversation`:
 docs/contributing/adapter.md.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 
@@ -48,17 +48,10 @@ __all__ = [
     "text_of",
 ]
 
-_LAZY: Final = {
-    "Conversation": "satchel.adapters._base",
-    "ResultReader": "satchel.adapters._translation",
-    "SessionFactory": "satchel.adapters._base",
-    "ToolForms": "satchel.adapters._translation",
-    "Turn": "satchel.adapters._base",
-    "arguments_or_empty": "satchel.adapters._translation",
-    "framework": "satchel.adapters._base",
-    "is_error": "satchel.adapters._base",
-    "reply_of": "satchel.adapters._translation",
-    "text_of": "satchel.adapters._translation",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_base": "Conversation SessionFactory Turn framework is_error",
+        "_translation": "ResultReader ToolForms arguments_or_empty reply_of text_of",
+    },
+)

@@ -1,6 +1,6 @@
 """What a skill is to an agent, skills written in code, and a small agent loop."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.agent._skill import (
@@ -35,13 +35,9 @@ __all__ = [
     "compose",
 ]
 
-_LAZY: Final = {
-    "Agent": "satchel.agent._agent",
-    "AgentResult": "satchel.agent._agent",
-    "Call": "satchel.agent._agent",
-    "Message": "satchel.agent._agent",
-    "Model": "satchel.agent._agent",
-    "StopReason": "satchel.agent._agent",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_agent": "Agent AgentResult Call Message Model StopReason",
+    },
+)

@@ -1,6 +1,6 @@
 """Making packs, changing them, and moving them between formats."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 
@@ -45,28 +45,16 @@ __all__ = [
     "retire",
 ]
 
-_LAZY: Final = {
-    "ConvertOptions": "satchel.authoring._convert._engine",
-    "convert": "satchel.authoring._convert._engine",
-    "ConvertTarget": "satchel.authoring._convert._targets",
-    "TARGETS": "satchel.authoring._convert._targets",
-    "Conversion": "satchel.authoring._convert._values",
-    "Dialect": "satchel.authoring._convert._values",
-    "ConversionResult": "satchel.authoring._convert._values",
-    "FieldChange": "satchel.authoring._diff",
-    "FileChange": "satchel.authoring._diff",
-    "PackDiff": "satchel.authoring._diff",
-    "PackSide": "satchel.authoring._diff",
-    "compare_places": "satchel.authoring._diff",
-    "NewPackRequest": "satchel.authoring._new",
-    "make_pack": "satchel.authoring._new",
-    "name_problem": "satchel.authoring._new",
-    "role_names": "satchel.authoring._new",
-    "PackedSkill": "satchel.authoring._pack",
-    "SUFFIX": "satchel.authoring._pack",
-    "pack_skill": "satchel.authoring._pack",
-    "retire": "satchel.authoring._retirement",
-    "new_folder": "satchel.authoring._writer",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_convert._engine": "ConvertOptions convert",
+        "_convert._targets": "ConvertTarget TARGETS",
+        "_convert._values": "Conversion Dialect ConversionResult",
+        "_diff": "FieldChange FileChange PackDiff PackSide compare_places",
+        "_new": "NewPackRequest make_pack name_problem role_names",
+        "_pack": "PackedSkill SUFFIX pack_skill",
+        "_retirement": "retire",
+        "_writer": "new_folder",
+    },
+)

@@ -1,6 +1,6 @@
 """Sources in, catalogs out: the registry and what it is made of."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.catalog._assembly import (
@@ -31,9 +31,9 @@ __all__ = [
     "SourceHealth",
 ]
 
-_LAZY: Final = {
-    "allow": "satchel.catalog._declarations",
-    "is_tool_allowed": "satchel.catalog._declarations",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_declarations": "allow is_tool_allowed",
+    },
+)

@@ -1,6 +1,6 @@
 """Checks of a pack, a library or a change: findings, fixes, baselines, predictions."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 
@@ -30,18 +30,13 @@ __all__ = [
     "write_fixes",
 ]
 
-_LAZY: Final = {
-    "Baseline": "satchel.checking._baseline",
-    "read_baseline": "satchel.checking._baseline",
-    "check": "satchel.checking._check",
-    "write_fixes": "satchel.checking._check",
-    "count_packs": "satchel.checking._library",
-    "usual_folders": "satchel.checking._library",
-    "LOADER_GROUPS": "satchel.checking._prediction",
-    "LibraryPrediction": "satchel.checking._prediction",
-    "PackPrediction": "satchel.checking._prediction",
-    "predict_library": "satchel.checking._prediction",
-    "check_since": "satchel.checking._since",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_baseline": "Baseline read_baseline",
+        "_check": "check write_fixes",
+        "_library": "count_packs usual_folders",
+        "_prediction": "LOADER_GROUPS LibraryPrediction PackPrediction predict_library",
+        "_since": "check_since",
+    },
+)

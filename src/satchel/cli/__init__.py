@@ -1,6 +1,6 @@
 """The command line: each command parses, calls the core, and prints what it says."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.cli._app import main
@@ -13,8 +13,9 @@ __all__ = [
     "main",
 ]
 
-_LAZY: Final = {
-    "ask_in_terminal": "satchel.cli._approval",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_approval": "ask_in_terminal",
+    },
+)

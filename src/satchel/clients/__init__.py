@@ -1,6 +1,6 @@
 """What clients and other loaders do with a pack: where they look, what they read."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.clients._folders import (
@@ -36,22 +36,13 @@ __all__ = [
     "predict",
 ]
 
-_LAZY: Final = {
-    "Loader": "satchel.clients._loaders",
-    "LoaderVerdict": "satchel.clients._loaders",
-    "Prediction": "satchel.clients._loaders",
-    "ShownEntry": "satchel.clients._loaders",
-    "UnknownLoaderError": "satchel.clients._loaders",
-    "VERDICTS": "satchel.clients._loaders",
-    "choose_loaders": "satchel.clients._loaders",
-    "loaders": "satchel.clients._loaders",
-    "read_documented": "satchel.clients._loaders",
-    "read_measured": "satchel.clients._loaders",
-    "worst_verdict": "satchel.clients._loaders",
-    "Candidate": "satchel.clients._pack",
-    "PackReader": "satchel.clients._pack",
-    "predict": "satchel.clients._prediction",
-    "PROPERTIES": "satchel.clients._properties._all",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_loaders": "Loader LoaderVerdict Prediction ShownEntry UnknownLoaderError "
+        "VERDICTS choose_loaders loaders read_documented read_measured worst_verdict",
+        "_pack": "Candidate PackReader",
+        "_prediction": "predict",
+        "_properties._all": "PROPERTIES",
+    },
+)

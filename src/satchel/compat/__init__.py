@@ -1,6 +1,6 @@
 """The APIs and role prompts of four earlier systems, for code that uses them."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 
@@ -65,32 +65,17 @@ __all__ = [
     "resolve_role_prompt",
 ]
 
-_LAZY: Final = {
-    "LoadedSkill": "satchel.compat._loader",
-    "LocalDirSkillSource": "satchel.compat._loader",
-    "SkillArtifact": "satchel.compat._loader",
-    "SkillLoader": "satchel.compat._loader",
-    "SkillDescriptor": "satchel.compat._registry",
-    "SkillRegistry": "satchel.compat._registry",
-    "default_registry": "satchel.compat._registry",
-    "check_registered": "satchel.compat._registry_check",
-    "descriptors_of": "satchel.compat._registry_check",
-    "import_registered": "satchel.compat._registry_check",
-    "is_in_code": "satchel.compat._registry_check",
-    "Primary": "satchel.compat._role",
-    "ResolvedRolePrompt": "satchel.compat._role",
-    "check_role": "satchel.compat._role",
-    "is_role": "satchel.compat._role",
-    "build_index_only": "satchel.compat._role_functions",
-    "invalidate_cache": "satchel.compat._role_functions",
-    "load_skill": "satchel.compat._role_functions",
-    "resolve_role_prompt": "satchel.compat._role_functions",
-    "RoleResolver": "satchel.compat._role_resolver",
-    "LegacyRenderer": "satchel.compat._role",
-    "SYSTEM_PROMPT": "satchel.compat._role_template",
-    "fill": "satchel.compat._role_template",
-    "render_role_prompt": "satchel.compat._role_template",
-    "render_template": "satchel.compat._role_template",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_loader": "LoadedSkill LocalDirSkillSource SkillArtifact SkillLoader",
+        "_registry": "SkillDescriptor SkillRegistry default_registry",
+        "_registry_check": "check_registered descriptors_of import_registered "
+        "is_in_code",
+        "_role": "Primary ResolvedRolePrompt check_role is_role LegacyRenderer",
+        "_role_functions": "build_index_only invalidate_cache load_skill "
+        "resolve_role_prompt",
+        "_role_resolver": "RoleResolver",
+        "_role_template": "SYSTEM_PROMPT fill render_role_prompt render_template",
+    },
+)

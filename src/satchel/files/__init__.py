@@ -1,6 +1,6 @@
 """Files on disk and in archives: list, read, write and digest those of packs."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.files._confined import (
@@ -73,21 +73,18 @@ if TYPE_CHECKING:
 
 __all__ = ["check_path", "digest_bytes", "read_confined"]
 
-_NAMES: Final = {
-    "_archive_tree": "ArchiveTree",
-    "_archive_writer": "archive_problem tar_gz zip_pack",
-    "_atomic_write": "replace_file staged_file write_file",
-    "_discovery_index": "INDEX_V1 INDEX_V2 DiscoveryIndex IndexEntry NotAnIndexError "
-    "index_v1 index_v2 parse_index",
-    "_read_limiter": "ReadLimiter",
-    "_release_format": "FORMAT SITE_FORMAT canonical_json check_release_id "
-    "folder_problem parse_release parse_release_file render_pointer render_release",
-    "_unpack": "UnpackedArchive archive_size_limit open_archive unpack",
-}
-_LAZY: Final = {
-    name: f"satchel.files.{module}"
-    for module, names in _NAMES.items()
-    for name in names.split()
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_archive_tree": "ArchiveTree",
+        "_archive_writer": "archive_problem tar_gz zip_pack",
+        "_atomic_write": "replace_file staged_file write_file",
+        "_discovery_index": "INDEX_V1 INDEX_V2 DiscoveryIndex IndexEntry "
+        "NotAnIndexError index_v1 index_v2 parse_index",
+        "_read_limiter": "ReadLimiter",
+        "_release_format": "FORMAT SITE_FORMAT canonical_json check_release_id "
+        "folder_problem parse_release parse_release_file render_pointer "
+        "render_release",
+        "_unpack": "UnpackedArchive archive_size_limit open_archive unpack",
+    },
+)

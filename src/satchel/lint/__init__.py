@@ -1,6 +1,6 @@
 """Lint: findings on packs that can be read, for their authors; a file for each rule."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.lint._context import LintContext, LintRule, Neighbour as Neighbour
@@ -53,6 +53,9 @@ __all__ = [
     "settings_of",
 ]
 
-_LAZY: Final = {"lines_of": "satchel.lint._reporters.text"}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_reporters.text": "lines_of",
+    },
+)

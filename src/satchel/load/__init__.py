@@ -1,6 +1,6 @@
 """The read path, and the styles in which what was read is handed to a model."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.load import _wording
@@ -64,9 +64,9 @@ __all__ = [
     "tools_for",
 ]
 
-_LAZY: Final = {
-    "InvokedSkill": "satchel.load._invocation",
-    "invoke_skill": "satchel.load._invocation",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_invocation": "InvokedSkill invoke_skill",
+    },
+)

@@ -1,6 +1,6 @@
 """The values that rooms exchange: frozen, hashable where they can be, free of I/O."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.model._catalog import (
@@ -122,11 +122,9 @@ __all__ = [
     "title_of",
 ]
 
-_LAZY: Final = {
-    "RELEASE_FILE": "satchel.model._release",
-    "Release": "satchel.model._release",
-    "ReleasedSkill": "satchel.model._release",
-    "release_path": "satchel.model._release",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_release": "RELEASE_FILE Release ReleasedSkill release_path",
+    },
+)

@@ -1,6 +1,6 @@
 """Catalog and token budget in, prompt text out; nothing is read or remembered."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 
@@ -14,11 +14,10 @@ __all__ = [
     "render",
 ]
 
-_LAZY: Final = {
-    "XmlId": "satchel.prompt._formats",
-    "Format": "satchel.prompt._render",
-    "WhenEmpty": "satchel.prompt._render",
-    "render": "satchel.prompt._render",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_formats": "XmlId",
+        "_render": "Format WhenEmpty render",
+    },
+)

@@ -1,6 +1,6 @@
 """A Satchel and its conversations: the only room that knows all rooms below it."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 
@@ -71,43 +71,28 @@ __all__ = [
     "question_text",
 ]
 
-_LAZY: Final = {
-    "Approvals": "satchel.runtime._approvals",
-    "question_lines": "satchel.runtime._approvals",
-    "question_text": "satchel.runtime._approvals",
-    "Permit": "satchel.runtime._tool_calls",
-    "Satchel": "satchel.runtime._satchel",
-    "SessionSkill": "satchel.runtime._session_skill",
-    "SystemClock": "satchel.runtime._options",
-    "FolderWatch": "satchel.runtime._background_sync",
-    "CallerView": "satchel.runtime._caller_view",
-    "retry_after_edit": "satchel.runtime._edited_pack",
-    "empty_folder_finding": "satchel.runtime._findings",
-    "unavailable_sources": "satchel.runtime._findings",
-    "without_logging": "satchel.runtime._findings",
-    "LOAD_TOOLS": "satchel.runtime._history",
-    "READ_TOOL": "satchel.runtime._history",
-    "loads_in_text": "satchel.runtime._history",
-    "SkillInputs": "satchel.runtime._inputs",
-    "no_input_advice": "satchel.runtime._inputs",
-    "LocalStager": "satchel.runtime._local_copy",
-    "Options": "satchel.runtime._options",
-    "check_approve": "satchel.runtime._options",
-    "check_choice": "satchel.runtime._options",
-    "check_only": "satchel.runtime._options",
-    "check_who": "satchel.runtime._options",
-    "patterns_of": "satchel.runtime._options",
-    "dump_state": "satchel.runtime._saved_state",
-    "parse_state": "satchel.runtime._saved_state",
-    "read_state": "satchel.runtime._saved_state",
-    "Session": "satchel.runtime._session",
-    "SessionOptions": "satchel.runtime._session_settings",
-    "SavedState": "satchel.runtime._session_state",
-    "Stager": "satchel.runtime._staging",
-    "UploadStager": "satchel.runtime._staging",
-    "UsedApprovalsInFolder": "satchel.runtime._used_approvals",
-    "UsedApprovalsInMemory": "satchel.runtime._used_approvals",
-    "Why": "satchel.runtime._why",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_approvals": "Approvals question_lines question_text",
+        "_background_sync": "FolderWatch",
+        "_caller_view": "CallerView",
+        "_edited_pack": "retry_after_edit",
+        "_findings": "empty_folder_finding unavailable_sources without_logging",
+        "_history": "LOAD_TOOLS READ_TOOL loads_in_text",
+        "_inputs": "SkillInputs no_input_advice",
+        "_local_copy": "LocalStager",
+        "_options": "SystemClock Options check_approve check_choice check_only "
+        "check_who patterns_of",
+        "_satchel": "Satchel",
+        "_saved_state": "dump_state parse_state read_state",
+        "_session": "Session",
+        "_session_settings": "SessionOptions",
+        "_session_skill": "SessionSkill",
+        "_session_state": "SavedState",
+        "_staging": "Stager UploadStager",
+        "_tool_calls": "Permit",
+        "_used_approvals": "UsedApprovalsInFolder UsedApprovalsInMemory",
+        "_why": "Why",
+    },
+)

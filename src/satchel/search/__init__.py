@@ -1,6 +1,6 @@
 """Rank the skills of a catalog by a query."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 
@@ -11,8 +11,9 @@ __all__ = [
     "FtsRanker",
 ]
 
-_LAZY: Final = {
-    "FtsRanker": "satchel.search._fts",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_fts": "FtsRanker",
+    },
+)

@@ -1,6 +1,6 @@
 """Serving one library of skills: MCP and HTTP on one port, or MCP over stdio."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 
@@ -46,30 +46,21 @@ __all__ = [
     "streamable_http",
 ]
 
-_LAZY: Final = {
-    "Application": "satchel.server._app",
-    "create_app": "satchel.server._app",
-    "guarded_app": "satchel.server._app",
-    "public_labels": "satchel.server._errors",
-    "guard": "satchel.server._guard._middleware",
-    "OAuthSettings": "satchel.server._guard._settings",
-    "GuardSettings": "satchel.server._guard._settings",
-    "check_bind": "satchel.server._guard._settings",
-    "open_tokens": "satchel.server._guard._tokens",
-    "HttpSettings": "satchel.server._http._endpoints",
-    "UsageMetrics": "satchel.server._http._health",
-    "readiness": "satchel.server._http._health",
-    "Caller": "satchel.server._library",
-    "ServedLibrary": "satchel.server._library",
-    "ServerSettings": "satchel.server._library",
-    "build_server": "satchel.server._mcp._server",
-    "run_stdio": "satchel.server._mcp._server",
-    "streamable_http": "satchel.server._mcp._server",
-    "excluded_from_mcp": "satchel.server._mcp._skills",
-    "LibraryRefresher": "satchel.server._refresh",
-    "listen": "satchel.server._run",
-    "serve_http": "satchel.server._run",
-    "serve_stdio": "satchel.server._run",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY, extra=("serving over MCP", "serve"))
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_app": "Application create_app guarded_app",
+        "_errors": "public_labels",
+        "_guard._middleware": "guard",
+        "_guard._settings": "OAuthSettings GuardSettings check_bind",
+        "_guard._tokens": "open_tokens",
+        "_http._endpoints": "HttpSettings",
+        "_http._health": "UsageMetrics readiness",
+        "_library": "Caller ServedLibrary ServerSettings",
+        "_mcp._server": "build_server run_stdio streamable_http",
+        "_mcp._skills": "excluded_from_mcp",
+        "_refresh": "LibraryRefresher",
+        "_run": "listen serve_http serve_stdio",
+    },
+    extra=("serving over MCP", "serve"),
+)

@@ -3,7 +3,7 @@
 What a sync of well-formed packs does not need is imported when it is first used.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.skill_md._dialects import (
@@ -100,26 +100,14 @@ __all__ = [
     "to_spec",
 ]
 
-_LAZY: Final = {
-    "HEADING": "satchel.skill_md._body",
-    "before_frontmatter": "satchel.skill_md._body",
-    "body_of": "satchel.skill_md._body",
-    "first_sentence": "satchel.skill_md._body",
-    "tolerant_span": "satchel.skill_md._body",
-    "edit_metadata": "satchel.skill_md._metadata_editor",
-    "entry_text": "satchel.skill_md._editor",
-    "repaired_text": "satchel.skill_md._editor",
-    "set_entry": "satchel.skill_md._editor",
-    "FrontmatterEntry": "satchel.skill_md._entries",
-    "split_entries": "satchel.skill_md._entries",
-    "comments_in": "satchel.skill_md._editor",
-    "edit_fields": "satchel.skill_md._editor",
-    "Layer": "satchel.skill_md._layers",
-    "MergedField": "satchel.skill_md._layers",
-    "merge_layers": "satchel.skill_md._layers",
-    "quoted": "satchel.skill_md._writer",
-    "render_frontmatter": "satchel.skill_md._writer",
-    "same_values": "satchel.skill_md._writer",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_body": "HEADING before_frontmatter body_of first_sentence tolerant_span",
+        "_editor": "entry_text repaired_text set_entry comments_in edit_fields",
+        "_entries": "FrontmatterEntry split_entries",
+        "_layers": "Layer MergedField merge_layers",
+        "_metadata_editor": "edit_metadata",
+        "_writer": "quoted render_frontmatter same_values",
+    },
+)

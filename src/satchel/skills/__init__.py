@@ -1,6 +1,6 @@
 """Ready-made skills: the time, exact arithmetic, and finding other skills."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 
@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SkillDiscoverySkill", "calc", "clock"]
 
-_LAZY: Final = {
-    "calc": "satchel.skills._calc",
-    "clock": "satchel.skills._clock",
-    "SkillDiscoverySkill": "satchel.skills._discovery",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_calc": "calc",
+        "_clock": "clock",
+        "_discovery": "SkillDiscoverySkill",
+    },
+)

@@ -3,7 +3,7 @@
 Whatever needs more than the file system is imported when it is first asked for.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.sources._factories import (
@@ -71,20 +71,16 @@ __all__ = [
     "usual",
 ]
 
-_NAMES: Final = {
-    "_archive": "ArchiveSource",
-    "_http._pinned": "PinnedSource",
-    "_http._source": "HttpSource",
-    "_layered": "LAYERS LayerExplanation LayeredSource local_layers",
-    "_legacy": "LegacySource LegacySourceAdapter as_source",
-    "_mcp._source": "McpSource",
-    "_release": "ReleaseSource is_release",
-    "_wrappers": "SourceWrapper",
-}
-_LAZY: Final = {
-    name: f"satchel.sources.{module}"
-    for module, names in _NAMES.items()
-    for name in names.split()
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_archive": "ArchiveSource",
+        "_http._pinned": "PinnedSource",
+        "_http._source": "HttpSource",
+        "_layered": "LAYERS LayerExplanation LayeredSource local_layers",
+        "_legacy": "LegacySource LegacySourceAdapter as_source",
+        "_mcp._source": "McpSource",
+        "_release": "ReleaseSource is_release",
+        "_wrappers": "SourceWrapper",
+    },
+)

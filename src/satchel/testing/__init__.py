@@ -1,6 +1,6 @@
 """Tools for tests of your own: skills, sources and whole loaders."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 
@@ -36,23 +36,14 @@ __all__ = [
     "write_pack",
 ]
 
-_LAZY: Final = {
-    "assert_clean": "satchel.testing._assertions",
-    "assert_complete": "satchel.testing._assertions",
-    "assert_found": "satchel.testing._assertions",
-    "assert_listed": "satchel.testing._assertions",
-    "assert_loaded": "satchel.testing._assertions",
-    "write_pack": "satchel.testing._packs",
-    "Rehearsal": "satchel.testing._rehearsal",
-    "call": "satchel.testing._rehearsal",
-    "rehearse": "satchel.testing._rehearsal",
-    "user": "satchel.testing._rehearsal",
-    "ESCAPES": "satchel.testing._source_contract",
-    "PACKS": "satchel.testing._source_contract",
-    "Packs": "satchel.testing._source_contract",
-    "SourceContract": "satchel.testing._source_contract",
-    "hostile_packs": "satchel.testing.hostile",
-    "run_loader": "satchel.testing.hostile",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_assertions": "assert_clean assert_complete assert_found assert_listed "
+        "assert_loaded",
+        "_packs": "write_pack",
+        "_rehearsal": "Rehearsal call rehearse user",
+        "_source_contract": "ESCAPES PACKS Packs SourceContract",
+        "hostile": "hostile_packs run_loader",
+    },
+)

@@ -1,6 +1,6 @@
 """Untrusted text: what it hides, how to show it, what it costs."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.text._encoding import decode as decode, is_text as is_text
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["EstimateCounter", "clean_line", "escape_xml", "find_hidden", "printable"]
 
-_LAZY: Final = {
-    "LineMatcher": "satchel.text._diff",
-    "unified_lines": "satchel.text._diff",
-    "ascii_json": "satchel.text._json",
-    "nearest": "satchel.text._nearest",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_diff": "LineMatcher unified_lines",
+        "_json": "ascii_json",
+        "_nearest": "nearest",
+    },
+)

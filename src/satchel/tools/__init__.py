@@ -1,6 +1,6 @@
 """Tools that a model can call, and boxes of them."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.tools._from_function import tool_from_function
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "Tool", "Toolbox", "Turn", "result_text", "tool_from_function"]
 
-_LAZY: Final = {
-    "foreign_name": "satchel.tools._foreign",
-    "foreign_tool": "satchel.tools._foreign",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_foreign": "foreign_name foreign_tool",
+    },
+)

@@ -4,7 +4,7 @@ A sink that fails never fails a load. What writes to disk, counts for Prometheus
 makes spans is imported when it is used.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.usage._location import (
@@ -70,24 +70,18 @@ __all__ = [
     "verify_chain",
 ]
 
-_LAZY: Final = {
-    "UsageEvents": "satchel.usage._events",
-    "owned_sinks": "satchel.usage._events",
-    "verify_chain": "satchel.usage._file_store",
-    "MetricsSink": "satchel.usage._metrics",
-    "OwnerLookup": "satchel.usage._owners",
-    "report_to": "satchel.usage._publisher",
-    "read_records": "satchel.usage._reader",
-    "Records": "satchel.usage._records",
-    "ended_unclosed": "satchel.usage._records",
-    "host_mark": "satchel.usage._records",
-    "CORE_SHARE": "satchel.usage._report",
-    "SkillStatus": "satchel.usage._report",
-    "SkillUse": "satchel.usage._report",
-    "UsageReport": "satchel.usage._report",
-    "make_report": "satchel.usage._report",
-    "EventStore": "satchel.usage._store",
-    "TracingSink": "satchel.usage._tracing",
-}
-
-__getattr__ = lazy_door(__name__, _LAZY)
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_events": "UsageEvents owned_sinks",
+        "_file_store": "verify_chain",
+        "_metrics": "MetricsSink",
+        "_owners": "OwnerLookup",
+        "_publisher": "report_to",
+        "_reader": "read_records",
+        "_records": "Records ended_unclosed host_mark",
+        "_report": "CORE_SHARE SkillStatus SkillUse UsageReport make_report",
+        "_store": "EventStore",
+        "_tracing": "TracingSink",
+    },
+)
