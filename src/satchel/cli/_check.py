@@ -16,11 +16,12 @@ from satchel.checking import (
     usual_folders,
     write_fixes,
 )
+from satchel.cli._errors import NoAnswerError
 from satchel.cli._options import find_settings
 from satchel.cli._terminal import echo, echo_error, on_terminal, width
 from satchel.compat import check_registered, import_registered, is_in_code
 from satchel.config import Config, load_config
-from satchel.errors import MissingPathError, SkillError
+from satchel.errors import MissingPathError
 from satchel.lint import (
     CheckReport,
     Format,
@@ -36,24 +37,15 @@ from satchel.skill_md import Profile
 from satchel.text import plural
 
 
-class NoPackError(SkillError):
-    """There is no pack to check; the message says where it was looked for."""
-
-    def __init__(self, places: Iterable[str], depth: int) -> None:
-        """Take the places as they are shown, and how many folders deep they go."""
-        self.places = tuple(places)
-        self.depth = depth
-        super().__init__(self.places, depth)
-
-    def __str__(self) -> str:
-        """Return two sentences."""
-        shown = ("this folder" if path == os.curdir else path for path in self.places)
-        looked = ", ".join(shown) or "no place at all"
-        return (
-            f"no pack was found: looked in {looked}, {self.depth} folders deep, and in "
-            "folders of clients there, such as .claude/skills. A pack is a folder with "
-            "a SKILL.md: name its folder, or start one with satchel new NAME"
-        )
+def _no_pack(places: Iterable[str], depth: int) -> click.ClickException:
+    """Return the error that says in which places, how deep, packs were looked for."""
+    shown = ("this folder" if path == os.curdir else path for path in places)
+    looked = ", ".join(shown) or "no place at all"
+    return NoAnswerError(
+        f"no pack was found: looked in {looked}, {depth} folders deep, and in "
+        "folders of clients there, such as .claude/skills. A pack is a folder with "
+        "a SKILL.md: name its folder, or start one with satchel new NAME"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,7 +208,7 @@ class CheckRun:
         if report.fails("error") and settings.fail_on != "never":
             return 1  # the report says why a folder is no pack
         if not (report.packs or self.changed_files or removed):
-            raise NoPackError(packs, settings.limits.scan_depth)
+            raise _no_pack(packs, settings.limits.scan_depth)
         return 1 if report.fails(settings.fail_on) else 0
 
 
@@ -234,7 +226,7 @@ def _project_packs(config: str | None, limits: Limits) -> tuple[str, ...]:
     configured = () if config == "none" else _configured_folders(config)
     folders = usual_folders(configured, limits=limits)
     if not folders:
-        raise NoPackError((*configured, os.curdir), limits.scan_depth)
+        raise _no_pack((*configured, os.curdir), limits.scan_depth)
     echo_error(f"looked in {', '.join(folders)}{_packs_elsewhere(folders, limits)}")
     return folders
 

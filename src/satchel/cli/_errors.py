@@ -70,12 +70,14 @@ def errors_are_status_2() -> Generator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise _NoAnswer(f"{error.filename}: no such file or folder") from error
+        raise NoAnswerError(f"{error.filename}: no such file or folder") from error
     except (SkillError, OSError) as error:
-        raise _NoAnswer(_sentence(error)) from error
+        raise NoAnswerError(_sentence(error)) from error
 
 
-class _NoAnswer(click.ClickException):
+class NoAnswerError(click.ClickException):
+    """Ends a command with status 2, where its status 1 is an answer."""
+
     exit_code = 2
 
     def format_message(self) -> str:

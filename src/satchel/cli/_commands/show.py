@@ -93,7 +93,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       satchel show pdf-forms --envelope xml
       satchel show pdf-forms --layers
     """
-    files = [(k, v) for k, v in _buckets(reference, script, asset) if v is not None]
+    named = {"references": reference, "scripts": script, "assets": asset}
+    files = [(bucket, file) for bucket, file in named.items() if file is not None]
     if len(files) > 1:
         raise click.UsageError("ask for one file: --reference, --script or --asset")
     if layers:
@@ -106,19 +107,13 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     request = ShowRequest(name, bucket, file)
     with recording() as sinks, open_skills(paths, sinks=sinks) as skills:
         if envelope is not None:
-            result = tool_output(skills, request, envelope)
-            write_text(result.text)
-            return 1 if result.is_error else 0
+            text, is_error = tool_output(skills, request, envelope)
+            write_text(text)
+            return 1 if is_error else 0
         warn(skills)
         # `via` keeps it apart from loads by agents: a look by a person is no use.
         _print(skills.load(name, request.path_in(skills), via="cli"))
     return 0
-
-
-def _buckets(
-    reference: str | None, script: str | None, asset: str | None
-) -> tuple[tuple[str, str | None], ...]:
-    return (("references", reference), ("scripts", script), ("assets", asset))
 
 
 def _print(loaded: "Loaded") -> None:
@@ -156,16 +151,10 @@ class ShowRequest:
         return path
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutput:
-    """The text of a tool result, with its line end, and whether it is an error."""
-
-    text: str
-    is_error: bool
-
-
-def tool_output(skills: "Satchel", show: ShowRequest, envelope: Envelope) -> ToolOutput:
-    """Return the result of the tool call that asks for this, also if it is an error."""
+def tool_output(
+    skills: "Satchel", show: ShowRequest, envelope: Envelope
+) -> tuple[str, bool]:
+    """Return the result of the tool call that asks for this, and whether it failed."""
     is_error = False
 
     def load(request: Request) -> Loaded:
@@ -183,7 +172,7 @@ def tool_output(skills: "Satchel", show: ShowRequest, envelope: Envelope) -> Too
         result = _file(skills, load, show, xml=xml)
     else:
         result = _packs(skills, load, show)
-    return ToolOutput(f"{result}\n", is_error)
+    return f"{result}\n", is_error
 
 
 def _context(load: _Load, name: str) -> str:

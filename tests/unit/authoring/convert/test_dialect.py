@@ -141,6 +141,14 @@ def test_metadata_that_is_not_a_mapping_stays(dialect: Dialect) -> None:
     assert rewrite(data, dialect).data == data
 
 
+def test_a_description_that_is_not_text_becomes_text() -> None:
+    made = rewrite(b"---\nname: a\ndescription:\n  - b\n  - c\n---\n", "spec")
+
+    assert made.data is not None
+    assert parse(made.data, profile="spec").manifest is not None
+    assert [finding.code for finding in made.findings] == ["description-not-text"]
+
+
 @pytest.mark.parametrize(
     "lines",
     [
