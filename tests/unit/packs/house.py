@@ -28,12 +28,24 @@ FILES: Final[dict[str, tuple[str, ...]]] = {
         "scripts/check-links.sh",
     ),
     "frontend": ("references/a11y.md", "references/state-management.md"),
-    "manager": ("references/planning-rules.md", "references/task-api.md"),
-    "ml-engineer": ("references/evaluation.md", "references/reproducibility.md"),
+    "manager": (
+        "references/planning-rules.md",
+        "references/task-api.md",
+        "scripts/check_plan.py",
+    ),
+    "ml-engineer": (
+        "references/evaluation.md",
+        "references/reproducibility.md",
+        "scripts/compare.py",
+    ),
     "prompt-engineer": ("assets/cases.jsonl", "scripts/run_evals.py"),
     "qa": ("references/edge-cases.md", "references/test-strategy.md"),
     "resolver": ("scripts/list_conflicts.py",),
-    "retrieval": ("references/chunking.md", "references/hybrid-search.md"),
+    "retrieval": (
+        "references/chunking.md",
+        "references/hybrid-search.md",
+        "scripts/score_search.py",
+    ),
     "reviewer": ("references/feedback-tone.md", "references/review-rubric.md"),
     "security": (
         "references/auth-checklist.md",
