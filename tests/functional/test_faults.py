@@ -17,7 +17,6 @@ from satchel.model import read_page
 FAULTS = all_faults()
 # Their files take a second to write; tests/functional/test_hostile.py has them too.
 HEAVY = {"many-files", "body-20mb", "frontmatter-10mb"}
-NEEDS_POSIX = {"fifo", "reference-fifo", "dev-zero", "skill-out", "folder-out"}
 
 
 def said(pack: Pack, folder: Path) -> Said:

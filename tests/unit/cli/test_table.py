@@ -40,9 +40,6 @@ def test_clip(text: str, columns: int | None, expected: str) -> None:
     assert clip(text, columns) == expected
 
 
-NARROW = ("SKILL", "    DESCRIPTION", "pdf-forms")
-
-
 @pytest.mark.parametrize(
     ("columns", "lines"),
     [

@@ -118,6 +118,7 @@ def test_a_condition_without_a_value_keeps_what_it_holds() -> None:
         ("Title\n=====\n\nUnder the title it goes on.", "Under the title it goes on."),
         ("## Only a heading ##", "Only a heading"),
         ("1. Do this.\n2. Do that.", ""),
+        ("Use:\n\n1. `make`\n2. {{NAME}}\n3. git\n", "Use: `make`, git."),
         ("", ""),
         ("你是后端工程师。你写的服务经得起失败，也经得起时间的考验。", None),
         ("word " * 200, ("word " * 100).strip()),
