@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from satchel import Options, Satchel, sources
+from satchel import Options, Satchel
 from satchel.errors import (
     ChangedSinceSyncError,
     DigestMismatchError,
@@ -307,18 +307,6 @@ def test_many_threads_may_open_it_at_once() -> None:
 
     assert results == [PACKS["alone"]["SKILL.md"]] * 8
     assert place.fetched.count("release.json") == 1
-
-
-def test_other_ids_can_be_given_to_its_skills() -> None:
-    source = at(built(PACKS))
-    chosen = sources.only(sources.prefixed(source, "team-"), ["team-a*", "team-f*"])
-    with Satchel(chosen) as skills:
-        assert [(e.id, e.name) for e in skills.catalog] == [
-            ("team-alone", "alone"),
-            ("team-files", "files"),
-        ]
-        assert skills.load("team-alone").data == PACKS["alone"]["SKILL.md"]
-        assert "filtered" in [excluded.reason for excluded in skills.catalog.excluded]
 
 
 def test_a_pack_over_the_limits_is_refused_alone() -> None:

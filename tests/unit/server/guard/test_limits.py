@@ -20,12 +20,6 @@ def test_a_burst_and_then_the_rate() -> None:
     assert [buckets.take("a") for _ in range(4)] == [0, 0, 0, 2]
 
 
-def test_one_does_not_pay_for_another() -> None:
-    buckets = RateLimiter(1, 1, Clock())
-
-    assert [buckets.take("a"), buckets.take("a"), buckets.take("b")] == [0, 1, 0]
-
-
 def test_no_number_of_callers_takes_more_memory() -> None:
     buckets = RateLimiter(1, 1, Clock(), max_buckets=3)
 

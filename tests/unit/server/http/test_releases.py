@@ -94,16 +94,6 @@ def test_private_is_what_is_called_so(url: str, answer: bool) -> None:
     assert opening._is_private(url) == answer
 
 
-def test_another_pin_is_not_here(dist: Path) -> None:
-    other = "sha256-tree-v1:" + "0" * 64
-    with listening(Satchel(dist)) as url:
-        source = sources.http(url, pin=other, allow_private=True)
-        with Satchel(source) as there:
-            assert len(there.catalog) == 0
-            problem = there.health().problems[0]
-    assert f"the site has no release {other}" in problem
-
-
 def test_each_file_has_its_digest_for_a_validator(dist: Path, home: str) -> None:
     sink = ListSink()
     client = client_for(dist, sinks=[sink])
