@@ -1,4 +1,4 @@
-"""The how-to page of the adapter whose turn it is, and its lines in the README, run."""
+"""The how-to page of the adapter whose turn it is runs, and what other pages show."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+import pytest
+
 from satchel import Satchel
 from tests.docs.test_examples import run_page
 from tools.adapters.frameworks import ROOT, Adapter
 
+# Pages that show how a few frameworks are attached, in few lines each.
+OTHERS: Final = ("README.md", "docs/tutorial/first-agent.md")
 LINES: Final = 5
 _BLOCK: Final = (
     r'<!--- skip: next "runs next to its framework: {}" -->\n\n```python\n([^`]*)```'
@@ -21,8 +25,6 @@ _BLOCK: Final = (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_the_page_runs(
@@ -39,20 +41,24 @@ def test_the_page_runs(
         _close_loop()
 
 
-def test_its_lines_of_the_readme_run(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("page", OTHERS)
+def test_its_lines_on_other_pages_run(
+    page: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What is shown for a few frameworks attaches, in five lines, and answers."""
     name: str = request.config.getoption("adapter")
     shutil.copytree(ROOT / "examples" / "skills", tmp_path / "skills")
     monkeypatch.chdir(tmp_path)
-    readme = (ROOT / "README.md").read_text("utf-8")
+    text = (ROOT / page).read_text("utf-8")
 
-    for block in re.findall(_BLOCK.format(name), readme):
+    for block in re.findall(_BLOCK.format(name), text):
         assert len([line for line in block.splitlines() if line]) <= LINES
         example = {"skills": Satchel("skills"), "model": _model(name), "mine": _mine}
         try:
-            exec(compile(block, "README.md", "exec"), example)  # noqa: S102
+            exec(compile(block, page, "exec"), example)  # noqa: S102
         finally:
             _close_loop()
 
