@@ -28,6 +28,7 @@ from tests.adapters.agno import DRIVER, FakeModel, in_memory
 from tests.adapters.desk import (
     ANA,
     BASE,
+    PAID,
     PAYS,
     REFUNDED,
     TRAVEL,
@@ -438,6 +439,22 @@ async def test_a_grant_in_the_session_state_is_none(packs: Path) -> None:
     assert desk.done == []
 
 
+async def test_a_grant_of_an_approver_holds_with_agentic_state(packs: Path) -> None:
+    asked: list[object] = []
+
+    def approve(question: Any) -> Any:
+        asked.append(question.tool)
+        return "yes_in_session"
+
+    given = plain(script(*PAYS), db=in_memory(), enable_agentic_state=True)
+    agent = attach(asking(packs), given, approve=approve)
+
+    for _ in range(2):
+        await agent.arun("hi", session_id="s")
+
+    assert asked == ["refund"]
+
+
 def team_of(model: suite.Model, *members: Any) -> Team:
     given: Any = {"name": "first", "db": in_memory(), "telemetry": False}
     return Team(model=FakeModel(model, []), members=[*members], **given)
@@ -464,6 +481,18 @@ async def test_members_of_a_team_keep_apart_what_they_use(packs: Path) -> None:
     assert run.content == "done"
     assert used == {"satchel:first": ["refunds"], "satchel:second": ["travel"]}
     assert TRAVEL not in "".join(seen_by(team)[-1].results)
+
+
+async def test_a_call_of_a_team_is_approved(packs: Path) -> None:
+    desk = Desk()
+    skills = asking(packs, desk)
+    team = attach(skills, team_of(script(*PAYS)))
+
+    run = await team.arun("hi", session_id="s")
+    run = await approve(team, run)
+
+    assert run.content == "done"
+    assert desk.done == [PAID]
 
 
 @pytest.mark.row("F22")

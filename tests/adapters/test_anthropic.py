@@ -190,6 +190,15 @@ def test_the_cache_point_stands_in_front_of_what_is_stated_again(packs: Path) ->
 # Messages
 
 
+def test_the_loop_of_the_docstring(packs: Path) -> None:
+    """Messages may hold what the SDK returned, as it is."""
+    api = fake_model(PAYS)
+    chat = anthropic.attach(open_desk(packs), who=ANA)
+
+    assert talk(api, chat, [user("hi")]) == "done"
+    assert api.seen[2].results[1] == REFUNDED
+
+
 @pytest.mark.parametrize("beta", [True, False])
 def test_the_loop_may_stream(packs: Path, beta: bool) -> None:
     api = fake_model(PAYS)

@@ -284,6 +284,14 @@ def native(folder: Path, **given: Any) -> tuple[Satchel, list[str]]:
 SENDS = script([load("cards")], [Call("post", {"city": "Bern"})], "done")
 
 
+async def test_a_native_tool_gets_its_own_context(tmp_path: Path) -> None:
+    skills, done = native(tmp_path)
+
+    output = await DRIVER.build(setup(skills, SENDS)).say("hi")
+
+    assert (output, done) == ("done", ["Bern for somebody"])
+
+
 @pytest.mark.row("E25")
 @pytest.mark.parametrize("approve", [True, False])
 async def test_a_native_tool_may_ask_for_confirmation_itself(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from haystack import Pipeline
+from haystack import Pipeline, component
 from haystack.components.agents import Agent
 from haystack.components.agents.state import State
 from haystack.components.generators.chat import MockChatGenerator
@@ -14,7 +14,7 @@ from haystack.core.errors import SerializationError
 from haystack.dataclasses import ChatMessage, ChatRole, TextContent, ToolCall
 from haystack.hooks.from_function import hook
 from haystack.hooks.human_in_the_loop import ConfirmationHook, ToolExecutionDecision
-from haystack.tools import AgentTool, SearchableToolset, Toolset
+from haystack.tools import AgentTool, ComponentTool, SearchableToolset, Toolset
 from haystack.tools.from_function import create_tool_from_function
 
 from satchel import Satchel
@@ -276,6 +276,24 @@ def test_a_tool_of_its_own_gets_the_state(tmp_path: Path) -> None:
 
     assert desk.seen[2].results[1] == "Bern for ana"
     assert list(desk.seen[1].schemas["post"]["properties"]) == ["city"]
+
+
+def test_a_component_is_a_tool(tmp_path: Path) -> None:
+    @component
+    class Post:
+        """Sends cards."""
+
+        @component.output_types(card=str)
+        def run(self, city: str) -> dict[str, str]:
+            """Send a card."""
+            return {"card": f"to {city}"}
+
+    tool = ComponentTool(Post(), name="post", outputs_to_string={"source": "card"})
+    desk = Desked(carried(tmp_path, "cards", tool), POSTS)
+
+    desk.run()
+
+    assert desk.seen[2].results[1] == "to Bern"
 
 
 def test_the_model_is_not_asked_again_for_what_it_said(asking: Satchel) -> None:

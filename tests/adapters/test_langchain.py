@@ -30,6 +30,7 @@ from langchain_core.messages import (
 from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.prebuilt import InjectedState
+from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 from pydantic import BaseModel
 
@@ -269,6 +270,19 @@ def test_an_application_may_change_what_is_in_use(packs: Path) -> None:
 
     assert "refund" in model.seen[1].tools
     assert "refund" not in model.seen[2].tools
+
+
+def test_who_may_come_from_the_store(packs: Path) -> None:
+    store = InMemoryStore()
+    store.put(("users",), "ana", {"groups": ["hr"]})
+
+    def who(runtime: Any) -> dict[str, Any]:
+        return {"groups": runtime.store.get(("users",), "ana").value["groups"]}
+
+    model = fake_model(script([load("payroll")], "done"))
+    output(agent_of(open_desk(packs), model, who=who, store=store))
+
+    assert "PAYROLL" in model.seen[1].results[0]
 
 
 def test_content_of_blocks_is_read_as_text(packs: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from strands import Agent, tool
+from strands import Agent, Snapshot, tool
 from strands.agent.conversation_manager import SlidingWindowConversationManager
 from strands.hooks import AfterToolCallEvent, BeforeModelCallEvent, BeforeToolCallEvent
 from strands.session import FileSessionManager
@@ -303,6 +303,23 @@ async def test_results_of_other_forms_are_read(packs: Path) -> None:
     seen = [(message.role, message.text) for message in strands._seen(messages)]
 
     assert seen == [("tool", '{"a": 1}'), ("assistant", "so")]
+
+
+async def test_two_calls_wait_and_are_answered_together(packs: Path) -> None:
+    desk = Desk()
+    skills = open_desk(packs, desk, ask("refunds", tool="refund"))
+    other = Call("refund", {"order_id": "A-2", "cents": 5})
+    model = script([load("refunds")], [REFUND, other], "done")
+    agent = agent_with(attach(skills), model)
+
+    paused = await say(agent, "hi")
+    stored = agent.take_snapshot(preset="session").to_dict()
+    agent = agent_with(attach(skills), model)  # as in another process
+    agent.load_snapshot(Snapshot.from_dict(stored))
+    output = await say(agent, yes(paused))
+
+    assert str(output).strip() == "done"
+    assert sorted(desk.done) == [PAID, "refund A-2 5 by ana"]
 
 
 async def test_a_session_manager_stores_it(packs: Path, tmp_path: Path) -> None:
