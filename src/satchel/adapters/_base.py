@@ -41,17 +41,17 @@ from satchel.tools import Tool, Toolbox
 
 __all__ = ["Conversation", "SessionFactory", "Turn", "framework", "is_error"]
 
+# What a model gave: an object, or its JSON text.
 Arguments: TypeAlias = Mapping[str, object] | str
-"""What a model gave: an object, or its JSON text."""
 
+# What a framework knows of a run and hands to functions of the application.
 Context = TypeVar("Context")
-"""What a framework knows of a run and hands to functions of the application."""
 
+# For whom a run is: a mapping, or a function of the run's context.
 Who: TypeAlias = Mapping[str, Any] | Callable[[Context], Mapping[str, Any]] | None
-"""For whom a run is: a mapping, or a function of the run's context."""
 
+# Which object tools get as ``Run.deps``: a function of the run's context.
 Deps: TypeAlias = Callable[[Context], object] | None
-"""Which object tools get as ``Run.deps``: a function of the run's context."""
 
 
 class Approved(TypedDict, total=False):
@@ -64,8 +64,8 @@ class Approved(TypedDict, total=False):
 Result = TypeVar("Result")
 P = ParamSpec("P")
 
+# Arguments that `attach` of some adapter has besides the options of a session.
 _OTHER_ARGUMENTS: Final = ("who", "deps", "state", "resume", "to", "tools")
-"""Arguments that `attach` of some adapter has besides the options of a session."""
 
 
 @contextmanager

@@ -22,11 +22,11 @@ __all__ = [
     "text_of",
 ]
 
+# A tool as a framework has it.
 Form = TypeVar("Form")
-"""A tool as a framework has it."""
 
+# The schema of a tool that does not exist, whose call is answered with an error.
 NO_PARAMETERS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
-"""The schema of a tool that does not exist, whose call is answered with an error."""
 
 _ROLES: Final[Mapping[object, Literal["user", "assistant"]]] = {
     "user": "user",

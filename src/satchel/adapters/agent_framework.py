@@ -38,10 +38,10 @@ Deps: TypeAlias = Callable[[FunctionInvocationContext], object] | None
 Next: TypeAlias = Callable[[], Awaitable[None]]
 
 _KEY: Final = "satchel"
+# The tools whose arguments a session reads in a history.
 _LOADS: Final = {READ_TOOL, *(name for name, _ in LOAD_TOOLS.values())}
-"""The tools whose arguments a session reads in a history."""
+# Where the framework's compaction marks a message that no model sees any more.
 _EXCLUDED: Final = "_excluded"
-"""Where the framework's compaction marks a message that no model sees any more."""
 
 
 def attach(

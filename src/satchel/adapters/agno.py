@@ -49,10 +49,10 @@ __all__ = ["attach"]
 Component = TypeVar("Component", Agent, Team)
 Functions: TypeAlias = dict[str, Function]
 
+# The name of the toolkit, of its one function, and of the part of the state.
 _NAME: Final = "satchel"
-"""The name of the toolkit, of its one function, and of the part of the state."""
+# The part of the session state with the calls that wait for approval.
 _WAITING: Final = "satchel-waiting"
-"""The part of the session state with the calls that wait for approval."""
 _CONTENT: Final = attrgetter("content")
 
 

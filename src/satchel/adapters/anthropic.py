@@ -60,8 +60,8 @@ __all__ = ["Call", "Chat", "Given", "Request", "attach"]
 Given: TypeAlias = Message | BetaMessage | Sequence[Any]
 """What a model said, or messages with it at their end, as dictionaries or the SDK's."""
 
+# The beta by which the tool runner gives a model more tools in the middle of a run.
 INLINE_TOOLS: Final = "inline-tools-2026-09-15"
-"""The beta by which the tool runner gives a model more tools in the middle of a run."""
 
 _SYNC: Final = (BetaFunctionTool, BetaBuiltinFunctionTool)
 _ASYNC: Final = (BetaAsyncFunctionTool, BetaAsyncBuiltinFunctionTool)

@@ -63,21 +63,21 @@ __all__ = ["attach"]
 To = TypeVar("To", bound="ClaudeAgentOptions | ClaudeSDKClient")
 Given: TypeAlias = Mapping[str, Any]
 Output: TypeAlias = dict[str, Any]
+# The ids of a conversation, and of a sub-agent within it; empty for the main one.
 Key: TypeAlias = tuple[str, str]
-"""The ids of a conversation, and of a sub-agent within it; empty for the main one."""
 
 _SERVER: Final = "satchel"
+# Serves the tools of skills, so that it alone is listed again when one is loaded;
+# Claude Code sorts tools by name, so these come after the others.
 _OPENED: Final = "satchel_skills"
-"""Serves the tools of skills, so that it alone is listed again when one is loaded;
-Claude Code sorts tools by name, so these come after the others."""
 _PREFIXES: Final = (f"mcp__{_SERVER}__", f"mcp__{_OPENED}__")
 _READS: Final = {READ_TOOL, "find_skills", *(name for name, _ in LOAD_TOOLS.values())}
+# Longer results go into files; this is the most that Claude Code shows in place.
 _META: Final = {"anthropic/maxResultSizeChars": 500_000}
-"""Longer results go into files; this is the most that Claude Code shows in place."""
+# Claude Code keeps one deferred call of a step, and drops others silently.
 _ONE_AT_A_TIME: Final = "approval-required: another waits; then make this one again"
-"""Claude Code keeps one deferred call of a step, and drops others silently."""
+# Conversations in memory at once; others are read from their transcripts again.
 _MAX_CONVERSATIONS: Final = 1024
-"""Conversations in memory at once; others are read from their transcripts again."""
 
 
 def attach(

@@ -40,8 +40,8 @@ __all__ = ["attach"]
 
 AgentT = TypeVar("AgentT", bound=Agent)
 Value = TypeVar("Value")
+# Returns where a conversation's state is saved while one of its agents works.
 State: TypeAlias = Callable[[Agent], MutableMapping[str, Any] | None]
-"""Returns where a conversation's state is saved while one of its agents works."""
 
 Call: TypeAlias = Callable[[str, Mapping[str, object]], str]
 AskPermit: TypeAlias = Callable[[str, Mapping[str, object]], Permit]
@@ -49,8 +49,8 @@ AskPermit: TypeAlias = Callable[[str, Mapping[str, object]], Permit]
 _OPENED: Final = "These tools are open now as well:"
 _ANYTHING: Final[dict[str, Json]] = {"type": "object"}
 _NAMES: Final = "_tool_name_mapping"
+# What comes before a result, for models that call tools in text.
 _OBSERVATION: Final = "\nObservation:"
-"""What comes before a result, for models that call tools in text."""
 
 
 def attach(

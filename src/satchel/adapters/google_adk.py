@@ -32,11 +32,11 @@ __all__ = ["SkillsToolset", "attach"]
 
 _Begin: TypeAlias = Callable[..., Conversation]
 
+# Keys of the state with lists of marks, whose order does not matter.
 _MARKS: Final = frozenset({"used", "seals"})
-"""Keys of the state with lists of marks, whose order does not matter."""
 
+# In ADK's own words; the model does not see it before there is an answer.
 _WAITS: Final = "This tool call requires confirmation, please approve or reject."
-"""In ADK's own words; the model does not see it before there is an answer."""
 
 
 def attach(

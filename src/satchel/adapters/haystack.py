@@ -38,13 +38,13 @@ with framework("Haystack", "haystack"):
 
 __all__ = ["attach"]
 
+# The key of the state, and the name that stands for all skills in `Agent.run`.
 _NAME: Final = "satchel"
-"""The key of the state, and the name that stands for all skills in `Agent.run`."""
 _WAITING: Final = "satchel_waiting"
 _ANSWERS: Final = "approvals"
 _PAUSED: Final = "approval_required"
+# Hook points where the agent's own hooks see the messages as they are stored.
 _FIRST: Final = {"before_tool", "after_tool", "on_exit", "after_run"}
-"""Hook points where the agent's own hooks see the messages as they are stored."""
 
 
 def attach(

@@ -81,10 +81,10 @@ _STATE: Final = "satchel"
 _HIDDEN: Final = "satchel_hidden"
 _TURN: Final = "satchel_turn"
 _DECIDED: Final = "satchel_decided"
+# Turns in memory at once; a run whose turn is dropped reads its files again.
 _MAX_TURNS: Final = 1024
-"""Turns in memory at once; a run whose turn is dropped reads its files again."""
+# Marks decisions of this process: no other knows whether their calls were made.
 _PROCESS: Final = uuid4().hex
-"""Marks decisions of this process: no other knows whether their calls were made."""
 _USER: Final = SeenMessage("user")
 _ASSISTANT: Final = SeenMessage("assistant")
 

@@ -65,16 +65,16 @@ with framework("LlamaIndex", "llama-index"):
 __all__ = ["attach"]
 
 AgentT = TypeVar("AgentT", bound=FunctionAgent)
+# For whom a run is, or a function of its context, whose store is asynchronous.
 Who: TypeAlias = (
     Mapping[str, Any]
     | Callable[[Context], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
 )
-"""For whom a run is, or a function of its context, whose store is asynchronous."""
 _Sessions: TypeAlias = SessionFactory[Mapping[str, Any]]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
+# The key of a context's store with what each agent has to remember.
 _STATE: Final = "satchel"
-"""The key of a context's store with what each agent has to remember."""
 _SESSION: Final = "session"
 _WAITING: Final = "waiting"
 _ANSWERS: Final = "answers"

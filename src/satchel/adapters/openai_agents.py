@@ -68,16 +68,16 @@ __all__ = ["attach"]
 
 TContext = TypeVar("TContext")
 Native: TypeAlias = RunContextWrapper[Any]
+# Returns where a conversation's state is saved, for a run of it.
 State: TypeAlias = Callable[
     [RunContextWrapper[TContext]], MutableMapping[str, Any] | None
 ]
-"""Returns where a conversation's state is saved, for a run of it."""
 
+# The key, or the attribute, of a context under which state is looked for.
 _STATE: Final = "satchel"
-"""The key, or the attribute, of a context under which state is looked for."""
+# The attribute of a run's wrapper with its sessions: the SDK copies it with the wrapper
+# when a run is paused, and no two runs share one.
 _SESSIONS: Final = "_satchel"
-"""The attribute of a run's wrapper with its sessions: the SDK copies it with the
-wrapper when a run is paused, and no two runs share one."""
 _OUTPUTS: Final = (ToolOutputText, ToolOutputImage, ToolOutputFileContent)
 
 

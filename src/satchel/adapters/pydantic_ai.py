@@ -65,10 +65,10 @@ with framework("Pydantic AI", "pydantic-ai"):
 
 __all__ = ["SkillsCapability", "SkillsToolset", "attach"]
 
+# The key of a message's metadata with what `Session.dump` returned, by agent.
 _KEY: Final = "satchel"
-"""The key of a message's metadata with what `Session.dump` returned, by agent."""
+# Satchel checks arguments itself; here they only have to be a JSON object.
 _ARGUMENTS: Final = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
-"""Satchel checks arguments itself; here they only have to be a JSON object."""
 
 
 def attach(

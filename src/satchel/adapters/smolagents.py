@@ -46,16 +46,16 @@ with framework("smolagents", "smolagents"):
 __all__ = ["attach"]
 
 AgentT = TypeVar("AgentT", bound=MultiStepAgent)
+# How smolagents marks an output of code that it has shortened.
 _CUT: Final = "_This content has been truncated"
-"""How smolagents marks an output of code that it has shortened."""
 _CALLS: Final = "Calling tools:\n"
 _TRIES: Final = 20
 _RESULTS: Final = "Observation:\n"
 _OPENED: Final = "These tools are open now, and behave like regular python functions:"
+# The attribute of an agent's memory with what its conversation has loaded.
 _STATE: Final = "skills"
-"""The attribute of an agent's memory with what its conversation has loaded."""
+# The attribute with the user of that conversation.
 _WHO: Final = "_skills_for"
-"""The attribute with the user of that conversation."""
 
 
 def attach(

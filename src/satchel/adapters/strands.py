@@ -48,8 +48,8 @@ __all__ = ["attach"]
 
 InvocationState: TypeAlias = dict[str, Any]
 
+# Of the plugin, of its interrupts, and of its part of ``agent.state``.
 _NAME: Final = "satchel"
-"""Of the plugin, of its interrupts, and of its part of ``agent.state``."""
 
 
 def attach(

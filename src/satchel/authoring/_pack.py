@@ -13,15 +13,14 @@ from satchel.model import DEFAULT_LIMITS, Finding, Limits
 from satchel.sources import ArchiveSource
 
 SUFFIX: Final = ".skill"
+# Tests of a skill, which other packagers leave out, too: its users do not need them.
+#
+# Source: the packaging of anthropics/skills, ``package_skill.py``.
 _EVALS: Final = "evals/"
-"""Tests of a skill, which other packagers leave out, too: its users do not need them.
-
-Source: the packaging of anthropics/skills, ``package_skill.py``.
-"""
 
 
+# A warning while a pack is written; a pack for others must be finished.
 _UNFINISHED_CODE: Final = "left-to-fill-in"
-"""A warning while a pack is written; a pack for others must be finished."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from satchel.sources import LocalSource
 from satchel.text import unified_lines
 
 _DEPRECATED: Final = "deprecated"
+# Sources whose folders are the user's own; that of an installed package is not.
 _OURS: Final = (LocalSource, LocalDirSkillSource)
-"""Sources whose folders are the user's own; that of an installed package is not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,11 +90,11 @@ def _resolve(
     return path if code == "listed-file-missing" else None
 
 
+# As much as the public specification allows a description; the rest is not searched.
+#
+# A pack is untrusted: without a bound its keywords could outweigh the text of all
+# others.
 MAX_KEYWORD_CHARS: Final = MAX_DESCRIPTION_CHARS
-"""As much as the public specification allows a description; the rest is not searched.
-
-A pack is untrusted: without a bound its keywords could outweigh the text of all others.
-"""
 
 _KEYWORD_KEYS: Final = frozenset(["keywords", "trigger_keywords", "triggers", "tags"])
 
@@ -144,17 +144,16 @@ def is_tool_allowed(tool: str, allowed_tools: tuple[str, ...]) -> bool:
     )
 
 
+# Keys of ``metadata``, in the order in which their tools open.
+#
+# Source: ours, Google ADK's ``SkillToolset``, and the skills of deepagents.
 TOOL_KEYS: Final = ("tools", "adk_additional_tools", "include_tools")
-"""Keys of ``metadata``, in the order in which their tools open.
 
-Source: ours, Google ADK's ``SkillToolset``, and the skills of deepagents.
-"""
-
+# Tools that one skill may name: OpenAI's limit for one whole request.
 MAX_TOOLS: Final = 128
-"""Tools that one skill may name: OpenAI's limit for one whole request."""
 
+# Tools that one message names.
 MAX_LISTED_TOOLS: Final = 10
-"""Tools that one message names."""
 
 
 def tool_names(

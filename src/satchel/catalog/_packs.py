@@ -23,8 +23,8 @@ from satchel.model import (
 if TYPE_CHECKING:
     from satchel.skill_md import Profile
 
+# Values of ``metadata.status`` that take a pack out of the catalog.
 RETIRED_STATUSES: Final = frozenset({"deprecated", "retired"})
-"""Values of ``metadata.status`` that take a pack out of the catalog."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

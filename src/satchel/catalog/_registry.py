@@ -34,8 +34,8 @@ from satchel.model import (
 )
 from satchel.protocols import Clock, SkillSource
 
+# How often it is asked whether a source that takes its time makes progress.
 POLL_S: Final = 0.1
-"""How often it is asked whether a source that takes its time makes progress."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,17 +28,17 @@ from satchel.protocols import FullSource, SourceAbilities
 if TYPE_CHECKING:
     from satchel.catalog._descriptor_builder import DescriptorBuilder
 
+# Seconds between two looks that have to agree. It is longer than the 4 ms in which
+# Linux gives two writes one time, so that equal times mean that nothing was written.
 PAUSE_S: Final = 0.05
-"""Seconds between two looks that have to agree. It is longer than the 4 ms in which
-Linux gives two writes one time, so that equal times mean that nothing was written."""
+# The same, for a pack that goes on changing: only its bytes are compared then.
 SHORT_PAUSE_S: Final = 0.01
-"""The same, for a pack that goes on changing: only its bytes are compared then."""
+# Looks at a pack that is good and goes on changing; the second half is quicker.
 MAX_LOOKS: Final = 8
-"""Looks at a pack that is good and goes on changing; the second half is quicker."""
+# Looks that have to agree that a pack is gone or broken, for a sync.
 EQUAL_LOOKS: Final = 3
-"""Looks that have to agree that a pack is gone or broken, for a sync."""
+# Looks at a pack that is gone or broken: an editor may be writing it.
 MAX_LOOKS_AT_BROKEN: Final = 20
-"""Looks at a pack that is gone or broken: an editor may be writing it."""
 
 
 class ScannedSource(Protocol):

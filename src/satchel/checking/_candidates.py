@@ -29,8 +29,8 @@ _FIELDS: Final = (
     ("no-model-invocation", "disable-model-invocation"),
     ("not-user-invocable", "user-invocable"),
 )
+# Beginnings of keys of what is missing: the line is the top of the file.
 _ANYWHERE: Final = ("missing-", "no-")
-"""Beginnings of keys of what is missing: the line is the top of the file."""
 
 
 class ReasonLines:

@@ -24,8 +24,8 @@ _MISLEADING: Final = frozenset(
     GIT_WORK_TREE
     """.split()  # noqa: SIM905 - a list would be a column of words
 )
+# The setting that git names, in any language, for a repository of another user.
 _OWNERSHIP: Final = b"safe.directory"
-"""The setting that git names, in any language, for a repository of another user."""
 _GUARDS: Final = (
     # A folder in a change may look like a repository, with a history and a
     # configuration that its author made: only a folder with a `.git` is one.
@@ -120,8 +120,8 @@ class GitBlobs:
         return data
 
 
+# Words of the answer for an object that is there: id, type, size.
 _HEAD: Final = 3
-"""Words of the answer for an object that is there: id, type, size."""
 
 
 def open_repository(folder: str, rev: str) -> GitRepository:
@@ -199,8 +199,8 @@ def _environment(given: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 _NO_NAMES: Final = frozenset({"", ".", "..", ".git"})
+# Characters that Windows reads as parts of a path, not of a name.
 _FOREIGN: Final = ("\\", ":")
-"""Characters that Windows reads as parts of a path, not of a name."""
 
 
 def write_packs(

@@ -26,10 +26,10 @@ from satchel.runtime import SystemClock
 from satchel.skill_md import Profile
 from satchel.sources import LocalSource, archive
 
+# A check waits for slow disks: half an answer would look like a clean one.
 _PATIENCE_S: Final = 3_600.0
-"""A check waits for slow disks: half an answer would look like a clean one."""
+# What is an archive in every folder; a .zip may be a file of a pack.
 _ARCHIVE: Final = ".skill"
-"""What is an archive in every folder; a .zip may be a file of a pack."""
 _URLS: Final = ("http://", "https://", "mcp+http://", "mcp+https://")
 
 

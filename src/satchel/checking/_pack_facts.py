@@ -14,9 +14,9 @@ from satchel.checking._library import PackLibrary
 from satchel.files import digest_bytes, tree_digest
 from satchel.model import Descriptor, Limits, Resource
 
+# The share of common words from which descriptions are similar: an agent that reads one
+# cannot tell when to use the other.
 SIMILAR: Final = 0.8
-"""The share of common words from which descriptions are similar: an agent that reads
-one cannot tell when to use the other."""
 
 _FEWEST_WORDS: Final = 5
 _WORD: Final = re.compile(r"\w+")
@@ -82,11 +82,11 @@ _MAGIC: Final = (
 )
 _SCRIPTS: Final = "scripts/"
 _ANY_MODE: Final = 0o111
+# What git keeps in place of a large file (git-lfs, docs/spec.md).
 _POINTER: Final = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n"
     rb"(?:ext-[^\n]{1,99}\n){0,9}oid (sha256:[0-9a-f]{64})\nsize ([0-9]{1,18})\n"
 )
-"""What git keeps in place of a large file (git-lfs, docs/spec.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from satchel.clients import (
 )
 from satchel.model import DEFAULT_LIMITS, Finding, Limits
 
+# Names that mean several loaders.
 LOADER_GROUPS: Final = {
     "all": "every known loader",
     "measured": "loaders that were run",
@@ -26,18 +27,17 @@ LOADER_GROUPS: Final = {
     "frameworks": "libraries that agents are built with",
     "validators": "programs that only say whether a pack is good",
 }
-"""Names that mean several loaders."""
 
+# The code of each verdict as a finding, the worst first.
 CODE_OF_VERDICT: Final = {
     "breaks-neighbours": "client-breaks",
     "dropped": "client-drops",
     "wrong": "client-misreads",
     "cut": "client-cuts",
 }
-"""The code of each verdict as a finding, the worst first."""
 
+# Loaders that a message names before it counts the rest.
 _MAX_NAMED: Final = 4
-"""Loaders that a message names before it counts the rest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from satchel.lint import Neighbour
 from satchel.model import SKILL_FILE
 
 NO_OTHERS: Final[Mapping[str, Path]] = {}
+# Folders above a pack that may be its project, where there is no ``.git``.
 _MOST_ABOVE: Final = 8
-"""Folders above a pack that may be its project, where there is no ``.git``."""
+# A project is at least so deep: ``/``, ``/home`` and ``/tmp`` are not projects.
 _LEAST_PARTS: Final = 3
-"""A project is at least so deep: ``/``, ``/home`` and ``/tmp`` are not projects."""
 
 
 def path_finder(

@@ -11,6 +11,7 @@ import click
 from satchel.cli._errors import report_error
 from satchel.cli._terminal import use_utf8
 
+# Each command in the order of ``--help``; its module is imported when it is called.
 COMMANDS: Final = {
     "list": "Show every skill, and what is wrong with any.",
     "find": "Search the skills for what a task needs.",
@@ -32,7 +33,6 @@ COMMANDS: Final = {
     "connect": "Print, or write, what a client needs to reach a server.",
     "usage": "Report which skills are used, which are dead, which were not found.",
 }
-"""Each command in the order of ``--help``; its module is imported when it is called."""
 
 
 class _App(click.Group):

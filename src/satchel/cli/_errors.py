@@ -22,6 +22,7 @@ from satchel.errors import (
 )
 from satchel.text import plural, printable
 
+# Errors of how the command was called; any other `SkillError` is status 1.
 _STATUS_2: Final = (
     ConfigError,
     ExtraMissingError,
@@ -31,7 +32,6 @@ _STATUS_2: Final = (
     NotWrittenError,
     OSError,
 )
-"""Errors of how the command was called; any other `SkillError` is status 1."""
 
 
 def report_error(error: BaseException) -> int:

@@ -7,8 +7,8 @@ from satchel.cli._terminal import echo_error
 from satchel.model import Finding
 from satchel.text import plural
 
+# Findings that are printed one by one; the rest is only counted.
 MOST: Final = 10
-"""Findings that are printed one by one; the rest is only counted."""
 
 SEVERITIES: Final = ("error", "warning", "note")
 

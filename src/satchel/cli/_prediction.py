@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 SCHEMA_VERSION: Final = 1
+# How each verdict but the good one is printed, the worst first.
 VERDICT_HEADS: Final["dict[LoaderVerdict, str]"] = {
     "breaks-neighbours": "breaks",
     "dropped": "drops",
@@ -28,7 +29,6 @@ VERDICT_HEADS: Final["dict[LoaderVerdict, str]"] = {
     "cut": "cuts",
     "unknown": "not known",
 }
-"""How each verdict but the good one is printed, the worst first."""
 
 
 @dataclass(frozen=True, slots=True)

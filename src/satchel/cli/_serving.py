@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from satchel.usage import MetricsSink
 
 
+# How long one thread may block the others: a tenth of Python's default.
 SWITCH_S: Final = 0.0005
-"""How long one thread may block the others: a tenth of Python's default."""
 
+# Seconds to wait for remote sources before the local ones are served without them.
 REMOTE_S: Final = 2.0
-"""Seconds to wait for remote sources before the local ones are served without them."""
 
+# Reasons, and skills that are excluded, that are printed one by one.
 MOST: Final = 5
-"""Reasons, and skills that are excluded, that are printed one by one."""
 
 
 class ServeOptions(TypedDict):

@@ -93,8 +93,8 @@ def write_text(text: str, data: bytes | None = None) -> None:
         write(text.encode("utf-8", "backslashreplace") if data is None else data)
 
 
+# Columns that the last cell needs to be on the line of the others.
 MIN_LAST: Final = 24
-"""Columns that the last cell needs to be on the line of the others."""
 
 
 def cells(text: str) -> int:

@@ -24,6 +24,7 @@ from satchel.lint import (
 from satchel.model import SKILL_FILE, Descriptor, FileStat, Finding, Manifest
 
 _REFERENCES: Final = "references"
+# The rules about references; the others are about a SKILL.md on disk.
 _REFERENCE_RULES: Final = frozenset(
     {
         *("readable", "sensitive_pattern", "doubts", "skipped_heading"),
@@ -31,7 +32,6 @@ _REFERENCE_RULES: Final = frozenset(
         *("python_syntax", "shell_syntax", "json_syntax"),
     }
 )
-"""The rules about references; the others are about a SKILL.md on disk."""
 
 
 def is_in_code(what: str) -> bool:

@@ -43,8 +43,8 @@ def _problem(role: str) -> str:
     return path_problem(role)
 
 
+# What goes with the index: a line that names the role's skill, or its body.
 Primary = Literal["hint", "body"]
-"""What goes with the index: a line that names the role's skill, or its body."""
 
 RoleSource = Literal["skill", "legacy", "fallback"]
 
@@ -100,8 +100,8 @@ class ResolvedRolePrompt(str):  # noqa: SLOT000 - the dataclass has them
         return None if self.legacy_tokens is None else self.legacy_tokens - self.tokens
 
 
+# The budget of an index: that of every catalog section.
 DEFAULT_BUDGET_TOKENS: Final = 4000
-"""The budget of an index: that of every catalog section."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,13 +123,13 @@ class RoleRequest:
         return replace(resolved, tokens=tokens, counted_by=self.counter.name)
 
 
+# The first version in which legacy templates are deprecated.
 DEPRECATED_IN: Final = (0, 1)
-"""The first version in which legacy templates are deprecated."""
+# The version without legacy templates: two minor versions later.
 REMOVED_IN: Final = (0, 3)
-"""The version without legacy templates: two minor versions later."""
 _ROOM: Final = "satchel.compat"
+# Keys that are remembered; a message may be different in every call.
 MAX_KEPT: Final = 1000
-"""Keys that are remembered; a message may be different in every call."""
 
 
 class OncePerKey:

@@ -25,8 +25,8 @@ from satchel.runtime import Satchel
 from satchel.skill_md import Profile
 from satchel.text import printable
 
+# Resolvers that are remembered; most programs need one.
 MAX_KEPT: Final = 16
-"""Resolvers that are remembered; most programs need one."""
 
 _resolvers: Final[dict[tuple[object, ...], RoleResolver]] = {}
 _lock: Final = threading.Lock()

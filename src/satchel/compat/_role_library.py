@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from satchel.protocols import SkillSource
 
 
+# Nanoseconds in which two edits may get the same time: FAT's two seconds, the coarsest
+# of the common file systems.
 GRANULARITY_NS: Final = 2_000_000_000
-"""Nanoseconds in which two edits may get the same time: FAT's two seconds, the
-coarsest of the common file systems."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,8 @@ def _digest(data: bytes | Manifest) -> str:
     return sha256(data).hexdigest() if isinstance(data, bytes) else ""
 
 
+# Seconds in which plug-ins must answer; only the first prompt waits for them.
 DEADLINE_S = 10.0
-"""Seconds in which plug-ins must answer; only the first prompt waits for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

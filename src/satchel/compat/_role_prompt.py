@@ -46,13 +46,13 @@ from satchel.prompt import render
 from satchel.runtime import unavailable_sources
 from satchel.text import hidden_text_findings
 
+# Empty lines above a body; the indentation of its first line is part of it.
 _ABOVE: Final = re.compile(r"\A(?:[^\S\n]*\n)+")
-"""Empty lines above a body; the indentation of its first line is part of it."""
+# Tries to read a pack that is being edited, for one prompt; with fewer, a script that
+# writes could cost an agent its role.
 MAX_LOOKS: Final = 10
-"""Tries to read a pack that is being edited, for one prompt; with fewer, a script that
-writes could cost an agent its role."""
+# Characters of a renderer's error to show; one may quote a whole template.
 MAX_ERROR_CHARS: Final = 500
-"""Characters of a renderer's error to show; one may quote a whole template."""
 
 
 @dataclass(frozen=True, slots=True)

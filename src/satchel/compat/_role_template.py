@@ -114,10 +114,10 @@ def _is_true(values: Mapping[str, object], name: str) -> bool:
     return value is not False and bool(to_text(value))
 
 
+# Seconds that a command may take, as in the earlier system.
 TIMEOUT_S: Final = 10.0
-"""Seconds that a command may take, as in the earlier system."""
+# A command that prints more has failed; a SKILL.md may not be larger either.
 MAX_OUTPUT_BYTES: Final = 1024 * 1024
-"""A command that prints more has failed; a SKILL.md may not be larger either."""
 
 
 def run_command(command: str, *, timeout_s: float = TIMEOUT_S) -> str:

@@ -132,15 +132,15 @@ def _thresholds(table: Mapping[str, object], path: str) -> tuple[tuple[str, int]
 
 CONFIG_FILE: Final = "satchel.toml"
 _PROJECT_FILE: Final = "pyproject.toml"
+# The default budget of a catalog section: 2 % of a window of 200,000 tokens, which is
+# what Codex gives its list of skills.
 BUDGET_TOKENS: Final = 4000
-"""The default budget of a catalog section: 2 % of a window of 200,000 tokens, which is
-what Codex gives its list of skills."""
+# The words that a setting takes, in a file as in code.
 CHOICES: Final = {
     "profile": ("strict", "spec", "lenient", "auto"),
     "on_conflict": get_args(OnConflict),
     "style": get_args(Style),
 }
-"""The words that a setting takes, in a file as in code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

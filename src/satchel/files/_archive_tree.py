@@ -10,12 +10,12 @@ from satchel.files._confined import escape_name, folded_name, path_problem
 from satchel.files._listing import is_excluded_file
 from satchel.model import SKILL_FILE, Limits
 
+# Bytes that go into, and come out of, a decompressor at a time.
 CHUNK_BYTES: Final = 65_536
-"""Bytes that go into, and come out of, a decompressor at a time."""
+# Below this nothing is a bomb; a tar of tiny files is mostly padding.
 RATIO_FROM_BYTES: Final = 262_144
-"""Below this nothing is a bomb; a tar of tiny files is mostly padding."""
+# Folders and extended headers count too, and may be more than the files.
 MEMBERS_PER_FILE: Final = 4
-"""Folders and extended headers count too, and may be more than the files."""
 
 
 class ArchiveBudget:
@@ -106,8 +106,8 @@ def inflate(
     raise ArchiveError(budget.where, "the compressed data ends early")
 
 
+# Categories of invisible characters, and of those that change the direction.
 _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-"""Categories of invisible characters, and of those that change the direction."""
 _SHOWN_CHARS: Final = 80
 
 

@@ -9,8 +9,8 @@ from typing import Final
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 from zlib import crc32
 
+# The earliest time that a .zip can say (APPNOTE.TXT 4.4.6).
 _ZIP_NO_TIME: Final = (1980, 1, 1, 0, 0, 0)
-"""The earliest time that a .zip can say (APPNOTE.TXT 4.4.6)."""
 _ZIP_UNIX: Final = 3
 
 
@@ -36,13 +36,13 @@ def zip_pack(
     return whole.getvalue()
 
 
+# Bytes of one member: the header has room for 11 octal digits.
 _MAX_MEMBER_BYTES: Final = 8**11 - 1
-"""Bytes of one member: the header has room for 11 octal digits."""
 
 # Deflate, no flags, no time, no level, and an unknown system (255).
 _GZIP_HEAD: Final = b"\x1f\x8b\x08\x00" + bytes(4) + b"\x00\xff"
+# Bytes of one stored block (RFC 1951, section 3.2.4).
 _MAX_STORED_BYTES: Final = 0xFFFF
-"""Bytes of one stored block (RFC 1951, section 3.2.4)."""
 
 
 def tar_gz(files: Iterable[tuple[str, bytes]]) -> bytes:

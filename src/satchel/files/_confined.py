@@ -24,13 +24,13 @@ from satchel.errors import (
 )
 from satchel.model import SKILL_FILE
 
+# How the names of archives of one pack end, in lower case.
 ARCHIVE_SUFFIXES: Final = (".skill", ".zip", ".tar.gz", ".tgz")
-"""How the names of archives of one pack end, in lower case."""
 
+# Bytes of one part of a path: NAME_MAX of every common file system.
 MAX_PART_BYTES: Final = 255
-"""Bytes of one part of a path: NAME_MAX of every common file system."""
+# Bytes of a whole path: PATH_MAX of macOS, the smallest of the three systems.
 MAX_PATH_BYTES: Final = 1_024
-"""Bytes of a whole path: PATH_MAX of macOS, the smallest of the three systems."""
 
 # Lone surrogates are file names that are no UTF-8: they would reach the file system as
 # raw bytes, and break every output that is encoded.
@@ -144,8 +144,8 @@ else:
         return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115 - any text, no path
 
 
+# Whether this system opens relative to a folder; Windows does not.
 HAS_DIR_FD: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
-"""Whether this system opens relative to a folder; Windows does not."""
 
 
 def _flags(*names: str) -> int:

@@ -32,11 +32,11 @@ INDEX_V2: Final = ".well-known/agent-skills/index.json"
 INDEX_V1: Final = ".well-known/skills/index.json"
 SCHEMA_V2: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 
+# Findings on one index; more of them are only counted.
 MAX_INDEX_FINDINGS: Final = 100
-"""Findings on one index; more of them are only counted."""
 
+# What an entry leads to; ``files`` is how v0.1.0 lists a pack, file by file.
 EntryType: TypeAlias = Literal["skill-md", "archive", "files"]
-"""What an entry leads to; ``files`` is how v0.1.0 lists a pack, file by file."""
 
 _V2_TYPES: Final = ("skill-md", "archive")
 # Field names that publishers use instead.

@@ -48,10 +48,10 @@ def tree_digest(resources: Iterable[Resource]) -> str:
     return TREE_PREFIX + tree.hexdigest()
 
 
+# The most severe first.
 ExclusionKind: TypeAlias = Literal[
     "key material", "version control", "cache", "dot-file"
 ]
-"""The most severe first."""
 
 _VERSION_CONTROL: Final = frozenset(
     {".git", ".gitattributes", ".gitignore", ".gitmodules", ".hg", ".hgignore"}
@@ -95,8 +95,8 @@ def _kind_of(name: str) -> ExclusionKind | None:
     return "dot-file" if name.startswith(".") and name.strip(".") else None
 
 
+# Files with key material that one message names.
 _MAX_NAMED: Final = 5
-"""Files with key material that one message names."""
 _SKIPPED: Final = {
     "link-in-pack": ("a link is not followed", "put the file itself into the pack"),
     "special-file": ("it is a FIFO, a device or a socket", "remove it"),
@@ -209,8 +209,8 @@ def _collisions(paths: Iterable[str]) -> Iterator[Finding]:
             )
 
 
+# What to do about a pack over one of the limits.
 TOO_LARGE_FIX: Final = "make the pack smaller, or raise the limit that is named"
-"""What to do about a pack over one of the limits."""
 
 
 def locate_findings(findings: Iterable[Finding], where: str) -> Iterator[Finding]:
@@ -221,10 +221,10 @@ def locate_findings(findings: Iterable[Finding], where: str) -> Iterator[Finding
 
 
 _SECOND_NS: Final = 1_000_000_000
+# The coarsest clock of a file system that is in use: FAT counts every other second.
 COARSE_NS: Final = 2 * _SECOND_NS
-"""The coarsest clock of a file system that is in use: FAT counts every other second."""
+# Longer than the 4 to 10 ms in which Linux gives two writes one time.
 FINE_NS: Final = 50_000_000
-"""Longer than the 4 to 10 ms in which Linux gives two writes one time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,15 @@ from typing import Final
 
 from satchel.errors import SkillError, SourceUnavailableError
 
+# Reads of one source at a time.
 MAX_READS: Final = 16
-"""Reads of one source at a time."""
+# Seconds for which a source that hung is not asked; then one read tries it.
 PAUSE_S: Final = 15.0
-"""Seconds for which a source that hung is not asked; then one read tries it."""
+# A read that failed after so many seconds failed for waiting, whatever it says.
 TIMEOUT_S: Final = 2.0
-"""A read that failed after so many seconds failed for waiting, whatever it says."""
+# Seconds after which a read that has not come back counts as one that hangs: twice the
+# time-out that sources have by default.
 HANG_S: Final = 60.0
-"""Seconds after which a read that has not come back counts as one that hangs: twice
-the time-out that sources have by default."""
 
 
 class ReadLimiter:

@@ -39,8 +39,8 @@ FORMAT: Final = "satchel-release"
 SITE_FORMAT: Final = "satchel-site"
 
 _ID: Final = re.compile(r"sha256-tree-v1:[0-9a-f]{64}")
+# A size that every reader of JSON takes for the same number (RFC 8259, section 6).
 _MAX_SIZE: Final = 2**53 - 1
-"""A size that every reader of JSON takes for the same number (RFC 8259, section 6)."""
 
 # Keys of a skill, which are also the names of the descriptor's fields.
 _TEXT_FIELDS: Final = ("owner", "status", "replaced_by")

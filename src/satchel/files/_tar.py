@@ -19,8 +19,8 @@ from satchel.files._archive_tree import ArchiveTree, inflate, shown_name
 
 _END: Final = bytes(BLOCKSIZE)
 _GZIP_WBITS: Final = 16 + zlib.MAX_WBITS
+# Bytes of one extended header; a path has at most 1,024.
 _MAX_EXTENDED_BYTES: Final = 65_536
-"""Bytes of one extended header; a path has at most 1,024."""
 
 _FILES: Final = frozenset({b"0", b"\0"})
 _FOLDER: Final = b"5"

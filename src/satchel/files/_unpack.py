@@ -12,10 +12,10 @@ from satchel.model import DEFAULT_LIMITS, Limits
 _ZIP: Final = b"PK"
 _GZIP: Final = b"\x1f\x8b"
 
+# Bytes of one member that are not its content: headers, names, and padding.
 _HEADERS_BYTES: Final = 2_048
-"""Bytes of one member that are not its content: headers, names, and padding."""
+# Bytes at the end of an archive: tar pads to a record of 10,240.
 _TAIL_BYTES: Final = 16_384
-"""Bytes at the end of an archive: tar pads to a record of 10,240."""
 
 
 def archive_size_limit(limits: Limits = DEFAULT_LIMITS) -> int:

@@ -35,8 +35,8 @@ _STORED: Final = 0
 _DEFLATED: Final = 8
 _ZIP64: Final = 0x0001
 _UNICODE_PATH: Final = 0x7075
+# Extra fields of one member; two or three are usual.
 _MOST_FIELDS: Final = 32
-"""Extra fields of one member; two or three are usual."""
 _RAW: Final = -zlib.MAX_WBITS
 
 

@@ -46,8 +46,8 @@ from satchel.load._wording import (
     model_message as model_message,
 )
 
+# The sentences that a model reads in a result.
 wording = _wording
-"""The sentences that a model reads in a result."""
 
 if TYPE_CHECKING:
     from satchel.load._invocation import (

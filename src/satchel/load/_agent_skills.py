@@ -26,10 +26,10 @@ Envelope = Literal["2026-02", "extended"]
 Content = Literal["file", "body"]
 Escape = Literal["raw", "cdata", "entities"]
 
+# Files that an envelope names; beyond them it says how many more there are.
 MAX_LISTED: Final = 200
-"""Files that an envelope names; beyond them it says how many more there are."""
+# The placeholders for a skill's folder: of pydantic-ai-skills, and of Claude Code.
 FOLDERS: Final = ("${SKILL_DIR}", "${CLAUDE_SKILL_DIR}")
-"""The placeholders for a skill's folder: of pydantic-ai-skills, and of Claude Code."""
 _FOLDER: Final = re.compile("|".join(map(re.escape, FOLDERS)))
 
 
@@ -56,8 +56,8 @@ class StyleOptions:
 
 
 DEFAULT_STYLE_OPTIONS: Final = StyleOptions()
+# What sessions and servers write.
 EXTENDED: Final = StyleOptions(envelope="extended")
-"""What sessions and servers write."""
 
 
 def agent_skills_tool(backend: ToolBackend, options: StyleOptions) -> Tool:

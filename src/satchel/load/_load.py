@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from mimetypes import MimeTypes
 
 ALLOWED: Final = Decision("allow")
+# Why a pack is not listed that loads all the same.
 STILL_LOADS: Final = frozenset({"deprecated", "hidden"})
-"""Why a pack is not listed that loads all the same."""
 _CLOSE_NAMES: Final = 3
 _DIGEST: Final = "sha256:"
 
@@ -243,8 +243,8 @@ def _finding_note(finding: Finding) -> str:
     return f"{printable(finding.path, keep='')}{line}: {finding.message}."
 
 
+# Digests that are remembered. With more, all files are scanned again.
 MAX_CLEAN_DIGESTS: Final = 16_384
-"""Digests that are remembered. With more, all files are scanned again."""
 _clean_digests: set[str] = set()
 
 

@@ -29,8 +29,8 @@ from satchel.model import Catalog, Descriptor, Json, Loaded, Rendered, Request, 
 from satchel.text import clean_line, printable
 from satchel.tools import Run, Tool, Toolbox
 
+# From so many skills on, a list is searched rather than read.
 FIND_FROM: Final = 30
-"""From so many skills on, a list is searched rather than read."""
 _MAX_HITS: Final = 50
 _DEFAULT_HITS: Final = 5
 _FIND_PARAMETERS: Final[dict[str, Json]] = {

@@ -101,8 +101,8 @@ class CallEvent:
 
 
 _current: Final[ContextVar[CallEvent | None]] = ContextVar("satchel_one", default=None)
+# Returns the call that is under way in this context; None where each load is one.
 current_call_event: Final = _current.get
-"""Returns the call that is under way in this context; None where each load is one."""
 
 
 @contextmanager

@@ -7,10 +7,10 @@ from typing import Final
 
 from satchel.model import Loaded
 
+# Files that a turn keeps: as many as Agent World's cache of loads.
 MAX_FILES: Final = 256
-"""Files that a turn keeps: as many as Agent World's cache of loads."""
+# Bytes that a turn keeps, not counting the file it read last.
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""Bytes that a turn keeps, not counting the file it read last."""
 
 Key = tuple[str, str]
 

@@ -113,14 +113,14 @@ SKILLS_IN_USE: Final = (
     "## Skills in use\nThese were loaded earlier in this conversation, and still hold:"
 )
 
+# The call for one missing id in a turn whose answer says that it is the last one.
 FINAL_ATTEMPT: Final = 3
-"""The call for one missing id in a turn whose answer says that it is the last one."""
+# Ids that an advice names; in a longer catalog these are the nearest ones.
 MAX_NAMED: Final = 20
-"""Ids that an advice names; in a longer catalog these are the nearest ones."""
+# Skills that a note on a changed catalog names one by one, of each kind.
 MAX_CHANGES: Final = 20
-"""Skills that a note on a changed catalog names one by one, of each kind."""
+# Skills in use that are named without their text.
 MAX_REPEATED_NAMES: Final = 20
-"""Skills in use that are named without their text."""
 
 
 def deprecated_note(descriptor: Descriptor) -> str:

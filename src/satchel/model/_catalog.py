@@ -10,11 +10,11 @@ from satchel.model._pack import SKILL_FILE, Descriptor, FileStat
 
 OnConflict = Literal["error", "precedence"]
 
+# Retired skills that are followed from one to the next.
 MAX_REPLACEMENTS: Final = 8
-"""Retired skills that are followed from one to the next."""
 
+# Owners of one id that a message names.
 MAX_OWNERS: Final = 3
-"""Owners of one id that a message names."""
 
 ExclusionReason = Literal[
     "refused", "filtered", "untrusted", "disabled", "shadowed", "deprecated", "hidden"

@@ -9,20 +9,20 @@ _MIB: Final = 1024 * 1024
 
 MAX_NAME_CHARS: Final = 64
 MAX_DESCRIPTION_CHARS: Final = 1_024
+# Source of these three: agentskills.io/specification, "Frontmatter".
 MAX_COMPATIBILITY_CHARS: Final = 500
-"""Source of these three: agentskills.io/specification, "Frontmatter"."""
 
+# The least and the most in profile ``strict``, with white space folded.
 STRICT_DESCRIPTION_CHARS: Final = (20, 500)
-"""The least and the most in profile ``strict``, with white space folded."""
 
+# The characters of a name. Source: agentskills.io/specification, field ``name``.
 SPEC_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-"""The characters of a name. Source: agentskills.io/specification, field ``name``."""
 
+# The characters of a name in profile ``strict``.
 STRICT_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
-"""The characters of a name in profile ``strict``."""
 
+# The characters of a name that every profile and every client accepts.
 PORTABLE_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-"""The characters of a name that every profile and every client accepts."""
 
 _NOT_PORTABLE: Final = re.compile(r"[^a-z0-9]+")
 

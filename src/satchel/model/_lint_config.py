@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 Level: TypeAlias = Literal["error", "warning", "note", "off"]
+# The least severity that fails a check.
 FailOn: TypeAlias = Literal["error", "warning", "note", "never"]
-"""The least severity that fails a check."""
 
 _KIB: Final = 1024
 _MIB: Final = 1024 * 1024

@@ -3,12 +3,11 @@
 from contextvars import ContextVar
 from typing import Final
 
+# Whether what is being read in this context is loaded by a model or a user.
+#
+# A source that fetches from another server tells it which requests are loads.
 IS_LOAD: Final = ContextVar("satchel_is_load", default=False)
-"""Whether what is being read in this context is loaded by a model or a user.
-
-A source that fetches from another server tells it which requests are loads.
-"""
+# The key of ``_meta`` in a request over MCP that says so.
 PURPOSE_KEY: Final = "satchel/purpose"
-"""The key of ``_meta`` in a request over MCP that says so."""
+# The value for a request that is not a load.
 SYNC: Final = "sync"
-"""The value for a request that is not a load."""

@@ -4,18 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, cast, get_args
 
+# What is done with a skill: shown in a prompt, found, its SKILL.md or a file of it
+# handed out, one of its tools called, one of its scripts run.
 Action = Literal["list", "find", "load", "read", "tool", "script"]
-"""What is done with a skill: shown in a prompt, found, its SKILL.md or a file of it
-handed out, one of its tools called, one of its scripts run."""
 
 Verdict = Literal["allow", "ask", "deny"]
 
+# What somebody says to a question.
+#
+# ``yes_once`` is for one call. ``yes_in_session`` holds for the action, the skill and
+# the tool, with any arguments, until the session ends.
 ApprovalAnswer = Literal["yes_once", "yes_in_session", "no"]
-"""What somebody says to a question.
-
-``yes_once`` is for one call. ``yes_in_session`` holds for the action, the skill and the
-tool, with any arguments, until the session ends.
-"""
 
 _ANSWERS: Final = frozenset(get_args(ApprovalAnswer))
 

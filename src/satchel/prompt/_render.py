@@ -40,11 +40,11 @@ def shorten(text: str, limit: int) -> str:
     return text[:end].rstrip(_LOOSE_END) + _ELLIPSIS
 
 
+# A description is not cut below this: a shorter one says nothing.
 SHORTEST_CHARS: Final = 20
-"""A description is not cut below this: a shorter one says nothing."""
 
+# A section this near to its budget is not tried any longer, to save time.
 CLOSE_ENOUGH: Final = 0.98
-"""A section this near to its budget is not tried any longer, to save time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,8 @@ from satchel.release._publication import artifact_bytes, plan_publication
 from satchel.runtime import Satchel, unavailable_sources
 from satchel.usage import OwnerLookup
 
+# Takes a file of the release, by its path in there; each path comes once.
 WriteFile: TypeAlias = Callable[[str, bytes], None]
-"""Takes a file of the release, by its path in there; each path comes once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +234,8 @@ def _library_findings(skills: Satchel) -> Iterator[Finding]:
     yield from (item for item in skills.findings if item.code == "no-skills")
 
 
+# Reasons why a skill is not listed, although it can be loaded.
 _STILL_LOADS: Final = frozenset({"hidden", "deprecated"})
-"""Reasons why a skill is not listed, although it can be loaded."""
 
 
 def _released_entries(catalog: Catalog) -> Iterator[Descriptor]:

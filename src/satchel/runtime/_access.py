@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+# What a load raises where its pack was edited since the sync, among other reasons.
 _MAY_BE_EDITED: Final = (PackFileError, SkillExcludedError, SkillNotFoundError)
-"""What a load raises where its pack was edited since the sync, among other reasons."""
 
 
 class ScopeCache:

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
+# Action, skill and tool that were approved until the session ends.
 Grant: TypeAlias = tuple[str, str, str]
-"""Action, skill and tool that were approved until the session ends."""
 
+# What may be done for several calls with one answer, since nothing happens.
 _READING: Final = frozenset({"load", "read"})
-"""What may be done for several calls with one answer, since nothing happens."""
 _YES: Final = Reply("yes_once")
+# What an approver raises, and it means no: it is a plug-in.
 _FAILURES: Final = (Exception, SystemExit)
-"""What an approver raises, and it means no: it is a plug-in."""
 
+# Characters of the words that come with a no.
 MAX_WORDS: Final = 1_000
-"""Characters of the words that come with a no."""
 
 
 class Approvals:
@@ -277,12 +277,12 @@ def _question_key(question: Question) -> tuple[str, ...]:
     return (*_grant(question), arguments)
 
 
+# Characters of one argument that are shown; a longer one says how much it hides.
 MAX_ARGUMENT: Final = 1_000
-"""Characters of one argument that are shown; a longer one says how much it hides."""
+# Arguments that are shown; where there are more, their number is.
 MAX_ARGUMENTS: Final = 20
-"""Arguments that are shown; where there are more, their number is."""
+# Characters of a name that are shown.
 MAX_NAME: Final = 100
-"""Characters of a name that are shown."""
 
 _VERBS: Final = {"load": "Load", "read": "Read a file of", "script": "Run a script of"}
 

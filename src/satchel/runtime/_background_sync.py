@@ -8,9 +8,9 @@ from typing import Final, Self
 from satchel.errors import ExtraMissingError
 
 PAUSE_SHARE: Final = 4.0
+# The rest after a sync: at least a second, and four times as long as it took, so that a
+# folder that is written all day is not all that the process looks at.
 PAUSE_S: Final = 1.0
-"""The rest after a sync: at least a second, and four times as long as it took, so that
-a folder that is written all day is not all that the process looks at."""
 
 
 class BackgroundSync:
@@ -83,8 +83,8 @@ class BackgroundSync:
             return label
 
 
+# Editors write a file in several steps; this is longer than those take.
 DEBOUNCE_MS: Final = 200
-"""Editors write a file in several steps; this is longer than those take."""
 
 
 class FolderWatch:

@@ -19,14 +19,14 @@ from satchel.model import SKILL_FILE, Catalog, Descriptor, FileReader
 
 _T = TypeVar("_T")
 
+# Times that a pack is read again for one load; somebody may go on writing it.
 ATTEMPTS: Final = 3
-"""Times that a pack is read again for one load; somebody may go on writing it."""
 
+# What a load raises where a file is gone or new, among other reasons.
 _EDIT_ERRORS: Final = frozenset({ReferenceNotFoundError, ReferenceNotAllowedError})
-"""What a load raises where a file is gone or new, among other reasons."""
 
+# What is raised where a sync of the source may help the next load, if not this one.
 _RESYNC_ERRORS: Final = (DigestMismatchError, ChangedSinceSyncError)
-"""What is raised where a sync of the source may help the next load, if not this one."""
 
 
 def retry_after_edit(  # noqa: PLR0913 - what an attempt needs, the rest by name

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from satchel.catalog import DisabledPattern, Registry
 
 
+# Findings of one code that get a line each; more of them are counted in one.
 MAX_LINES_PER_CODE: Final = 10
-"""Findings of one code that get a line each; more of them are counted in one."""
 
+# Warnings that say that something is not here, or not read as it was meant.
 _WARNED_CODES: Final = frozenset(
     {
         "broken-link",
@@ -34,7 +35,6 @@ _WARNED_CODES: Final = frozenset(
         "disabled-unknown",
     }
 )
-"""Warnings that say that something is not here, or not read as it was meant."""
 
 _logging_off: ContextVar[bool] = ContextVar("satchel_unlogged", default=False)
 
@@ -127,8 +127,8 @@ def _error_for(finding: Finding, latest: Catalog) -> SkillError:
             return SkillManifestError(finding.path, finding.message, finding.line)
 
 
+# Sources that a message names.
 MAX_LABELS: Final = 3
-"""Sources that a message names."""
 
 
 def library_findings(
@@ -227,12 +227,12 @@ def empty_folder_finding(label: str) -> Finding:
     return Finding.of("no-skills", label, sentence="folder")
 
 
+# Sources that get a line each.
 MAX_SOURCE_LINES: Final = 3
-"""Sources that get a line each."""
+# Kinds of what is wrong that get a line each.
 MAX_CODE_LINES: Final = 4
-"""Kinds of what is wrong that get a line each."""
+# Characters of a line; paths may be long, and errors of a source longer.
 MAX_LINE_CHARS: Final = 200
-"""Characters of a line; paths may be long, and errors of a source longer."""
 
 
 def summary(registry: "Registry", findings: Iterable[Finding]) -> str:

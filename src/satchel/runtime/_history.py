@@ -9,23 +9,23 @@ from typing import Final, cast
 
 from satchel.model import SKILL_FILE, Action, SeenMessage, Style
 
+# By style: the tool that loads a skill, and its parameter for the id.
 LOAD_TOOLS: Final[dict[Style, tuple[str, str]]] = {
     "agent-skills": ("load_skill", "skill_id"),
     "packs": ("load_skill", "name"),
     "references": ("load_skill_instructions", "skill_name"),
 }
-"""By style: the tool that loads a skill, and its parameter for the id."""
 
+# The tool that reads one file, in the styles that have one.
 READ_TOOL: Final = "read_skill_file"
-"""The tool that reads one file, in the styles that have one."""
 
 _FILES: Final = frozenset({"reference", "script"})
 _ID: Final = re.compile(r'\s*<skill_context id="([^"]*)">')
 _CONTEXT: Final = re.compile(
     r'^<skill_context id="([^"\n]*)">\n.*?^</skill_context>$', re.DOTALL | re.MULTILINE
 )
+# A text that is shorter than this costs no more than the note in its place.
 SHORTEST_CHARS: Final = 200
-"""A text that is shorter than this costs no more than the note in its place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from typing import Final, Self
 
 from satchel.files import TREE_PREFIX, check_path
 
+# Hex digits of the digest in a folder's name.
 _DIGITS: Final = 12
-"""Hex digits of the digest in a folder's name."""
+# Characters of a skill's id in a folder's name.
 _LONGEST: Final = 64
-"""Characters of a skill's id in a folder's name."""
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 # Readable, and no more: a source knows bytes and no modes, and a copy is to give no

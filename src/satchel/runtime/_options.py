@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from satchel.model import Catalog, Finding, Limits, OnConflict
     from satchel.protocols import Clock, Ranker, TokenCounter
 
+# What goes in front of ids: of every place that is named, or by place.
 Prefix: TypeAlias = str | Mapping[str, str]
-"""What goes in front of ids: of every place that is named, or by place."""
 
+# The variables that switch off more: what they name, and their names.
 _DISABLED: Final[tuple[tuple[Literal["skill", "source"], str], ...]] = (
     ("skill", "SATCHEL_DISABLED"),
     ("source", "SATCHEL_DISABLED_SOURCES"),
 )
-"""The variables that switch off more: what they name, and their names."""
 DISABLED_VARIABLES: Final = frozenset(variable for _, variable in _DISABLED)
 
 

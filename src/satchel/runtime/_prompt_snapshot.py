@@ -15,8 +15,8 @@ from typing import Final
 from satchel.files import LruCache
 from satchel.model import Catalog, Descriptor, Rendered, Style
 
+# Snapshots and views that one process remembers: catalogs times styles times users.
 MAX_SNAPSHOTS: Final = 512
-"""Snapshots and views that one process remembers: catalogs times styles times users."""
 
 
 @dataclass(frozen=True, slots=True)

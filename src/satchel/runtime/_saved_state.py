@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION: Final = 1
 _LIST: Final = (list, tuple)
+# Characters of a seal: 128 bits.
 _SEAL_CHARS: Final = 32
-"""Characters of a seal: 128 bits."""
 
 
 def dump_state(state: SavedState) -> dict[str, object]:

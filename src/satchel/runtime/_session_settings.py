@@ -12,8 +12,8 @@ from satchel.tools import Tool
 if TYPE_CHECKING:
     from satchel.runtime._staging import Stager
 
+# Tokens of skills whose text is repeated after a compaction: as in Claude Code.
 REINJECT_TOKENS: Final = 25_000
-"""Tokens of skills whose text is repeated after a compaction: as in Claude Code."""
 
 
 class SessionOptions(TypedDict, total=False):

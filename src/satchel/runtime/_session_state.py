@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from satchel.runtime._components import Components
     from satchel.runtime._session_settings import SessionSettings
 
+# Things that are not there, and are counted one by one within a turn.
 MAX_NOT_FOUND: Final = 50
-"""Things that are not there, and are counted one by one within a turn."""
 
 
 @dataclass(frozen=True, slots=True)

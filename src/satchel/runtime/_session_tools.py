@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from satchel.runtime._session_state import SessionState
     from satchel.runtime._staging import Staged
 
+# A tool, and the skill that brings it; None for those of the style.
 OwnedTool: TypeAlias = tuple[Descriptor | None, Tool]
-"""A tool, and the skill that brings it; None for those of the style."""
 
+# The owner of the style's tools.
 _SATCHEL: Final = "satchel"
-"""The owner of the style's tools."""
+# The owner of the tools that an agent has without any skill.
 _AGENT: Final = "the agent"
-"""The owner of the tools that an agent has without any skill."""
 
 
 class SessionTools(ToolBackend):

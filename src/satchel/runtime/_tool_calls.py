@@ -22,8 +22,8 @@ from satchel.runtime._history import requested_access
 from satchel.runtime._session_tools import SessionTools
 from satchel.tools import Run, Tool, arguments_of, result_text
 
+# What a model gives to a tool: an object, or its JSON text.
 Arguments: TypeAlias = Mapping[str, object] | str
-"""What a model gives to a tool: an object, or its JSON text."""
 
 
 class CallApproval(TypedDict, total=False):

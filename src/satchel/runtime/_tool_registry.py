@@ -14,8 +14,8 @@ from satchel.load import STILL_LOADS, wording
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
 from satchel.tools import Tool, Toolbox, foreign_name, foreign_tool, tool_from_function
 
+# The owner of a tool that no skill brought.
 APPLICATION: Final = "application"
-"""The owner of a tool that no skill brought."""
 
 _FUNCTIONS: Final = (FunctionType, MethodType, BuiltinFunctionType, partial)
 # Many frameworks' tool objects can be called too, so `callable` would tell nothing.

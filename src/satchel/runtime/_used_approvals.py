@@ -15,8 +15,8 @@ from typing import Final, cast
 
 from satchel.protocols import UsedApprovals
 
+# Keys that `UsedApprovalsInMemory` holds; the oldest go first.
 MAX_KEYS: Final = 100_000
-"""Keys that `UsedApprovalsInMemory` holds; the oldest go first."""
 
 
 class UsedApprovalsInMemory:

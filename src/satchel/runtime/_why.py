@@ -22,8 +22,8 @@ Stage = Literal[
     "listed",
 ]
 
+# By reason of an exclusion; the others are called as their stage is.
 _STAGES: Final[dict[str, Stage]] = {"refused": "parse", "untrusted": "trust"}
-"""By reason of an exclusion; the others are called as their stage is."""
 
 
 @dataclass(frozen=True, slots=True)

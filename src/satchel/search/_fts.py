@@ -23,8 +23,8 @@ _STOP: Final = frozenset(
         "use using want was we what when where which who will with would you your"
     ).split()
 )
+# More words cost time and gain nothing: docs/explanation/search.md.
 MAX_QUERY_WORDS: Final = 64
-"""More words cost time and gain nothing: docs/explanation/search.md."""
 
 
 def index_text(text: str) -> str:
@@ -56,10 +56,10 @@ def _pairs(match: re.Match[str]) -> str:
     return " " + " ".join(run[i : i + 2] for i in range(len(run) - 1)) + " "
 
 
+# How much of a body is indexed; more ranked worse (docs/explanation/search.md).
 BODY_CHARS: Final = 8_000
-"""How much of a body is indexed; more ranked worse (docs/explanation/search.md)."""
+# Chosen on public queries; .5 to .9 differ little (docs/explanation/search.md).
 _BODY_WEIGHT: Final = 0.7
-"""Chosen on public queries; .5 to .9 differ little (docs/explanation/search.md)."""
 _CANDIDATES: Final = 400
 _READ_BYTES: Final = 1024 * 1024
 _TOKENIZER: Final = "porter unicode61 remove_diacritics 2"

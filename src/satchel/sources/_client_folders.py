@@ -17,8 +17,8 @@ _UNTRUSTED: Final = 3_000
 
 _FIRST: Final = ".agents/skills"
 
+# A folder, and its name in messages.
 _ShownFolder = tuple[Path, str]
-"""A folder, and its name in messages."""
 
 
 def usual_sources(

@@ -312,7 +312,7 @@ def roles(*, limits: Limits = DEFAULT_LIMITS) -> SkillSource:
     """Make a source of the packs for 17 roles of a team that come with Satchel.
 
     ``only(roles(), ["backend", "qa"])`` takes some of them. They are also an example of
-    packs in the strict dialect: docs/reference/role-packs.md.
+    packs in the public dialect: docs/reference/role-packs.md.
     """
     return resource("satchel", "packs", limits=limits)
 

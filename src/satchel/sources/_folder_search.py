@@ -18,20 +18,19 @@ from satchel.files import (
 )
 from satchel.model import SKILL_FILE, FileStat, Finding, Found, Limits
 
+# Where a pack really is: a folder that is trusted, and a path below it.
 PackLocation: TypeAlias = tuple[str, str]
-"""Where a pack really is: a folder that is trusted, and a path below it."""
 
 _Entries: TypeAlias = Sequence[os.DirEntry[str]]
 
+# Entries kept for a folder: most packs have fewer than ten.
 _RESERVED_ENTRIES: Final = 64
-"""Entries kept for a folder: most packs have fewer than ten."""
 
 _SKILLS: Final = "skills"
+# Folders of clients that packs are in; the rest are copies and caches.
+#
+# Source: `satchel.clients`, and the plug-ins that repositories keep in ``.github``.
 _CLIENT_SUBFOLDERS: Final = frozenset({_SKILLS, "skill", "plugins"})
-"""Folders of clients that packs are in; the rest are copies and caches.
-
-Source: `satchel.clients`, and the plug-ins that repositories keep in ``.github``.
-"""
 _NEVER: Final = frozenset({".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".cache"})
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__"})
 

@@ -32,8 +32,8 @@ from satchel.skill_md import (
 )
 from satchel.sources._local import LocalSource
 
+# The usual layers, the lowest first.
 LAYERS: Final[tuple[str, ...]] = ("base", "team", "user")
-"""The usual layers, the lowest first."""
 
 _XDG_FOLDERS: Final = {
     "base": ("XDG_DATA_HOME", "~/.local/share"),

@@ -25,8 +25,8 @@ from satchel.files import (
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
 from satchel.protocols import SourceAbilities
 
+# Files by path, by the name of the pack.
 PackMapping: TypeAlias = Mapping[str, Mapping[str, bytes | str]]
-"""Files by path, by the name of the pack."""
 
 
 def skill_md(skill: Skill) -> bytes:

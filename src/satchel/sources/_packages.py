@@ -24,8 +24,8 @@ from satchel.sources._local import LocalSource
 from satchel.sources._memory import MemorySource
 from satchel.sources._wrappers import SourceWrapper
 
+# Entry-point groups: ours, and that of the earlier system.
 GROUPS: Final = ("satchel.skill_sources", "bernstein.skill_sources")
-"""Entry-point groups: ours, and that of the earlier system."""
 
 _log: Final = logging.getLogger("satchel")
 

@@ -42,11 +42,10 @@ from satchel.model import (
 )
 from satchel.protocols import SourceAbilities
 
+# Returns the unchecked bytes of a file, by its plain path and the most to accept.
+#
+# It raises `ReferenceNotFoundError`, `LimitExceededError` or `SourceUnavailableError`.
 FetchFile: TypeAlias = Callable[[str, int], bytes]
-"""Returns the unchecked bytes of a file, by its plain path and the most to accept.
-
-It raises `ReferenceNotFoundError`, `LimitExceededError` or `SourceUnavailableError`.
-"""
 
 _FORMAT_HEAD_BYTES: Final = 4_096
 

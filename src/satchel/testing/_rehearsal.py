@@ -32,9 +32,9 @@ class UserLine:
     text: str
 
 
+# One line of a script: what the model says, calls (a list: side by side), or what the
+# user says next.
 ScriptLine: TypeAlias = str | Call | Sequence[Call] | UserLine
-"""One line of a script: what the model says, calls (a list: side by side), or what the
-user says next."""
 
 
 @dataclass(frozen=True, slots=True)

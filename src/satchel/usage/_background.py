@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     import logging
 
 
+# The most events that wait, including those being written: what kill -9 can lose.
 BOUND: Final = 10_000
-"""The most events that wait, including those being written: what kill -9 can lose."""
 BATCH: Final = 1_000
+# How long a writer waits for more before it writes.
 INTERVAL_S: Final = 0.2
-"""How long a writer waits for more before it writes."""
+# Intervals without an event before a writer sleeps until the next one.
 QUIET_ROUNDS: Final = 10
-"""Intervals without an event before a writer sleeps until the next one."""
+# How long a caller waits if the queue is full, before its event is dropped.
 PATIENCE_S: Final = 5.0
-"""How long a caller waits if the queue is full, before its event is dropped."""
 RETRY_S: Final = 1.0
 CLOSE_S: Final = 10.0
+# How often a failing store is tried while the writer closes.
 LAST_TRIES: Final = 3
-"""How often a failing store is tried while the writer closes."""
 
+# Stores of the parent process of a fork; only the parent may close them.
 _inherited: Final[list[EventStore]] = []
-"""Stores of the parent process of a fork; only the parent may close them."""
 
 
 class Background(EventSink):

@@ -30,10 +30,10 @@ from satchel.usage._redaction import (
 )
 from satchel.usage._sinks import DAY_S, LoggingSink, Sinks
 
+# Texts of which the tokens are remembered, counted already or not.
 MAX_COUNTS: Final = 1_024
-"""Texts of which the tokens are remembered, counted already or not."""
+# What every store and reader can hold; no text has as many.
 _MOST_TOKENS: Final = 1 << 53
-"""What every store and reader can hold; no text has as many."""
 
 
 class _TokenCount:

@@ -30,8 +30,8 @@ from satchel.usage._store import (
     writer_line,
 )
 
+# The digest before the first line.
 GENESIS: Final = "0" * 64
-"""The digest before the first line."""
 HEAD_SUFFIX: Final = ".head"
 _TAIL: Final = 64 * 1024
 

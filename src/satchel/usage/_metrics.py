@@ -26,9 +26,9 @@ except ImportError as error:
     raise ExtraMissingError("satchel.usage._metrics", "serve") from error
 
 
+# Seconds: a folder or memory, a near server, a remote server. Each skill has its own
+# buckets, so there are few.
 BUCKETS_S: Final = (0.001, 0.05, 1.0)
-"""Seconds: a folder or memory, a near server, a remote server. Each skill has its own
-buckets, so there are few."""
 
 
 class MetricsSink(Background):

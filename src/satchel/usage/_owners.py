@@ -13,12 +13,12 @@ from satchel.model import SKILL_FILE, Descriptor, Origin
 from satchel.protocols import SkillSource, with_abilities
 from satchel.text import clean_line
 
+# Where GitHub looks, in this order; the first that exists counts.
 CODEOWNERS_PATHS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-"""Where GitHub looks, in this order; the first that exists counts."""
+# GitHub does not read a larger one.
 MAX_BYTES: Final = 3 * 1024 * 1024
-"""GitHub does not read a larger one."""
+# Characters of an owner that an event carries.
 MAX_OWNER: Final = 200
-"""Characters of an owner that an event carries."""
 _ANY: Final = "**"
 _WORD: Final = re.compile(r"(?:\\.|[^\s\\])+|\\\Z")
 _NO_GLOB: Final = frozenset("[]!")

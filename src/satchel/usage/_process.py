@@ -70,8 +70,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+# Beyond the end of any file: Windows locks bytes, which nobody may read then.
 _LOCK_OFFSET = 1 << 40
-"""Beyond the end of any file: Windows locks bytes, which nobody may read then."""
 
 
 @contextmanager

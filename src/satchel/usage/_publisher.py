@@ -17,12 +17,12 @@ from satchel.model import UsageEvent
 from satchel.usage._background import Background
 from satchel.usage._store import Row, Writer
 
+# Loads that wait at most; no load ever waits for a publisher.
 BOUND: Final = 1_000
-"""Loads that wait at most; no load ever waits for a publisher."""
 INTERVAL_S: Final = 2.0
 TIMEOUT_S: Final = 5.0
+# How long a publisher that refuses reports is not asked again.
 QUIET_S: Final = 300.0
-"""How long a publisher that refuses reports is not asked again."""
 _OK: Final = 200
 _MAX_ANSWER_BYTES: Final = 64 * 1024
 _BY_HAND: Final = "cli"

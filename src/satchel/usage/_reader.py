@@ -40,11 +40,11 @@ SELECT CAST(at / {DAY_S} AS INTEGER), name, count(*)
 FROM copies WHERE code IS NULL GROUP BY 1, 2
 """  # noqa: S608 - our own number
 _HAS_COPIES: Final = "SELECT 1 FROM sqlite_master WHERE name = 'copies'"
+# What reading a damaged line raises.
 _DAMAGES: Final = (
     *(ValueError, KeyError, TypeError, AttributeError),
     *(OverflowError, RecursionError),
 )
-"""What reading a damaged line raises."""
 _T = TypeVar("_T")
 _ORIGIN: Final = ("source", "digest", "release", "owner", "agent", "client")
 _Key: TypeAlias = tuple[Any, ...]

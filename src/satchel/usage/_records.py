@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar, cast, get_args
 from satchel.usage._sinks import DAY_S
 from satchel.usage._store import Writer
 
+# The last day that has a date: 9999-12-31.
 _LAST_DAY: Final = 2_932_896
-"""The last day that has a date: 9999-12-31."""
 _TYPES: Final[Mapping[Any, tuple[type, ...]]] = {
     str: (str,),
     int: (int,),
@@ -109,8 +109,8 @@ def checked(row: _Row) -> _Row:
     return row
 
 
+# A writer of another machine that wrote nothing for so long counts as ended.
 _SILENCE_S: Final = 2 * DAY_S
-"""A writer of another machine that wrote nothing for so long counts as ended."""
 
 
 def host_mark() -> str:
@@ -154,14 +154,14 @@ def ended_unclosed(
     return tuple(w for w in writers if w.closed is None and has_ended(w))
 
 
+# Edges over which other programs read.
 _EDGES: Final = frozenset({"http", "mcp"})
-"""Edges over which other programs read."""
+# Edge and client of another Satchel's syncs, which older versions called loads.
 _CONSUMER: Final = "http", "satchel"
-"""Edge and client of another Satchel's syncs, which older versions called loads."""
+# Of fewer skills a busy agent may well load each on one day.
 _MIN_SKILLS: Final = 5
-"""Of fewer skills a busy agent may well load each on one day."""
+# The share of all skills that no agent loads on one day.
 _MIRROR_SHARE: Final = 0.9
-"""The share of all skills that no agent loads on one day."""
 
 
 def split_mirrors(

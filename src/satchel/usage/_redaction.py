@@ -17,15 +17,15 @@ from satchel.errors import (
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Request, bucket_of
 from satchel.text import clean_line
 
+# Unknown names that an event may carry: as real ids are, prefixes included.
 _NAME: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,128}")
-"""Unknown names that an event may carry: as real ids are, prefixes included."""
+# Unknown paths that an event may carry. A user's sentence is neither of the two.
 _PATH: Final = re.compile(r"(?!.*\.\.)[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*")
-"""Unknown paths that an event may carry. A user's sentence is neither of the two."""
 _MAX_PATH: Final = 256
+# Replaces a text that is no name or path.
 INVALID: Final = "<invalid>"
-"""Replaces a text that is no name or path."""
+# Characters of the name that an agent or a client gives itself.
 MAX_NAME: Final = 64
-"""Characters of the name that an agent or a client gives itself."""
 
 
 class RedactedRequest(NamedTuple):

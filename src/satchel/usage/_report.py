@@ -17,12 +17,12 @@ from satchel.usage._records import (
 )
 from satchel.usage._sinks import DAY_S
 
+# The core set is the fewest skills that make this share of the loads.
 CORE_SHARE: Final = 0.8
-"""The core set is the fewest skills that make this share of the loads."""
 REPORT_VERSION: Final = 1
 NOT_FOUND: Final = "skill-not-found"
+# When a person looks at a skill on the command line, no agent uses it.
 BY_HAND: Final = "cli"
-"""When a person looks at a skill on the command line, no agent uses it."""
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _origin_of = attrgetter("release", "owner", "source", "via", "agent", "client")
 

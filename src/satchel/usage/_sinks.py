@@ -16,15 +16,14 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 Event: TypeAlias = UsageEvent | SkillSynced | CatalogSynced
+# Days are whole days since 1970-01-01, UTC.
 DAY_S: Final = 86_400
-"""Days are whole days since 1970-01-01, UTC."""
 EVERY_KIND: Final = (UsageEvent, SkillSynced, CatalogSynced)
+# The function that makes an event, and its arguments, as one tuple.
+#
+# A loaded file is in memory until its event is made, and the garbage collector looks at
+# everything that waits; a tuple is the smallest object that does.
 DeferredEvent: TypeAlias = tuple[Any, ...]
-"""The function that makes an event, and its arguments, as one tuple.
-
-A loaded file is in memory until its event is made, and the garbage collector looks at
-everything that waits; a tuple is the smallest object that does.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +219,8 @@ class ListSink(EventSink):
         self.skill_syncs.append(event)
 
 
+# ``logging.INFO``, without the import: it takes longer than reading ten packs.
 _INFO: Final = 20
-"""``logging.INFO``, without the import: it takes longer than reading ten packs."""
 _load_values = attrgetter(
     *("event", "name", "reference", "script", "source", "duration_s", "error")
 )

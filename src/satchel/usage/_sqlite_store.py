@@ -14,8 +14,8 @@ from satchel.usage._process import locked, open_private
 from satchel.usage._sinks import DAY_S
 from satchel.usage._store import SCHEMA_VERSION, Row, Writer, plain_text, row_errors
 
+# How long a writer waits for other programs before it tries the batch again.
 BUSY_S: Final = 1.0
-"""How long a writer waits for other programs before it tries the batch again."""
 TURN_SUFFIX: Final = "-turn"
 
 LOAD_COLUMNS: Final = (
@@ -25,12 +25,12 @@ LOAD_COLUMNS: Final = (
 )
 _values = attrgetter(*LOAD_COLUMNS)
 _writer_values = attrgetter("id", "process", "host", "pid", "bound", "started")
+# What SQLite raises for a wrong value; which one depends on the version.
 _VALUE_ERRORS: Final = (
     sqlite3.IntegrityError,
     sqlite3.InterfaceError,
     sqlite3.ProgrammingError,
 )
-"""What SQLite raises for a wrong value; which one depends on the version."""
 
 # Days are whole days since 1970-01-01, UTC. The row of a skill says how it was last
 # on offer, and when it first was.

@@ -9,13 +9,13 @@ from typing import Final, Protocol, TypeAlias
 from satchel.model import CatalogSynced, SkillSynced
 from satchel.usage._sinks import Event
 
+# The version of every file of events. A later Satchel reads all earlier versions.
 SCHEMA_VERSION: Final = 1
-"""The version of every file of events. A later Satchel reads all earlier versions."""
+# The version of a line about a copy, which older readers would count as a load.
 COPY_VERSION: Final = 2
-"""The version of a line about a copy, which older readers would count as a load."""
 
+# An event and its number, counted by its writer: nothing is stored twice.
 Row: TypeAlias = tuple[int, Event]
-"""An event and its number, counted by its writer: nothing is stored twice."""
 
 
 class InvalidRowError(Exception):
@@ -79,8 +79,8 @@ def plain_text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+# Makes a store that is not open yet; called again in every forked process.
 StoreFactory: TypeAlias = Callable[[], EventStore]
-"""Makes a store that is not open yet; called again in every forked process."""
 
 
 STARTED: Final = "writer_started"

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from opentelemetry.util.types import AttributeValue
 
 
+# The name of every span; the skill, which may be any text, is an attribute.
 SPAN: Final = "load_skill"
-"""The name of every span; the skill, which may be any text, is an attribute."""
 _NS: Final = 1_000_000_000
 _ATTRIBUTES: Final = (
     "name",

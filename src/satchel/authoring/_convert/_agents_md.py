@@ -30,10 +30,10 @@ from satchel.model import (
     portable_name,
 )
 
+# Titles that are the name of the file: no name for a pack.
 _GENERIC_TITLES: Final = re.compile(
     r"(?:agents?|claude|gemini)(?:-md)?|(?:copilot-)?instructions"
 )
-"""Titles that are the name of the file: no name for a pack."""
 _NOTHING: Final[Mapping[str, Json]] = MappingProxyType({})
 
 

@@ -29,8 +29,8 @@ _PARAGRAPHS: Final = re.compile(
 _NO_PROSE: Final = re.compile(r"[-=*_+|>!<\[]|\d+[.)][ \t]")
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _ITEM: Final = re.compile(r" {0,3}(?:[-*+]|\d+[.)])[ \t]+(\S.*)")
+# Items of a list that a description gives.
 _ITEMS: Final = 6
-"""Items of a list that a description gives."""
 _HEADING: Final = re.compile(
     r"^#{1,6}[ \t]+(\S[^\n]*?)[ \t#]*$|^(\S[^\n]*)\n(?:=+|-+)[ \t]*$", re.MULTILINE
 )

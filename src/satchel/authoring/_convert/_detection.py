@@ -23,12 +23,12 @@ Kind: TypeAlias = Literal[
     "cline",
 ]
 
+# Files that name the folder they are in.
 _OF_A_FOLDER: Final[dict[str, Kind]] = {SKILL_FILE: "packs", SYSTEM_PROMPT: "roles"}
-"""Files that name the folder they are in."""
+# Endings that many files have: they do not tell a format by themselves.
 _COMMON_SUFFIXES: Final = ("", ".md")
-"""Endings that many files have: they do not tell a format by themselves."""
+# Formats of a kind whose files may have any name where the user names the kind.
 _OF_ANY_NAME: Final = (AGENTS_MD[0], ".github/instructions")
-"""Formats of a kind whose files may have any name where the user names the kind."""
 
 
 class Detected(NamedTuple):

@@ -53,8 +53,8 @@ class ForeignFormat(NamedTuple):
     command: bool = False
 
 
+# In the order in which a folder is searched for them.
 AGENTS_MD: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "AGENT.md")
-"""In the order in which a folder is searched for them."""
 
 _WINDSURF: Final = ".windsurf/rules"
 FORMATS: Final = (

@@ -28,8 +28,8 @@ _PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
 _MOST_LINES: Final = 5
 _SHOWN_CHARS: Final = 80
 
+# The lines of each different piece of markup.
 _Lines: TypeAlias = dict[str, list[int]]
-"""The lines of each different piece of markup."""
 
 
 class RenderedMarkup(NamedTuple):

@@ -105,8 +105,8 @@ def into_dialect(
     return replace(conversion, draft=renamed)
 
 
+# A folder gets the name of its pack, and a missing name is written out.
 _SETTLED: Final = frozenset(["name-not-folder", "missing-name"])
-"""A folder gets the name of its pack, and a missing name is written out."""
 
 
 def _read(source: LocalSource, pack: Found, place: str, limits: Limits) -> Conversion:

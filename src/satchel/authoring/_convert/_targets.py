@@ -46,8 +46,8 @@ def _targets() -> dict[str, ConvertTarget]:
     return {target.name: target for target in targets}
 
 
+# By name, dialects first; clients in the order of `satchel.clients.CLIENT_FOLDERS`.
 TARGETS: Final = _targets()
-"""By name, dialects first; clients in the order of `satchel.clients.CLIENT_FOLDERS`."""
 
 
 def predict_client(conversion: Conversion, target: ConvertTarget) -> Conversion:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 _MIN_FREE_BYTES = 64 * 1024
+# Names on one line of the report; --json has them all.
 _SHOWN = 10
-"""Names on one line of the report; --json has them all."""
 
 
 def now() -> float:

@@ -108,6 +108,7 @@ class McpClient:
         return Path(own) / name if own else home / folder / name
 
 
+# By the name that ``satchel connect`` takes, in the order in which they are listed.
 MCP_CLIENTS: Final = {
     client.id: client
     for client in (
@@ -160,8 +161,8 @@ MCP_CLIENTS: Final = {
         ),
     )
 }
-"""By the name that ``satchel connect`` takes, in the order in which they are listed."""
 
+# Keys that say how a server is reached; they are replaced, other keys stay.
 TRANSPORT_KEYS: Final = frozenset(
     {
         "type",
@@ -175,4 +176,3 @@ TRANSPORT_KEYS: Final = frozenset(
         "args",
     }
 )
-"""Keys that say how a server is reached; they are replaced, other keys stay."""

@@ -18,8 +18,8 @@ _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _TABLE: Final = re.compile(r"[ \t]*\[")
 _KEY: Final = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=")
 
+# By key, where a value begins in a text, and where it has ended.
 _Members: TypeAlias = dict[str, tuple[int, int]]
-"""By key, where a value begins in a text, and where it has ended."""
 
 
 def block(kind: FileKind, servers: str, name: str, entry: Mapping[str, Any]) -> str:

@@ -20,8 +20,8 @@ from satchel.server._http._responses import PLAIN, json_bytes, uncached_response
 from satchel.server._library import ServedLibrary
 from satchel.text import printable
 
+# Returns metrics as text that Prometheus reads, and the media type of that text.
 UsageMetrics: TypeAlias = Callable[[], tuple[bytes, str]]
-"""Returns metrics as text that Prometheus reads, and the media type of that text."""
 
 # Reasons that a response lists; it has the number of all of them, too.
 MAX_REASONS: Final = 20

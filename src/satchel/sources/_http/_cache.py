@@ -9,8 +9,8 @@ from satchel.files import digest_bytes, write_file
 
 _DIGEST: Final = re.compile(r"sha256:([0-9a-f]{64})")
 _CACHE_FILE_NAME: Final = re.compile(r"[0-9a-f]{64}")
+# How often the folder is listed while as many bytes are added as it may have.
 _PRUNES_PER_FILL: Final = 16
-"""How often the folder is listed while as many bytes are added as it may have."""
 
 
 class DiskCache:

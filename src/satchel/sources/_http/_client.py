@@ -31,18 +31,18 @@ from satchel.text import clean_line
 OK: Final = 200
 _NOT_MODIFIED: Final = 304
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+# Statuses that another attempt may change soon.
 _BUSY: Final = frozenset({429, 502, 503, 504})
-"""Statuses that another attempt may change soon."""
 
 MAX_REDIRECTS: Final = 5
 ATTEMPTS: Final = 3
+# Seconds without a byte after which the server counts as gone.
 STALL_S: Final = 10.0
-"""Seconds without a byte after which the server counts as gone."""
+# Seconds before the second attempt; twice as many before each further one.
 BACK_OFF_S: Final = 0.25
-"""Seconds before the second attempt; twice as many before each further one."""
+# Seconds that a server may ask for with Retry-After; if it asks for more, the request
+# fails.
 MAX_WAIT_S: Final = 10.0
-"""Seconds that a server may ask for with Retry-After; if it asks for more, the request
-fails."""
 CONNECTIONS: Final = 8
 
 _MAX_ETAG_CHARS: Final = 1_024

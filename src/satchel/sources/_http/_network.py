@@ -82,8 +82,8 @@ def _effective_address(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6
     return address.ipv4_mapped or address.sixtofour or address
 
 
+# Returns the addresses of a host; raises OSError if it has none.
 Resolver: TypeAlias = Callable[[str, int], list[str]]
-"""Returns the addresses of a host; raises OSError if it has none."""
 
 
 class RequestRefusedError(Exception):

@@ -32,17 +32,17 @@ from satchel.sources._http._client import OK, HttpClient, HttpRequest
 from satchel.sources._http._urls import AllowedHosts, Url, parse_url
 
 PACKS_BYTES: Final = 64 * 1024 * 1024
+# Bytes of packs, and of SKILL.md files, that stay in memory. The two are separate
+# because each sync reads every SKILL.md again, and large archives would evict them.
 SKILL_MD_BYTES: Final = 32 * 1024 * 1024
-"""Bytes of packs, and of SKILL.md files, that stay in memory. The two are separate
-because each sync reads every SKILL.md again, and large archives would evict them."""
+# How much of the time-out one scan may take: the registry, whose own deadline is the
+# same 30 seconds, then still gets what came in time.
 SCAN_SHARE: Final = 0.8
-"""How much of the time-out one scan may take: the registry, whose own deadline is the
-same 30 seconds, then still gets what came in time."""
+# How much of that one artifact may take, so that a few that hang leave some for the
+# rest.
 ARTIFACT_SHARE: Final = 0.5
-"""How much of that one artifact may take, so that a few that hang leave some for the
-rest."""
+# Artifacts that are fetched at a time, as many as browsers ask one host for.
 MAX_PARALLEL: Final = 6
-"""Artifacts that are fetched at a time, as many as browsers ask one host for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ class FetchedPack:
         return f"{self.entry.type} {self.digest}"
 
 
+# A pack, or why there is none; None if the time was over before it was asked for.
 FetchResult: TypeAlias = FetchedPack | SkillError | None
-"""A pack, or why there is none; None if the time was over before it was asked for."""
 
 
 class PackStore:

@@ -37,8 +37,8 @@ from satchel.sources._http._packs import (
 )
 from satchel.sources._http._urls import Url
 
+# Artifacts that cannot be used and get a finding each; more are only counted.
 MAX_FAILURE_FINDINGS: Final = 100
-"""Artifacts that cannot be used and get a finding each; more are only counted."""
 DISK_CACHE_BYTES: Final = 512 * 1024 * 1024
 _FAILURE_FIX: Final = "sync again later; if it stays, tell the publisher"
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from anyio.abc import TaskStatus
 
 
+# Seconds in which tasks of the loop must end; mcp kills a command within five.
 SHUTDOWN_S: Final = 10.0
-"""Seconds in which tasks of the loop must end; mcp kills a command within five."""
 
 
 class LoopThread:
@@ -62,11 +62,11 @@ async def _run_portal(ready: "Future[BlockingPortal]") -> None:
 
 T = TypeVar("T")
 
+# Codes of mcp's transports for an answer that will never come; the last one means over
+# HTTP that the server has forgotten the session.
 _DISCONNECTED_CODES: Final = frozenset(
     {CONNECTION_CLOSED, REQUEST_TIMEOUT, INVALID_REQUEST}
 )
-"""Codes of mcp's transports for an answer that will never come; the last one means over
-HTTP that the server has forgotten the session."""
 
 
 for _name in ("mcp.client", "mcp.shared", "client"):

@@ -26,10 +26,10 @@ from satchel.sources._mcp._uris import (
     skill_root,
 )
 
+# Files of one skill. Source: the Skills extension, "Limits".
 MAX_FILES: Final = 512
-"""Files of one skill. Source: the Skills extension, "Limits"."""
+# Bytes of one skill. Source: the Skills extension, "Limits".
 MAX_SKILL_BYTES: Final = 16 * 1024 * 1024
-"""Bytes of one skill. Source: the Skills extension, "Limits"."""
 
 DYNAMIC: Final = "dynamic"
 _DIGEST_FIX: Final = "give sha256: and 64 lowercase hex digits"

@@ -20,12 +20,12 @@ from satchel.sources._mcp._requests import (
 )
 from satchel.sources._mcp._uris import EntryRefusedError, short_line
 
+# Pages of one listing.
 MAX_PAGES: Final = 1_000
-"""Pages of one listing."""
+# Pages in a row that have no new skill.
 MAX_PAGES_WITHOUT_NEW: Final = 3
-"""Pages in a row that have no new skill."""
+# Entries of one server that get a finding each; more are only counted.
 MAX_ENTRY_FINDINGS: Final = 100
-"""Entries of one server that get a finding each; more are only counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,14 @@ from satchel.sources._mcp._verification import raw_bytes
 T = TypeVar("T")
 
 INDEX_URI: Final = "skill://index.json"
+# Error codes for what a server does not serve; the last one was used until 2025.
 _NOT_SERVED_CODES: Final = frozenset(
     {types.INVALID_PARAMS, types.METHOD_NOT_FOUND, -32002}
 )
-"""Error codes for what a server does not serve; the last one was used until 2025."""
 _SYNC_META: Final = cast("types.RequestParamsMeta", {PURPOSE_KEY: SYNC})
 _MAX_CURSOR_CHARS: Final = 4_096
+# Far above what is used; a JSON number may have any count of digits.
 _MAX_TTL_MS: Final = 10**9
-"""Far above what is used; a JSON number may have any count of digits."""
 
 
 class NotServedError(Exception):

@@ -43,10 +43,10 @@ from satchel.sources._mcp._verification import (
     without_ungranted_tools,
 )
 
+# Seconds for which a server's answer may hold at most.
 MAX_TTL_S: Final = 300.0
-"""Seconds for which a server's answer may hold at most."""
+# How many times the time-out of one call all pages of a list may take together.
 LISTING_DEADLINES: Final = 2
-"""How many times the time-out of one call all pages of a list may take together."""
 
 
 class McpSource(SourceAbilities):

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 EXTENSION: Final = "io.modelcontextprotocol/skills"
 
+# A URL, a command with its arguments, or what mcp's client accepts itself.
 McpServerAddress: TypeAlias = (
     "str | Sequence[str] | Server[Any] | MCPServer | Transport"
 )
-"""A URL, a command with its arguments, or what mcp's client accepts itself."""
 
+# Seconds without a byte on a stream that waits for changes: mcp's own value.
 _STREAM_S: Final = 300.0
-"""Seconds without a byte on a stream that waits for changes: mcp's own value."""
 
 
 class McpTarget:

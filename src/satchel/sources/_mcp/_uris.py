@@ -34,8 +34,8 @@ def short_line(text: object) -> str:
     return line if len(line) <= _MAX_LINE_CHARS else f"{line[:_MAX_LINE_CHARS]}..."
 
 
+# Far above a name and a path of 1,024 bytes with every byte escaped.
 MAX_URI_CHARS: Final = 8_192
-"""Far above a name and a path of 1,024 bytes with every byte escaped."""
 
 _SHAPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}://([^/]+(?:/[^/]+)*)")
 _FORBIDDEN_CHARS: Final = re.compile(

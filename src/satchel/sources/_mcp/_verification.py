@@ -99,9 +99,9 @@ def _json_value(value: Json) -> object:
     return value
 
 
+# Keys of ``metadata`` whose tools would open with the skill: those of the catalog,
+# which a source may not import.
 OPENING_KEYS: Final = ("tools", "adk_additional_tools", "include_tools")
-"""Keys of ``metadata`` whose tools would open with the skill: those of the catalog,
-which a source may not import."""
 
 _ALLOWED_TOOLS_KEYS: Final = ("allowed-tools", "allowed_tools")
 

@@ -36,8 +36,8 @@ class CannotMake(Exception):
         self.reason = reason
 
 
+# Writes a pack into the library it is given.
 Writes: TypeAlias = Callable[[Path], None]
-"""Writes a pack into the library it is given."""
 
 
 @dataclass(frozen=True, slots=True)
