@@ -18,6 +18,7 @@ from tools.site.stage import (
     GUESTS,
     ROOT,
     SECTIONS,
+    anchors,
     groups,
     links,
     listed_pages,
@@ -44,12 +45,13 @@ def test_every_page_is_listed_once() -> None:
     [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"],
     ids=lambda page: page.relative_to(ROOT).as_posix(),
 )
-def test_every_link_to_a_file_leads_to_one(page: Path) -> None:
-    wrong = [
-        f"{page.relative_to(ROOT)}:{line}: {target}"
-        for line, target in links(page)
-        if not (page.parent / (target.partition("#")[0] or page.name)).exists()
-    ]
+def test_every_link_to_a_file_or_heading_leads_to_one(page: Path) -> None:
+    wrong = []
+    for line, target in links(page):
+        path, _, anchor = target.partition("#")
+        goal = page.parent / path if path else page
+        if not goal.exists() or (anchor and anchor not in anchors(goal)):
+            wrong.append(f"{page.relative_to(ROOT)}:{line}: {target}")
 
     assert not wrong, "\n".join(wrong)
 

@@ -75,6 +75,15 @@ def links(page: Path) -> Iterator[tuple[int, str]]:
                 yield text.count("\n", 0, offset + match.start()) + 1, match[2]
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page, as code hosts make them."""
+    return {
+        re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        for _, part in prose(page.read_text("utf-8"))
+        for heading in re.findall(r"^#+ (.+)$", part, re.MULTILINE)
+    }
+
+
 def groups(folder: str) -> list[Group]:
     """Return what the index of a folder lists, by its headings of the second level."""
     text = (DOCS / folder / "index.md").read_text("utf-8")
