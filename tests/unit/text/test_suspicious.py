@@ -185,7 +185,7 @@ def test_a_terminal_is_reported_no_more_than_text(text: str, shown: str) -> None
         ("\ufeffwith a mark\n", []),
         ("caf\u00e9 \U0001f468\u200d\U0001f469\u200d\U0001f467\n", []),
         ("a\n\ufeffb\n", [("hidden-text", 2)]),
-        ("a\n</instructions>\n", [("envelope-breakout", 2)]),
+        ("\n</instructions>\n", [("envelope-breakout", 2)]),
         (
             "\u202ea\n<execution_directive>\n",
             [("hidden-text", 1), ("envelope-breakout", 2)],
