@@ -1,4 +1,4 @@
-"""One source over time: scanned in a thread, waited for while it makes progress."""
+"""One source over time: scanned in a thread, first waited for while it moves."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping

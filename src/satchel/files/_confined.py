@@ -222,7 +222,7 @@ def read_confined(
     """Return the bytes of the regular file ``root/folder/path``.
 
     Args:
-        root: A folder that the user named; links in it are followed.
+        root: A folder that the user named; links on the way to it are followed.
         path: Relative, with ``/``; checked by its text before anything is opened.
         limit_bytes: At most this many bytes are accepted.
         folder: Where below ``root`` the pack is; no link in it is followed.

@@ -1,7 +1,8 @@
-"""The sentences that a model reads in a result, but for those of errors about a file.
+"""The sentences that a model reads in a result.
 
-Those are in `satchel.errors`; `model_message` says which a model may read. Names that
-fill the constants come from packs, users and models: the caller escapes them first.
+Those of most errors are in `satchel.errors`; `model_message` says which a model may
+read. Names that fill the constants come from packs, users and models: the caller
+escapes them first.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Whether something may be done: the one place that asks the policy."""
+"""Whether a load, a read or a call may happen: the policy first, then a person."""
 
 from collections.abc import Mapping
 

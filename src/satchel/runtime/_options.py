@@ -47,8 +47,8 @@ class Options:
         ranker: Ranks skills for `Satchel.find`; None is the full-text index.
         clock: Tells the time; None is the system's clock.
         deadline_s: Seconds for which a source may make no progress before it is given
-            up. A source that makes progress is waited for. What was read until then is
-            used, and its last answer if there is one.
+            up. A first answer is waited for while it makes progress; a source that has
+            answered has so long in all. What was read, or its last answer, is used.
         far_s: Seconds for which a sync waits for sources on other machines if those of
             this machine have skills; None waits until they are given up.
             `Satchel.apply_late_answers` uses what they answer later.

@@ -39,10 +39,10 @@ class LocalSource(SourceAbilities):
 
     A folder with a SKILL.md is one pack. Else it is searched down to
     ``limits.scan_depth`` folders, and a search stops at a SKILL.md; folders whose name
-    begins with a dot, and ``node_modules``, are skipped. Links are followed where
-    they stay inside; a link right below the root may also lead to a pack elsewhere
-    (docs/decisions has the reasons). Keys are paths relative to the root; that of a
-    root that is itself a pack is the folder's name.
+    begins with a dot, and ``node_modules``, are skipped. A search follows links that
+    stay inside; one right below the root may also lead to a pack elsewhere
+    (docs/decisions/0006). Inside a pack none is followed. Keys are paths relative to
+    the root; that of a root that is itself a pack is the folder's name.
     """
 
     near: bool | None = True

@@ -1,4 +1,4 @@
-"""Who calls: anyone at loopback, elsewhere only with a bearer token."""
+"""Who calls: the bearer of a token; anyone only where a server has no tokens."""
 
 import time
 from dataclasses import dataclass, replace

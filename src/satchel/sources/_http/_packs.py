@@ -31,10 +31,10 @@ from satchel.sources._http._cache import DiskCache
 from satchel.sources._http._client import OK, HttpClient, HttpRequest
 from satchel.sources._http._urls import AllowedHosts, Url, parse_url
 
-PACKS_BYTES: Final = 64 * 1024 * 1024
+CACHED_PACKS_BYTES: Final = 64 * 1024 * 1024
 # Bytes of packs, and of SKILL.md files, that stay in memory. The two are separate
 # because each sync reads every SKILL.md again, and large archives would evict them.
-SKILL_MD_BYTES: Final = 32 * 1024 * 1024
+CACHED_SKILL_MD_BYTES: Final = 32 * 1024 * 1024
 # How much of the time-out one scan may take: the registry, whose own deadline is the
 # same 30 seconds, then still gets what came in time.
 SCAN_SHARE: Final = 0.8
@@ -92,8 +92,8 @@ class PackStore:
         """How many packs came so far, from the site or from the disk."""
         self._monotonic = client.environment.monotonic
         self._limiter = ReadLimiter(client.label, self._monotonic)
-        self._packs: LruCache[str, Mapping[str, bytes]] = LruCache(PACKS_BYTES)
-        self._skill_mds: LruCache[str, bytes] = LruCache(SKILL_MD_BYTES)
+        self._packs: LruCache[str, Mapping[str, bytes]] = LruCache(CACHED_PACKS_BYTES)
+        self._skill_mds: LruCache[str, bytes] = LruCache(CACHED_SKILL_MD_BYTES)
 
     @property
     def scan_s(self) -> float:

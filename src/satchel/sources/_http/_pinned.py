@@ -10,7 +10,7 @@ from satchel.files import LruCache, ReadLimiter, check_path
 from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.sources._http._cache import DiskCache
 from satchel.sources._http._client import OK, HttpClient, HttpRequest
-from satchel.sources._http._packs import PACKS_BYTES
+from satchel.sources._http._packs import CACHED_PACKS_BYTES
 from satchel.sources._http._source import DISK_CACHE_BYTES
 from satchel.sources._http._urls import Url, parse_url
 from satchel.sources._release import ReleaseSource
@@ -40,7 +40,7 @@ class PinnedSource(ReleaseSource):
         self._folder = _folder_url(client.home)
         self._hosts = client.hosts.including(client.home)
         self._limiter = ReadLimiter(client.label, client.environment.monotonic)
-        self._memory: LruCache[str, bytes] = LruCache(PACKS_BYTES)
+        self._memory: LruCache[str, bytes] = LruCache(CACHED_PACKS_BYTES)
         self._disk = None if cache is None else DiskCache(cache, DISK_CACHE_BYTES)
         super().__init__(self._get, label=client.label, pin=pin, limits=limits)
 

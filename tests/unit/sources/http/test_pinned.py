@@ -66,7 +66,7 @@ def test_only_what_is_loaded_is_fetched(
         f"{folder}/skills/files/scripts/run.py",
         f"{folder}/skills/alone/SKILL.md",
     ]
-    monkeypatch.setattr(pinned, "PACKS_BYTES", 0)  # so that only the disk has it
+    monkeypatch.setattr(pinned, "CACHED_PACKS_BYTES", 0)  # so that only the disk has it
     again = of(site, pin, cache=cache)
     assert again.manifest("alone") == PACKS["alone"]["SKILL.md"]
     assert site.paths()[3:] == [f"{folder}/release.json"]

@@ -375,8 +375,8 @@ def test_a_file_without_a_digest_that_comes_packed(site: Site) -> None:
 
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep nothing in memory."""
-    monkeypatch.setattr(packs, "PACKS_BYTES", 0)
-    monkeypatch.setattr(packs, "SKILL_MD_BYTES", 0)
+    monkeypatch.setattr(packs, "CACHED_PACKS_BYTES", 0)
+    monkeypatch.setattr(packs, "CACHED_SKILL_MD_BYTES", 0)
 
 
 def test_files_that_changed_since(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
