@@ -11,7 +11,7 @@ import pytest
 
 from satchel.clients import VERDICTS, read_measured
 from tools.api import API
-from tools.site.api import adapter_outlines, module_pages
+from tools.site.api import adapter_outlines, module_pages, with_code_blocks
 from tools.site.output import broken_links, missing_names, write_llms
 from tools.site.stage import (
     DOCS,
@@ -161,3 +161,19 @@ def test_the_page_on_clients_has_the_measured_numbers() -> None:
         found = Counter(each.get(name) for each in verdicts)
         shown = [int(number) for number in numbers.split(" | ")]
         assert [found[each] for each in VERDICTS if each != "unknown"] == shown, name
+
+
+@pytest.mark.parametrize(
+    ("docstring", "marked"),
+    [
+        ("One.\n\nTwo.", "One.\n\nTwo."),
+        (
+            "One.\n\n    a = 1\n\n    b\n\nTwo.",
+            "One.\n\n::\n\n    a = 1\n\n    b\n\nTwo.",
+        ),
+        ("One::\n\n    a = 1", "One::\n\n    a = 1"),
+        ("One.\n\n::\n\n    a = 1", "One.\n\n::\n\n    a = 1"),
+    ],
+)
+def test_an_example_in_a_docstring_is_code(docstring: str, marked: str) -> None:
+    assert with_code_blocks(docstring) == marked

@@ -34,12 +34,12 @@ def module_pages() -> Iterator[tuple[str, str]]:
     for module in sorted(public_modules()):
         if module.startswith("satchel.adapters."):
             tree = _tree(module)
-            constants = [name for name in _public(tree) if _value(tree, name)]
-            yield module, _page(module, {}, constants)
+            aliases = [name for name in _public(tree) if _value(tree, name)]
+            yield module, _page(module, {}, aliases)
             continue
         door = importlib.import_module(module)
         elsewhere: dict[str, str] = {}
-        constants = []
+        constants: list[str] = []
         for name in door.__all__:
             each = getattr(door, name)
             if inspect.isclass(each) or inspect.isfunction(each):
@@ -49,6 +49,17 @@ def module_pages() -> Iterator[tuple[str, str]]:
             elif not isinstance(each, ModuleType):
                 constants.append(name)
         yield module, _page(module, elsewhere, constants)
+
+
+def with_code_blocks(docstring: str) -> str:
+    """Mark the indented examples of a module's docstring as code, for Sphinx."""
+    paragraphs: list[str] = []
+    for each in docstring.split("\n\n"):
+        before = paragraphs[-1] if paragraphs else ""
+        if each.startswith("    ") and not before.startswith("    "):
+            paragraphs += [] if before.endswith("::") else ["::"]
+        paragraphs.append(each)
+    return "\n\n".join(paragraphs)
 
 
 def _page(module: str, elsewhere: dict[str, str], constants: list[str]) -> str:

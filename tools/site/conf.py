@@ -1,10 +1,11 @@
 """Settings of Sphinx for the site; `python -m tools.site` calls it."""
 
 import sys
+from importlib import import_module
 from importlib.metadata import version as version_of
 from types import ModuleType
 
-from tools.site.api import adapter_outlines, module_pages
+from tools.site.api import adapter_outlines, module_pages, with_code_blocks
 
 project = "Satchel"
 release = version_of("satchel")
@@ -22,13 +23,18 @@ default_role = "py:obj"
 python_maximum_signature_line_length = 80
 python_use_unqualified_type_names = True
 
+# Quotes in code have to stay what they are.
+smartquotes = False
 html_theme = "furo"
 html_title = f"Satchel {release}"
 html_copy_source = False
 html_show_sphinx = False
 
 # Doors import a name when it is first asked for, and autodoc does not ask.
-dict(module_pages())
+for name in dict(module_pages()):
+    if not name.startswith("satchel.adapters."):
+        module = import_module(name)
+        module.__doc__ = with_code_blocks(module.__doc__ or "")
 
 for stem, source in adapter_outlines():
     name = f"satchel.adapters.{stem}"

@@ -172,7 +172,8 @@ def _without_outside(page: Path) -> str:
         return f"[{words}]({there}{hash_sign}{anchor})"
 
     text = page.read_text("utf-8")
-    result, end = [], 0
+    result: list[str] = []
+    end = 0
     for start, part in prose(text):
         result += [text[end:start], _LINK.sub(rewrite, part)]
         end = start + len(part)
