@@ -56,7 +56,9 @@ _RANK: Final = {verdict: rank for rank, verdict in enumerate(VERDICTS)}
 
 
 def worst_verdict(verdicts: Iterable[LoaderVerdict]) -> LoaderVerdict:
-    worst: LoaderVerdict = max(verdicts, key=_RANK.__getitem__, default="loaded")
+    worst: LoaderVerdict = "loaded"
+    for verdict in verdicts:
+        worst = max(worst, verdict, key=_RANK.__getitem__)
     return worst
 
 

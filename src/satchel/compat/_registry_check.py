@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from inspect import Parameter, signature
-from typing import Final, cast
+from typing import Final, TypeGuard, cast
 
 from satchel.agent import BaseSkill, Skill
 from satchel.compat._package_files import files_below, is_folder, stat_file
@@ -70,6 +70,10 @@ def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
     return descriptors
 
 
+def _is_skill_class(what: object) -> TypeGuard[type[BaseSkill]]:
+    return isinstance(what, type) and issubclass(what, BaseSkill)
+
+
 def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
     """Return the descriptors of something, in order.
 
@@ -85,14 +89,12 @@ def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
         return (what,)
     if isinstance(what, SkillRegistry):
         return tuple(what.all_descriptors().values())
-    if isinstance(what, type) and issubclass(what, BaseSkill):
-        return descriptors_of(what())
     if isinstance(what, (Skill, BaseSkill)):
         # A skill that only an agent has needs no description.
         description = what.description or what.name
         return (SkillDescriptor(what.name, description, what.instructions),)
     if callable(what):
-        return _made_by(what)
+        return descriptors_of(what()) if _is_skill_class(what) else _made_by(what)
     # A text is iterable too, but is never a list of skills.
     if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
         several = cast("Iterable[object]", what)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.compat._loader import LocalDirSkillSource, duplicate_with_switch
@@ -116,8 +116,10 @@ class RolePacks(SourceWrapper):
         marks = (pack.stamp, changed_ns)
         times = [changed_ns]
         # The mark of a local file begins with its modification time.
-        if isinstance(skill.mark, tuple) and isinstance(skill.mark[0], int):
-            times.append(skill.mark[0])
+        mark: object = skill.mark
+        if isinstance(mark, tuple):
+            first = cast("tuple[object, ...]", mark)[0]
+            times += [first] if isinstance(first, int) else []
         settled = max(times) < now_ns - GRANULARITY_NS
         last = self._states.get(pack.key)
         if last is None or last.marks != marks:

@@ -12,7 +12,6 @@ import stat
 import sys
 from collections.abc import Sequence
 from functools import reduce
-from operator import or_
 from typing import Final
 
 from satchel.errors import (
@@ -150,7 +149,7 @@ HAS_DIR_FD: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 
 def _flags(*names: str) -> int:
     """Return the flags that this system has; the others are 0."""
-    return reduce(or_, (getattr(os, name, 0) for name in names))
+    return reduce(int.__or__, (getattr(os, name, 0) for name in names))
 
 
 # O_PATH needs no right to list a folder, and is the quicker one; Linux alone has it.

@@ -77,7 +77,8 @@ def exclusion_kind(path: str) -> ExclusionKind | None:
     """Return the most severe reason why no pack lists ``path``, by any of its parts."""
     # In lower case: on macOS and Windows ".ENV" is ".env".
     kinds = [kind for part in path.lower().split("/") if (kind := _kind_of(part))]
-    return min(kinds, key=get_args(ExclusionKind).index) if kinds else None
+    order: tuple[ExclusionKind, ...] = get_args(ExclusionKind)
+    return next((kind for kind in order if kind in kinds), None)
 
 
 def is_excluded_file(path: str) -> bool:

@@ -110,7 +110,8 @@ def _activation(given: Mapping[str, object]) -> Activation:
 
 
 def _grant(given: object) -> Grant:
-    match tuple(cast("Sequence[object]", given)) if isinstance(given, _LIST) else ():
+    is_list = issubclass(type(given), _LIST)
+    match tuple(cast("Sequence[object]", given)) if is_list else ():
         case (str(action), str(skill), str(tool)):
             return action, skill, tool
         case _:

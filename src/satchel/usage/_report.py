@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from operator import attrgetter
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from satchel.usage._records import (
     ListedSkill,
@@ -55,9 +55,12 @@ class SkillUse:
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields for JSON; in each mapping the most frequent comes first."""
-        flat = {field.name: getattr(self, field.name) for field in fields(self)}
-        ordered = {k: _most(v) for k, v in flat.items() if isinstance(v, Counter)}
-        return flat | ordered | {"last": _iso(self.last)}
+        values: dict[str, object] = {}
+        for field_ in fields(self):
+            value = values[field_.name] = getattr(self, field_.name)
+            if isinstance(value, Counter):
+                values[field_.name] = _most(cast("Counter[str]", value))
+        return {**values, "last": _iso(self.last)}
 
 
 @dataclass(frozen=True, slots=True)
