@@ -72,7 +72,10 @@ EXAMPLES: list[tuple[SkillError, str]] = [
     ),
     (
         errors.ExtraMissingError("hot reload", "watch"),
-        "hot reload needs: pip install 'satchel[watch]'",
+        (
+            "hot reload needs an extra: "
+            "pip install '.[watch]', in the folder of Satchel's source"
+        ),
     ),
     (errors.InvalidReleaseError("dist", "no JSON"), "dist: no JSON"),
     (
@@ -221,3 +224,18 @@ def test_no_error_asks_a_model_for_what_a_model_cannot_do() -> None:
         page = render_context_error(error, "a")
         for text in (message, page):
             assert not re.search(r"\b(sync|restart|re-?install|install)\b", text), text
+
+
+@pytest.mark.parametrize(
+    ("name", "extra", "expected"),
+    [
+        ("", "", "pip install '.', in the folder of Satchel's source"),
+        ("some-name", "", "pip install 'some-name'"),
+        ("some-name", "serve", "pip install 'some-name[serve]'"),
+    ],
+)
+def test_an_install_command_never_names_what_is_not_published(
+    monkeypatch: pytest.MonkeyPatch, name: str, extra: str, expected: str
+) -> None:
+    monkeypatch.setattr(errors._setup, "PUBLISHED_NAME", name)
+    assert errors.install_command(extra) == expected

@@ -98,6 +98,7 @@ from satchel.errors._setup import (
     TemplateError as TemplateError,
     TemplateNotFoundError,
     UnknownFieldError as UnknownFieldError,
+    install_command as install_command,
 )
 
 __all__ = [

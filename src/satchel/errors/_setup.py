@@ -4,6 +4,18 @@ from typing import ClassVar
 
 from satchel.errors._access import NamedError, PathError, SkillError
 
+# The name of Satchel in a package index; empty until one is registered. Before that no
+# text may tell anybody to install a name: somebody else could take it.
+PUBLISHED_NAME = ""
+
+
+def install_command(extra: str = "", *, upgrade: bool = False) -> str:
+    """Return the command line that installs Satchel, with an extra."""
+    extras = f"[{extra}]" if extra else ""
+    option = "-U " if upgrade else ""
+    where = "" if PUBLISHED_NAME else ", in the folder of Satchel's source"
+    return f"pip install {option}'{PUBLISHED_NAME or '.'}{extras}'{where}"
+
 
 class LimitExceededError(SkillError, ValueError):
     """More than is accepted; a retry cannot help.
@@ -107,12 +119,13 @@ class ExtraMissingError(SkillError, ImportError):
     """An optional part was used, and what it needs is not installed."""
 
     code: ClassVar[str] = "extra-missing"
-    sentence: ClassVar[str] = "{what} needs: pip install 'satchel[{extra}]'"
+    sentence: ClassVar[str] = "{what} needs an extra: {command}"
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(what, extra)
         self.what = what
         self.extra = extra
+        self.command = install_command(extra)
 
 
 class RefusedReleaseError(SkillError):

@@ -6,9 +6,10 @@ import pytest
 
 from satchel.cli._commands import doctor as frameworks
 from satchel.cli._commands.doctor import FrameworkResults, framework_lines, read_tested
+from satchel.errors import install_command
 
 TRIED = "its adapter is tested with (1.2.0 to 1.10.3)"
-UPGRADE = "pip install -U 'satchel[strings]'"
+UPGRADE = install_command("strings", upgrade=True)
 
 
 def entry(lowest: str, newest: str, *failed: str) -> FrameworkResults:
@@ -75,7 +76,7 @@ def test_failing_rows_are_reported(
 def test_without_a_framework_there_is_one_line(installed: dict[str, str]) -> None:
     assert not installed
     assert framework_lines() == [
-        "none is installed; an extra such as satchel[langchain] brings one"
+        f"none is installed; for LangChain: {install_command('langchain')}"
     ]
 
 

@@ -12,7 +12,7 @@ from satchel.cli._findings import SEVERITIES, counted
 from satchel.cli._inventory import summarize_catalog
 from satchel.cli._options import open_skills, skills_option
 from satchel.cli._terminal import bold, echo, one_line
-from satchel.errors import NoSources
+from satchel.errors import NoSources, install_command
 from satchel.text import plural
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def framework_lines() -> list[str]:
             what = f"{len(tested['failed'])} tests of the suite failed"
             lines.append(f"  satchel.adapters.{name}: {what}")
     return lines or [
-        "none is installed; an extra such as satchel[langchain] brings one"
+        f"none is installed; for LangChain: {install_command('langchain')}"
     ]
 
 
@@ -168,7 +168,7 @@ def _compare_versions(installed: str, tested: FrameworkResults) -> str:
     lowest, newest = tested["lowest"], tested["newest"]
     releases = lowest if lowest == newest else f"{lowest} to {newest}"
     if _version_key(installed) < _version_key(lowest):
-        upgrade = f"pip install -U 'satchel[{tested['extra']}]'"
+        upgrade = install_command(tested["extra"], upgrade=True)
         return f"older than its adapter is tested with ({releases}): {upgrade}"
     if _version_key(installed) > _version_key(newest):
         return f"newer than its adapter is tested with ({releases})"
