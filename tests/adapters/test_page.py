@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from satchel import Satchel
-from tests.docs.test_examples import run_page
+from tests.docs.pages import run_page
 from tools.adapters.frameworks import ROOT, Adapter
 
 # Pages that show how a few frameworks are attached, in few lines each.

@@ -7,22 +7,16 @@ one out, say why, on the line before it::
     <!--- skip: next "asks for an account" -->
 """
 
-import re
 import shutil
-from collections.abc import Iterable
-from doctest import ELLIPSIS
 from pathlib import Path
 from textwrap import dedent
 from typing import Final
-from unittest import SkipTest
 
 import pytest
-from sybil import Document, Example, Region, Sybil
 from sybil.example import SybilFailure
-from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
-from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
-from tests.docs.console import check_script, matches, read_json, read_toml, run_session
+from tests.docs.console import matches
+from tests.docs.pages import run_page
 
 ROOT: Final = Path(__file__).parents[2]
 # Pages of adapters run next to their frameworks: tests/adapters/test_page.py.
@@ -34,61 +28,6 @@ PAGES: Final = [
         if page.parent != ROOT / "docs" / "how-to" / "adapters"
     ),
 ]
-
-EVALUATORS: Final = {
-    "console": run_session,
-    "sh": check_script,
-    "json": read_json,
-    "toml": read_toml,
-}
-# Shown, not run: output, packs, and other people's languages.
-SHOWN: Final = {"", "diff", "markdown", "text", "typescript", "xml", "yaml"}
-
-
-def parse_fences(document: Document) -> Iterable[Region]:
-    """Yield every fenced block but those of Python, with what is done with it."""
-    fences = RawFencedCodeBlockLexer(re.compile(r"(?P<info>[^\n]*)\n"))
-    for region in fences(document):
-        info = region.lexemes["info"].strip()
-        if info == "python" or info in SHOWN:
-            continue
-        region.parsed = region.lexemes["source"]
-        region.evaluator = EVALUATORS.get(info, refuse_language)
-        yield region
-
-
-def refuse_language(example: Example) -> str:
-    """Fail: a block that nothing looks at would go stale unseen."""
-    names = sorted({"python", *EVALUATORS, *SHOWN} - {""})
-    return f"the language of a block is one of {', '.join(names)}"
-
-
-def parse_skips(document: Document) -> Iterable[Region]:
-    """Yield the skip directives.
-
-    Raises:
-        ValueError: One gives no reason.
-    """
-    for region in SkipParser()(document):
-        action, reason = region.parsed
-        if action != "end" and not reason:
-            raise ValueError(f"{document.path}: a skip gives its reason")
-        yield region
-
-
-def run_page(page: Path) -> None:
-    """Run the examples of one page in the current folder.
-
-    Raises:
-        SybilFailure: One printed something else than it shows.
-    """
-    python = PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)
-    document = Sybil([parse_skips, python, parse_fences]).parse(page)
-    for example in document.examples():
-        try:
-            example.evaluate()
-        except SkipTest:
-            continue
 
 
 @pytest.fixture
