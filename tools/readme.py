@@ -79,8 +79,14 @@ def run_readme(folder: Path, python: Path, wheel: Path, pages: Path) -> str:
     venv, home, empty = folder / "venv", folder / "home", folder / "empty"
     environment = {**os.environ, **variables}
     subprocess.run([python, "-m", "venv", venv], check=True, env=environment)
-    command = [venv / "bin" / "python", "-m", "pip", "install", "--quiet"]
-    options = ["--disable-pip-version-check", wheel, "sybil>=10"]
+    command: list[Path | str] = [
+        venv / "bin" / "python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+    ]
+    options: list[Path | str] = ["--disable-pip-version-check", wheel, "sybil>=10"]
     subprocess.run([*command, *options], check=True, env=environment)
     home.mkdir(mode=0o555)
     empty.mkdir()
