@@ -2,19 +2,16 @@
 
 from typing import ClassVar
 
+from satchel import _published
 from satchel.errors._access import NamedError, PathError, SkillError
-
-# The name of Satchel in a package index; empty until one is registered. Before that no
-# text may tell anybody to install a name: somebody else could take it.
-PUBLISHED_NAME = ""
 
 
 def install_command(extra: str = "", *, upgrade: bool = False) -> str:
     """Return the command line that installs Satchel, with an extra."""
     extras = f"[{extra}]" if extra else ""
     option = "-U " if upgrade else ""
-    where = "" if PUBLISHED_NAME else ", in the folder of Satchel's source"
-    return f"pip install {option}'{PUBLISHED_NAME or '.'}{extras}'{where}"
+    where = "" if _published.NAME else ", in the folder of Satchel's source"
+    return f"pip install {option}'{_published.NAME or '.'}{extras}'{where}"
 
 
 class LimitExceededError(SkillError, ValueError):
