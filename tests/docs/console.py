@@ -124,11 +124,15 @@ def check_script(example: Example) -> str | None:
 
 def read_toml(example: Example) -> str | None:
     """Parse a TOML block; one that begins with ``# satchel.toml`` is put in place."""
-    text: str = example.parsed
-    tomllib.loads(text)
-    if match := re.match(r"# ([\w.-]+\.toml)\n", text):
-        Path(match[1]).write_text(text, "utf-8")
+    tomllib.loads(example.parsed)
+    keep_file(example.parsed, "toml")
     return None
+
+
+def keep_file(text: str, suffix: str) -> None:
+    """Put a block in the file that its first line names in a comment, if it does."""
+    if match := re.match(rf"# ([\w.-]+\.{suffix})\n", text):
+        Path(match[1]).write_text(text, "utf-8")
 
 
 def read_json(example: Example) -> str | None:

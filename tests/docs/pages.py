@@ -12,10 +12,17 @@ from typing import Final
 from unittest import SkipTest
 
 from sybil import Document, Example, Region, Sybil
+from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
-from tests.docs.console import check_script, read_json, read_toml, run_session
+from tests.docs.console import (
+    check_script,
+    keep_file,
+    read_json,
+    read_toml,
+    run_session,
+)
 
 EVALUATORS: Final = {
     "console": run_session,
@@ -25,6 +32,24 @@ EVALUATORS: Final = {
 }
 # Shown, not run: output, packs, and other people's languages.
 SHOWN: Final = {"", "diff", "markdown", "text", "typescript", "xml", "yaml"}
+
+
+def parse_python(document: Document) -> Iterable[Region]:
+    """Yield the blocks of Python."""
+    for region in PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)(document):
+        if isinstance(region.evaluator, PythonEvaluator):
+            region.evaluator = run_python
+        yield region
+
+
+def run_python(example: Example) -> None:
+    """Run a block of Python without prompts.
+
+    One that begins with the name of a file is put in that file too, for a console
+    block to run; what follows on the page goes on from it.
+    """
+    keep_file(example.parsed, "py")
+    PythonEvaluator()(example)
 
 
 def parse_fences(document: Document) -> Iterable[Region]:
@@ -64,8 +89,7 @@ def run_page(page: Path) -> None:
     Raises:
         SybilFailure: One printed something else than it shows.
     """
-    python = PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)
-    document = Sybil([parse_skips, python, parse_fences]).parse(page)
+    document = Sybil([parse_skips, parse_python, parse_fences]).parse(page)
     for example in document.examples():
         try:
             example.evaluate()

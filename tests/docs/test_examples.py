@@ -51,6 +51,10 @@ def test_page(page: Path, folder: Path) -> None:
         ("```python\n>>> 1 + 1\n3\n```\n", SybilFailure),
         ("```console\n$ echo one\ntwo\n```\n", SybilFailure),
         ("```console\n$ false\n```\n", SybilFailure),
+        (
+            "```python\n# a.py\nprint(1)\n```\n\n```console\n$ python a.py\n2\n```\n",
+            SybilFailure,
+        ),
         ("```sh\nsatchel list\n```\n", SybilFailure),
         ("```sh\nmake coffee\n```\n", SybilFailure),
         ("```json\n{\n```\n", ValueError),
@@ -94,6 +98,22 @@ def test_right_examples_pass(folder: Path) -> None:
             ```python
             >>> Path("skills").is_dir()
             True
+            ```
+
+            ```python
+            # program.py
+            name = "Ana"
+            print(f"Hello {name}.")
+            ```
+
+            ```console
+            $ python program.py
+            Hello Ana.
+            ```
+
+            ```python
+            >>> name
+            'Ana'
             ```
 
             <!--- skip: next "it never ends" -->
