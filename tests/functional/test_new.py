@@ -1,8 +1,10 @@
 """``satchel new``: a pack that passes a check, made again with the same bytes."""
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from satchel.authoring import (
 from satchel.checking import check
 from satchel.cli import main
 from satchel.errors import SkillNotFoundError
+from satchel.model import Finding
 from tests.functional.library import run, run_terminal, tree
 
 SAID = "Fill in PDF forms. Use when a form has fields, or its user asks for one."
@@ -29,8 +32,9 @@ def test_a_new_skill_is_made_and_says_what_comes_next(here: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "skills/pdf-forms/SKILL.md\n")
     assert result.stderr.splitlines() == [
         "next:",
-        "  edit   skills/pdf-forms/SKILL.md",
-        "  pack   satchel pack skills/pdf-forms, which checks it",
+        "  edit   skills/pdf-forms/SKILL.md: write what each TODO asks for",
+        "  check  satchel check skills/pdf-forms",
+        "  pack   satchel pack skills/pdf-forms",
         "  serve  satchel serve pdf-forms.skill",
     ]
     assert list(tree(here)) == ["skills/pdf-forms/SKILL.md"]
@@ -66,6 +70,65 @@ def test_what_is_made_passes_a_check_and_is_made_again(
         "left-to-fill-in"
     }
     assert tree(here / "one") == tree(here / "two")
+
+
+def lines_of(findings: Iterable[Finding]) -> dict[str, list[int]]:
+    """Return the lines that are left to fill in, by file, as the messages give them."""
+    lines: dict[str, list[int]] = {}
+    for finding in findings:
+        assert finding.code == "left-to-fill-in"
+        more = re.search(r"\(lines? ([\d, ]+)\)", finding.message)
+        others = map(int, more[1].split(", ")) if more else ()
+        lines.setdefault(finding.path, []).extend((finding.line or 0, *others))
+    return lines
+
+
+@pytest.mark.parametrize("flags", FLAGS.values(), ids=FLAGS)
+def test_every_mark_is_reported_and_nothing_else(here: Path, flags: list[str]) -> None:
+    assert run("new", "pdf-forms", *flags).exit_code == 0
+
+    report = check(["skills/pdf-forms"], profile="spec")
+    marks = {
+        path: [
+            number
+            for number, line in enumerate(data.splitlines(), 1)
+            if b"TODO" in line
+        ]
+        for path, data in tree(here).items()
+        if b"TODO" in data
+    }
+    assert len(marks["skills/pdf-forms/SKILL.md"]) >= 6
+    assert lines_of(report.findings) == marks
+
+
+def test_what_is_left_to_write_is_not_packed(here: Path) -> None:
+    """Not even when one place is left, in any file."""
+    run("new", "a", *FLAGS["all"][:-2])
+    for path, data in tree(here).items():
+        (here / path).write_bytes(data.replace(b"TODO: say", b"This is"))
+    assert run("pack", "skills/a").exit_code == 0
+    written = tree(here / "skills")
+    again = tree_of_new(here / "again")
+    assert written.keys() == again.keys()
+
+    for path, data in again.items():
+        at = data.find(b"TODO: say")
+        while at >= 0:
+            end = data.index(b"\n", at)
+            left = data[:at].replace(b"TODO: say", b"This is") + data[at:end]
+            rest = data[end:].replace(b"TODO: say", b"This is")
+            (here / "skills" / path).write_bytes(left + rest)
+            refused = run("pack", "skills/a", "-o", "other.skill")
+            assert refused.exit_code == 1, path
+            assert f"skills/{path}:{data[:at].count(10) + 1}: " in refused.stderr
+            at = data.find(b"TODO: say", end)
+        (here / "skills" / path).write_bytes(written[path])
+    assert not (here / "other.skill").exists()
+
+
+def tree_of_new(place: Path) -> dict[str, bytes]:
+    run("new", "a", *FLAGS["all"][:-2], "--in", str(place))
+    return tree(place)
 
 
 def test_scripts_can_be_run(here: Path) -> None:
@@ -166,8 +229,7 @@ CHOICE = "expected one of minimal, references"
 FIELDS = ["--references", "a.md", "--references"]
 MISSING = {
     "name": (SAYS, "satchel new NAME"),
-    "description": (["a"], "--description"),
-    "blank": (["a", "--description", "  "], "--description"),
+    "blank": (["a", "--description", "  "], "leave it out to write it later"),
     "bad-name": (["My Skill!", *SAYS], "try my-skill"),
     "folder-and-name": (["./our/pdf", *SAYS], "try pdf --in ./our"),
     "folder-of-here": (["./pdf/", *SAYS], "characters; try pdf"),
@@ -233,11 +295,12 @@ def test_warnings_about_a_description_come_at_once() -> None:
 
 
 def test_on_a_terminal_it_asks(here: Path) -> None:
-    answers = ["My Skill", "", "", SAID]
+    answers = ["My Skill", "", SAID]
     seen = run_terminal("new", cwd=here, answers=answers).decode()
 
     assert "try my-skill" in seen
     assert "[my-skill]" in seen
+    assert SAID in (here / "skills/my-skill/SKILL.md").read_text("utf-8")
     assert list(tree(here)) == ["skills/my-skill/SKILL.md"]
 
 
@@ -245,9 +308,11 @@ def test_a_bad_answer_is_asked_for_again(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("satchel.cli._commands.new._may_ask", lambda: True)
-    typed_in = "3d\nPDF forms\n\n\n" + f"{SAID}\n"
+    typed_in = "3d\nPDF forms\n\n\n"
     result = CliRunner().invoke(main, ["new"], input=typed_in, prog_name="satchel")
 
     assert result.exit_code == 0, result.output
     assert "try pdf-forms" in result.stderr
+    (skill,) = tree(here).values()
+    assert b'description: "TODO: say' in skill  # Enter: it is written later
     assert list(tree(here)) == ["skills/pdf-forms/SKILL.md"]

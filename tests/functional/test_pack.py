@@ -82,7 +82,8 @@ def test_a_pack_with_errors_is_refused_unless_forced(pack: Path) -> None:
 
     assert result.exit_code == 1
     assert "SKILL.md:2: error unknown-field: unknown field 'tags'" in result.stderr
-    assert "no archive is made" in result.stderr.splitlines()[-1]
+    last = result.stderr.splitlines()[-1]
+    assert "was not packed; satchel check skills/alpha/SKILL.md shows" in last
     assert not Path("alpha.skill").exists()
     assert run("pack", "skills/alpha", "--force").exit_code == 0
     assert Path("alpha.skill").exists()

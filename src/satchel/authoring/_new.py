@@ -34,37 +34,42 @@ if TYPE_CHECKING:
     from satchel.protocols import SkillSource
 
 
-_STEPS: Final = dedent("""\
-    Replace this text with what a colleague would have to know to do the work well,
-    and leave out what any good model knows anyway.
+# What an author has to write. Each begins like this one, by which the lint rule
+# `left-to-fill-in` and the author's editor find it.
+MARK: Final = "TODO: say"
+_DESCRIPTION: Final = f"{MARK} what it does, and when to use it."
+
+_STEPS: Final = dedent(f"""\
+    {MARK} what a colleague has to know. Leave out what any good model knows.
 
     ## Steps
 
-    1. Look at what was given. Ask for what is missing, once.
-    2. Do the work. Say how, where there is more than one way.
-    3. Check the result, and name the check.
+    1. {MARK} what to look at first, and what to ask for if it is missing.
+    2. {MARK} how to do the work, if there is more than one way.
+    3. {MARK} how to check the result.
 
     ## When it goes wrong
 
-    Say what usually fails, how to notice it, and what to do then.
+    {MARK} what usually fails, how to notice it, and what to do then.
     """)
 
-_PYTHON: Final = '''\
+_PYTHON: Final = f'''\
 #!/usr/bin/env python3
-"""Say in a line what this does.
+"""{MARK} in one line what this does.
 
-Usage: python {path} FILE
+Usage: python {{path}} FILE
 """
 
 import sys
 
 
 def main(arguments: list[str]) -> int:
-    """Return 0 where it went well, 2 where it was called wrongly."""
+    """Return 0 if it worked, 2 if it was called in a wrong way."""
     if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
         print(__doc__, file=sys.stderr)
         return 0 if "--help" in arguments or "-h" in arguments else 2
-    print(f"would work on {{arguments[0]}}")
+    # {MARK} here what to do with the file.
+    print(f"would work on {{{{arguments[0]}}}}")
     return 0
 
 
@@ -72,20 +77,21 @@ if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
 '''
 
-_SHELL: Final = """\
+_SHELL: Final = f"""\
 #!/bin/sh
-# Say in a line what this does. Usage: {path} FILE
+# {MARK} in one line what this does. Usage: {{path}} FILE
 set -eu
 
 if [ "$#" -ne 1 ] || [ "$1" = "--help" ]; then
-    echo "usage: {path} FILE" >&2
+    echo "usage: {{path}} FILE" >&2
     exit 2
 fi
 
+# {MARK} here what to do with the file.
 echo "would work on $1"
 """
 
-_OTHER: Final = "Say in a line what {path} is.\n"
+_OTHER: Final = f"{MARK} in one line what {{path}} is.\n"
 
 
 def template_body(title: str, references: Sequence[str], scripts: Sequence[str]) -> str:
@@ -94,11 +100,11 @@ def template_body(title: str, references: Sequence[str], scripts: Sequence[str])
     if references:
         body += "\n## References\n\nRead one only when it is needed.\n\n"
     for path in references:
-        body += f"- `{path}`: say when to read it, such as before step 2.\n"
+        body += f"- `{path}`: {MARK} when to read it, such as before step 2.\n"
     if scripts:
         body += "\n## Scripts\n\nPaths are relative to this skill's folder.\n\n"
     for path in scripts:
-        body += f"- `{path} FILE`: say what it does.\n"
+        body += f"- `{path} FILE`: {MARK} what it does.\n"
     return body
 
 
@@ -107,9 +113,9 @@ def template_reference(path: str) -> str:
     place = PurePosixPath(path)
     if place.suffix.lower() in {".md", ".markdown"}:
         title = place.stem.replace("-", " ").replace("_", " ").capitalize() or "Notes"
-        return f"# {title}\n\nSay here what is too long, or too rare, for SKILL.md.\n"
+        return f"# {title}\n\n{MARK} what is too long, or too rare, for SKILL.md.\n"
     if place.suffix == ".py":
-        return f'"""Say in a line what {path} shows."""\n'
+        return f'"""{MARK} in one line what {path} shows."""\n'
     if place.suffix == ".json":
         return "{}\n"
     return _OTHER.format(path=path)
@@ -139,7 +145,8 @@ def _role_keys(source: "SkillSource") -> dict[str, str]:
 class NewPackRequest:
     """What to put into a new pack; ``references`` and ``scripts`` are file names.
 
-    ``role`` is one of the packs that ship with Satchel, to begin with; empty for none.
+    Without a ``description`` there is a mark in its place. ``role`` is one of the packs
+    that ship with Satchel, to begin with; empty for none.
     """
 
     name: str
@@ -207,7 +214,7 @@ def _of_template(request: NewPackRequest) -> NewPack:
     title = request.name.replace("-", " ").capitalize()
     fields: dict[str, Json] = {
         "name": request.name,
-        "description": " ".join(request.description.split()),
+        "description": " ".join(request.description.split()) or _DESCRIPTION,
     }
     if request.license:
         fields["license"] = request.license

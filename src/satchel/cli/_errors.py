@@ -96,7 +96,8 @@ def _sentence(error: SkillError | OSError) -> str:
 
 def _refusal(error: RefusedPackError | RefusedReleaseError) -> str:
     if isinstance(error, RefusedPackError):
-        return f"{error.path}: no archive is made; see satchel check"
+        check = f"satchel check {error.path}"
+        return f"{error.path} was not packed; {check} shows what to do"
     count = plural(len(error.reasons), "reason")
     return f"nothing was released, for {count}; see satchel explain release-refused"
 

@@ -29,7 +29,6 @@ def _template(_: click.Context, param: click.Parameter, value: str) -> str:
 @click.argument("name", required=False, default="")
 @click.option(
     "--description",
-    default="",
     metavar="TEXT",
     help='What it does, and when to use it: "Fill in PDF forms. Use when ...".',
 )
@@ -74,7 +73,7 @@ def _template(_: click.Context, param: click.Parameter, value: str) -> str:
 )
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     name: str,
-    description: str,
+    description: str | None,
     place: str,
     template: str,
     references: tuple[str, ...],
@@ -83,11 +82,12 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     author: str,
     dialect: "Dialect",
 ) -> int:
-    """Make a skill: a folder NAME with a SKILL.md that passes satchel check.
+    """Make a skill: a folder NAME with a SKILL.md to write.
 
-    On a terminal it asks for what is missing. It never overwrites anything.
+    What is left to write begins with TODO: satchel check reports it, and satchel pack
+    refuses it. On a terminal you are asked for what is missing. Nothing is overwritten.
 
-    Status: 0, or 1 if the folder exists already; 2 if an answer is missing.
+    Status: 0, or 1 if the folder exists already; 2 if there is no valid name.
 
     \b
     Examples:
@@ -111,10 +111,12 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         references = (_GUIDE,)
     if template == "scripts" and not scripts:
         scripts = (_RUN,)
+    if description is not None and not description.strip():
+        raise click.UsageError("--description is empty; leave it out to write it later")
     request = NewPackRequest(
         name=_named(name),
         # A pack that ships has a description of its own.
-        description=description.strip() or ("" if role else _described()),
+        description=description or ("" if role else _described()),
         dialect=dialect,
         references=references,
         scripts=scripts,
@@ -132,8 +134,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     new_folder(folder, pack.files, pack.programs)
     for path in pack.files:
         echo(one_line(str(folder / path)))
-    _check(str(folder), dialect)
-    _print_next(one_line(str(folder)), pack.name, dialect)
+    marked = _check(str(folder), dialect)
+    _print_next(one_line(str(folder)), pack.name, dialect, marked=marked)
     return 0
 
 
@@ -164,37 +166,39 @@ def _named(name: str) -> str:
 
 
 def _described() -> str:
-    text = ""
-    while not text:
-        if not _may_ask():
-            raise click.UsageError(
-                "a skill needs a description: write with --description what it does, "
-                'and when to use it ("Fill in PDF forms. Use for tax forms.")'
-            )
-        text = click.prompt("What it does, and when to use it", err=True).strip()
-    return text
+    """Ask for a description on a terminal; without an answer there will be a mark."""
+    if not _may_ask():
+        return ""
+    question = "What it does, and when to use it (Enter: later)"
+    answer: str = click.prompt(question, default="", show_default=False, err=True)
+    return answer.strip()
 
 
 def _may_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _check(folder: str, dialect: "Dialect") -> None:
-    """Print what a check would report, but for the text that is still to be written."""
+def _check(folder: str, dialect: "Dialect") -> bool:
+    """Print what a check reports; return whether there is text left to write."""
     from satchel.checking import check
 
+    marked = False
     for finding in check([folder], profile=dialect).findings:
+        # Nobody had a chance to write it yet.
         if finding.code == "left-to-fill-in":
-            continue
-        show_finding(finding)
+            marked = True
+        else:
+            show_finding(finding)
+    return marked
 
 
-def _print_next(folder: str, name: str, dialect: "Dialect") -> None:
+def _print_next(folder: str, name: str, dialect: "Dialect", *, marked: bool) -> None:
+    spec = dialect == "spec"
+    where = ": write what each TODO asks for" if marked else ""
     echo_error("next:")
-    echo_error(f"  edit   {folder}/SKILL.md")
-    if dialect == "spec":
-        echo_error(f"  pack   satchel pack {folder}, which checks it")
-        echo_error(f"  serve  satchel serve {name}.skill")
-    else:
-        echo_error(f"  check  satchel check {folder} --profile strict")
-        echo_error(f"  serve  satchel serve {folder}")
+    echo_error(f"  edit   {folder}/SKILL.md{where}")
+    profile = "" if spec else " --profile strict"
+    echo_error(f"  check  satchel check {folder}{profile}")
+    if spec:
+        echo_error(f"  pack   satchel pack {folder}")
+    echo_error(f"  serve  satchel serve {f'{name}.skill' if spec else folder}")

@@ -14,6 +14,7 @@ from satchel.lint._context import (
     text_of,
 )
 from satchel.model import SKILL_FILE, Finding
+from satchel.text import plural
 
 _WORD: Final = r"(?:TODO|TBD|TBC|FIXME)"
 _LOREM: Final = re.compile(r"\blorem ipsum dolor sit amet\b", re.IGNORECASE)
@@ -48,13 +49,8 @@ _ADD: Final = re.compile(
     re.IGNORECASE,
 )
 _SENTENCES: Final = (
-    # What `satchel new` writes.
-    "Replace this text with what a colleague would have to know",
-    "Say what usually fails, how to notice it, and what to do then.",
-    "Say here what is too long, or too rare, for SKILL.md.",
-    "Say in a line what ",
-    ": say when to read it, such as before step 2.",
-    ": say what it does.",
+    # How all begins that `satchel new` leaves to its user.
+    "TODO: say ",
     # What init_skill.py of anthropics/skills writes.
     'Delete this entire "Structuring This Skill" section when done',
     "This is a placeholder script that can be executed directly.",
@@ -77,6 +73,9 @@ _COMMENT: Final = re.compile(
 _TODO: Final = re.compile(r"\b(?:TODO|FIXME|TBD)\b")
 _MAX_CHARS: Final = 64 * 1024
 _HEAD_LINES: Final = 10
+# In the middle of a script that `satchel new` made.
+_WORK: Final = re.compile(r"[ \t]*# TODO: say here what to do with the file\.")
+_MOST_LINES: Final = 12
 
 
 @rule("left-to-fill-in")
@@ -93,29 +92,52 @@ def left_to_fill_in(pack: LintContext) -> Iterator[Finding]:
         line = pack.line_of("description")
         yield _left(SKILL_FILE, line, f"the description {text[:60]!r}")
     for path, _ in documents(pack):
-        place = _first_line(pack, path)
-        if place is not None:
-            yield _left(path, *place)
+        yield from _left_in(path, list(_lines_left(pack, path)))
     for path in (*pack.descriptor.references, *pack.descriptor.scripts):
         text = text_of(pack, path)
         if path.endswith(".md") or is_template(path) or len(text) > _MAX_CHARS:
             continue
         # Further down, such a sentence is what a program writes into other packs.
-        for number, head in enumerate(text.split("\n")[:_HEAD_LINES], start=1):
-            if any(sentence in head for sentence in _SENTENCES):
-                yield _left(path, number, f"{head.strip()[:60]!r}")
-                break
-        else:
-            if _TODO.search(text) and not _COMMENT.sub("", text).strip():
-                yield _left(path, None, "a program that does nothing yet")
+        places = [
+            (number, line.strip())
+            for number, line in enumerate(text.split("\n"), start=1)
+            if any(sentence in line for sentence in _SENTENCES)
+            and (number <= _HEAD_LINES or _WORK.match(line))
+        ]
+        yield from _left_in(path, places)
+        if not places and _TODO.search(text) and not _COMMENT.sub("", text).strip():
+            yield _left(path, None, "a program that does nothing yet")
 
 
 def _left(path: str, line: int | None, what: str) -> Finding:
     return Finding.of("left-to-fill-in", path, line, what=what)
 
 
-def _first_line(pack: LintContext, path: str) -> tuple[int, str] | None:
-    """Return the first line of a Markdown file that is left to fill in."""
+def _left_in(path: str, places: list[tuple[int, str]]) -> Iterator[Finding]:
+    """Yield one finding on the first place, which names the lines of the others."""
+    if not places:
+        return
+    (line, text), *others = places
+    what = f"{text[:60]!r}"
+    if not others:
+        yield _left(path, line, what)
+        return
+    lines = ", ".join(str(number) for number, _ in others[:_MOST_LINES])
+    more = plural(len(others), "more place")
+    head = "line" if len(others) == 1 else "lines"
+    dots = ", ..." if len(others) > _MOST_LINES else ""
+    yield Finding.of(
+        "left-to-fill-in",
+        path,
+        line,
+        sentence="several",
+        what=what,
+        more=f"{more} ({head} {lines}{dots})",
+    )
+
+
+def _lines_left(pack: LintContext, path: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a Markdown file that are left to fill in."""
     text = text_of(pack, path)
     first = body(pack).line if path == SKILL_FILE else 1
     number, counted, end = 1, 0, -1
@@ -133,8 +155,7 @@ def _first_line(pack: LintContext, path: str) -> tuple[int, str] | None:
             continue
         bare = _MARKS.sub("", line).strip()
         if _is_left(bare) and not _is_code(pack, path, number):
-            return number, f"{bare[:60]!r}"
-    return None
+            yield number, bare
 
 
 def _is_code(pack: LintContext, path: str, line: int) -> bool:

@@ -1,2 +1,2 @@
-"""Say in a line what this does."""
+"""TODO: say in one line what this does."""
 print(1)
