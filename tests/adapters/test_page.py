@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import shutil
 import warnings
@@ -38,7 +39,7 @@ def test_the_page_runs(
     try:
         run_page(page)
     finally:
-        _close_loop()
+        _close_loops()
 
 
 @pytest.mark.parametrize("page", OTHERS)
@@ -60,7 +61,7 @@ def test_its_lines_on_other_pages_run(
         try:
             exec(compile(block, page, "exec"), example)  # noqa: S102
         finally:
-            _close_loop()
+            _close_loops()
 
 
 def _model(name: str) -> object:
@@ -74,8 +75,13 @@ def _mine(city: str) -> str:
     return f"sunny in {city}"
 
 
-def _close_loop() -> None:
-    """Close the event loop that a framework's synchronous call left, if one did."""
-    with suppress(RuntimeError), warnings.catch_warnings(action="ignore"):
-        asyncio.get_event_loop().close()
-    asyncio.set_event_loop(None)
+def _close_loops() -> None:
+    """Close the event loops that a framework's synchronous calls left, if any did.
+
+    A page that goes on with `asyncio.run` has taken the place of the first.
+    """
+    with warnings.catch_warnings(action="ignore"):
+        with suppress(RuntimeError):
+            asyncio.get_event_loop().close()
+        asyncio.set_event_loop(None)
+        gc.collect()
