@@ -10,7 +10,7 @@ import pytest
 
 from satchel.cli._connect._clients import MCP_CLIENTS
 from satchel.testing import write_pack
-from tests.functional.library import run
+from tests.functional.library import run, run_terminal
 
 URL = "http://127.0.0.1:8321/mcp"
 
@@ -32,7 +32,7 @@ def test_the_block_alone_reaches_standard_output() -> None:
 
 @pytest.mark.parametrize("client", MCP_CLIENTS)
 def test_it_is_written_once(client: str) -> None:
-    command = "connect", client, "--write", "--name", "skills"
+    command = "connect", client, "--write", "--yes", "--name", "skills"
 
     first, second = run(*command), run(*command)
 
@@ -40,9 +40,56 @@ def test_it_is_written_once(client: str) -> None:
     assert first.stdout.endswith(": written, with skills in it\n")
     assert second.stdout.endswith(": already has skills\n")
     other = *command, "--url", "https://e.org"
-    assert run(*other, "--force").stdout.endswith(
-        ": skills added; nothing else was changed\n"
-    )
+    done = run(*other)
+    assert done.stdout.endswith(": written; nothing but skills was changed\n")
+    assert "-" in {line.strip()[:1] for line in done.stderr.splitlines()}
+
+
+NOBODY = "nothing was written, as nobody can be asked here; --yes writes it"
+
+
+@pytest.mark.parametrize("client", MCP_CLIENTS)
+def test_without_a_terminal_it_is_written_only_with_yes(
+    here: Path, client: str
+) -> None:
+    refused = run("connect", client, "--write")
+
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert " is new:\n  +" in refused.stderr
+    assert NOBODY in refused.stderr
+    assert not list((here / "home").rglob("*"))
+    assert not [path for path in here.rglob("*") if path.is_file()]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX has terminals of this kind")
+@pytest.mark.parametrize("answer", ["y", "n", ""])
+def test_on_a_terminal_it_shows_the_difference_and_asks(
+    here: Path, answer: str
+) -> None:
+    file = here / "mcp.json"
+    mine = {"command": "mine", "env": {"KEY": "SECRET"}}
+    theirs: dict[str, dict[str, object]] = {
+        "mcpServers": {"theirs": {"url": "https://t.org", "token": "SECRET"}}
+    }
+    theirs["mcpServers"]["satchel"] = mine
+    file.write_text(json.dumps(theirs))
+    command = "connect", "cursor", "--file", "mcp.json", "--write"
+
+    seen = run_terminal(*command, cwd=here, answers=[answer]).decode()
+
+    assert "mcp.json changes here, and nowhere else:" in seen
+    assert '-      "command": "mine",' in seen
+    assert f'+      "url": "{URL}"' in seen
+    assert '"env": "..."' in seen
+    assert "Write it?" in seen
+    assert "SECRET" not in seen
+    written = json.loads(file.read_text())
+    if answer != "y":
+        assert "mcp.json: nothing was written" in seen
+        assert written == theirs
+    else:
+        mine = {"env": {"KEY": "SECRET"}, "url": URL}
+        assert written["mcpServers"] == {**theirs["mcpServers"], "satchel": mine}
 
 
 @pytest.mark.row("F45")
@@ -52,18 +99,19 @@ def test_another_server_of_that_name_is_not_replaced_unasked(
 ) -> None:
     file = Path("theirs.conf")
     command = "connect", client, "--write", "--file", str(file)
-    run(*command, "--url", "https://theirs.example/mcp", "--token-env", "THEIR_TOKEN")
+    other = "--url", "https://theirs.example/mcp", "--token-env", "THEIR_TOKEN"
+    run(*command, *other, "--yes")
     before = file.read_bytes()
 
     refused = run(*command)
     after_no = file.read_bytes()
-    forced = run(*command, "--force")
+    forced = run(*command, "--force")  # as --yes was called
 
     assert refused.exit_code == 2
-    assert "there is another server named satchel" in refused.stderr
+    assert "theirs.conf changes here, and nowhere else:" in refused.stderr
     assert "https://theirs.example/mcp" in refused.stderr
     assert f'"{URL}"' in refused.stderr
-    assert "--force" in refused.stderr
+    assert NOBODY in refused.stderr
     assert "THEIR_TOKEN" not in refused.stderr
     assert after_no == before
     assert forced.exit_code == 0
@@ -77,7 +125,7 @@ def test_another_server_of_that_name_is_not_replaced_unasked(
 def test_a_new_file_of_a_user_follows_the_umask(umask: int, mode: int) -> None:
     before = os.umask(umask)
     try:
-        run("connect", "claude-code", "--write", "--file", "new.json")
+        run("connect", "claude-code", "--write", "--yes", "--file", "new.json")
     finally:
         os.umask(before)
 
@@ -127,6 +175,7 @@ def test_a_project_may_say_in_its_own_settings_which_skills() -> None:
         (("cursor", "--url", "http://me:secret@example.com"), "--token-env VARIABLE"),
         (("cursor", "--token-env", "not a name"), "never the token itself"),
         (("cursor", "--name", "a.b"), "A-Z"),
+        (("cursor", "--yes"), "--yes goes with --write"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments: tuple[str, ...], says: str) -> None:

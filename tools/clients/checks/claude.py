@@ -49,7 +49,7 @@ def run(bench: Bench) -> Iterator[Step]:
 def _connect(bench: Bench, address: str) -> Step:
     """Let Satchel write the project's file; say yes where a user would be asked."""
     what = "satchel connect claude-code --write"
-    mine = ("--url", address, "--name", "by-connect", "--write")
+    mine = ("--url", address, "--name", "by-connect", "--write", "--yes")
     done = bench.run([SATCHEL, "connect", "claude-code", *mine])
     state = bench.folder / "home" / ".claude.json"
     known = json.loads(state.read_text("utf-8"))

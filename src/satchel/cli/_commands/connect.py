@@ -1,18 +1,18 @@
 """``satchel connect``."""
 
-import json
 import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from satchel.cli._connect._clients import MCP_CLIENTS
+from satchel.cli._errors import NoAnswerError
 from satchel.cli._options import options_again, skills_option
 from satchel.cli._terminal import echo, echo_error, one_line
 from satchel.errors import ConfigError
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 URL: Final = "http://127.0.0.1:8321/mcp"
-# Headers and variables may hold a secret, so no other value is shown.
-_SHOWN: Final = frozenset({"type", "url", "httpUrl", "command", "args"})
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -52,11 +50,17 @@ def _plain_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
     callback=_plain_name,
     help="The name of the server in the client.",
 )
-@click.option("--write", is_flag=True, help="Put it into the client's file.")
 @click.option(
+    "--write",
+    is_flag=True,
+    help="Put it into the client's file: show what changes, and ask.",
+)
+@click.option(
+    "-y",
+    "--yes",
     "--force",
     is_flag=True,
-    help="With --write, replace another server of that name without asking.",
+    help="With --write, do not ask; another server of that name is replaced.",
 )
 @click.option(
     "--file",
@@ -71,20 +75,23 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
     token_env: str,
     name: str,
     write: bool,
-    force: bool,
+    yes: bool,
     file: str | None,
 ) -> None:
     """Print, or write, what a client needs to reach a server.
 
-    CLIENT is claude-code, codex, vscode, cursor or gemini. --write puts it into the
-    client's own file and changes nothing else there. It replaces another server of that
-    name only if you say yes, or with --force.
+    CLIENT is claude-code, codex, vscode, cursor or gemini. --write shows what would
+    change in the client's own file, asks, and changes nothing else there. Where nobody
+    can be asked, it writes only with --yes.
+
+    Status: 0 if it was printed, written or there already; 2 if nothing was written.
 
     \b
     Examples:
       satchel connect claude-code
       satchel connect codex --url https://skills.example.com --token-env SKILLS_TOKEN
       satchel connect cursor --stdio --skills ./skills --write
+      satchel connect vscode --write --yes
     """
     from satchel.cli._connect._clients import HttpAddress
     from satchel.cli._connect._write import config_block, write_config
@@ -92,6 +99,8 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
     client = MCP_CLIENTS[client_id]
     if stdio and (url or token_env):
         raise click.UsageError("--stdio goes with neither --url nor --token-env")
+    if yes and not write:
+        raise click.UsageError("--yes goes with --write; without it nothing is written")
     if paths and not stdio:
         raise click.UsageError("--skills goes with --stdio; a server has its own")
     reach: ServerAddress = (
@@ -104,37 +113,38 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
         echo(config_block(client, name, reach).rstrip("\n"))
         return
     try:
-        asked = None if force else partial(_may_replace, target, name)
-        done = write_config(target, client, name, reach, may_replace=asked)
+        before = partial(_show_and_ask, str(target), yes=yes)
+        done = write_config(target, client, name, reach, before_write=before)
     # The user can still put it into the file by hand.
     except ConfigError:
         echo(config_block(client, name, reach).rstrip("\n"))
         raise
     messages = {
         "made": "written, with {name} in it",
-        "changed": "{name} added; nothing else was changed",
+        "changed": "written; nothing but {name} was changed",
         "unchanged": "already has {name}",
     }[done]
     echo(one_line(f"{target}: {messages.format(name=name)}"))
 
 
-def _may_replace(
-    target: Path, name: str, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> bool:
-    """Show what would change, and ask; without a terminal the answer is no.
+def _show_and_ask(where: str, lines: Sequence[str], is_new: bool, *, yes: bool) -> None:
+    """Show what changes; ask unless ``yes``.
 
-    Keys that may hold a secret are shown without their values.
+    Raises:
+        NoAnswerError: The answer is no, or nobody can be asked.
     """
-    echo_error(one_line(f"{target}: there is another server named {name}:"))
-    for mark, entry in (("-", before), ("+", after)):
-        for key, value in entry.items():
-            shown = json.dumps(value) if key in _SHOWN else "..."
-            echo_error(one_line(f"  {mark} {key}: {shown}"))
+    echo_error(f"{where} {'is new' if is_new else 'changes here, and nowhere else'}:")
+    for line in lines:
+        echo_error(f"  {line}")
+    if yes:
+        return
+    nothing = f"{where}: nothing was written"
     # A script gets an error instead of a question that nobody answers.
-    if sys.stdin.isatty() and sys.stderr.isatty():
-        return click.confirm("Replace it?", default=False, err=True)
-    echo_error("replace it with --force, or choose another --name")
-    return False
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        advice = "as nobody can be asked here; --yes writes it without a question"
+        raise NoAnswerError(f"{nothing}, {advice}")
+    if not click.confirm("Write it?", default=False, err=True):
+        raise NoAnswerError(nothing)
 
 
 def _start_command(client: "McpClient", paths: tuple[str, ...]) -> "ServerAddress":

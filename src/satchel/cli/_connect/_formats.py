@@ -12,10 +12,12 @@ from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from satchel.cli._connect._clients import TRANSPORT_KEYS, FileKind, McpClient
 from satchel.errors import ConfigError
+from satchel.text import unified_lines
 
 _INDENT: Final = re.compile(r"\n([ \t]+)\S")
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _TABLE: Final = re.compile(r"[ \t]*\[")
+_SHOWN_KEYS: Final = frozenset({"type", "url", "httpUrl", "command", "args"})
 _KEY: Final = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=")
 
 # By key, where a value begins in a text, and where it has ended.
@@ -32,10 +34,29 @@ def block(kind: FileKind, servers: str, name: str, entry: Mapping[str, Any]) -> 
     return f"{text}\n"
 
 
-def entry_in(client: McpClient, text: str, where: str, name: str) -> dict[str, Any]:
-    """Return the entry of this name that a file has; empty if it has none."""
+def changed_lines(
+    client: McpClient, text: str, where: str, name: str, entry: Mapping[str, Any]
+) -> list[str]:
+    """Return what `put_entry` changes, as the lines of a difference.
+
+    Of the file only the entry is shown, and in what it had before only how the server
+    is reached: other values may be secrets.
+    """
+    servers = client.servers
     document = _parse(client.kind, text.removeprefix("\ufeff"), where)
-    return _dict(_dict(document.get(client.servers)).get(name))
+    section = _dict(document.get(servers))
+    before = {
+        key: value if key in _SHOWN_KEYS else "..."
+        for key, value in _dict(section.get(name)).items()
+    }
+    new = block(client.kind, servers, name, {**_other_keys(before), **entry})
+    old = block(client.kind, servers, name, before) if name in section else ""
+    if not old and document and client.kind == "json":
+        lines = new.splitlines(keepends=True)
+        around = 2 if servers in document else 1  # the braces that are there already
+        old = "".join((*lines[:around], *lines[-around:]))
+    _, *lines = unified_lines(old, new, context=len(new))
+    return lines
 
 
 def put_entry(

@@ -2,18 +2,19 @@
 
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from satchel.cli._connect._clients import TRANSPORT_KEYS, McpClient, ServerAddress
-from satchel.cli._connect._formats import block, entry_in, put_entry
+from satchel.cli._connect._clients import McpClient, ServerAddress
+from satchel.cli._connect._formats import block, changed_lines, put_entry
 from satchel.errors import ConfigError, NotWrittenError
 from satchel.files import staged_file
 
 WriteOutcome: TypeAlias = Literal["made", "changed", "unchanged"]
 
-MayReplace: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], bool]
+# Given the lines of a difference, and whether the file is a new one.
+BeforeWrite: TypeAlias = Callable[[Sequence[str], bool], None]
 
 _MAX_BYTES: Final = 16 * 1024 * 1024
 _TRIES: Final = 5
@@ -30,31 +31,31 @@ def write_config(
     name: str,
     address: ServerAddress,
     *,
-    may_replace: MayReplace | None = None,
+    before_write: BeforeWrite | None = None,
 ) -> WriteOutcome:
     """Put the entry into the client's file; everything else in it stays.
 
     The file is replaced as a whole, or not at all; behind a link, its target is.
-    ``may_replace`` is called if another server has the name: with how that one is
-    reached, and how this one is. None replaces it.
+    ``before_write`` may raise an error to stop it. It is called again if another
+    program changed the same entry meanwhile.
     """
     # Dotfiles are often links into a repository; the link has to stay.
     target = Path(os.path.realpath(file))
     where = str(file)
     entry = client.entry(address)
+    shown: list[str] | None = None
     for _ in range(_TRIES):
         # Again on each try, since another program has changed it.
         before = _read(target, where)
         text = _decoded(before, where)
-        current = entry_in(client, text, where, name)
-        other = {key: current[key] for key in current if key in TRANSPORT_KEYS}
-        is_other = bool(other) and other != entry
-        if is_other and may_replace is not None and not may_replace(other, entry):
-            raise ConfigError(where, f"has another server named {name!r}; it stays")
         after = put_entry(client, text, where, name, entry)
         data = _encoded(after, where)
         if data == before:
             return "unchanged"
+        lines = changed_lines(client, text, where, name, entry)
+        if before_write is not None and lines != shown:
+            before_write(lines, before is None)
+            shown = lines
         if _replace(target, where, before, data):
             return "made" if before is None else "changed"
     raise ConfigError(where, "another program keeps changing it; try again")

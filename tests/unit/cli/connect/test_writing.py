@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +240,32 @@ def test_what_another_program_writes_meanwhile_stays(
     with pytest.raises(ConfigError, match="keeps changing"):
         write_config(file, CURSOR, "other", HERE)
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_what_is_shown_again_is_only_what_changed_meanwhile(
+    tmp_path: Path,
+) -> None:
+    """Another program writes while the user reads the question."""
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {}}')
+    here, there = ('{"mcpServers": {"other": {}}}', '{"mcpServers": {"satchel": {}}}')
+    theirs = [here, there]
+    seen: list[list[str]] = []
+
+    def ask(lines: Sequence[str], is_new: bool) -> None:
+        assert not is_new
+        seen.append([line.strip() for line in lines if line[:1] in "+-"])
+        if theirs:
+            file.write_text(theirs.pop(0))
+
+    assert write_config(file, CURSOR, "satchel", HERE, before_write=ask) == "changed"
+    # After the first write the entry is as new as before: nothing to show again.
+    assert len(seen) == 1
+    theirs = [there]
+    file.write_text('{"mcpServers": {}}')
+    assert write_config(file, CURSOR, "satchel", HERE, before_write=ask) == "changed"
+    assert len(seen) == 3
+    assert seen[1] != seen[2]
 
 
 def test_what_is_no_file_of_settings_is_left_alone(
