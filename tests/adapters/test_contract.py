@@ -9,6 +9,8 @@ import json
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib import import_module
+from inspect import signature
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, cast
@@ -16,9 +18,10 @@ from typing import Any, Final, cast
 import pytest
 
 from satchel import Satchel
+from satchel.errors import SkillNotFoundError
 from satchel.policy import ask, deny
 from satchel.tools import Run, Tool
-from tests.adapters.conftest import Bench
+from tests.adapters.conftest import REFERENCE, Bench
 from tests.adapters.desk import (
     ANA,
     BASE,
@@ -407,17 +410,24 @@ def _causes(error: BaseException) -> list[BaseException]:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"style": "nope"}, "nope"),
-        ({"whom": ANA}, "who"),
-        ({"alway": ["refunds"]}, "always"),
-        ({"approve": "yes"}, "approve"),
+        ({"style": "nope"}, "style: 'nope' is not known; .*known: "),
+        ({"whom": ANA}, "is called 'whom' here; did you mean 'who'"),
+        ({"alway": ["refunds"]}, "is called 'alway' here; did you mean 'always'"),
+        ({"always": 5}, "always: expected ids of skills, or skills; got int"),
+        ({"only": 5}, "only: expected patterns over ids; got int"),
+        ({"only": ["refund"]}, "skill 'refund' not found; did you mean refunds"),
+        ({"agent": 5}, "agent: expected the agent's name; got int"),
+        ({"approve": "yes"}, "approve: expected a function .*; got str"),
+        ({"stage": "yes"}, "stage: expected True, False or a Stager; got 'yes'"),
+        ({"reinject_tokens": "few"}, "expected a count of tokens; got 'few'"),
+        ({"trust_state": "no"}, "trust_state: expected True or False; got 'no'"),
     ],
 )
 async def test_a_wrong_option_is_refused_at_once(
     bench: Bench, options: Mapping[str, Any], expected: str
 ) -> None:
-    """A wrong option fails in `attach`."""
-    with pytest.raises((TypeError, ValueError), match=expected):
+    """A wrong option fails in `attach`, which says what it expected and got."""
+    with pytest.raises((TypeError, ValueError, SkillNotFoundError), match=expected):
         bench.rig(script("hi"), **options)
 
 
@@ -425,8 +435,22 @@ async def test_a_wrong_option_is_refused_at_once(
 async def test_a_path_is_no_satchel(driver: Driver) -> None:
     """A path instead of a Satchel fails in `attach`."""
     skills: Any = "./skills"
-    with pytest.raises(TypeError, match=r"Satchel\('./skills'\)"):
+    with pytest.raises(TypeError, match=r"expected a Satchel; .*Satchel\('./skills'\)"):
         driver.build(setup(skills, script("hi")))
+
+
+@pytest.mark.row("F58")
+async def test_what_is_no_agent_is_refused(driver: Driver, skills: Satchel) -> None:
+    """Something else instead of an agent, or an agent too many, fails in `attach`."""
+    is_reference = driver.name == REFERENCE
+    module = f"satchel.adapters.{driver.name}"
+    attach = import_module("examples.litellm_loop" if is_reference else module).attach
+    expected = r"called 'to' here; what it returns goes where help\(attach\) shows"
+    if "to" in signature(attach).parameters:
+        expected = "to: expected an? .+; got 'an agent'"
+
+    with pytest.raises(TypeError, match=expected):
+        attach(skills, *([print] if is_reference else ()), to="an agent")
 
 
 async def test_a_miss_is_a_result(bench: Bench, mode: Mode) -> None:

@@ -193,7 +193,7 @@ def test_what_lacks_a_member_is_refused_where_it_is_attached(missing: str) -> No
     held = {"name": "a", "instructions": "b", "tools": None}
     del held[missing]
     skill: Any = type("Half", (), held)()
-    reason = f"a Half is no skill: it has no {missing!r}"
+    reason = f"expected a skill; got Half without {missing!r}"
     library = Satchel(FakeSource("s", {}))
 
     with pytest.raises(TypeError, match=reason):

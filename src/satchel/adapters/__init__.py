@@ -3,9 +3,9 @@
 Each has one function, ``attach(skills, ...)``, which returns what goes into the
 framework's own slot, or a copy of the agent (``to=agent``) where there is no slot::
 
-    from satchel.adapters import langchain
+    from satchel.adapters.langchain import attach
 
-    agent = create_agent(model, tools=[mine], middleware=[langchain.attach(skills)])
+    agent = create_agent(model, tools=[mine], middleware=[attach(skills)])
 
 A module imports its framework only when you import the module. A framework that is not
 installed, or is too old, is an `ExtraMissingError` that names the extra to install.

@@ -11,7 +11,6 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import (
     Any,
-    Final,
     Generic,
     ParamSpec,
     TypeAlias,
@@ -19,24 +18,14 @@ from typing import (
     TypeVar,
     Unpack,
     cast,
-    get_args,
 )
 
+from satchel.adapters._arguments import check_arguments, reusable
 from satchel.errors import ExtraMissingError, ToolError, error_payload
 from satchel.load import TurnCache
-from satchel.model import Question, SeenMessage, Style
+from satchel.model import Question, SeenMessage
 from satchel.protocols import Approval
-from satchel.runtime import (
-    Permit,
-    Satchel,
-    Session,
-    SessionOptions,
-    check_approve,
-    check_choice,
-    check_only,
-    check_who,
-    patterns_of,
-)
+from satchel.runtime import Permit, Satchel, Session, SessionOptions
 from satchel.tools import Tool, Toolbox
 
 __all__ = ["Conversation", "SessionFactory", "Turn", "framework", "is_error"]
@@ -63,9 +52,6 @@ class Approved(TypedDict, total=False):
 
 Result = TypeVar("Result")
 P = ParamSpec("P")
-
-# Arguments that `attach` of some adapter has besides the options of a session.
-_OTHER_ARGUMENTS: Final = ("who", "deps", "state", "resume", "to", "tools")
 
 
 @contextmanager
@@ -124,14 +110,14 @@ class SessionFactory(Generic[Context]):
         """Check the arguments of `attach`.
 
         Raises:
-            TypeError: ``skills`` is not a `Satchel`; an option is unknown or has the
+            TypeError: ``skills`` is not a `Satchel`; an argument is unknown or has the
                 wrong type.
             ConfigError: No style has that name.
             SkillNotFoundError: ``only`` or ``always`` names an unknown skill.
         """
         # Each step of a run may open a session: an iterator would be empty by then.
-        options = _reusable(options)
-        _check(skills, who, options)
+        options = reusable(options)
+        check_arguments(skills, who, deps, options)
         self.skills = skills
         self.who = who
         self.deps = deps
@@ -328,42 +314,3 @@ class Conversation:
 def is_error(result: object) -> bool:
     """Tell whether a result is that of a call that failed, or was not made."""
     return isinstance(result, Mapping) and bool(result.get("error"))
-
-
-def _reusable(options: SessionOptions) -> SessionOptions:
-    """Return the options with lists in place of what can be read only once."""
-    reusable: SessionOptions = {**options}
-    if (only := options.get("only")) is not None:
-        reusable["only"] = patterns_of(only)
-    if (always := options.get("always")) is not None:
-        reusable["always"] = tuple(always)
-    return reusable
-
-
-def _check(skills: object, who: object, options: SessionOptions) -> None:
-    """Raise for arguments of `attach` with which no session could be opened."""
-    if not isinstance(skills, Satchel):
-        hint = f": attach(Satchel({skills!r}))" if isinstance(skills, str) else ""
-        kind = type(skills).__name__
-        raise TypeError(f"attach takes a Satchel, not {kind}{hint}")
-    names = [*SessionOptions.__annotations__]
-    for name in options:
-        if name not in names:
-            raise TypeError(_unknown_option(name, [*names, *_OTHER_ARGUMENTS]))
-    # What a function returns is checked when it is called, with each session.
-    if not callable(who):
-        check_who(who)
-    check_choice("style", options.get("style"), get_args(Style))
-    check_approve(options.get("approve"))
-    for patterns in (options.get("only"), options.get("always")):
-        ids = [skill_id for skill_id in patterns or () if isinstance(skill_id, str)]
-        if ids:
-            check_only(ids, skills.catalog, skills.registry.may_exist)
-
-
-def _unknown_option(name: str, names: list[str]) -> str:
-    from satchel.text import nearest
-
-    close = nearest(name, names, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
-    return f"no option of attach is called {name!r}; {hint}"

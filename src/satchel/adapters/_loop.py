@@ -6,12 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 
+from satchel.adapters._arguments import check_kind
 from satchel.adapters._base import Approved, Conversation, SessionFactory
 from satchel.adapters._translation import name_of
 from satchel.errors import ToolError, error_payload
 from satchel.model import Question
 from satchel.protocols import Approval
-from satchel.runtime import Satchel, Session, SessionOptions, question_text
+from satchel.runtime import (
+    Satchel,
+    Session,
+    SessionOptions,
+    check_who,
+    question_text,
+)
 from satchel.tools import Tool
 
 __all__ = ["ChatLoop", "ModelCall"]
@@ -58,6 +65,10 @@ class ChatLoop(ABC, Generic[Given, Call]):
         options: SessionOptions,
     ) -> Self:
         """Return the conversation that `attach` of an SDK begins or resumes."""
+        # One tool alone is a mapping, which could be read like a list.
+        kinds = () if isinstance(tools, (str, Mapping)) else Iterable
+        check_kind("tools", tools, kinds, "a list of tools")
+        check_who(who)
         own = [*tools]
         names = frozenset(name for tool in own if (name := name_of(tool)))
         sessions: SessionFactory[None] = SessionFactory(skills, who, None, options)

@@ -10,6 +10,7 @@ from copy import copy
 from functools import wraps
 from typing import Any, Final, TypeAlias, Unpack
 
+from satchel.adapters._arguments import DEPS, check_function
 from satchel.adapters._base import Conversation, SessionFactory, Who, framework
 from satchel.adapters._translation import ToolForms
 from satchel.model import SeenMessage
@@ -68,6 +69,7 @@ def attach(
         TypeError: An argument is unknown or has the wrong type.
         ValueError: No style has that name.
     """
+    check_function("deps", deps, DEPS)
     sessions: SessionFactory[AgentSession] = SessionFactory(skills, who, None, options)
     return _SkillsProvider(sessions, deps)
 

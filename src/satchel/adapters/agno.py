@@ -1,4 +1,4 @@
-"""Skills on Agno agents and teams: ``agent = agno.attach(skills, to=Agent(...))``.
+"""Skills on Agno agents and teams: ``agent = attach(skills, to=Agent(...))``.
 
 Agno fixes the prompt and the tools of a run before its first model call, and sorts the
 tools by name. So the copy has a model that adds the catalog and the tools to each call,
@@ -23,6 +23,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, Self, TypeAlias, TypeVar, Unpack, cast
 
+from satchel.adapters._arguments import check_kind
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
 from satchel.adapters._translation import NO_PARAMETERS, ToolForms
 from satchel.errors import DuplicateToolError
@@ -86,6 +87,7 @@ def attach(
             made for each run, or not everyone has the skill, a run fails with it.
         ValueError: The agent has no model, or no style has that name.
     """
+    check_kind("to", to, (Agent, Team), "an Agent or a Team of Agno")
     # Agno's own API lets its callers write the session state.
     sessions: SessionFactory[RunContext] = SessionFactory(
         skills, who, deps, options, trust_state=False

@@ -18,6 +18,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
+from satchel.adapters._arguments import check_kind
 from satchel.adapters._base import (
     Approved,
     Conversation,
@@ -113,6 +114,8 @@ def attach(
             unknown or has the wrong type.
         ValueError: No style has that name.
     """
+    kinds = (ClaudeAgentOptions, ClaudeSDKClient)
+    check_kind("to", to, kinds, "a ClaudeSDKClient or its ClaudeAgentOptions")
     client = copy(to) if isinstance(to, ClaudeSDKClient) else None
     given = cast("ClaudeAgentOptions", client.options if client else to)
     sessions = SessionFactory(skills, who, deps, options)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self, TypeAlias, TypeVar, Unpack, cast
 from uuid import uuid4
 
+from satchel.adapters._arguments import check_function, check_kind
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
 from satchel.adapters._translation import (
     ResultReader,
@@ -86,6 +87,8 @@ def attach(
         DuplicateToolError: When it works: a tool of its own and one of a skill have
             the same name.
     """
+    check_kind("to", to, Agent, "an Agent of crewAI")
+    check_function("state", state)
     if isinstance(to, _SkilledAgent):
         raise already_attached(to.role)
     sessions = SessionFactory(skills, who, deps, {"agent": to.role, **options})

@@ -1,4 +1,4 @@
-"""Skills for Haystack agents: ``agent = haystack.attach(skills, to=Agent(...))``.
+"""Skills for Haystack agents: ``agent = attach(skills, to=Agent(...))``.
 
 The copy has a toolset, which Haystack asks again before each step, and hooks that put
 the catalog into the prompt of each model call and take it out again. What was loaded is
@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Any, Final, NoReturn, Self, Unpack, cast
 from weakref import WeakKeyDictionary
 
+from satchel.adapters._arguments import check_kind
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
 from satchel.adapters._translation import (
     NO_PARAMETERS,
@@ -79,6 +80,7 @@ def attach(
         DuplicateToolError: An own tool has the name of one of a skill, or the agent has
             skills already. Where not everybody has the skill, a run fails with it.
     """
+    check_kind("to", to, Agent, "an Agent of Haystack")
     sessions: SessionFactory[State] = SessionFactory(skills, who, deps, options)
     own = [to.tools] if isinstance(to.tools, Toolset) else [*to.tools]
     names = [*_names(own)]

@@ -2,7 +2,7 @@
 
 ::
 
-    agent = create_agent(model, tools=[mine], middleware=[langchain.attach(skills)])
+    agent = create_agent(model, tools=[mine], middleware=[attach(skills)])
 
 What a conversation has loaded is in the graph's state, in a channel of its own, so a
 checkpointer stores it with the messages. Put the middleware last: then it sees the

@@ -13,6 +13,7 @@ from types import new_class
 from typing import Any, Final, Literal, TypeAlias, TypeVar, Unpack, cast
 from weakref import WeakKeyDictionary
 
+from satchel.adapters._arguments import DEPS, check_function, check_kind
 from satchel.adapters._base import (
     Conversation,
     Deps,
@@ -125,8 +126,8 @@ def attach(
         DuplicateToolError: In its first run: a tool of its own and one of a skill have
             the same name.
     """
-    if not isinstance(to, FunctionAgent):
-        raise TypeError(f"agent {to.name!r} is no FunctionAgent")
+    check_kind("to", to, FunctionAgent, "a FunctionAgent of LlamaIndex")
+    check_function("deps", deps, DEPS)
     if isinstance(to, _SkilledAgent):
         raise already_attached(to.name)
     # `who` may be asynchronous: a session is opened for its result.

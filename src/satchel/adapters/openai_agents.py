@@ -22,6 +22,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
+from satchel.adapters._arguments import check_function, check_kind
 from satchel.adapters._base import (
     Approved,
     Conversation,
@@ -113,6 +114,8 @@ def attach(
         DuplicateToolError: When it runs: a tool of its own and one of a skill have
             the same name.
     """
+    check_kind("to", to, Agent, "an Agent of the OpenAI Agents SDK")
+    check_function("state", state)
     if isinstance(to, _SkilledAgent):
         raise already_attached(to.name)
     base: SessionFactory[Native] = SessionFactory(skills, who, deps, options)

@@ -23,6 +23,7 @@ from functools import partial
 from typing import Any, Final, TypeVar, Unpack, cast
 from weakref import WeakSet
 
+from satchel.adapters._arguments import check_kind
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
 from satchel.adapters._translation import ToolForms, already_attached, text_of
 from satchel.model import Json, SeenMessage
@@ -89,10 +90,9 @@ def attach(
         DuplicateToolError: When it runs: a tool of its own and one of a skill have
             the same name.
     """
+    check_kind("to", to, MultiStepAgent, "an agent of smolagents")
     if isinstance(to, _SkilledAgent):
         raise already_attached(str(to.name))
-    if not isinstance(cast("object", to), MultiStepAgent):
-        raise TypeError(f"to= takes an agent of smolagents, not {type(to).__name__}")
     executor = getattr(to, "python_executor", None)
     if executor is not None and not isinstance(executor, LocalPythonExecutor):
         kind = type(executor).__name__

@@ -1,4 +1,4 @@
-"""Skills on Strands agents: ``Agent(model, plugins=[strands.attach(skills)])``.
+"""Skills on Strands agents: ``Agent(model, plugins=[attach(skills)])``.
 
 A Strands agent holds one conversation, so there is one agent for each, and one plugin
 for all of them, which lends an agent its prompt and tools for each model call. What was

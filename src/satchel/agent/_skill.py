@@ -234,4 +234,4 @@ def check_skill(skill: SkillLike) -> None:
         ("tools", ("get_tools",)),
     ):
         if not any(hasattr(skill, member_name) for member_name in (member, *others)):
-            raise TypeError(f"a {kind.__name__} is no skill: it has no {member!r}")
+            raise TypeError(f"expected a skill; got {kind.__name__} without {member!r}")

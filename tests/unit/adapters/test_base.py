@@ -15,8 +15,12 @@ from tests.fakes import FakeSource, pack
 
 def attached(**options: Any) -> SessionFactory[object]:  # noqa: ANN401 - any option
     source = FakeSource("s", {"a": {"SKILL.md": pack("a")}})
-    who = options.pop("who", None)
-    return SessionFactory(Satchel(source), who, None, cast("SessionOptions", options))
+    who, deps = options.pop("who", None), options.pop("deps", None)
+    return SessionFactory(Satchel(source), who, deps, cast("SessionOptions", options))
+
+
+async def later(*_: object) -> dict[str, object]:
+    return {}
 
 
 @pytest.mark.row("F58")
@@ -28,8 +32,23 @@ def attached(**options: Any) -> SessionFactory[object]:  # noqa: ANN401 - any op
         ({"style": "pack"}, ValueError, "did you mean 'packs'"),
         ({"style": "x"}, ValueError, "known: agent-skills"),
         ({"style": ["x"]}, ValueError, "known: agent-skills"),
+        ({"tools": []}, TypeError, "called 'tools' here; known: agent, always"),
+        ({"to": None}, TypeError, "what it returns goes where help.attach. shows"),
         ({"who": "ana"}, TypeError, "got str"),
+        ({"who": later}, TypeError, "expected a function; got an async function"),
+        ({"deps": {"db": 1}}, TypeError, "deps: expected a function of .* got dict"),
+        ({"deps": later}, TypeError, "deps: .*; got an async function"),
         ({"approve": True}, TypeError, "got bool"),
+        ({"agent": 5}, TypeError, "agent: expected the agent's name; got int"),
+        ({"only": 5}, TypeError, "only: expected patterns over ids; got int"),
+        ({"only": [5]}, TypeError, "only: expected patterns over ids; got tuple"),
+        ({"always": 5}, TypeError, "always: expected ids of skills, .*; got int"),
+        ({"always": [5]}, TypeError, "expected a skill; got int without 'name'"),
+        ({"always": [Satchel]}, TypeError, "got the class Satchel"),
+        ({"stage": "yes"}, TypeError, "stage: expected True, False .*; got 'yes'"),
+        ({"reinject_tokens": "many"}, TypeError, "a count of tokens; got 'many'"),
+        ({"reinject_tokens": True}, TypeError, "a count of tokens; got bool"),
+        ({"trust_state": "no"}, TypeError, "True or False; got 'no'"),
         ({"only": ["aa"]}, SkillNotFoundError, "'aa' not found"),
         ({"only": "aa"}, SkillNotFoundError, "'aa' not found"),
         ({"always": ["aa"]}, SkillNotFoundError, "'aa' not found"),
@@ -43,10 +62,28 @@ def test_a_wrong_argument_fails_at_once(
 
 
 @pytest.mark.row("F58")
-@pytest.mark.parametrize("skills", ["./skills", Path("skills"), None, Satchel])
-def test_only_a_satchel_is_attached(skills: Any) -> None:  # noqa: ANN401
-    with pytest.raises(TypeError, match="attach takes a Satchel, not"):
+@pytest.mark.parametrize(
+    ("skills", "got"),
+    [
+        ("./skills", "'./skills'; write attach(Satchel('./skills'))"),
+        (Path("skills"), f"{type(Path()).__name__}; write attach(Satchel('skills'))"),
+        ("x" * 99, f"str; write attach(Satchel('{'x' * 99}'))"),
+        (["./skills"], "list"),
+        (None, "NoneType"),
+        (Satchel, "the class Satchel"),
+    ],
+)
+def test_only_a_satchel_is_attached(skills: Any, got: str) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError) as caught:
         SessionFactory(skills, None, None, {})
+
+    assert str(caught.value) == f"attach: expected a Satchel; got {got}"
+
+
+@pytest.mark.row("F58")
+@pytest.mark.parametrize("always", ["a", ["a"]])
+def test_a_mere_text_is_one_always_on_skill(always: str | list[str]) -> None:
+    assert "# Do" in attached(always=always).open(None).session.instructions()
 
 
 @pytest.mark.row("F58")
