@@ -443,7 +443,7 @@ async def test_a_path_is_no_satchel(driver: Driver) -> None:
 async def test_what_is_no_agent_is_refused(driver: Driver, skills: Satchel) -> None:
     """Something else instead of an agent, or an agent too many, fails in `attach`."""
     is_reference = driver.name == REFERENCE
-    module = f"satchel.adapters.{driver.name}"
+    module = f"satchel.adapters.{driver.name.partition(':')[0]}"
     attach = import_module("examples.litellm_loop" if is_reference else module).attach
     expected = r"called 'to' here; what it returns goes where help\(attach\) shows"
     if "to" in signature(attach).parameters:

@@ -286,7 +286,7 @@ class Elsewhere(PythonExecutor):
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda _: Coder(), TypeError, "an agent of smolagents, not Coder"),
+        (lambda _: Coder(), TypeError, "an agent of smolagents; got Coder"),
         (lambda s: attach(s, to=code_agent()), ValueError, "has skills already"),
         (lambda _: code_agent(executor=Elsewhere()), ValueError, "in a Elsewhere"),
     ],

@@ -52,13 +52,13 @@ _KINDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
 
 def reusable(options: SessionOptions) -> SessionOptions:
     """Return the options with tuples in place of what can be read only once."""
-    found: dict[str, Any] = {**options}
+    given: dict[str, Any] = {**options}
     for name in ("only", "always"):
-        value = found.get(name)
+        value = given.get(name)
         # What is no list stays as it is, for the check that says so.
         if isinstance(value, Iterable):
-            found[name] = patterns_of(cast("Iterable[str]", value))
-    return cast("SessionOptions", found)
+            given[name] = patterns_of(cast("Iterable[str]", value))
+    return cast("SessionOptions", given)
 
 
 def check_arguments(
