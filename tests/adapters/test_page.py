@@ -34,6 +34,7 @@ def test_the_page_runs(
     page = Adapter(request.config.getoption("adapter")).page
     shutil.copytree(ROOT / "examples" / "skills", tmp_path / "skills")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))  # what a framework keeps goes with it
 
     assert page.exists(), f"write {page.relative_to(ROOT)}"
     try:
