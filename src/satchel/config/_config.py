@@ -167,7 +167,7 @@ class Config:
     disabled: tuple[str, ...] = ()
     profile: "Profile" = "auto"
     on_conflict: OnConflict = "error"
-    style: Style = "agent-skills"
+    style: Style = "lean"
     budget_tokens: int | None = BUDGET_TOKENS
     limits: Limits = DEFAULT_LIMITS
     lint: LintConfig = DEFAULT_LINT
@@ -270,7 +270,7 @@ def _config(table: Mapping[str, object], file: "Path") -> Config:
         disabled=strings(table, "disabled", path),
         profile=cast("Profile", table.get("profile", "auto")),
         on_conflict=cast("OnConflict", table.get("on_conflict", "error")),
-        style=cast("Style", table.get("style", "agent-skills")),
+        style=cast("Style", table.get("style", "lean")),
         budget_tokens=_budget(table, path),
         limits=Limits(
             **{key: count(size, path, f"limits.{key}") for key, size in limits.items()}

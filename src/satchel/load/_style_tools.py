@@ -9,6 +9,7 @@ from satchel.load._agent_skills import (
     StyleOptions,
     agent_skills_tool,
 )
+from satchel.load._lean import lean_tools
 from satchel.load._packs import packs_tool
 from satchel.load._references import file_result, references_tools
 from satchel.load._tool_backend import (
@@ -19,6 +20,8 @@ from satchel.load._tool_backend import (
 )
 from satchel.load._wording import (
     FIND_SKILLS,
+    LEAN_FIND,
+    NOTHING_FOUND,
     PARAMETERS,
     READ_ANY_FILE,
     READ_OTHER_FILE,
@@ -26,7 +29,7 @@ from satchel.load._wording import (
     error_result,
 )
 from satchel.model import Catalog, Descriptor, Json, Loaded, Rendered, Request, Style
-from satchel.text import clean_line, printable
+from satchel.text import clean_line, list_line, printable
 from satchel.tools import Run, Tool, Toolbox
 
 # From so many skills on, a list is searched rather than read.
@@ -47,6 +50,14 @@ _FIND_PARAMETERS: Final[dict[str, Json]] = {
     },
     "required": ["query"],
     "additionalProperties": False,
+}
+_LEAN_FIND_PARAMETERS: Final[dict[str, Json]] = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string"},
+        "k": {"type": "integer", "default": _DEFAULT_HITS},
+    },
+    "required": ["query"],
 }
 
 
@@ -71,8 +82,10 @@ def tools_for(
     if not even_empty and not backend.catalog.entries:
         return Toolbox("satchel")
     match style:
+        case "lean":
+            tools: tuple[Tool, ...] = lean_tools(backend, options)
         case "agent-skills":
-            tools: tuple[Tool, ...] = (
+            tools = (
                 agent_skills_tool(backend, options),
                 _read_tool(backend, "skill_id"),
             )
@@ -80,7 +93,7 @@ def tools_for(
             tools = packs_tool(backend, options), _read_tool(backend, "name", rest=True)
         case "references":
             tools = references_tools(backend, options)
-    return Toolbox("satchel", (*tools, _find_tool(backend)) if find else tools)
+    return Toolbox("satchel", (*tools, _find_tool(backend, style)) if find else tools)
 
 
 def offer_reader(style: Style, entries: Iterable[Descriptor]) -> bool:
@@ -95,11 +108,16 @@ def offer_find(catalog: Catalog, rendered: Rendered) -> bool:
     return len(catalog) >= FIND_FROM or not rendered.complete
 
 
-def _find_tool(backend: ToolBackend) -> Tool:
+def _find_tool(backend: ToolBackend, style: Style) -> Tool:
 
-    def find_skills(query: str, k: int = _DEFAULT_HITS) -> dict[str, object]:
+    def find_skills(query: str, k: int = _DEFAULT_HITS) -> str | dict[str, object]:
         # Models write any number; a wrong one is no reason to find nothing.
         hits = backend.find(query, max(1, min(k, _MAX_HITS)))
+        if style == "lean":
+            lines = [
+                list_line(clean_line(e.id), clean_line(e.description)) for e in hits
+            ]
+            return "".join(lines).rstrip("\n") or NOTHING_FOUND
         return {
             "query": echo(query),
             "skills": [
@@ -108,6 +126,8 @@ def _find_tool(backend: ToolBackend) -> Tool:
             ],
         }
 
+    if style == "lean":
+        return Tool("find_skills", LEAN_FIND, _LEAN_FIND_PARAMETERS, find_skills)
     return Tool("find_skills", FIND_SKILLS, _FIND_PARAMETERS, find_skills)
 
 

@@ -56,6 +56,10 @@ LIST_SKILLS: Final = "List every skill with its description and its references."
 SEARCH_SKILLS: Final = (
     "Find the skills whose name, description or references hold a text."
 )
+LEAN_LOAD: Final = "Load a skill's instructions, before you begin a task that it fits."
+LEAN_READ: Final = "Read a file of a skill."
+LEAN_FIND: Final = "Find skills by a few words of the task, also unlisted ones."
+NOTHING_FOUND: Final = "No skill was found."
 FIND_SKILLS: Final = (
     "Find skills by a few words of the task, also those that are not listed."
 )

@@ -8,7 +8,7 @@ from typing import Literal, cast
 from satchel.model._finding import Finding
 from satchel.model._pack import SKILL_FILE, Descriptor
 
-Style = Literal["agent-skills", "packs", "references"]
+Style = Literal["lean", "agent-skills", "packs", "references"]
 """Wording, tools and result shape together; chosen once, for a session or a server."""
 
 

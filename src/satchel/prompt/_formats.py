@@ -3,12 +3,11 @@
 XML as the specification shows it, Markdown, JSON.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from satchel.model import Style
-from satchel.text import clean_line, escape_xml
+from satchel.text import clean_line, escape_xml, list_line
 
 
 class Layout(Protocol):
@@ -31,8 +30,43 @@ class Layout(Protocol):
         ...
 
 
-# Each style's own load tool, in the words of the contract.
+# Each style's own load tool.
+_TOOLS: Final[dict[Style, str]] = {
+    "lean": "load_skill",
+    "agent-skills": "load_skill",
+    "packs": "load_skill",
+    "references": "load_skill_instructions",
+}
+_GUIDANCE: Final = (
+    "If a skill below fits the task, load it with {} before you begin. Do not guess "
+    "what it says.\n"
+)
+
+
+class Lean:
+    """One line a skill, in one element, below two sentences; a note is the last line.
+
+    The lines are escaped as those of `Markdown` are, so that none can end the element
+    or hold the id of another skill.
+    """
+
+    def __init__(self, style: Style) -> None:
+        self._head = f"{_GUIDANCE.format(_TOOLS[style])}<available_skills>\n"
+
+    def entry(self, id: str, description: str | None) -> str:
+        return list_line(id, description)
+
+    def section(self, entries: Sequence[str], note: str) -> str:
+        tail = f"{_TAIL}\n{note}" if note else _TAIL
+        return "".join((self._head, *entries, tail))
+
+    def bare(self, note: str) -> str:
+        return note
+
+
+# The same, in the words of the contract.
 _LOAD_TOOL: Final[dict[Style, str]] = {
+    "lean": "load_skill with skill id",
     "agent-skills": "load_skill with skill id",
     "packs": "load_skill with name",
     "references": "load_skill_instructions with skill name",
@@ -100,29 +134,15 @@ class XmlSpec:
         return note
 
 
-# What a Markdown reader would take for a character reference.
-_REFERENCE: Final = re.compile(r"&(?=#|\w+;)")
-
-
 class Markdown:
-    """The index of the style ``packs``, byte for byte, each line ended by a line feed.
-
-    Of the characters of markup only ``<``, and ``&`` where it begins a character
-    reference, are escaped, and the colon in an id: the rest cannot leave its place.
-    """
+    """The index of the style ``packs``, byte for byte; a line feed ends each line."""
 
     def __init__(self, highlight: str | None = None, role: str | None = None) -> None:
         self._highlight = highlight
         self._role = role
 
     def entry(self, id: str, description: str | None) -> str:
-        mark = "*" if id == self._highlight else "-"
-        shown = _escape(id)
-        if ":" in shown:  # else an id could hold another's, and a description for it
-            shown = shown.replace(":", "&#58;")
-        if description is None:
-            return f"{mark} {shown}\n"
-        return f"{mark} {shown}: {_escape(description)}\n"
+        return list_line(id, description, "*" if id == self._highlight else "-")
 
     def section(self, entries: Sequence[str], note: str) -> str:
         role = ""
@@ -133,12 +153,6 @@ class Markdown:
 
     def bare(self, note: str) -> str:
         return f"{note}\n"
-
-
-def _escape(text: str) -> str:
-    if "&" in text:
-        text = _REFERENCE.sub("&amp;", text)
-    return text.replace("<", "&lt;") if "<" in text else text
 
 
 _SCHEMA_VERSION: Final = 1

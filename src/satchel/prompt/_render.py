@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from satchel.errors import SkillNotFoundError
 from satchel.model import Descriptor, Finding, Rendered, Style
-from satchel.prompt._formats import JsonList, Layout, Markdown, XmlId, XmlSpec
+from satchel.prompt._formats import JsonList, Layout, Lean, Markdown, XmlId, XmlSpec
 from satchel.protocols import CatalogView, TokenCounter
 from satchel.text import EstimateCounter, clean_line
 
@@ -184,7 +184,7 @@ def _counted(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
-Format = Literal["xml-id", "markdown", "xml-spec", "json"]
+Format = Literal["lean", "xml-id", "markdown", "xml-spec", "json"]
 WhenEmpty = Literal["omit", "empty"]
 
 _NO_LOCATIONS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -193,10 +193,10 @@ _NO_LOCATIONS: Final[Mapping[str, str]] = MappingProxyType({})
 def render(  # noqa: PLR0913 - one call, its options all by name
     catalog: CatalogView,
     *,
-    format: Format = "xml-id",  # noqa: A002 - the word that users know
+    format: Format | None = None,  # noqa: A002 - the word that users know
     budget_tokens: int | None = 4000,
     counter: TokenCounter | None = None,
-    style: Style = "agent-skills",
+    style: Style = "lean",
     when_empty: WhenEmpty = "omit",
     locations: Mapping[str, str] = _NO_LOCATIONS,
     role: str | None = None,
@@ -211,11 +211,12 @@ def render(  # noqa: PLR0913 - one call, its options all by name
 
     Args:
         catalog: What to list.
-        format: The shape of the text.
+        format: The shape of the text; None is ``lean`` for that style, and ``xml-id``
+            for the others.
         budget_tokens: At most this many: descriptions are cut first, then names
             only are listed, then the first names; None is no limit.
         counter: Counts tokens; None is an estimate that says so.
-        style: Whose load tool ``xml-id`` names.
+        style: Whose load tool the text names.
         when_empty: What to give where there are no skills.
         locations: For ``xml-spec``: absolute paths of SKILL.md files by id.
         role: For ``markdown``: an id to name in a first line, and to highlight.
@@ -251,13 +252,15 @@ def _put_first(catalog: CatalogView, id: str) -> tuple[Descriptor, ...]:
 
 
 def _layout(
-    format: Format,  # noqa: A002
+    format: Format | None,  # noqa: A002
     style: Style,
     locations: Mapping[str, str],
     highlight: str | None,
     role: str | None,
 ) -> Layout:
-    match format:
+    match format or ("lean" if style == "lean" else "xml-id"):
+        case "lean":
+            return Lean(style)
         case "xml-id":
             return XmlId(style)
         case "xml-spec":

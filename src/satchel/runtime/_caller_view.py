@@ -326,7 +326,7 @@ class CallerView:
         self,
         *,
         style: Style | None = None,
-        format: "Format" = "xml-id",  # noqa: A002 - the word users of the CLI know
+        format: "Format | None" = None,  # noqa: A002 - the word users of the CLI know
         budget_tokens: int | str | None = "default",
     ) -> Rendered:
         """Render the catalog section; see `satchel.Satchel.prompt`."""

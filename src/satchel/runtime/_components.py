@@ -46,7 +46,7 @@ class PromptSections:
         self,
         catalog: Catalog,
         style: Style,
-        format: "Format" = "xml-id",  # noqa: A002 - the word users of the CLI know
+        format: "Format | None" = None,  # noqa: A002 - the word users of the CLI know
         budget_tokens: int | str | None = "default",
     ) -> Rendered:
         """Return the section; ``default`` stands for the budget of the Satchel."""
@@ -65,7 +65,7 @@ class PromptSections:
         self,
         catalog: Catalog,
         style: Style,
-        format: "Format" = "xml-id",  # noqa: A002
+        format: "Format | None" = None,  # noqa: A002
         budget_tokens: int | str | None = "default",
     ) -> Rendered:
         from satchel.prompt import render

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Final, cast
 
+from satchel.load import skill_of
 from satchel.model import SKILL_FILE, Action, SeenMessage, Style
 
 # By style: the tool that loads a skill, and its parameter for the id.
 LOAD_TOOLS: Final[dict[Style, tuple[str, str]]] = {
+    "lean": ("load_skill", "skill_id"),
     "agent-skills": ("load_skill", "skill_id"),
     "packs": ("load_skill", "name"),
     "references": ("load_skill_instructions", "skill_name"),
@@ -24,6 +26,7 @@ _ID: Final = re.compile(r'\s*<skill_context id="([^"]*)">')
 _CONTEXT: Final = re.compile(
     r'^<skill_context id="([^"\n]*)">\n.*?^</skill_context>$', re.DOTALL | re.MULTILINE
 )
+_LEAN: Final = re.compile(r"^Skill: (.*)$(?:(?!^Skill: )[\s\S])*", re.MULTILINE)
 # A text that is shorter than this costs no more than the note in its place.
 SHORTEST_CHARS: Final = 200
 
@@ -85,6 +88,10 @@ def read_history(style: Style, messages: Iterable[SeenMessage]) -> VisibleMessag
 
 def _loaded_by(style: Style, parameter: str, message: SeenMessage) -> Iterator[str]:
     """Yield the id of the skill whose instructions this result of its load gives."""
+    if style == "lean":
+        if (skill_id := skill_of(message.text)) is not None:
+            yield skill_id
+        return
     if message.tool == READ_TOOL:
         result = _parsed(message.text)
         id = result.get(parameter)
@@ -122,7 +129,9 @@ def loads_in_text(
     """
     tool, _ = LOAD_TOOLS[style]
     loads: Iterable[tuple[object, str]]
-    if style == "agent-skills":
+    if style == "lean":
+        loads = ((match[1], match[0]) for match in _LEAN.finditer(text))
+    elif style == "agent-skills":
         loads = ((unescape(match[1]), match[0]) for match in _CONTEXT.finditer(text))
     else:
         loads = ((_parsed(line).get("name"), line) for line in text.splitlines())
@@ -152,6 +161,8 @@ def requested_access(
     """
     tool, parameter = LOAD_TOOLS[style]
     skill_id = arguments.get(parameter)
+    if style == "lean" and parameter not in arguments:
+        skill_id = arguments.get("name")  # the tools understand it as well
     if name not in (tool, READ_TOOL) or not isinstance(skill_id, str):
         return None
     names = ("path",) if name == READ_TOOL else _FILES

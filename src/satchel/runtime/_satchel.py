@@ -162,7 +162,7 @@ class Satchel(SkillLibrary):
     def prompt(
         self,
         *,
-        format: "Format" = "xml-id",  # noqa: A002 - the word users of the CLI know
+        format: "Format | None" = None,  # noqa: A002 - the word users of the CLI know
         budget_tokens: int | str | None = "default",
         style: Style | None = None,
     ) -> Rendered:
@@ -170,7 +170,8 @@ class Satchel(SkillLibrary):
 
         ``budget_tokens`` None lists everything in full; by default it is the budget
         of this object. ``style`` is whose load tool the text names; None is that of
-        this object. What the policy hides without a ``who`` is left out.
+        this object. ``format`` is the shape of the text; None is that of the style.
+        What the policy hides without a ``who`` is left out.
         """
         from satchel.prompt import Format
 

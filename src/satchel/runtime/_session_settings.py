@@ -95,7 +95,7 @@ class SessionSettings:
     agent: str = ""
     client: str = ""
     who: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    style: Style = "agent-skills"
+    style: Style = "lean"
     always_on: AlwaysOn = field(default_factory=AlwaysOn)
     only: tuple[tuple[str, ...], ...] = ()
     approve: Approver | None = None

@@ -45,7 +45,7 @@ class ServerSettings:
     """
 
     name: str = "satchel"
-    style: Style = "packs"
+    style: Style = "lean"
     ttl_s: int = 60
     page_size: int = 250
     compat: bool = False

@@ -10,6 +10,7 @@ from satchel.text._suspicious import (
     escape_xml,
     find_hidden,
     hidden_text_findings as hidden_text_findings,
+    list_line as list_line,
     may_hide as may_hide,
     plural as plural,
     printable,

@@ -247,6 +247,31 @@ def escape_xml(text: str, *, quotes: bool = False) -> str:
     return text
 
 
+# What a Markdown reader would take for a character reference.
+_REFERENCE: Final = re.compile(r"&(?=#|\w+;)")
+
+
+def list_line(id: str, description: str | None, mark: str = "-") -> str:
+    """Return one skill as a line of a list, ended by a line feed; both texts are clean.
+
+    Of the characters of markup only ``<``, and ``&`` where it begins a character
+    reference, are escaped, and the colon in an id, which could else hold the id of
+    another skill and a description for it. The rest cannot leave its line.
+    """
+    shown = _escape(id)
+    if ":" in shown:
+        shown = shown.replace(":", "&#58;")
+    if description is None:
+        return f"{mark} {shown}\n"
+    return f"{mark} {shown}: {_escape(description)}\n"
+
+
+def _escape(text: str) -> str:
+    if "&" in text:
+        text = _REFERENCE.sub("&amp;", text)
+    return text.replace("<", "&lt;") if "<" in text else text
+
+
 def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 

@@ -62,7 +62,8 @@ class Tool:
     is a framework's own tool object, which its adapter passes on as it is. ``coerce``
     is a library's check in place of ours of the types: it returns what the handler
     takes, or raises a `ToolError`. ``refused`` is called for a call that is refused for
-    its form: the arguments, whatever they are, and the error.
+    its form: the arguments, whatever they are, and the error. ``aliases`` are pairs:
+    a name that is understood as well, and the parameter that it stands for.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Tool:
     refused: Callable[[object, SkillError], object] | None = field(
         default=None, repr=False, compare=False
     )
+    aliases: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_async(self) -> bool:
@@ -141,12 +143,20 @@ class Tool:
     def _filled(
         self, arguments: Mapping[str, object] | str, run: Run | None
     ) -> dict[str, object]:
-        given = arguments_of(self.name, arguments)
+        given = self.renamed(arguments_of(self.name, arguments))
         self._check_form(given)
         filled = given if self.coerce is None else self.coerce(given)
         if self.run_parameter is not None:
             filled[self.run_parameter] = run or Run()
         return filled
+
+    def renamed(self, arguments: dict[str, object]) -> dict[str, object]:
+        """Return the arguments under the names of the schema."""
+        for alias, name in self.aliases:
+            if alias in arguments and name not in arguments:
+                arguments = {name: arguments[alias], **arguments}
+                del arguments[alias]
+        return arguments
 
     def _failed(self, error: BaseException) -> object:
         if isinstance(error, SkillError):

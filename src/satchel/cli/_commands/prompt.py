@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from satchel.prompt import Format
 
 
-FORMATS = ("xml-id", "markdown", "xml-spec", "json")
+FORMATS = ("lean", "xml-id", "markdown", "xml-spec", "json")
 
 
 @click.command("prompt")
@@ -21,7 +21,7 @@ FORMATS = ("xml-id", "markdown", "xml-spec", "json")
     "--format",
     "style",
     type=click.Choice(FORMATS),
-    default="xml-id",
+    default="lean",
     show_default=True,
     help="How the catalog is written.",
 )

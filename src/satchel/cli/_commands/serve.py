@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from satchel.cli._serving import ServeOptions
 
 
-STYLES = ("packs", "agent-skills", "references")
+STYLES = ("lean", "agent-skills", "packs", "references")
 PORT = 8321
 
 
@@ -36,7 +36,7 @@ PORT = 8321
 @click.option(
     "--style",
     type=click.Choice(STYLES),
-    default="packs",
+    default="lean",
     show_default=True,
     help="Names and results of the MCP tools.",
 )

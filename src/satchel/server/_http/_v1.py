@@ -209,7 +209,7 @@ ENDPOINTS: Final = (
         get_prompt,
         "Prompt",
         {
-            "text": "## Agent Skills\n...",
+            "text": "If a skill below fits the task, ...",
             "tokens": 87,
             "counted_by": "estimate",
             "budget_tokens": 4000,
@@ -221,14 +221,14 @@ ENDPOINTS: Final = (
             Parameter(
                 "style",
                 "Whose load tool the text names. Default: that of the server.",
-                _choice("agent-skills", "packs", "references"),
-                "agent-skills",
+                _choice("lean", "agent-skills", "packs", "references"),
+                "lean",
             ),
             Parameter(
                 "format",
-                "How it is written.",
-                _choice("xml-id", "markdown", "json", default="xml-id"),
-                "xml-id",
+                "How it is written. Default: as the style has it.",
+                _choice("lean", "xml-id", "markdown", "json"),
+                "lean",
             ),
             Parameter(
                 "budget",

@@ -19,7 +19,7 @@ from mcp_types import (
 
 from satchel.errors import ToolError, echo, error_payload
 from satchel.files import IdentityCache
-from satchel.load import offer_find, offer_reader
+from satchel.load import is_lean_error, offer_find, offer_reader
 from satchel.model import Catalog, Json, Style
 from satchel.runtime import CallerView
 from satchel.server._library import ServedLibrary
@@ -158,6 +158,7 @@ _SCHEMAS: Final[Mapping[str, dict[str, Any]]] = {
         error={"anyOf": [_ERROR, _TEXT]},
     ),
 }
+_LEAN: Final = _object(result=_TEXT, error=_ERROR)
 _FIND: Final = _object(
     query=_TEXT, skills=_list_of(id=_TEXT, description=_TEXT), error=_ERROR
 )
@@ -165,17 +166,19 @@ _FIND: Final = _object(
 
 def output_schema(style: Style, tool: str) -> dict[str, Any]:
     """Return the schema of the results of a tool of a style, errors included."""
+    if style == "lean":
+        return _LEAN
     return _FIND if tool == "find_skills" else _SCHEMAS[f"{style} {tool}"]
 
 
-def tool_result(result: object) -> CallToolResult:
-    """Return the result of a tool as text for a model, and as data."""
+def tool_result(result: object, style: Style) -> CallToolResult:
+    """Return the result of a tool of a style as text for a model, and as data."""
     text = result_text(result)
     data = cast("dict[str, Any]", result) if isinstance(result, dict) else None
     return CallToolResult(
         content=[TextContent(text=text)],
         structured_content={"result": text} if data is None else data,
-        is_error=_is_error(text) if data is None else bool(data.get("error")),
+        is_error=_is_error(text, style) if data is None else bool(data.get("error")),
     )
 
 
@@ -185,7 +188,7 @@ def invalid_arguments_result(
     """Return a refusal in the tool's own shape, where a reader looks for the error."""
     error = ToolError(tool, problem)
     if (style, tool) != ("packs", "load_skill"):
-        return tool_result(error_payload(error))
+        return tool_result(error_payload(error), style)
     name = arguments.get("name")
     values: dict[str, object] = {
         "name": echo(name) if isinstance(name, str) else "",
@@ -194,11 +197,13 @@ def invalid_arguments_result(
         "available_scripts": [],
         "error": str(error),
     }
-    return tool_result({key: values.get(key) for key in _PACKS_RESULT})
+    return tool_result({key: values.get(key) for key in _PACKS_RESULT}, style)
 
 
-def _is_error(text: str) -> bool:
-    """Return whether an envelope of the style ``agent-skills`` has an error."""
+def _is_error(text: str, style: Style) -> bool:
+    """Return whether a text of the styles ``lean`` and ``agent-skills`` is an error."""
+    if style == "lean":
+        return is_lean_error(text)
     lines = text.split("\n", 2)
     return lines[0].startswith("<skill_context ") and lines[1:2] == ["  <error>"]
 
@@ -262,17 +267,16 @@ class ToolHandlers:
             validator = tools.validators.get(params.name)
             if validator is None:
                 raise MCPError(INVALID_PARAMS, "there is no such tool")
+            style, toolbox = view.settings.style, view.tools(find=tools.find)
+            tool = toolbox.get(params.name)
+            given = arguments if tool is None else tool.renamed(arguments)
             # Before anything is loaded; the refusal is recorded as a bad call.
-            problem = validator.problem(arguments)
-            toolbox = view.tools(find=tools.find)
+            problem = validator.problem(given)
             if problem is not None:
-                tool = toolbox.get(params.name)
                 if tool is not None and tool.refused is not None:
-                    tool.refused(arguments, ToolError(params.name, problem))
-                return invalid_arguments_result(
-                    view.settings.style, params.name, arguments, problem
-                )
-            return tool_result(toolbox.call(params.name, arguments))
+                    tool.refused(given, ToolError(params.name, problem))
+                return invalid_arguments_result(style, params.name, given, problem)
+            return tool_result(toolbox.call(params.name, given), style)
 
         return await run_handler(self._library, ctx, work, near=near)
 

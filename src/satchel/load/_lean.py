@@ -1,0 +1,144 @@
+"""Style `lean`: lines of Satchel's own, an empty line, and the text as it is.
+
+What Satchel says comes first, on lines without a line break of a pack's, so no text of
+a pack can forge it. A result without a text is these lines alone.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from satchel.errors import SkillError
+from satchel.load._agent_skills import MAX_LISTED, StyleOptions, place_in_folder
+from satchel.load._tool_backend import ToolBackend, load_tool
+from satchel.load._wording import (
+    LEAN_LOAD,
+    LEAN_READ,
+    NO_TEXT,
+    PATHS_IN_FOLDER,
+    model_message,
+    words_of_no,
+)
+from satchel.model import SKILL_FILE, Descriptor, Json, Loaded, Request
+from satchel.text import printable
+from satchel.tools import Run, Tool
+
+_TEXT: Final[dict[str, Json]] = {"type": "string"}
+# Models that know other systems call it so.
+_ALIASES: Final = (("name", "skill_id"),)
+# Any other path is quoted, so that none can be taken for two.
+_PLAIN_PATH: Final = re.compile(r"[^\s,\"]+")
+
+
+def lean_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool, ...]:
+
+    def load_skill(run: Run, skill_id: str) -> str:
+        try:
+            loaded = backend.load(Request(skill_id, via="tool"), run)
+        except SkillError as error:
+            return render_lean_error(error, backend.advice(error))
+        # The folder comes first: what the model can see already has it filled in.
+        shown, root = options, backend.folder(loaded)
+        if root is not None:
+            loaded, shown = place_in_folder(loaded, options, root)
+        note = backend.unchanged(loaded)
+        if note is not None:
+            return _lines(note, *backend.notes(loaded))
+        return render_lean(loaded, shown, backend.notes(loaded))
+
+    def read_skill_file(run: Run, skill_id: str, path: str) -> str:
+        try:
+            loaded = backend.load(Request(skill_id, path, via="tool"), run)
+        except SkillError as error:
+            return render_lean_error(error, backend.advice(error))
+        note = backend.unchanged(loaded)
+        if note is not None:
+            return _lines(note, *backend.notes(loaded))
+        return _render_file(loaded, backend.notes(loaded))
+
+    return (
+        _tool("load_skill", LEAN_LOAD, load_skill, backend, "skill_id"),
+        _tool(
+            "read_skill_file", LEAN_READ, read_skill_file, backend, "skill_id", "path"
+        ),
+    )
+
+
+def render_lean(
+    loaded: Loaded, options: StyleOptions, notes: Sequence[str] = ()
+) -> str:
+    """Return a loaded SKILL.md: its id, its files, notes, and the body."""
+    lines = [f"Skill: {loaded.id}"]
+    if files := _files(loaded.descriptor):
+        lines.append(f"Files (read_skill_file): {files}")
+    if options.root is not None:
+        lines.append(PATHS_IN_FOLDER.format(options.root))
+    body = loaded.body.strip("\n")
+    return f"{_lines(*lines, *loaded.notes, *notes)}\n\n{body}"
+
+
+def _files(descriptor: Descriptor) -> str:
+    if not descriptor.model_invocable:  # its files are refused to a model, too
+        return ""
+    paths = descriptor.resources
+    shown = [
+        path if _PLAIN_PATH.fullmatch(path) else json.dumps(path, ensure_ascii=False)
+        for path in paths[:MAX_LISTED]
+    ]
+    more = len(paths) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+
+
+def _render_file(loaded: Loaded, notes: Sequence[str]) -> str:
+    """Return one file; of a binary one its kind and size, for no model reads it."""
+    lines = [f"File: {loaded.id}/{loaded.file}", *loaded.notes]
+    if loaded.is_binary:
+        lines.append(NO_TEXT.format(loaded.file, len(loaded.data), loaded.media_type))
+        return _lines(*lines, *notes)
+    return f"{_lines(*lines, *notes)}\n\n{loaded.text}"
+
+
+def render_lean_error(error: SkillError, advice: str | None = None) -> str:
+    """Return why nothing was loaded, the words of a person's no, and an advice."""
+    message = model_message(error).rstrip(".")
+    return _lines(f"Error: {message}.", *filter(None, (words_of_no(error), advice)))
+
+
+def is_lean_error(text: str) -> bool:
+    """Return whether a result of this style says what went wrong."""
+    return text.startswith("Error: ")
+
+
+def skill_of(text: str) -> str | None:
+    """Return the id of the skill whose instructions a result of this style gives."""
+    head, _, body = text.lstrip().partition("\n\n")
+    first = head.partition("\n")[0]
+    if not body.strip():
+        return None
+    if first.startswith("Skill: "):
+        return first.removeprefix("Skill: ")
+    if first.startswith("File: ") and first.endswith(f"/{SKILL_FILE}"):
+        return first[len("File: ") : -len(f"/{SKILL_FILE}")]
+    return None
+
+
+def _lines(*lines: str) -> str:
+    return "\n".join(printable(line, keep="") for line in lines)
+
+
+def _tool(
+    name: str,
+    description: str,
+    handler: Callable[..., str],
+    backend: ToolBackend,
+    *required: str,
+) -> Tool:
+    parameters: dict[str, Json] = {
+        "type": "object",
+        "properties": dict.fromkeys(required, _TEXT),
+        "required": [*required],
+    }
+    tool = load_tool(name, description, parameters, handler, backend)
+    return replace(tool, aliases=_ALIASES)
