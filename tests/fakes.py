@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 LOADERS = {
+    "lean": ("load_skill", "skill_id"),
     "agent-skills": ("load_skill", "skill_id"),
     "packs": ("load_skill", "name"),
     "references": ("load_skill_instructions", "skill_name"),

@@ -60,7 +60,7 @@ def test_all_of_them_at_once(project: Path) -> None:
         ("list", "forms "),
         ("find form", "forms "),
         ("show forms", "# Forms"),
-        ("prompt", "<id>forms"),
+        ("prompt", "- forms: "),
         ("why forms", "forms: listed"),
         ("doctor", "1 skill listed"),
     ],

@@ -70,7 +70,7 @@ def render_lean(
     loaded: Loaded, options: StyleOptions, notes: Sequence[str] = ()
 ) -> str:
     """Return a loaded SKILL.md: its id, its files, notes, and the body."""
-    lines = [f"Skill: {loaded.id}"]
+    lines = [f"Skill: {loaded.descriptor.id}"]
     if files := _files(loaded.descriptor):
         lines.append(f"Files (read_skill_file): {files}")
     if options.root is not None:
@@ -82,7 +82,12 @@ def render_lean(
 def _files(descriptor: Descriptor) -> str:
     if not descriptor.model_invocable:  # its files are refused to a model, too
         return ""
-    paths = descriptor.resources
+    paths = (
+        *descriptor.references,
+        *descriptor.scripts,
+        *descriptor.assets,
+        *descriptor.others,
+    )
     shown = [
         path if _PLAIN_PATH.fullmatch(path) else json.dumps(path, ensure_ascii=False)
         for path in paths[:MAX_LISTED]
@@ -95,7 +100,8 @@ def _render_file(loaded: Loaded, notes: Sequence[str]) -> str:
     """Return one file; of a binary one its kind and size, for no model reads it."""
     lines = [f"File: {loaded.id}/{loaded.file}", *loaded.notes]
     if loaded.is_binary:
-        lines.append(NO_TEXT.format(loaded.file, len(loaded.data), loaded.media_type))
+        shown, size = printable(loaded.file, keep=""), len(loaded.data)
+        lines.append(NO_TEXT.format(shown, size, loaded.media_type))
         return _lines(*lines, *notes)
     return f"{_lines(*lines, *notes)}\n\n{loaded.text}"
 

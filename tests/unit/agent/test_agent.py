@@ -416,7 +416,7 @@ def test_a_library_of_packs_is_always_on_as_a_plain_skill() -> None:
     result = Agent(model, "You are the desk.", skills=[AlwaysOn()]).run("Go.")
 
     assert model.systems[0].startswith("You are the desk.\n\n")
-    assert "<id>knots</id>" in model.systems[0]
+    assert "- knots: " in model.systems[0]
     assert "Tie it." not in model.systems[0]
     assert "Tie it." in results(result)[0]
 

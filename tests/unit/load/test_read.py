@@ -233,8 +233,8 @@ def test_a_session_lists_and_loads(pack: Path) -> None:
     text = session.call("load_skill", {"skill_id": "pdf"})
 
     instructions = session.instructions("You are the desk.")
-    assert instructions.startswith("You are the desk.\n\n## Agent Skills\n")
-    assert "<id>pdf</id>" in instructions
+    assert instructions.startswith("You are the desk.\n\nIf a skill below fits")
+    assert "- pdf: " in instructions
     assert isinstance(text, str)
     assert text.startswith(
         '<skill_context id="pdf">\n  <instructions>\n---\nname: pdf\n'

@@ -69,6 +69,7 @@ def test_a_highlight_stands_first_without_a_role_line() -> None:
 @pytest.mark.parametrize(
     ("style", "tool"),
     [
+        ("lean", "load it with load_skill before"),
         ("agent-skills", "use the load_skill with skill id tool"),
         ("packs", "use the load_skill with name tool"),
         ("references", "use the load_skill_instructions with skill name tool"),
@@ -153,14 +154,14 @@ def test_the_stages_come_in_order() -> None:
     """In full, shortened, names, then a count; each cuts as little as fits."""
     stages = []
     for budget in (None, 9500, 5000, 2000, 800, 40):
-        rendered = render(MANY, budget_tokens=budget)
+        rendered = render(MANY, format="xml-id", budget_tokens=budget)
         sizes = map(len, (rendered.shortened, rendered.names_only, rendered.left_out))
         stages.append(tuple(sizes))
         assert rendered.complete is (budget in (None, 9500))
         assert "estimate" in rendered.counted_by
         if budget == 5000:
             assert rendered.tokens > 5000 * 0.95
-            assert rendered == render(MANY, budget_tokens=5000)
+            assert rendered == render(MANY, format="xml-id", budget_tokens=5000)
 
     assert stages[:4] == [(0, 0, 0), (0, 0, 0), (100, 0, 0), (0, 100, 0)]
     assert stages[4][1] + stages[4][2] == 100
@@ -170,7 +171,7 @@ def test_the_stages_come_in_order() -> None:
 @pytest.mark.row("R15", "D02")
 @pytest.mark.parametrize("budget", [5000, 2000, 800])
 def test_every_listed_skill_keeps_its_element(budget: int) -> None:
-    rendered = render(MANY, budget_tokens=budget)
+    rendered = render(MANY, style="agent-skills", budget_tokens=budget)
     text = str(rendered)
 
     assert text.startswith("## Agent Skills\n")
@@ -183,7 +184,7 @@ def test_short_descriptions_stay_whole_next_to_long_ones() -> None:
     rendered = render(catalog, budget_tokens=200)
 
     assert rendered.shortened == ("long",)
-    assert "<description>Use it.</description>" in str(rendered)
+    assert "\n- short: Use it.\n" in str(rendered)
     assert "1 description is cut short" in str(rendered)
 
 
@@ -195,7 +196,7 @@ def test_the_count_is_that_of_the_counter() -> None:
 
 
 def test_no_find_tool_no_pointer() -> None:
-    text = str(render(MANY, budget_tokens=800, find_tool=None))
+    text = str(render(MANY, budget_tokens=300, find_tool=None))
 
     assert text.endswith("more skills are not listed.")
 
@@ -229,7 +230,7 @@ def render_case(case: Path) -> Rendered:
     table = tomllib.loads((case / "case.toml").read_text("utf-8"))
     entries = sorted(table["skills"].items())
     catalog = Catalog(tuple(Descriptor(id, text) for id, text in entries))
-    return render(catalog, **table.get("options", {}))
+    return render(catalog, **{"style": "agent-skills", **table.get("options", {})})
 
 
 @pytest.mark.row("D01", "D02", "D03", "D04", "A36", "C01", "C07", "X14", "X20", "R17")

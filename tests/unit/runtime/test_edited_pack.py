@@ -126,7 +126,7 @@ def test_what_decides_about_packs_decides_about_an_edited_one_again(
         text = "name: pdf\ndescription: x\ndisable-model-invocation: true"
         (library / "pdf/SKILL.md").write_text(f"---\n{text}\n---\n")
         result = str(session.call("load_skill", {"skill_id": "pdf"}))
-        assert "<error>" in result
+        assert result.startswith("Error: ")
         assert session.invoke("pdf").text
 
 
@@ -141,7 +141,7 @@ def test_every_front_sees_an_edit(
         [LocalSource(library)], include_plugins=False, profile="lenient"
     )
     with Satchel(library) as skills:
-        styles: tuple[Style, ...] = ("agent-skills", "packs", "references")
+        styles: tuple[Style, ...] = ("lean", "agent-skills", "packs", "references")
         for number, style in enumerate(styles):
             session = skills.session(style=style)
             write(library, "sql", f"# Style {number}\n")

@@ -32,5 +32,5 @@ def test_a_missing_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", None)
 
-    with pytest.raises(ExtraMissingError, match=r"satchel\[watch\]"):
+    with pytest.raises(ExtraMissingError, match=r"\[watch\]"):
         FolderWatch([str(tmp_path)], lambda: None)

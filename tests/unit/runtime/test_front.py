@@ -64,7 +64,7 @@ def test_three_levels(library: Path) -> None:
     """The catalog, the instructions, one file: each only when it is asked for."""
     skills = Satchel(library)
 
-    assert "<id>pdf-forms</id>" in str(skills.prompt())
+    assert "\n- pdf-forms: " in str(skills.prompt())
     assert skills.load("pdf-forms").text == pack("pdf-forms")
     assert skills.load("pdf-forms").body == "# Do\n"
     assert skills.load("pdf-forms", "fields.md").text == "# Fields\n"
@@ -137,8 +137,8 @@ def test_a_conflict_costs_its_id_wherever_skills_are_used(tmp_path: Path) -> Non
     assert str(tmp_path / "y") in str(caught.value)
     assert skills.load("other").id == "other"
     for text in (skills.prompt().text, skills.session().instructions()):
-        assert "<id>other</id>" in text
-        assert "<id>same</id>" not in text
+        assert "\n- other: " in text
+        assert "\n- same: " not in text
     assert [hit.id for hit in skills.find("same other testing")] == ["other"]
     called = skills.session().call("load_skill", {"skill_id": "same"})
     assert "several packs claim" in str(called)
@@ -415,7 +415,7 @@ def test_loads_and_calls_can_be_awaited(library: Path) -> None:
 
     assert asyncio.run(skills.aload("sql-style")).id == "sql-style"
     result = asyncio.run(session.acall("load_skill", {"skill_id": "sql-style"}))
-    assert '<skill_context id="sql-style">' in str(result)
+    assert str(result).startswith("Skill: sql-style\n")
 
 
 def test_it_closes_its_sources_once_asked() -> None:

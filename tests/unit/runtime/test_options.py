@@ -63,7 +63,7 @@ def test_a_word_that_is_like_no_other_is_refused_with_all_that_there_are() -> No
         Satchel(source()).prompt(format="yaml")  # type: ignore[arg-type]
 
     assert str(caught.value) == (
-        "format: 'yaml' is not known; known: xml-id, markdown, xml-spec, json"
+        "format: 'yaml' is not known; known: lean, xml-id, markdown, xml-spec, json"
     )
 
 

@@ -40,7 +40,7 @@ def skills(count: int = 1) -> Satchel:
 )
 def test_no_call_ever_raises(name: str, arguments: dict[str, object]) -> None:
     """What cannot be carried out is a result that says so."""
-    assert "error" in str(skills().session().call(name, arguments))
+    assert "error" in str(skills().session().call(name, arguments)).casefold()
 
 
 @pytest.mark.row("A07", "A06", "A15", "X16")
@@ -182,7 +182,7 @@ def test_a_conversation_that_began_without_skills_is_told_of_the_first() -> None
     source.packs["a"] = {"SKILL.md": pack("a")}
     open_skills.sync()
     text = session.instructions("B")
-    assert "<id>a</id>" in text
+    assert "\n- a: " in text
     assert [tool.name for tool in session.tools()] == ["load_skill"]
 
     source.packs["b"] = {"SKILL.md": pack("b")}
@@ -225,7 +225,7 @@ def test_no_tool_that_is_offered_later_takes_the_place_of_ours() -> None:
     session.call("load_skill", {"skill_id": "a"})
     open_skills.offer({"load_skill": lambda skill_id: f"no {skill_id}"})
 
-    assert "<instructions>" in str(session.call("load_skill", {"skill_id": "a"}))
+    assert "Skill: a\n" in str(session.call("load_skill", {"skill_id": "a"}))
     with pytest.raises(DuplicateToolError):
         open_skills.session()
 

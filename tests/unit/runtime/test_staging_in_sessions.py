@@ -64,8 +64,7 @@ def test_a_failure_degrades_to_the_list_of_files(tmp_path: Path) -> None:
         Satchel(source()).session(stage=stager).call("load_skill", {"skill_id": "pdf"})
     )
 
-    assert "<script>scripts/a.py</script>" in str(result)
-    assert "for reading only here, with read_skill_file." in str(result)
+    assert "Files (read_skill_file): scripts/a.py\n" in str(result)
     assert "The files of this skill were not staged: Not a directory." in str(result)
     assert str(tmp_path) not in str(result)
 

@@ -137,7 +137,7 @@ def test_the_model_reads_the_words_of_a_no(how: str, name: str) -> None:
 
 @pytest.mark.row("T08")
 def test_the_golden_of_a_declined_load_stays_and_the_words_follow() -> None:
-    session = open_till(Till(), ask("wages"))
+    session = open_till(Till(), ask("wages"), style="agent-skills")
     arguments = {"skill_id": "wages"}
 
     plain = session.call("load_skill", arguments, approved=False)

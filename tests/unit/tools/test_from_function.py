@@ -548,7 +548,7 @@ def test_without_the_extra_the_error_names_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
 
-    with pytest.raises(ExtraMissingError, match=r"pip install 'satchel\[tools\]'"):
+    with pytest.raises(ExtraMissingError, match=r"\[tools\]"):
         tool_from_function(refund)
     assert isinstance(ExtraMissingError("", ""), ImportError)
 

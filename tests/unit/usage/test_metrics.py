@@ -131,5 +131,5 @@ def test_without_the_extra_its_name_is_reported(
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
 
-    with pytest.raises(ExtraMissingError, match=rf"satchel\[{extra}\]"):
+    with pytest.raises(ExtraMissingError, match=rf"\[{extra}\]"):
         importlib.import_module(module)

@@ -21,12 +21,12 @@ FORMATS = ("lean", "xml-id", "markdown", "xml-spec", "json")
     "--format",
     "style",
     type=click.Choice(FORMATS),
-    default="lean",
-    show_default=True,
-    help="How the catalog is written.",
+    help="How the catalog is written. Default: as the style of satchel.toml has it.",
 )
 @budget_option()
-def command(paths: tuple[str, ...], style: "Format", budget: int | str | None) -> None:
+def command(
+    paths: tuple[str, ...], style: "Format | None", budget: int | str | None
+) -> None:
     """Print the catalog section for a system prompt.
 
     Skills that do not fit the budget are shortened, then listed by name only, then only

@@ -46,7 +46,8 @@ def test_the_catalog_comes_in_pages(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("query", "begins"),
     [
-        ("", "## Agent Skills"),
+        ("", "If a skill below fits the task"),
+        ("style=agent-skills", "## Agent Skills"),
         ("format=markdown&style=packs", "- alpha:"),
         ("format=json&budget=none", '{"schema_version"'),
     ],
@@ -60,8 +61,8 @@ def test_the_prompt_is_a_section_of_a_system_prompt(
     assert "gamma" in section["text"]
     assert section["tokens"] > 0
     assert section["left_out"] == []
-    small = client.get("/v1/prompt?budget=60").json()
-    assert small["budget_tokens"] == 60
+    small = client.get("/v1/prompt?budget=40").json()
+    assert small["budget_tokens"] == 40
     assert small["shortened"] + small["names_only"] + small["left_out"]
 
 

@@ -72,7 +72,11 @@ def library(
     policy: Policy = OPEN_POLICY,
     **settings: Any,  # noqa: ANN401
 ) -> ServedLibrary:
-    """Return an open library; ``settings`` are those of serving."""
+    """Return an open library; ``settings`` are those of serving.
+
+    In the style whose results are data, unless they say otherwise.
+    """
+    settings.setdefault("style", "packs")
     sinks = [sink] if sink else ()
     skills = Satchel(*what, sinks=sinks, policy=policy, options=Options(environ={}))  # type: ignore[arg-type]
     return ServedLibrary(skills, ServerSettings(**settings))

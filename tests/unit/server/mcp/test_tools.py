@@ -2,13 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 from mcp.client import Client
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 
-from satchel import Policy, ask, deny
+from satchel import Policy, Satchel, ask, deny
+from satchel.model import Style
+from satchel.server import ServedLibrary
 from satchel.server._mcp._tools import ArgumentValidator
 from satchel.testing import write_pack
 from satchel.usage import ListSink
@@ -126,7 +128,7 @@ async def test_what_could_not_be_loaded_is_a_result(
 
 
 @pytest.mark.row("E14")
-@pytest.mark.parametrize("style", ["packs", "agent-skills", "references"])
+@pytest.mark.parametrize("style", get_args(Style))
 async def test_arguments_are_held_against_the_schema_before_anything_else(
     tmp_path: Path, style: str
 ) -> None:
@@ -164,6 +166,7 @@ async def test_arguments_are_held_against_the_schema_before_anything_else(
 @pytest.mark.parametrize(
     ("style", "names"),
     [
+        ("lean", "load_skill read_skill_file"),
         ("packs", "load_skill read_skill_file"),
         ("agent-skills", "load_skill read_skill_file"),
         ("references", "list_skills search_skills load_skill_instructions"),
@@ -185,6 +188,27 @@ async def test_the_style_decides_and_no_two_do_one_thing(
                 destructive_hint=False,
                 open_world_hint=False,
             )
+
+
+@pytest.mark.row("T01")
+async def test_the_default_is_lean_lines_and_a_name_is_understood(
+    tmp_path: Path,
+) -> None:
+    skills = Satchel(write_skills(tmp_path), sinks=())
+    async with connected(ServedLibrary(skills)) as client:
+        assert "\n- alpha: Use for alpha." in (client.instructions or "")
+        for arguments in ({"skill_id": "alpha"}, {"name": "alpha"}):
+            answer = (await call(client, "load_skill", **arguments))["result"]
+            assert answer.startswith("Skill: alpha\nFiles (read_skill_file): ")
+            assert answer.endswith("\n\nDo alpha.")
+        file = await call(client, "read_skill_file", name="alpha", path="guide.md")
+        assert file["result"] == "File: alpha/references/guide.md\n\n# Guide\r\n"
+        for arguments in (
+            {"skill_id": "gamma"},
+            {"skill_id": "gamma", "name": "alpha"},
+        ):
+            result = await client.call_tool("load_skill", arguments)
+            assert result.is_error
 
 
 @pytest.mark.row("R18")

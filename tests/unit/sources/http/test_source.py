@@ -658,7 +658,7 @@ def test_a_source_that_is_closed(site: Site) -> None:
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "satchel.sources._http._client", None)
-    with pytest.raises(ExtraMissingError, match=r"pip install 'satchel\[http\]'"):
+    with pytest.raises(ExtraMissingError, match=r"\[http\]"):
         sources.http("https://example.com")
     code = "import sys, satchel.sources; sys.exit('httpcore2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

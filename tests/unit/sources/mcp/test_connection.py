@@ -395,7 +395,7 @@ def test_what_is_no_server(target: object, options: dict[str, Any]) -> None:
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "satchel.sources._mcp._source", None)
-    with pytest.raises(ExtraMissingError, match=r"satchel\[mcp\]"):
+    with pytest.raises(ExtraMissingError, match=r"\[mcp\]"):
         sources.mcp("http://127.0.0.1/mcp")
 
 
