@@ -21,7 +21,7 @@ LIBRARY: Final = (
     ("doctor", "--skills", "{}"),
     ("find", "review a pull request", "--skills", "{}"),
     ("find", "tax form", "--json", "--skills", "{}"),
-    ("prompt", "--budget", "500", "--skills", "{}"),
+    ("prompt", "--format", "xml-id", "--budget", "500", "--skills", "{}"),
     ("check", "{}"),
     ("check", "{}", "--profile", "strict", "--format", "markdown"),
 )

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from starlette.testclient import TestClient
 
 from satchel import Options, Satchel
-from satchel.server import ServedLibrary, create_app
+from satchel.server import ServedLibrary, ServerSettings, create_app
 from tools.record.answers import Answer, answer
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def ask(home: Path, libraries: Mapping[str, Path]) -> Iterator[Answer]:
             folder, sinks=(), options=Options(on_conflict="precedence")
         ) as skills:
             client = TestClient(
-                create_app(ServedLibrary(skills)), raise_server_exceptions=False
+                create_app(ServedLibrary(skills, ServerSettings(style="packs"))),
+                raise_server_exceptions=False,
             )
             for path in PATHS:
                 yield _get(name, client, path, home)

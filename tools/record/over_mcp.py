@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from satchel import Options, Satchel
-from satchel.model import Style
 from satchel.server import ServedLibrary, ServerSettings, build_server
 from tools.record.answers import Answer, answer
 
@@ -17,7 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator, Mapping
     from pathlib import Path
 
-STYLES: Final[tuple[Style, ...]] = get_args(Style)
+    from satchel.model import Style
+
+# The styles that there were when the record was made.
+STYLES: Final[tuple[Style, ...]] = ("agent-skills", "packs", "references")
 MOST: Final = 60
 """Skills of a library that are loaded in each style."""
 PARAMETER: Final = {

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from satchel import Options, Policy, Satchel, Skill, deny
 from satchel.errors import SkillError
-from satchel.model import Style
 from tools.record.answers import Answer, answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from satchel.model import Style
     from satchel.runtime import Session
 
-STYLES: Final[tuple[Style, ...]] = get_args(Style)
+# The styles that there were when the record was made.
+STYLES: Final[tuple[Style, ...]] = ("agent-skills", "packs", "references")
 FORMATS: Final = ("xml-id", "markdown", "xml-spec", "json")
 BUDGETS: Final = (None, 400, 4_000)
 QUERIES: Final = (
@@ -121,7 +122,9 @@ def _of_tools(folder: Path, home: Path) -> Iterator[Answer]:
     )
     policy = Policy(deny("sql-*"))
     with Satchel(folder, greeting, policy=policy, sinks=()) as skills:
-        chat = skills.session(agent="desk", always=["house-style"])
+        chat = skills.session(
+            agent="desk", always=["house-style"], style="agent-skills"
+        )
         yield answer("tools/instructions", chat.instructions("You are the desk."), home)
         calls: tuple[tuple[str, Any], ...] = (
             ("load_skill", {"skill_id": "greeting"}),

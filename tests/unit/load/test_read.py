@@ -228,13 +228,13 @@ def test_what_is_listed_loads_and_a_sync_takes_in_what_changed(pack: Path) -> No
 
 @pytest.mark.row("D01", "D02", "D03", "D05", "D08", "D21")
 def test_a_session_lists_and_loads(pack: Path) -> None:
-    session = Satchel(pack.parent).session()
+    session = Satchel(pack.parent, style="agent-skills").session()
 
     text = session.call("load_skill", {"skill_id": "pdf"})
 
     instructions = session.instructions("You are the desk.")
-    assert instructions.startswith("You are the desk.\n\nIf a skill below fits")
-    assert "- pdf: " in instructions
+    assert instructions.startswith("You are the desk.\n\n## Agent Skills\n")
+    assert "<id>pdf</id>" in instructions
     assert isinstance(text, str)
     assert text.startswith(
         '<skill_context id="pdf">\n  <instructions>\n---\nname: pdf\n'
