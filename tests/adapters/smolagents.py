@@ -126,7 +126,7 @@ def _shown(messages: Iterable[ChatMessage]) -> Iterator[Message]:
 
 def _results(text: str, names: list[str]) -> Iterator[Message]:
     """Yield the results of skills' loads by themselves, others as they stand."""
-    apart = re.split(r"\n(?=<skill_context |{\"error\")", text)
+    apart = re.split(r"\n(?=<skill_context |Skill: |File: |Error: |{\"error\")", text)
     results = apart if len(apart) == len(names) else [text]
     yield from (Message("tool", each, name) for name, each in zip(names, results))  # noqa: B905
 

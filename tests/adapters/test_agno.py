@@ -42,7 +42,7 @@ from tests.adapters.desk import (
 )
 from tests.adapters.driver import Call, Paused, Seen
 
-SECTION = "## Agent Skills"
+SECTION = "If a skill below fits"
 
 
 def plain(model: suite.Model, **more: Any) -> Agent:

@@ -36,7 +36,7 @@ from tests.adapters.desk import (
 from tests.adapters.driver import Call, Say, Seen
 from tests.adapters.strands import FakeModel
 
-SECTION = "## Agent Skills"
+SECTION = "If a skill below fits"
 
 
 def agent_with(plugin: Any, model: suite.Model, **more: Any) -> Agent:

@@ -77,14 +77,14 @@ class OfMcp:
         self._number = 0
 
     def load(self, skill_id: str) -> str:
-        params = {"name": "load_skill", "arguments": {"name": skill_id}}
+        params = {"name": "load_skill", "arguments": {"skill_id": skill_id}}
         answer = self._ask("tools/call", params)
         if "error" in answer:
             raise LookupError(str(answer["error"]))
-        result = answer["result"]["structuredContent"]
-        if result["error"]:
-            raise LookupError(result["error"])
-        return str(result["body"])
+        result = answer["result"]["structuredContent"]["result"]
+        if answer["result"].get("isError"):
+            raise LookupError(result)
+        return str(result)
 
     def look(self) -> None:
         for method in ("tools/list", "skills/list", "resources/list"):

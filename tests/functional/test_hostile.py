@@ -66,7 +66,7 @@ def test_the_good_neighbour_stays_in_service(pack: HostilePack) -> None:
     assert GOOD_DESCRIPTION in outcome.answer["loaded"]
     _check_catalog(outcome)
     if pack.name not in MANY:
-        assert f"<id>{GOOD_NAME}</id>" in outcome.answer["prompt"]
+        assert f"- {GOOD_NAME}: " in outcome.answer["prompt"]
     _check_findings(pack, outcome)
 
 

@@ -86,7 +86,7 @@ def test_a_conflict_is_reported_and_the_rest_is_in_the_prompt(tmp_path: Path) ->
     result = run("prompt", "--skills", "skills", "--skills", "more")
 
     assert result.exit_code == 0
-    assert "<id>pdf-forms</id>" not in result.stdout
+    assert "- pdf-forms: " not in result.stdout
     assert "<available_skills>" in result.stdout
     assert "skills/pdf-forms and more/pdf-forms" in result.stderr
     assert "--prefix" in result.stderr
