@@ -1,5 +1,6 @@
 """What `satchel convert` takes besides packs: nothing is dropped without a word."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -69,16 +70,82 @@ def test_files_of_another_kind_are_named() -> None:
     assert "notes.txt" in result.stderr
 
 
+MIXED = {
+    ".cursor/rules": ["a.mdc", "deep/b.mdc", "c.md", "d.txt", "deep/e.png", ".env"],
+    ".claude/commands": ["a.md", "x/a.md", "x/b.sh", ".hidden", "x/y/c.json"],
+    ".clinerules": ["a.md", "b.txt"],
+    "roles": [
+        "dev/system_prompt.md",
+        "dev/task.md",
+        "dev/x.png",
+        "dev/.env",
+        "no/a.md",
+    ],
+    "packs": ["a/SKILL.md", "a/b.md", "a/c/d.png", "a/.env", "a/.git/config"],
+    ".": ["AGENTS.md", "CLAUDE.md", "api/AGENTS.md", "api/deep/GEMINI.md"],
+}
+
+
+@pytest.mark.row("F53")
+@pytest.mark.parametrize("place", MIXED)
+@pytest.mark.parametrize("to", ["spec", "strict"])
+def test_every_file_is_taken_or_reported(place: str, to: str) -> None:
+    about = "---\nname: a\ndescription: Do all of it well. Use when asked.\n---\n"
+    for number, path in enumerate(MIXED[place]):
+        put(f"{place}/{path}", f"{about}# House\n\nText number {number} of all.\n")
+
+    result = run("convert", place, "--to", to, "-o", "out", "--json")
+
+    taken = "\n".join(p.read_text() for p in Path("out").rglob("*") if p.is_file())
+    found = [f for pack in json.loads(result.stdout)["packs"] for f in pack["findings"]]
+    for number, path in enumerate(MIXED[place]):
+        if f"Text number {number} " not in taken:
+            assert any(names(f, place, path) for f in found), path
+
+
+def names(finding: dict[str, str], place: str, path: str) -> bool:
+    """Return whether a finding is on a file, or names it; or the folder it is in."""
+    about, said = finding["path"], finding["message"]
+    whole = path if place == "." else f"{place}/{path}"
+    if whole == about or path in said or finding["code"] == "missing-prompt":
+        return True
+    rest = whole.removeprefix(f"{about}/")
+    return rest != whole and rest.partition("/")[0] in said
+
+
+@pytest.mark.row("F53")
+def test_many_warnings_of_one_kind_are_shown_in_part() -> None:
+    for number in range(30):
+        put(f".clinerules/rule-{number}.md", "Do what the text says, always.\n")
+    put("out/rule-29/SKILL.md", "theirs")
+
+    result = run("convert", ".clinerules", "-o", "out")
+
+    lines = result.stderr.splitlines()
+    for code in ("now-on-demand", "check-description"):
+        # Ten with their texts, then a line for the others.
+        assert sum(f" {code}: " in line for line in lines) == 10
+        assert lines.count(f"{code}: more, which --json lists") == 1
+    assert "rule-29: error place-taken" in result.stderr
+    assert "29 installed, 1 refused; found: 1 error, 30 warnings, 30 notes" in (
+        result.stdout
+    )
+
+
 @pytest.mark.row("F53")
 def test_a_second_file_like_agents_md_is_named() -> None:
     put("AGENTS.md", "# Shop\n\nThis is a shop that sells books.\n")
     put("CLAUDE.md", "# Shop\n\nRead this, too.\n")
+    put("api/AGENTS.md", "# API\n\nRead this in api.\n")
+    put("node_modules/lib/AGENTS.md", "# Theirs\n")
     Path("GEMINI.md").symlink_to("AGENTS.md")
 
     result = run("convert", ".", "-o", "out")
 
     assert "there is CLAUDE.md too" in result.stderr
+    assert "there is api/AGENTS.md too" in result.stderr
     assert "GEMINI" not in result.stderr
+    assert "node_modules" not in result.stderr
 
 
 SECTIONS = (

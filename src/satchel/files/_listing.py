@@ -96,7 +96,7 @@ def _kind_of(name: str) -> ExclusionKind | None:
     return "dot-file" if name.startswith(".") and name.strip(".") else None
 
 
-# Files with key material that one message names.
+# Files that one message names.
 _MAX_NAMED: Final = 5
 _SKIPPED: Final = {
     "link-in-pack": ("a link is not followed", "put the file itself into the pack"),
@@ -174,13 +174,11 @@ class Listing:
 
 
 def _excluded_finding(kind: ExclusionKind, paths: list[str]) -> Finding:
-    """Return the finding on one kind; key material by name: its author must find it."""
+    """Return the finding on one kind, with the first names."""
     entries = "entry" if len(paths) == 1 else "entries"
-    named = ""
-    if kind == "key material":
-        named = f": {', '.join(map(escape_name, sorted(paths)[:_MAX_NAMED]))}"
-        rest = len(paths) - _MAX_NAMED
-        named += f" and {rest} more" if rest > 0 else ""
+    named = f": {', '.join(map(escape_name, sorted(paths)[:_MAX_NAMED]))}"
+    rest = len(paths) - _MAX_NAMED
+    named += f" and {rest} more" if rest > 0 else ""
     return Finding.of(
         "files-left-out", kind=kind, count=len(paths), entries=entries, named=named
     )

@@ -50,13 +50,19 @@ def test_each_kind_is_told_once_with_a_count(tmp_path: Path) -> None:
 
     assert [file.path for file in walked.files] == ["SKILL.md", "references/guide.md"]
     assert [str(finding) for finding in walked.findings] == [
-        "note files-left-out: never listed: cache (3 entries)",
-        "note files-left-out: never listed: dot-file (1 entry)",
+        (
+            "note files-left-out: never listed: cache (3 entries): "
+            "__pycache__, node_modules, references/.DS_Store"
+        ),
+        "note files-left-out: never listed: dot-file (1 entry): .hidden.md",
         (
             "note files-left-out: never listed: key material (4 entries): "
             ".env, .npmrc, keys/id_rsa, keys/server.PEM"
         ),
-        "note files-left-out: never listed: version control (2 entries)",
+        (
+            "note files-left-out: never listed: version control (2 entries): "
+            ".git, .gitignore"
+        ),
     ]
 
 

@@ -121,8 +121,8 @@ def _material(
     body, left = as_text_only(section.text, page.path, section.before)
     findings = (*page.findings, *left, *links_out(body, page.path))
     when = ""
+    body = without_links_out(_raised(body) if split and section.heading else body)
     if split:
-        body = without_links_out(_raised(body) if section.heading else body)
         about = f"the task is about {section.heading}" if section.heading else ""
         when = f"Use when {about or f'working on {name}'}."
     return Material(

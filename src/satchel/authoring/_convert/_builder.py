@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -20,7 +20,7 @@ from satchel.text import decode
 _SHORTEST, _LONGEST = STRICT_DESCRIPTION_CHARS
 _LOOKED_AT_CHARS: Final = 20_000
 _ASIDE: Final = re.compile(
-    r"<!--.*?(?:-->|\Z)|^(```|~~~).*?(?:^\1[^\n]*|\Z)|\{\{[#/][^}\n]*\}\}",
+    r"<!--.*?(?:-->|\Z)|^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|\{\{[#/][^}\n]*\}\}",
     re.DOTALL | re.MULTILINE,
 )
 _PARAGRAPHS: Final = re.compile(
@@ -28,14 +28,28 @@ _PARAGRAPHS: Final = re.compile(
 )
 _NO_PROSE: Final = re.compile(r"[-=*_+|>!<\[]|\d+[.)][ \t]")
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_STRESS: Final = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
 _ITEM: Final = re.compile(r" {0,3}(?:[-*+]|\d+[.)])[ \t]+(\S.*)")
+_LIST: Final = re.compile(r"^(?= {0,3}(?:[-*+]|\d+[.)])[ \t])", re.MULTILINE)
 # Items of a list that a description gives.
 _ITEMS: Final = 6
 _HEADING: Final = re.compile(
     r"^#{1,6}[ \t]+(\S[^\n]*?)[ \t#]*$|^(\S[^\n]*)\n(?:=+|-+)[ \t]*$", re.MULTILINE
 )
 _SENTENCE: Final = re.compile(r".+?(?:[.!?](?=\s|\Z)|[。！？]|\Z)", re.DOTALL)  # noqa: RUF001
-_SET_LATER: Final = re.compile(r"\{\{|!`|\$ARGUMENTS|\$\{?\d")
+# A description cannot be filled in, and no tag may be in it.
+_SET_LATER: Final = re.compile(r"\{\{|!`|\$ARGUMENTS|\$\{|\$\d|</?[A-Za-z]")
+_LOAD: Final = "(?:use|load|read|activate|apply|consult|follow|invoke|run|trigger)"
+_WHEN: Final = re.compile(
+    rf"(?:always )?{_LOAD}(?: (?:this|it|the|these)(?: \w+)?)? (?:when|whenever|if)\b"
+    rf"|(?:always )?{_LOAD} (?:this|it)(?: \w+)? (?:for|before|after|to)\b",
+    re.IGNORECASE,
+)
+_WHEN_HEADING: Final = re.compile(
+    r"^#{1,6}[ \t]+(when (?:to|should) (?:use|apply|load|activate|run)\b[^\n]*?"
+    r"|use (?:this|it)? ?when|use cases)[ \t#:]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def describe(text: str, title: str = "") -> str:
@@ -44,41 +58,66 @@ def describe(text: str, title: str = "") -> str:
     As many as give 20 characters, and at most 500. A sentence with a placeholder is
     skipped; one that ends in a colon continues with the list after it, or is skipped
     where there is none. Where there is no prose it is the heading, or the ``title`` of
-    the section, with the first items of a list; empty where there is nothing.
+    the section, with the first items of a list; empty where there is nothing. What the
+    text says on when to use it follows.
     """
     shown = _ASIDE.sub("", text[:_LOOKED_AT_CHARS].replace("\r\n", "\n"))
-    sentences = _first_sentences(shown)
-    if sentences:
-        return _fitting(sentences)
-    heading = _HEADING.search(shown)
-    head = title or ((heading[1] or heading[2]) if heading else "")
-    items = _items(shown)
-    if head and items and len(head) < _SHORTEST:
-        return _fitting(f"{head}: {items}")
-    return _fitting(head)
+    description = _first_sentences(shown)
+    if not description:
+        heading = _HEADING.search(shown)
+        description = title or ((heading[1] or heading[2]) if heading else "")
+        items = _items(shown)
+        if description and items and len(description) < _SHORTEST:
+            description = f"{description}: {items}"
+    when = _when_to_use(shown) if description else ""
+    if when and when not in description:
+        both = _joined(description, when)
+        description = both if len(both) <= _LONGEST else description
+    return _fitting(description)
 
 
 def _first_sentences(page: str) -> str:
     sentences = ""
-    parts = [part for part in _PARAGRAPHS.split(page) if part.strip()]
-    for at, paragraph in enumerate(parts):
-        if _NO_PROSE.match(paragraph.strip()):
-            continue
-        for sentence in _SENTENCE.findall(" ".join(_plain(paragraph).split())):
-            if len(sentences) >= _SHORTEST:
-                return sentences
-            text = sentence.strip()
-            if text.endswith(":"):
-                items = _items("\n".join(parts[at + 1 : at + 2]))
-                text = f"{text} {items}" if items else ""
-            if text and not _SET_LATER.search(text):
-                sentences = f"{sentences} {text}".strip()
+    for text in _sentences(page):
+        if len(sentences) >= _SHORTEST:
+            break
+        sentences = f"{sentences} {text}".strip()
     return sentences
 
 
+def _when_to_use(page: str) -> str:
+    """Return the sentence or the section on when to use it; empty where none is."""
+    heading = _WHEN_HEADING.search(page)
+    if heading:
+        section = _HEADING.split(page[heading.end() :], maxsplit=1)[0]
+        text = _first_sentences(section)
+        if _WHEN.match(text):
+            return text
+        text = text or _items(section)
+        if text:
+            return f"{heading[1].strip()}: {text}"
+    return next((text for text in _sentences(page) if _WHEN.match(text)), "")
+
+
+def _sentences(page: str) -> Iterator[str]:
+    """Yield the sentences of running text that a description can have."""
+    parts = [part for part in _PARAGRAPHS.split(page) if part and part.strip()]
+    for at, paragraph in enumerate(parts):
+        if _NO_PROSE.match(paragraph.strip()):
+            continue
+        lead, *rest = _LIST.split(paragraph, maxsplit=1)
+        for sentence in _SENTENCE.findall(" ".join(_plain(lead).split())):
+            text = sentence.strip()
+            if text.endswith(":"):
+                items = _items("\n".join(rest or parts[at + 1 : at + 2]))
+                text = f"{text} {items}" if items else ""
+            if text and not _SET_LATER.search(text):
+                yield text
+
+
 def _plain(text: str) -> str:
-    """Return Markdown with the text of links in their place."""
-    return _LINK.sub(r"\1", text)
+    """Return Markdown with the text of links in their place, and nothing in bold."""
+    return _STRESS.sub(r"\2", _LINK.sub(r"\1", text))
 
 
 def _items(text: str) -> str:
@@ -87,10 +126,15 @@ def _items(text: str) -> str:
     for line in text.split("\n"):
         item = _ITEM.match(line)
         if item:
-            items.append(_plain(item[1]).strip().rstrip(".;,"))
-        elif items and line.strip() and not line.startswith((" ", "\t")):
-            break
-    shown = [item for item in items if item and not _SET_LATER.search(item)][:_ITEMS]
+            items.append(item[1])
+        elif items and line.strip():
+            if not line.startswith((" ", "\t")):
+                break
+            if not _ITEM.match(line.strip()):
+                items[-1] += f" {line.strip()}"
+    firsts = (_SENTENCE.findall(_plain(item))[0] for item in items)
+    shown = [item.strip().rstrip(".:;,") for item in firsts]
+    shown = [item for item in shown if item and not _SET_LATER.search(item)][:_ITEMS]
     return f"{', '.join(shown)}." if shown else ""
 
 
@@ -186,7 +230,7 @@ def build_pack(material: Material, dialect: Dialect | None) -> Conversion:
         ]
     else:
         fields |= _placed(material, dialect)
-    fields |= _listed(material.files)
+    fields |= listed_files(file.path for file in material.files)
     if dialect != "strict":
         fields = to_spec(fields)
     head = render_frontmatter(fields)
@@ -248,10 +292,16 @@ def _joined(sentence: str, more: str) -> str:
     return f"{sentence}{stop} {more}"
 
 
-def _listed(files: Iterable[PackFile]) -> dict[str, Json]:
+def listed_files(paths: Iterable[str]) -> dict[str, Json]:
+    """Return the fields by which a manifest lists files, each below its folder.
+
+    A file elsewhere in the pack is listed by its whole path.
+    """
     listed: dict[str, list[Json]] = {}
-    for file in files:
-        bucket, _, rest = file.path.partition("/")
+    for path in paths:
+        bucket, _, rest = path.partition("/")
+        if bucket not in _BUCKETS:
+            bucket, rest = "references" if path.endswith(".md") else "assets", path
         listed.setdefault(bucket, []).append(rest)
     return {bucket: listed[bucket] for bucket in _BUCKETS if bucket in listed}
 

@@ -3,10 +3,11 @@
 The frontmatter is edited, not rewritten, wherever that works.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
+from satchel.authoring._convert._builder import listed_files
 from satchel.authoring._convert._values import Dialect
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Json, Limits, Manifest
 from satchel.skill_md import (
@@ -54,12 +55,14 @@ def rewrite(  # noqa: PLR0913 - keywords, each with a default
     name: str = "",
     directory: str = "",
     path: str = SKILL_FILE,
+    files: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> Rewritten:
     """Return the file in a dialect; its own bytes where nothing has to change.
 
     What the fields mean, and every byte of the body, stay as they were. Frontmatter
-    that every parser but ours refuses is repaired, with a finding for each repair.
+    that every parser but ours refuses is repaired, with a finding for each repair. In
+    ``strict`` no file can be loaded that is not listed: ``files`` are, where none is.
     """
     parsed = parse(
         data, profile="lenient", path=path, directory=directory, limits=limits
@@ -69,6 +72,10 @@ def rewrite(  # noqa: PLR0913 - keywords, each with a default
         return Rewritten(None, parsed.findings)
     before = _fields(file.tree.root)
     after = _new_fields(file.tree, parsed.manifest, dialect, name)
+    listed: dict[str, Json] = {}
+    if dialect == "strict" and not parsed.manifest.declares_files:
+        listed = {k: v for k, v in listed_files(files).items() if k not in before}
+        after |= listed
     if not file.repairs and same_values(before, after):
         return Rewritten(data, parsed.findings)
     text = file.head.decode("utf-8", "replace").replace("\r\n", "\n")
@@ -88,6 +95,9 @@ def rewrite(  # noqa: PLR0913 - keywords, each with a default
         )
     reread = parse(new, profile="lenient", directory=directory, limits=limits)
     expected = replace(parsed.manifest, name=name or parsed.manifest.name)
+    if listed:
+        files_of = {key: getattr(reread.manifest, key) for key in listed}
+        expected = replace(expected, declares_files=True, **files_of)
     if reread.manifest is None or any(
         getattr(reread.manifest, field) != getattr(expected, field)
         for field in _MEANING
@@ -117,6 +127,11 @@ def _new_fields(
     if tree.text("description") is None:
         fields["description"] = manifest.description
     if dialect == "spec":
+        tools = manifest.allowed_tools
+        written = tree.text("allowed-tools")
+        # The specification has one text with spaces; clients read nothing else.
+        if tools and "allowed-tools" in fields and written != (text := " ".join(tools)):
+            fields["allowed-tools"] = text
         moved = to_spec(_as_texts(tree, fields))
         return {key: fields.get(key, value) for key, value in moved.items()} | (
             {"metadata": moved["metadata"]} if "metadata" in moved else {}

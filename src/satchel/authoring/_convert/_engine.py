@@ -21,6 +21,7 @@ from satchel.authoring._convert._values import (
     Dialect,
 )
 from satchel.errors import ConfigError
+from satchel.files import is_excluded_file
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits
 from satchel.skill_md import parse
 
@@ -70,7 +71,7 @@ def convert(options: ConvertOptions) -> Iterator[ConversionResult]:
     if not options.in_place:
         check_place(out)
     # By name in lower case: on some systems `A` and `a` are one folder.
-    sources: dict[str, str] = {}
+    sources: dict[str, tuple[str, int]] = {}
     read = chain.from_iterable(_read(thing, target, out, options) for thing in things)
     for pack in read:
         conversion = _with_predictions(pack, target, out, options)
@@ -80,21 +81,25 @@ def convert(options: ConvertOptions) -> Iterator[ConversionResult]:
             )
             continue
         draft = conversion.draft
+        again = False
         if draft is not None:
-            other = sources.get(draft.name.lower())
-            if other is not None:
+            own = conversion.source, hash(draft)
+            first_source, first_hash = sources.setdefault(draft.name.lower(), own)
+            # A library may have one pack in two places.
+            again = first_source != own[0] and first_hash == own[1]
+            if first_source != own[0] and not again:
                 twice = Finding.of(
                     "duplicate-skill",
                     conversion.source,
                     sentence="conversion",
-                    first=other,
+                    first=first_source,
                     name=draft.name,
                 )
                 conversion = conversion.refused(twice)
-            sources[draft.name.lower()] = conversion.source
-        yield put_pack(
+        result = put_pack(
             conversion, out, overwrite=options.overwrite, rehearse=options.rehearse
         )
+        yield replace(result, status="unchanged") if again else result
 
 
 def _destination(
@@ -205,21 +210,29 @@ def _read(
 
 
 def _second_files(thing: Detected, options: ConvertOptions) -> list[Finding]:
-    """Return the warning that a project has more files like AGENTS.md than are read."""
+    """Return a warning for each other file like AGENTS.md in the project."""
     if thing.kind != "agents-md" or not Path(options.source).is_dir():
         return []
-    read = Path(thing.path)
-    return [
-        Finding.of(
-            "not-carried",
-            thing.path,
-            sentence="second-file",
-            name=read.name,
-            name2=name,
-        )
-        for name in AGENTS_MD
-        if (other := read.with_name(name)).is_file() and not other.samefile(read)
-    ]
+    read, findings = Path(thing.path), list[Finding]()
+    left = options.limits.scan_entries
+    for folder, folders, files in os.walk(read.parent):
+        folders[:] = sorted(f for f in folders if not is_excluded_file(f))
+        left -= len(folders) + len(files)
+        if left < 0:  # as many as are ever looked at for packs
+            break
+        for name in (name for name in AGENTS_MD if name in files):
+            other = Path(folder, name)
+            if other.is_file() and not other.samefile(read):
+                findings.append(
+                    Finding.of(
+                        "not-carried",
+                        thing.path,
+                        sentence="second-file",
+                        name=read.name,
+                        name2=other.relative_to(read.parent).as_posix(),
+                    )
+                )
+    return findings
 
 
 def _is_outcome(pack: str, root: str, out: str) -> bool:

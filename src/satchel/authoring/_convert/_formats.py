@@ -19,7 +19,13 @@ from satchel.authoring._convert._builder import (
     for_files,
 )
 from satchel.authoring._convert._markup import as_text_only
-from satchel.authoring._convert._page import ForeignPage, globs, links_out, pages_at
+from satchel.authoring._convert._page import (
+    ForeignPage,
+    globs,
+    links_out,
+    pages_at,
+    without_links_out,
+)
 from satchel.authoring._convert._values import Conversion, Dialect
 from satchel.model import Finding, Json, Limits
 from satchel.skill_md import boolean
@@ -134,7 +140,8 @@ def _of_rule(page: ForeignPage, form: ForeignFormat) -> Material:
 def _as_text(page: ForeignPage) -> tuple[str, list[Finding]]:
     """Return a body in which no client runs a command, and what there is to know."""
     body, left = as_text_only(page.body, page.path, page.line)
-    return body, [*page.findings, *left, *links_out(body, page.path)]
+    findings = [*page.findings, *left, *links_out(body, page.path)]
+    return without_links_out(body), findings
 
 
 def _of_command(page: ForeignPage) -> Material:
@@ -147,7 +154,7 @@ def _of_command(page: ForeignPage) -> Material:
     return Material(
         source=page.path,
         name=page.name,
-        body=page.body,
+        body=without_links_out(page.body),
         description=page.description,
         fields=fields,
         metadata={**name, **odd},

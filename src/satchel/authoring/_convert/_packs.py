@@ -80,6 +80,7 @@ def into_dialect(
         name=near,
         directory=draft.name,
         path=path,
+        files=(file.path for file in draft.files if file.path != SKILL_FILE),
         limits=limits,
     )
     findings = [f for f in rewritten.findings if f.code not in _SETTLED]

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -140,13 +141,19 @@ def pages_at(
     others = [file.path for file in walked.files if file.path not in pages]
     if not pages and not walked.findings:
         raise ConfigError(path, f"expected files *{suffix}")
+    left = [
+        Finding.of("not-carried", f"{folder}/{file}", sentence="other-kind", end=suffix)
+        for file in others
+    ]
+    stems = Counter(file.rpartition("/")[2] for file in pages)
     for file in pages:
         page = _named(read_page(path, file, f"{folder}/{file}", limits), suffix)
-        if others and isinstance(page, ForeignPage):
-            left = Finding.of(
-                "not-carried", folder, sentence="other-kinds", shown=some_of(others)
-            )
-            page, others = replace(page, findings=(*page.findings, left)), []
+        if isinstance(page, ForeignPage):
+            above, _, stem = file.rpartition("/")
+            # `git/fix.md` and `docs/fix.md` are two commands.
+            if above and stems[stem] > 1:
+                page = replace(page, name=f"{above.replace('/', '-')}-{page.name}")
+            page, left = replace(page, findings=(*page.findings, *left)), []
         yield page
     for finding in walked.findings:
         shown = f"{folder}/{finding.path}" if finding.path else folder
@@ -198,7 +205,7 @@ def links_out(body: str, path: str) -> list[Finding]:
 
 
 def without_links_out(text: str) -> str:
-    """Return a text in which links that lead nowhere in it are words.
+    """Return a text in which links and images that lead nowhere in it are words.
 
     A file of the project is named after the text of the link; of a heading that is not
     in this text only the words are left.
@@ -213,7 +220,7 @@ def without_links_out(text: str) -> str:
         else:
             continue
         target = rf"\({re.escape(to)}(?:[ \t]+[\"'][^)\n]*)?\)"
-        text = re.sub(rf"(?<!!)\[([^\]\n]*)\]{target}", rf"\g<1>{named}", text)
+        text = re.sub(rf"!?\[([^\]\n]*)\]{target}", rf"\g<1>{named}", text)
     return text
 
 

@@ -1,10 +1,11 @@
 """``satchel convert``."""
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from satchel.cli._findings import counted, show_finding
+from satchel.cli._findings import MOST, counted, show_finding
 from satchel.cli._options import name_values
 from satchel.cli._terminal import echo, echo_error, echo_json, echo_table, one_line
 
@@ -163,11 +164,17 @@ def _show(done: "Sequence[ConversionResult]", options: "ConvertOptions") -> None
         for result in done
     ]
     echo_table(("PACK", "STATUS", "FROM"), rows)
+    shown: Counter[str] = Counter()
     for result in done:
         for finding in result.conversion.findings:
-            show_finding(finding)
-            _quote("was", finding.before)
-            _quote("now", finding.after)
+            shown[finding.code] += 1
+            # A project with hundreds of rules has hundreds of some warnings.
+            if finding.severity == "error" or shown[finding.code] <= MOST:
+                show_finding(finding)
+                _quote("was", finding.before)
+                _quote("now", finding.after)
+            elif shown[finding.code] == MOST + 1:
+                echo_error(f"{finding.code}: more, which --json lists")
     echo()
     for line in _summary(done, options):
         echo(line)

@@ -1,6 +1,7 @@
 """What has a value is rendered, no command stays one, and texts are described."""
 
 import re
+from collections import Counter
 
 import pytest
 from hypothesis import example, given, strategies as st
@@ -105,6 +106,40 @@ def test_a_condition_without_a_value_keeps_what_it_holds() -> None:
     assert [finding.code for finding in settled.findings] == ["condition-left"]
 
 
+LINES = st.sampled_from(
+    [
+        *(
+            "# Title",
+            "## When to use it",
+            "Use when:",
+            "Fix **all** bugs.",
+            "- an item",
+        ),
+        *("  1. one thing", "```", "> quoted", "[a link](b.md) is here. And more.", ""),
+        *(
+            "{{NAME}} is set later.",
+            "Use this rule if a `test` fails.",
+            "    code",
+            "a:",
+        ),
+    ]
+)
+
+
+@pytest.mark.property
+@given(st.lists(LINES, max_size=12))
+def test_a_description_has_only_words_of_the_text(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    description = describe(text)
+
+    assert not Counter(re.findall(r"\w+", description)) - Counter(
+        re.findall(r"\w+", text) * 2  # a sentence may be the heading's, too
+    )
+    assert "{{" not in description
+    assert "\n" not in description
+    assert len(description) <= 500
+
+
 @pytest.mark.parametrize(
     ("text", "description"),
     [
@@ -125,6 +160,15 @@ def test_a_condition_without_a_value_keeps_what_it_holds() -> None:
         ("x" * 600, "x" * 500),
         ("Do it. " + "b" * 600, "Do it."),
         ("One is " + "long " * 20 + "now. " + "b" * 600, None),
+        (
+            "  ```sh\n  make it.\n  ```\nBuild **all** of [it](a.md).",
+            "Build all of it.",
+        ),
+        ("Serve `${TEAM}` well today.\n\nWrite </b> it.", ""),
+        (
+            "Use it:\n- **One**: first\n  thing. More.\n- two",
+            "Use it: One: first thing, two.",
+        ),
     ],
 )
 def test_description(text: str, description: str | None) -> None:
@@ -138,3 +182,24 @@ def test_description(text: str, description: str | None) -> None:
     wanted = expected[text[:3]] if description is None else description
 
     assert describe(text) == wanted
+
+
+FIXES = "Fix bugs in Python code."
+
+
+@pytest.mark.parametrize(
+    ("more", "when"),
+    [
+        ("\n\n## When to use\n\n- A test fails.", "When to use: A test fails."),
+        ("\n\n# When to use\n\nUse it when red.\n# B\nNo.", "Use it when red."),
+        ("\n\n### When should I use\n\n## B\n\n- No.", ""),
+        (
+            " Use pip for it. Always use this rule when red.",
+            "Always use this rule when red.",
+        ),
+        (" Use standard tools for others.", ""),
+        ("\n\n## When to use\n\n- " + "long " * 120, ""),
+    ],
+)
+def test_a_description_says_when_where_the_text_does(more: str, when: str) -> None:
+    assert describe(FIXES + more) == f"{FIXES} {when}".strip()
