@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from satchel.tools import Run
 
     SkillManifest = _Manifest  # the earlier system's name
+    __version__: str
 
 __all__ = [
     "BaseSkill",
@@ -95,14 +96,18 @@ def __getattr__(name: str) -> object:
     """Import a name when it is first used."""
     if name in ("errors", "sources"):
         return import_module(f"satchel.{name}")
-    if name not in _HOMES:
+    value: object
+    if name == "__version__":
+        value = import_module("importlib.metadata").version("satchel")
+    elif name in _HOMES:
+        room = import_module(f"satchel.{_HOMES[name]}")
+        value = getattr(room, "Manifest" if name == "SkillManifest" else name)
+    else:
         raise AttributeError(f"module 'satchel' has no attribute {name!r}")
-    room = import_module(f"satchel.{_HOMES[name]}")
-    value: object = getattr(room, "Manifest" if name == "SkillManifest" else name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
     """Return the names for new code."""
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

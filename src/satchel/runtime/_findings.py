@@ -235,6 +235,13 @@ MAX_CODE_LINES: Final = 4
 MAX_LINE_CHARS: Final = 200
 
 
+def contents(catalog: Catalog) -> str:
+    """Return how many skills there are, and from where, in a few words."""
+    labels = [printable(state.label, keep="") for state in catalog.sources]
+    where = labels[0] if len(labels) == 1 else _counted(len(labels), "source")
+    return f"{_counted(len(catalog), 'skill')} from {where}"
+
+
 def summary(registry: "Registry", findings: Iterable[Finding]) -> str:
     catalog = registry.catalog
     states = catalog.sources

@@ -1,15 +1,16 @@
 """What a Satchel is apart from agents: a library of skills that is kept in sync."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 from satchel.catalog import Health, Registry
 from satchel.files import tree_digest
 from satchel.model import (
     Catalog,
     Conflict,
+    Descriptor,
     Finding,
     Limits,
     Manifest,
@@ -41,6 +42,41 @@ class SkillLibrary:
         from satchel.runtime._findings import summary
 
         return summary(self.registry, self._components.library_findings())
+
+    def __repr__(self) -> str:
+        from satchel.runtime._findings import contents
+
+        return f"<{type(self).__name__}: {contents(self.catalog)}>"
+
+    def __len__(self) -> int:
+        return len(self.catalog)
+
+    def __iter__(self) -> Iterator[Descriptor]:
+        """Iterate over the skills that are listed, by id; the policy is not asked."""
+        return iter(self.catalog)
+
+    def __contains__(self, skill: object) -> bool:
+        """Tell whether a skill is listed: by its id, or as iteration gives it."""
+        if isinstance(skill, Descriptor):
+            return self.catalog.get(skill.id) == skill
+        return skill in self.catalog
+
+    def __getitem__(self, skill_id: str) -> Descriptor:
+        """Return what is known of a skill that `load` would load.
+
+        That includes hidden and deprecated skills, which are not listed.
+
+        Raises:
+            SkillNotFoundError: No skill of exactly this id; a `KeyError`, too.
+            SkillError: It cannot be loaded, as for `load`.
+            TypeError: It is no id: skills have no numbers.
+        """
+        from satchel.load import look_up
+
+        if not isinstance(cast("object", skill_id), str):
+            kind = type(skill_id).__name__
+            raise TypeError(f"expected the id of a skill; got {kind}")
+        return look_up(self.catalog, skill_id)[0]
 
     @property
     def catalog(self) -> Catalog:
