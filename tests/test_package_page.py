@@ -1,6 +1,7 @@
 """The package page has no dead link, and nobody is told to install a stranger's."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,22 @@ def test_addresses_are_listed_once_there_is_a_repository() -> None:
 
 def test_the_wheel_says_that_it_is_typed() -> None:
     assert (ROOT / "src" / "satchel" / "py.typed").is_file()
+
+
+def test_the_page_on_extras_lists_each_with_what_it_installs() -> None:
+    page = (ROOT / "docs" / "reference" / "extras.md").read_text("utf-8")
+    listed = {
+        row[0].strip(" `"): {
+            re.sub(r"[^a-z0-9]", "-", each.strip().lower())
+            for each in row[2].split(",")
+        }
+        for line in page.splitlines()
+        if line.startswith("| `")
+        for row in [line.strip("|").split("|")]
+    }
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = {
+        extra: {re.split(r"[><=]", each)[0].lower() for each in packages}
+        for extra, packages in project["optional-dependencies"].items()
+    }
+    assert listed == declared
