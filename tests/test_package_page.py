@@ -8,6 +8,7 @@ import pytest
 
 from hatch_build import addresses, package_page
 from satchel import _published
+from tools.picture import PICTURE, draw
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -70,3 +71,8 @@ def test_the_page_on_extras_lists_each_with_what_it_installs() -> None:
         for extra, packages in project["optional-dependencies"].items()
     }
     assert listed == declared
+
+
+def test_the_picture_is_drawn_from_what_a_session_gives() -> None:
+    """If this fails, run ``python -m tools.picture`` and look at the picture."""
+    assert draw() == PICTURE.read_text("utf-8")
