@@ -122,7 +122,7 @@ def test_code_calls_what_a_skill_opens(packs: Path) -> None:
 def test_code_gets_results_as_they_are(packs: Path) -> None:
     agent, seen = coding(
         open_desk(packs),
-        "print(read_skill_file('refunds', 'limits.md')['media_type'])",
+        "print(read_skill_file('refunds', 'limits.md').splitlines()[0])",
         "print(refund('A-1', 5)['error']['code'])",
         "load_skill(1, 2)",
         "final_answer('done')",
@@ -130,7 +130,7 @@ def test_code_gets_results_as_they_are(packs: Path) -> None:
 
     agent.run("hi")
 
-    assert "text/markdown" in seen[1][-1]
+    assert "File: refunds/references/limits.md" in seen[1][-1]
     assert "refund" in seen[2][-1]
     assert "load_skill takes 1 arguments, but got 2" in seen[3][-1]
 

@@ -84,7 +84,7 @@ class OfMcp:
         result = answer["result"]["structuredContent"]["result"]
         if answer["result"].get("isError"):
             raise LookupError(result)
-        return str(result)
+        return str(result).partition("\n\n")[2]
 
     def look(self) -> None:
         for method in ("tools/list", "skills/list", "resources/list"):
