@@ -168,7 +168,7 @@ def test_a_project_may_say_in_its_own_settings_which_skills() -> None:
     ("arguments", "says"),
     [
         (("notepad",), "'claude-code'"),
-        (("codex", "--stdio"), "name one with --skills"),
+        (("codex", "--stdio"), "satchel connect codex --stdio PATH"),
         (("cursor", "--stdio", "--url", URL), "goes with neither"),
         (("cursor", "--stdio", "--token-env", "T"), "goes with neither"),
         (("cursor", "--skills", "skills"), "goes with --stdio"),

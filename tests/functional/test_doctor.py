@@ -62,7 +62,7 @@ def test_without_sources_it_says_what_to_do(
     result = run("doctor")
 
     assert result.exit_code == 1
-    assert 'skills = ["skills"]' in result.stdout
+    assert 'satchel doctor PATH, or write skills = ["PATH"]' in result.stdout
 
 
 def test_a_release_of_other_bytes_than_it_says(folder: Path) -> None:

@@ -182,7 +182,7 @@ def test_without_sources_it_says_what_to_write(here: Path) -> None:
     result = run("list")
 
     assert result.exit_code == 2
-    assert 'skills = ["skills"]' in result.stderr
+    assert 'satchel list PATH, or write skills = ["PATH"]' in result.stderr
 
 
 def test_many_findings_are_cut_short(library: Path) -> None:

@@ -94,8 +94,8 @@ def test_a_conflict_is_reported_and_the_rest_is_in_the_prompt(tmp_path: Path) ->
 
 @pytest.mark.row("R37")
 def test_find_lists_the_best_first() -> None:
-    table = run("find", "fill", "in", "a", "tax", "form", "--skills", "skills")
-    result = run("find", "tax form", "-k", "1", "--json", "--skills", "skills")
+    table = run("find", "fill in a tax form", "skills")
+    result = run("find", "tax form", "-k", "1", "--json", "skills")
     document = json.loads(result.stdout)
 
     assert table.exit_code == 0

@@ -52,28 +52,34 @@ def test_all_of_them_at_once(project: Path) -> None:
         assert "4 packs checked" in run("check", *arguments).stdout
 
 
-@pytest.mark.row("F14")
+@pytest.mark.row("F14", "R21")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(
-    ("command", "shown"),
+    ("command", "shown", "untrusted"),
     [
-        ("list", "forms "),
-        ("find form", "forms "),
-        ("show forms", "# Forms"),
-        ("prompt", "- forms: "),
-        ("why forms", "forms: listed"),
-        ("doctor", "1 skill listed"),
+        ("list", "forms  -      Fills", "forms  -      [untrusted] Fills"),
+        ("find form", "forms  Fills", "forms  [untrusted] Fills"),
+        ("show forms", "# Forms", ""),
+        ("prompt", "forms", ""),
+        ("why forms", "forms: listed", "forms: trust"),
+        ("doctor", "1 skill listed", "not listed: 1 untrusted"),
     ],
 )
 def test_commands_that_only_show_find_each_layout(
-    project: Path, layout: str, command: str, shown: str
+    project: Path, layout: str, command: str, shown: str, untrusted: str
 ) -> None:
+    """And load nothing that nobody has named; they say what to type to trust it."""
     put(project, f"{layout}/forms")
 
-    for named in ((), ("--skills", ".")):
+    for named in (("--skills", "."), (".",), (layout,)):
         result = run(*command.split(), *named)
         assert result.exit_code == 0
         assert shown in result.stdout
+        assert "trust" not in result.output
+    alone = run(*command.split())
+    assert alone.exit_code == (1 if command.endswith(" forms") else 0)
+    assert untrusted in alone.stdout if untrusted else not alone.stdout
+    assert f"type: satchel {command} {layout}\n" in alone.stderr
 
 
 @pytest.mark.row("F14", "R29")

@@ -9,30 +9,51 @@ from typing import Any, Final, NoReturn, cast
 import click
 
 from satchel.cli._errors import report_error
+from satchel.cli._paths import store_line
 from satchel.cli._terminal import use_utf8
 
-# Each command in the order of ``--help``; its module is imported when it is called.
-COMMANDS: Final = {
-    "list": "Show every skill, and what is wrong with any.",
-    "find": "Search the skills for what a task needs.",
-    "show": "Print a skill, or one of its files.",
-    "prompt": "Print the catalog section for a system prompt.",
-    "role": "Print the prompt of a role: its pack, or its legacy template.",
-    "doctor": "Report what was read from where, what is wrong, what to do.",
-    "why": "Explain why a skill is, or is not, in the prompt.",
-    "check": "Check packs: for authors, and for CI.",
-    "explain": "Explain the code of a finding or an error.",
-    "new": "Make a skill.",
-    "convert": "Convert packs, role templates and rules of other programs.",
-    "diff": "Show what changed between two packs.",
-    "pack": "Check a pack, and make its .skill archive.",
-    "retire": "Mark a skill as deprecated, and name the one that takes its place.",
-    "build": "Build a release, named by the digest of all its bytes.",
-    "publish": "Put a release on a static site.",
-    "serve": "Serve skills over MCP and HTTP, or over MCP's stdio.",
-    "connect": "Print, or write, what a client needs to reach a server.",
-    "usage": "Report which skills are used, which are dead, which were not found.",
+# What users do, and the commands for it in the order of ``--help``. The module of a
+# command is imported when it is called.
+GROUPS: Final = {
+    "Look": {
+        "list": "Show every skill, and what is wrong with any.",
+        "find": "Search the skills for what a task needs.",
+        "show": "Print a skill, or one of its files.",
+        "prompt": "Print the catalog section for a system prompt.",
+        "role": "Print the prompt of a role: its pack, or its legacy template.",
+        "doctor": "Report what was read from where, what is wrong, what to do.",
+        "why": "Explain why a skill is, or is not, in the prompt.",
+    },
+    "Check": {
+        "check": "Check packs: for authors, and for CI.",
+        "explain": "Explain the code of a finding or an error.",
+        "diff": "Show what changed between two packs.",
+    },
+    "Make": {
+        "new": "Make a skill.",
+        "convert": "Convert packs, role templates and rules of other programs.",
+        "pack": "Check a pack, and make its .skill archive.",
+        "retire": "Deprecate a skill, and name the one that takes its place.",
+    },
+    "Serve": {
+        "build": "Build a release, named by the digest of all its bytes.",
+        "publish": "Put a release on a static site.",
+        "serve": "Serve skills over MCP and HTTP, or over MCP's stdio.",
+        "connect": "Print, or write, what a client needs to reach a server.",
+    },
+    "Measure": {
+        "usage": "Report which skills are used, are dead, or were not found.",
+    },
+    "Set up": {
+        "completion": "Print what lets a shell complete commands and skills.",
+    },
 }
+COMMANDS: Final = {
+    name: line for group in GROUPS.values() for name, line in group.items()
+}
+
+# What other tools call these commands.
+ALIASES: Final = {"lint": "check", "validate": "check", "init": "new"}
 
 
 class _App(click.Group):
@@ -42,17 +63,20 @@ class _App(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return super().get_command(ctx, cmd_name)
-        module = import_module(f"satchel.cli._commands.{cmd_name}")
+        name = ALIASES.get(cmd_name, cmd_name)
+        if name not in COMMANDS:
+            return super().get_command(ctx, name)
+        module = import_module(f"satchel.cli._commands.{name}")
         return cast("click.Command", module.command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        store_line(ctx, args)
         name = args[0]
         # Completion asks with names that are half typed, which are no errors.
-        if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
+        is_name = name in COMMANDS or name in ALIASES or name.startswith("-")
+        if is_name or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         from difflib import get_close_matches
 
@@ -64,8 +88,11 @@ class _App(click.Group):
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:  # without importing each of them
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        widest = max(map(len, COMMANDS))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                rows = [(name.ljust(widest), line) for name, line in commands.items()]
+                formatter.write_dl(rows)
 
     def main(  # type: ignore[override]  # never returns, as in standalone mode
         self,
@@ -116,12 +143,12 @@ def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 def main() -> None:
     """Carry every skill, unpack only what the task needs.
 
-    Skills come from the folders given by --skills, else from the nearest
-    satchel.toml (or [tool.satchel] in pyproject.toml).
+    Commands that read skills take PATHs: folders of packs, packs, archives. Without
+    any they read the nearest satchel.toml (or [tool.satchel] in pyproject.toml).
 
     \b
     Try:
-      satchel list --skills ./skills
-      satchel find "fill in a form" --skills ./skills
+      satchel list ./skills
+      satchel find "fill in a form" ./skills
       satchel check ./skills
     """

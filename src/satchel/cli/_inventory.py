@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from satchel.cli._options import findings_of
 from satchel.errors import SkillError
 from satchel.model import SKILL_FILE, Conflict, Descriptor, Excluded, Finding
 from satchel.text import plural
@@ -71,7 +72,7 @@ def take_inventory(skills: "Satchel") -> Inventory:
     excluded = [skill for skill in catalog.excluded if skill.reason != "refused"]
     items += [Item(skill.descriptor, skill.reason) for skill in excluded]
     items.sort(key=lambda item: (item.descriptor.id, item.descriptor.origin.location))
-    findings = (*skills.findings, *map(_excluded, excluded))
+    findings = (*findings_of(skills), *map(_excluded, excluded))
     return Inventory(tuple(items), findings, catalog.conflicts)
 
 

@@ -5,10 +5,11 @@ import re
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from satchel.cli._paths import library_settings, line_to_type
 from satchel.cli._terminal import echo_error
 from satchel.errors import (
     DuplicateSkillError,
@@ -17,7 +18,7 @@ from satchel.errors import (
     SkillError,
     SourceUnavailableError,
 )
-from satchel.model import OnConflict
+from satchel.model import Finding
 from satchel.text import plural
 
 if TYPE_CHECKING:
@@ -36,15 +37,8 @@ _MISSING_SKILL_CODES: Final = frozenset(
     {NoSkillsError.code, SourceUnavailableError.code, DuplicateSkillError.code}
 )
 
-
-def named_paths(
-    ctx: click.Context, param: click.Parameter, paths: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Refuse an empty path: an unset variable must not mean the working folder."""
-    if "" in paths:
-        raise click.BadParameter("the path is empty", ctx, param)
-    return paths
-
+# In the context of click: a note has said that all skills are untrusted.
+_UNTRUSTED: Final = "satchel.cli._options.untrusted"
 
 _NAME: Final = re.compile(r"\w+")
 
@@ -63,139 +57,84 @@ def name_values(
     return values
 
 
-def skills_option(command: _Command) -> _Command:
-    """Add ``--skills PATH``, ``--prefix`` and ``--on-conflict``.
-
-    `open_skills` finds the last two in the context of click, so that no command has to
-    pass them on.
-    """
-    for option in (
-        click.option(
-            "--on-conflict",
-            type=click.Choice(get_args(OnConflict)),
-            metavar="HOW",
-            expose_value=False,
-            callback=_store_option,
-            help="error lists none of several packs that claim one id, precedence the "
-            "first. Default: what satchel.toml says, else error.",
-        ),
-        click.option(
-            "--prefix",
-            multiple=True,
-            metavar="TEXT",
-            expose_value=False,
-            callback=_store_prefix,
-            help="Put it in front of each id; {parent} is the folder that the pack's "
-            "folder is in. PATH=TEXT is for one --skills PATH; repeatable.",
-        ),
-        click.option(
-            "--skills",
-            "paths",
-            multiple=True,
-            metavar="PATH",
-            type=click.Path(),
-            callback=named_paths,
-            help="A folder of packs, or one pack; repeatable. "
-            "Default: what satchel.toml says.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-_CONTEXT_KEY: Final = "satchel.cli._options"
-
-
-def _store_option(ctx: click.Context, param: click.Parameter, value: object) -> None:
-    if value is not None:
-        cast("dict[str, object]", ctx.meta.setdefault(_CONTEXT_KEY, {}))[param.name] = (
-            value
-        )
-
-
-def _store_prefix(
-    ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]
-) -> None:
-    """Store one text for all paths, or one for each path; not both."""
-    # A path may contain an equals sign, so the last one counts.
-    parts = [text.rpartition("=") for text in texts]
-    by_place = {place: prefix for place, _, prefix in parts}
-    if "" in by_place and len(texts) > 1:
-        raise click.BadParameter("give one for all, or each with its PATH=", ctx, param)
-    if texts:
-        _store_option(ctx, param, by_place.get("", by_place))
-
-
-def options_again() -> list[str]:
-    """Return ``--prefix`` and ``--on-conflict`` as arguments for another process."""
-    options: dict[str, Any] = click.get_current_context().meta.get(_CONTEXT_KEY, {})
-    prefix = options.get("prefix", {})
-    by_place = {"": prefix} if isinstance(prefix, str) else prefix
-    arguments: list[str] = []
-    for place, text in by_place.items():
-        # The other process may start in another folder.
-        where = f"{os.path.abspath(place)}=" if place else ""  # noqa: PTH100
-        arguments += ["--prefix", f"{where}{text}"]
-    if "on_conflict" in options:
-        arguments += ["--on-conflict", options["on_conflict"]]
-    return arguments
-
-
 @contextmanager
 def open_skills(
     paths: tuple[str, ...],
     *,
     quiet: bool = False,
+    trusted: bool = False,
     **options: Any,  # noqa: ANN401 - those of Satchel
 ) -> Generator["Satchel"]:
     """Open skills for a command that only shows them.
 
     As `open_named_skills`, but folders of clients below a folder are searched too.
     Without a path and without a configuration file it opens the usual folders of a
-    project, and prints which, unless ``quiet``.
+    project, and prints which, unless ``quiet``. Nobody has named those, so their packs
+    are excluded as untrusted; ``trusted`` lists them, for what loads nothing.
     """
+    folders: tuple[str | LocalSource, ...] = paths
     if not paths and find_settings() is None:
-        from satchel.checking import usual_folders
-
-        paths = usual_folders()
-        if not (quiet or paths in ((), (os.curdir,))):
-            echo_error(f"looked in {', '.join(paths)}: there is no satchel.toml")
-    with open_named_skills(paths, client_folders=True, **options) as skills:
+        folders = _usual_sources(trusted=trusted, quiet=quiet)
+    # A folder that is named twice is opened once.
+    folders = tuple(
+        _with_client_folders(place) if isinstance(place, str) else place
+        for place in dict.fromkeys(folders)
+    )
+    with open_named_skills(folders, **options) as skills:
         yield skills
+
+
+def _usual_sources(*, trusted: bool, quiet: bool) -> "tuple[LocalSource, ...]":
+    """Return the usual folders of a project that have packs, and print which."""
+    from satchel.checking import usual_folders
+    from satchel.sources import LocalSource
+
+    folders = usual_folders()
+    if not folders:
+        detail = "no satchel.toml here or above, and no skills in ./skills, "
+        others = ".claude/skills, .agents/skills or .github/skills"
+        advice = f"name a folder of packs: {line_to_type('PATH')}"
+        toml = 'or write skills = ["PATH"] into satchel.toml'
+        raise NoSources(f"{detail}{others}; {advice}, {toml}")
+    if not (quiet or trusted):
+        click.get_current_context().meta[_UNTRUSTED] = True
+    if not quiet:
+        echo_error(
+            f"note: no folder was named: looked in {', '.join(folders)}; these skills "
+            "are untrusted, and so not loaded; to trust them, type: "
+            f"{line_to_type(*folders)}"
+        )
+    return tuple(
+        LocalSource(folder, client_folders=True, trusted=trusted, missing_ok=True)
+        for folder in folders
+    )
 
 
 @contextmanager
 def open_named_skills(
-    paths: tuple[str, ...],
-    *,
-    client_folders: bool = False,
+    paths: "tuple[str | LocalSource, ...]",
     **options: Any,  # noqa: ANN401 - those of Satchel
 ) -> Generator["Satchel"]:
     """Open the paths, or else what the nearest configuration file says.
 
-    ``client_folders`` also searches those below a path. ``options`` are
-    those of `satchel.Satchel` and fields of `satchel.Options`. Without ``sinks`` no
-    event is made: most commands load nothing, and opening a sink takes time.
+    ``options`` are those of `satchel.Satchel` and fields of `satchel.Options`. Without
+    ``sinks`` no event is made: most commands load nothing, and opening a sink takes
+    time.
     """
     from satchel.runtime import Options, Satchel, without_logging
 
-    ctx = click.get_current_context(silent=True)
-    if ctx is not None:
-        options = {**ctx.meta.get(_CONTEXT_KEY, {}), **options}
-    folders: list[Any] = list(paths)
-    if client_folders:
-        # A folder that is named twice is opened once.
-        folders = [_with_client_folders(path) for path in dict.fromkeys(paths)]
-    if not folders:
+    options = {**library_settings(), **options}
+    texts = [path for path in paths if isinstance(path, str)]
+    if not paths:
         options = {"config": _settings(), **options}
-    elif urls := [path for path in paths if path.startswith(("http://", "https://"))]:
+    elif urls := [path for path in texts if path.startswith(("http://", "https://"))]:
         # A user who types an address of this machine means it; no site may lead there.
         options.setdefault("allow_private", all(map(_is_private, urls)))
     options.setdefault("sinks", ())
     moved = {field.name for field in fields(Options)} & options.keys()
     rare = Options(**{name: options.pop(name) for name in moved})
     with without_logging():  # each command prints its findings
-        skills = Satchel(*folders, options=rare, **options)
+        skills = Satchel(*paths, options=rare, **options)
     try:
         yield skills
     finally:
@@ -218,13 +157,13 @@ def recording() -> Generator[tuple["UsageSink", ...]]:
 
 
 def _settings() -> str:
-    from pathlib import Path
-
-    from satchel.runtime import no_input_advice
-
     path = find_settings()
     if path is None:
-        raise NoSources(no_input_advice(Path.cwd()))
+        from pathlib import Path
+
+        from satchel.runtime import no_input_advice
+
+        raise NoSources(f"{no_input_advice(Path.cwd())}; type: {line_to_type('PATH')}")
     return path
 
 
@@ -276,9 +215,17 @@ def warn(skills: "Satchel") -> None:
         echo_error(f"{plural(refused, 'pack')} cannot be used: see satchel doctor")
 
 
+def findings_of(skills: "Satchel") -> tuple[Finding, ...]:
+    """Return the findings, but not one that a note about trust has said already."""
+    ctx = click.get_current_context(silent=True)
+    if ctx is None or _UNTRUSTED not in ctx.meta:
+        return tuple(skills.findings)
+    return tuple(item for item in skills.findings if item.code != NoSkillsError.code)
+
+
 def print_findings(skills: "Satchel", codes: Collection[str]) -> None:
     """Print the findings of these codes on standard error."""
-    for finding in skills.findings:
+    for finding in findings_of(skills):
         if finding.code in codes:
             echo_error(str(finding))
             if finding.code == DuplicateSkillError.code:
@@ -294,7 +241,7 @@ def complete_skill(
 
     paths: Any = ctx.params.get("paths") or ()
     try:
-        with open_skills(tuple(paths), quiet=True) as skills:
+        with open_skills(tuple(paths), quiet=True, trusted=True) as skills:
             return [
                 CompletionItem(entry.id, help=entry.description)
                 for entry in skills.catalog

@@ -41,7 +41,6 @@ class ServeOptions(TypedDict):
     """The options and arguments of the command."""
 
     paths: tuple[str, ...]
-    more: tuple[str, ...]
     pin: str | None
     host: str
     port: int
@@ -95,7 +94,7 @@ def serve(options: ServeOptions) -> int:
         _closed(command_sinks()) as sinks,
         closing(metrics),
         open_named_skills(
-            (*options["paths"], *options["more"]),
+            options["paths"],
             pin=options["pin"],
             sinks=(*sinks, metrics),
             style=options["style"],

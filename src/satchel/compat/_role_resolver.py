@@ -45,16 +45,18 @@ class RoleResolver:
 
     Args:
         templates_dir: The folder; one that does not exist has no roles.
+        packs: The folder of the packs in it; empty if they are directly in it.
         include_plugins: Whether packs of installed plug-ins are skills and roles too.
         deny: Plug-ins to leave out, as for `satchel.SkillLoader`.
         profile: What is accepted as a pack.
         limits: Bounds on packs and templates.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the folder, its options all by name
         self,
         templates_dir: str | os.PathLike[str],
         *,
+        packs: str = "skills",
         include_plugins: bool = True,
         deny: Collection[str] = (),
         profile: Profile = "auto",
@@ -68,8 +70,9 @@ class RoleResolver:
             profile=profile,
             limits=limits,
         )
+        folder = self.templates_dir
         self._library: Final = RoleLibrary(
-            os.path.join(self.templates_dir, "skills"), options
+            os.path.join(folder, packs) if packs else folder, options
         )
         self._packs: Final = PackPrompt(self._library, limits)
         roles = os.path.join(self.templates_dir, "roles")

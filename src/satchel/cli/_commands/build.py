@@ -2,14 +2,15 @@
 
 import click
 
-from satchel.cli._options import open_named_skills, skills_option
+from satchel.cli._options import open_named_skills
+from satchel.cli._paths import named_skills_option
 from satchel.cli._terminal import echo, echo_error
 from satchel.text import plural
 
 
 @click.command("build")
 @click.argument("out", metavar="OUT", type=click.Path())
-@skills_option
+@named_skills_option
 @click.option(
     "--allow-findings",
     is_flag=True,
@@ -26,7 +27,7 @@ def command(out: str, paths: tuple[str, ...], allow_findings: bool) -> int:
 
     \b
     Examples:
-      satchel build dist --skills ./skills
+      satchel build dist ./skills
       satchel serve dist
       satchel publish dist ./public
     """

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from satchel.cli._errors import errors_are_status_2
-from satchel.cli._options import named_paths
+from satchel.cli._paths import alias_option, with_alias
 
 FORMATS = ("text", "json", "sarif", "github", "markdown")
 PROFILES = ("dialect", "strict", "spec", "lenient", "auto")
@@ -59,7 +59,8 @@ class _Check(click.Command):
 
 
 @click.command("check", cls=_Check)
-@click.argument("packs", nargs=-1, metavar="[PATH]...", callback=named_paths)
+@click.argument("packs", nargs=-1, metavar="[PATH]...", callback=with_alias)
+@alias_option("The same as PATH; repeatable.")
 @click.option(
     "--profile",
     type=click.Choice(PROFILES),

@@ -13,7 +13,7 @@ import click
 
 from satchel.cli._connect._clients import MCP_CLIENTS
 from satchel.cli._errors import NoAnswerError
-from satchel.cli._options import options_again, skills_option
+from satchel.cli._paths import named_skills_option, options_again
 from satchel.cli._terminal import echo, echo_error, one_line
 from satchel.errors import ConfigError
 
@@ -36,7 +36,7 @@ def _plain_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @click.argument("client_id", metavar="CLIENT", type=click.Choice([*MCP_CLIENTS]))
 @click.option("--url", help=f"Where the server is. Default: {URL}")
 @click.option("--stdio", is_flag=True, help="Let the client start a server of its own.")
-@skills_option
+@named_skills_option
 @click.option(
     "--token-env",
     default="",
@@ -90,7 +90,7 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
     Examples:
       satchel connect claude-code
       satchel connect codex --url https://skills.example.com --token-env SKILLS_TOKEN
-      satchel connect cursor --stdio --skills ./skills --write
+      satchel connect cursor ./skills --stdio --write
       satchel connect vscode --write --yes
     """
     from satchel.cli._connect._clients import HttpAddress
@@ -102,7 +102,7 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
     if yes and not write:
         raise click.UsageError("--yes goes with --write; without it nothing is written")
     if paths and not stdio:
-        raise click.UsageError("--skills goes with --stdio; a server has its own")
+        raise click.UsageError("PATH goes with --stdio; a server has its own")
     reach: ServerAddress = (
         _start_command(client, paths) if stdio else HttpAddress(url or URL, token_env)
     )
@@ -152,7 +152,8 @@ def _start_command(client: "McpClient", paths: tuple[str, ...]) -> "ServerAddres
     from satchel.cli._connect._clients import StdioCommand
 
     if not paths and client.personal:
-        detail = f"{client.name} starts servers in any folder: name one with --skills"
+        line = f"satchel connect {client.id} --stdio PATH"
+        detail = f"{client.name} starts servers in any folder: name one, as in {line}"
         raise ConfigError("--stdio", detail)
     # The client starts the server in a folder that is not this one.
     skills = [part for path in paths for part in ("--skills", os.path.abspath(path))]  # noqa: PTH100

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from satchel.cli._errors import errors_are_status_2
-from satchel.cli._options import named_paths
+from satchel.cli._paths import named_paths
 from satchel.cli._terminal import echo, echo_json, one_line
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import click
 
 from satchel.cli._findings import SEVERITIES, counted
 from satchel.cli._inventory import summarize_catalog
-from satchel.cli._options import open_skills, skills_option
+from satchel.cli._options import open_skills
+from satchel.cli._paths import skills_option
 from satchel.cli._terminal import bold, echo, one_line
 from satchel.errors import NoSources, install_command
 from satchel.text import plural
@@ -33,7 +34,7 @@ def command(paths: tuple[str, ...]) -> int:
     \b
     Examples:
       satchel doctor
-      satchel doctor --skills ./skills
+      satchel doctor ./skills
     """
     from importlib.metadata import version
 
@@ -81,7 +82,7 @@ def _section(title: str, lines: "Sequence[str]") -> None:
 def _sources(skills: "Satchel", paths: tuple[str, ...]) -> list[str]:
     from satchel.cli._options import find_settings
 
-    settings = "not read, because --skills was given" if paths else find_settings()
+    settings = "not read, because a path was given" if paths else find_settings()
     lines = [f"settings: {one_line(settings or 'none')}"]
     for source in skills.health().sources:
         state = source.state

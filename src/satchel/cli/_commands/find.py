@@ -1,15 +1,19 @@
 """``satchel find``."""
 
+import os
+import shlex
+
 import click
 
-from satchel.cli._options import open_skills, skills_option, warn
+from satchel.cli._options import find_settings, open_skills, warn
+from satchel.cli._paths import option_paths, skills_option
 from satchel.cli._terminal import echo_error, echo_json, echo_table, one_line
 
 SCHEMA_VERSION = 1
 
 
 @click.command("find")
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query")
 @skills_option
 @click.option(
     "-k",
@@ -20,19 +24,19 @@ SCHEMA_VERSION = 1
     help="Show at most this many.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(
-    query: tuple[str, ...], paths: tuple[str, ...], limit: int, as_json: bool
-) -> None:
+def command(query: str, paths: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Search the skills for what a task needs, best first.
+
+    A QUERY of several words goes in quotes.
 
     \b
     Examples:
-      satchel find fill in a tax form --skills ./skills
-      satchel find "numbers look wrong" -k 3 --json
+      satchel find "fill in a tax form" ./skills
+      satchel find "numbers look wrong" ./skills -k 3 --json
     """
-    text = " ".join(query)
-    with open_skills(paths) as skills:
-        hits = skills.find(text, k=limit)
+    _refuse_words(query, paths)
+    with open_skills(paths, trusted=True) as skills:
+        hits = skills.find(query, k=limit)
         warn(skills)
     if as_json:
         results = [
@@ -44,12 +48,26 @@ def command(
             }
             for hit in hits
         ]
-        echo_json({"schema_version": SCHEMA_VERSION, "query": text, "hits": results})
+        echo_json({"schema_version": SCHEMA_VERSION, "query": query, "hits": results})
         return
     if not hits:
-        echo_error(f"no skill matches {text!r}; `satchel list` shows them all")
+        echo_error(f"no skill matches {query!r}; `satchel list` shows them all")
         return
+    mark = "[untrusted] " if not (paths or find_settings()) else ""
     rows = [
-        (one_line(hit.id), one_line(" ".join(hit.description.split()))) for hit in hits
+        (one_line(hit.id), one_line(mark + " ".join(hit.description.split())))
+        for hit in hits
     ]
     echo_table(("SKILL", "DESCRIPTION"), rows)
+
+
+def _refuse_words(query: str, paths: tuple[str, ...]) -> None:
+    """Refuse words of a query that were typed without quotes: they would be paths."""
+    named = option_paths()
+    words = paths[: len(paths) - len(named)]
+    missing = [word for word in words if not os.path.exists(word)]  # noqa: PTH110
+    # With a separator in it, it is meant as a path, and opening it reports it.
+    if missing and not any("/" in word or os.sep in word for word in missing):
+        typed = shlex.join(("satchel", "find", " ".join((query, *words)), *named))
+        message = f"{missing[0]}: no such file or folder; as one query, type: {typed}"
+        raise click.UsageError(message)

@@ -6,7 +6,8 @@ import click
 
 from satchel.cli._findings import show_findings
 from satchel.cli._inventory import count_packs, summarize_catalog
-from satchel.cli._options import open_skills, skills_option
+from satchel.cli._options import open_skills
+from satchel.cli._paths import skills_option
 from satchel.cli._terminal import echo_error, echo_json, echo_table, one_line
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ def command(paths: tuple[str, ...], as_json: bool) -> int:
 
     \b
     Examples:
-      satchel list --skills ./skills
-      satchel list --skills ./skills --skills ../shared
-      satchel list --json | jq -r '.skills[].id'
+      satchel list ./skills
+      satchel list ./skills ../shared
+      satchel list ./skills --json | jq -r '.skills[].id'
     """
     from satchel.cli._inventory import take_inventory
 

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from satchel.cli._options import budget_option, open_skills, skills_option, warn
+from satchel.cli._options import budget_option, open_skills, warn
+from satchel.cli._paths import skills_option
 from satchel.cli._terminal import echo_error, write_text
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def command(
 
     \b
     Examples:
-      satchel prompt --skills ./skills
-      satchel prompt --format markdown --budget 1000
+      satchel prompt ./skills
+      satchel prompt ./skills --format markdown --budget 1000
       satchel prompt --budget none > catalog.txt
     """
     with open_skills(paths) as skills:

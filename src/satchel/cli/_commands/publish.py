@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from satchel.cli._options import open_named_skills, skills_option
+from satchel.cli._options import open_named_skills
+from satchel.cli._paths import library_options, option_paths
 from satchel.cli._terminal import echo, echo_error
 
 if TYPE_CHECKING:
@@ -18,16 +19,17 @@ _RELEASE_AND_SITE = 2
 
 @click.command("publish")
 @click.argument("places", nargs=-1, required=True, metavar="[RELEASE] SITE")
-@skills_option
+@library_options(
+    "A folder of packs to build a release of; repeatable. "
+    "Default: what satchel.toml says."
+)
 @click.option("--v1", is_flag=True, help="Write the discovery index v0.1.0 as well.")
 @click.option(
     "--allow-findings",
     is_flag=True,
     help="Leave out what is in error instead of refusing everything.",
 )
-def command(
-    places: tuple[str, ...], paths: tuple[str, ...], v1: bool, allow_findings: bool
-) -> int:
+def command(places: tuple[str, ...], v1: bool, allow_findings: bool) -> int:
     """Put a release on the static site in the folder SITE, and print its digest.
 
     RELEASE is a folder that satchel build has written; without it one is built.
@@ -49,6 +51,7 @@ def command(
     if len(places) > _RELEASE_AND_SITE:
         raise click.UsageError("expected [RELEASE] SITE: two folders at most")
     *releases, site = places
+    paths = option_paths()
     if releases and paths:
         raise click.UsageError("give a RELEASE, or --skills to build one, not both")
     if "" in places:

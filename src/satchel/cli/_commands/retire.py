@@ -2,7 +2,8 @@
 
 import click
 
-from satchel.cli._options import complete_skill, open_named_skills, skills_option
+from satchel.cli._options import complete_skill, open_named_skills
+from satchel.cli._paths import named_skills_option
 from satchel.cli._terminal import echo, echo_error, one_line, write_text
 
 
@@ -13,7 +14,7 @@ from satchel.cli._terminal import echo, echo_error, one_line, write_text
 )
 @click.option("--undo", is_flag=True, help="Bring it back.")
 @click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
-@skills_option
+@named_skills_option
 def command(
     name: str,
     replacement: str | None,
@@ -31,8 +32,8 @@ def command(
 
     \b
     Examples:
-      satchel retire old-forms --for pdf-forms --skills ./skills
-      satchel retire old-forms --undo
+      satchel retire old-forms ./skills --for pdf-forms
+      satchel retire old-forms ./skills --undo
     """
     # An unset variable must not retire a skill without its replacement.
     if replacement == "" or (undo and replacement):

@@ -24,13 +24,11 @@ def _complete(
     del param
     from click.shell_completion import CompletionItem
 
-    from satchel.compat import RoleResolver
     from satchel.errors import SkillError
 
-    folder: Any = ctx.params.get("templates") or TEMPLATES
-    plugins = not ctx.params.get("no_plugins")
+    folder = _folder(ctx.params.get("templates"))
     try:
-        roles = RoleResolver(folder, include_plugins=plugins).roles()
+        roles = _resolver(folder, plugins=not ctx.params.get("no_plugins")).roles()
     except (SkillError, OSError):
         return []
     return [CompletionItem(role) for role in roles if role.startswith(incomplete)]
@@ -38,13 +36,15 @@ def _complete(
 
 @click.command("role")
 @click.argument("role", shell_complete=_complete)
+@click.argument("path", required=False, type=click.Path())
 @click.option(
     "--templates",
-    metavar="DIR",
-    default=TEMPLATES,
-    show_default=True,
+    "--skills",
+    "templates",
+    metavar="PATH",
     type=click.Path(),
-    help="The folder that holds skills/ROLE/SKILL.md, or roles/ROLE/system_prompt.md.",
+    help="The same as PATH. Default: ./templates; if there is none, the packs that "
+    "ship with Satchel.",
 )
 @click.option(
     "--primary",
@@ -71,7 +71,8 @@ def _complete(
 )
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     role: str,
-    templates: str,
+    path: str | None,
+    templates: str | None,
     primary: "Primary",
     budget: int | str | None,
     values: dict[str, str],
@@ -80,7 +81,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> int:
     """Print the prompt of a role: its pack, else its legacy template, else a sentence.
 
-    Standard error says where it came from, and what could not be used.
+    PATH is a folder with ROLE/SKILL.md, skills/ROLE/SKILL.md or
+    roles/ROLE/system_prompt.md. Standard error says where the prompt came from, and
+    what could not be used.
 
     Status: 0, or 1 if the role has neither pack nor template, or one that cannot be
     used; a prompt is printed in any case.
@@ -89,22 +92,29 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     Examples:
       satchel role backend
       satchel role backend --primary body --budget 1000
-      satchel role qa --templates ./templates --set PROJECT=shop
+      satchel role qa ./templates --set PROJECT=shop
     """
     import logging
     import os
     import warnings
 
-    from satchel.compat import RoleResolver, check_role
+    from satchel.compat import check_role
     from satchel.errors import MissingPathError
 
     check_role(role)
-    if not os.path.isdir(templates):  # noqa: PTH112 - pathlib costs start-up time
-        if os.path.exists(templates):  # noqa: PTH110 - as above
+    if path is not None and templates is not None:
+        raise click.UsageError("give one folder: PATH or --templates")
+    named = templates if path is None else path
+    folder = _folder(named)
+    if not os.path.isdir(folder):  # noqa: PTH112 - pathlib costs start-up time
+        if os.path.exists(folder):  # noqa: PTH110 - as above
             message = "give the folder that holds skills or roles, not a file"
-            raise click.BadParameter(message, param_hint="--templates")
-        raise MissingPathError(templates)
-    resolver = RoleResolver(templates, include_plugins=not no_plugins)
+            raise click.BadParameter(message, param_hint="PATH")
+        raise MissingPathError(folder)
+    shipped = named is None and folder != TEMPLATES
+    if shipped:
+        echo_error(f"note: there is no ./{TEMPLATES}: these packs ship with Satchel")
+    resolver = _resolver(folder, plugins=not no_plugins)
     # What is logged is among the findings too, which are printed below.
     logging.getLogger("satchel").addHandler(logging.NullHandler())
     options: dict[str, Any] = {} if budget == "default" else {"budget_tokens": budget}
@@ -115,7 +125,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         )
     text = resolved.body
     write_text(text if text.endswith("\n") else f"{text}\n")
-    _report(resolved, role, resolver)
+    _report(resolved, role, resolver, shipped=shipped)
     unusable = any(
         finding.code in _UNUSABLE and finding.severity == "error"
         for finding in resolved.findings
@@ -123,14 +133,44 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     return 1 if unusable or resolved.source == "fallback" else 0
 
 
+def _resolver(folder: str, *, plugins: bool) -> "RoleResolver":
+    """Return the resolver for a folder of templates, or one of packs."""
+    from pathlib import Path
+
+    from satchel.compat import RoleResolver
+
+    home = Path(folder)
+    inside = (home / "skills", home / "roles")
+    direct = not any(path.exists() for path in inside) and any(home.glob("*/SKILL.md"))
+    return RoleResolver(
+        folder, packs="" if direct else "skills", include_plugins=plugins
+    )
+
+
+def _folder(named: str | None) -> str:
+    """Return the folder that was named, else ``templates``, else what ships."""
+    import os
+    from importlib.resources import files
+
+    if named is not None or os.path.isdir(TEMPLATES):  # noqa: PTH112 - as above
+        return TEMPLATES if named is None else named
+    return str(files("satchel").joinpath("packs"))
+
+
 _UNUSABLE: Final = frozenset({"role-pack-unused", "template-unusable"})
 
 
 def _report(
-    resolved: "ResolvedRolePrompt", role: str, resolver: "RoleResolver"
+    resolved: "ResolvedRolePrompt",
+    role: str,
+    resolver: "RoleResolver",
+    *,
+    shipped: bool,
 ) -> None:
     for finding in resolved.findings:
-        show_finding(finding)
+        # Installers put caches into the packs that ship, which is nobody's business.
+        if finding.severity != "note" or not shipped:
+            show_finding(finding)
     source = {
         "skill": f"pack {resolved.skill_name}",
         "legacy": "legacy template",

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from satchel.cli._options import budget_option, named_paths, skills_option
+from satchel.cli._options import budget_option
+from satchel.cli._paths import named_skills_option
 
 if TYPE_CHECKING:
     from satchel.cli._serving import ServeOptions
@@ -15,8 +16,7 @@ PORT = 8321
 
 
 @click.command("serve")
-@click.argument("more", nargs=-1, metavar="[PATH]...", callback=named_paths)
-@skills_option
+@named_skills_option
 @click.option(
     "--pin",
     metavar="RELEASE",
@@ -103,14 +103,14 @@ PORT = 8321
 def command(**options: Any) -> int:  # noqa: ANN401 - what click passes on
     """Serve skills to any agent: MCP, a JSON API and discovery, on one port.
 
-    PATH is a folder of packs, one pack, or a release, as with --skills. Without --stdio
+    PATH is a folder of packs, one pack, or a release. Without --stdio
     it listens on loopback; on any other address it asks for a token.
 
     \b
     Examples:
-      satchel serve --skills ./skills
+      satchel serve ./skills
       satchel serve ./dist --strict --port 80 --host 0.0.0.0 --tokens tokens.toml
-      satchel serve --stdio --skills ./skills
+      satchel serve ./skills --stdio
     """
     from satchel.cli._serving import serve
 

@@ -13,9 +13,9 @@ from satchel.cli._options import (
     find_settings,
     open_skills,
     recording,
-    skills_option,
     warn,
 )
+from satchel.cli._paths import skills_option
 from satchel.cli._terminal import (
     echo,
     echo_error,
@@ -66,7 +66,7 @@ ENVELOPES = ("xml", "json")
 @click.option(
     "--layers",
     is_flag=True,
-    help="Show which layer gives what. --skills are then base, team and user.",
+    help="Show which layer gives what. PATHs are then base, team and user.",
 )
 @skills_option
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
@@ -87,7 +87,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     \b
     Examples:
-      satchel show pdf-forms --skills ./skills
+      satchel show pdf-forms ./skills
       satchel show pdf-forms --reference fields.md
       satchel show pdf-forms --script fill.py > fill.py
       satchel show pdf-forms --envelope xml
@@ -99,7 +99,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise click.UsageError("ask for one file: --reference, --script or --asset")
     if layers:
         if files or envelope:
-            raise click.UsageError("--layers goes with no other option but --skills")
+            raise click.UsageError("--layers goes with no other option")
 
         show_layers(name, paths)
         return 0

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from satchel.cli._options import named_paths, open_skills
+from satchel.cli._options import open_skills
+from satchel.cli._paths import alias_option, with_alias
 from satchel.cli._terminal import (
     bold,
     clip,
@@ -37,16 +38,8 @@ def now() -> float:
 
 
 @click.command("usage")
-@click.option(
-    "--skills",
-    "paths",
-    multiple=True,
-    metavar="PATH",
-    type=click.Path(),
-    callback=named_paths,
-    help="Report on the skills in this folder only; repeatable. "
-    "Default: all that are on record.",
-)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", callback=with_alias)
+@alias_option("The same as PATH; repeatable. Default: all that are on record.")
 @click.option(
     "--days",
     type=click.IntRange(1, 3650),
@@ -93,14 +86,15 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> int:
     """Report which skills are used, which are dead, and which were not found.
 
-    Days are UTC. Loads on the command line are shown, but do not count.
+    With a PATH, the report is on the skills in it only. Days are UTC. Loads on the
+    command line are shown, but do not count.
 
     Status: 0; with --verify, 1 if the log was changed.
 
     \b
     Examples:
       satchel usage
-      satchel usage --skills ./skills --days 90
+      satchel usage ./skills --days 90
       satchel usage --json | jq -r '.dead[].name'
       satchel usage --db jsonl:///var/log/satchel.jsonl
       satchel usage --verify /var/log/satchel.chain

@@ -2,7 +2,8 @@
 
 import click
 
-from satchel.cli._options import complete_skill, open_skills, skills_option, warn
+from satchel.cli._options import complete_skill, open_skills, warn
+from satchel.cli._paths import skills_option
 from satchel.cli._terminal import echo, one_line
 
 
@@ -18,7 +19,7 @@ def command(name: str, paths: tuple[str, ...]) -> int:
 
     \b
     Examples:
-      satchel why pdf-forms --skills ./skills
+      satchel why pdf-forms ./skills
     """
     with open_skills(paths) as skills:
         reason = skills.why(name)
