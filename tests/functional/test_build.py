@@ -43,7 +43,7 @@ def test_every_reason_is_reported_and_nothing_is_written(library: Path) -> None:
     assert "skills/bad/SKILL.md" in result.stderr
     assert "duplicate skill 'b'" in result.stderr
     assert result.stderr.endswith(
-        "satchel: nothing was released, for 2 reasons; "
+        "error: nothing was released, for 2 reasons; "
         "see satchel explain release-refused\n"
     )
     assert "\x1b" not in result.stderr

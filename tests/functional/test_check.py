@@ -114,7 +114,7 @@ def test_an_archive_is_checked_and_never_fixed(name: str, folder: Path) -> None:
         ("https://example.org/x", "an address cannot be checked"),
         ("x.skill --since main", "x.skill is an archive"),
         ("no\x1b[31m\x85::error::x", "no<U+001B>[31m<U+0085>::error::x: no such"),
-        ("skills --also json=no\x1b/x", "Error: no<U+001B>/x: no such"),
+        ("skills --also json=no\x1b/x", "error: no<U+001B>/x: no such"),
     ],
 )
 def test_what_cannot_be_checked_is_said(arguments: str, message: str) -> None:

@@ -70,7 +70,7 @@ class _Odd(SkillError):
     ("error", "status", "message"),
     [
         (BrokenPipeError(), 1, ""),
-        (_Odd("something\x1b[31m odd"), 1, "satchel: something<U+001B>[31m odd"),
+        (_Odd("something\x1b[31m odd"), 1, "error: something<U+001B>[31m odd"),
         (PermissionError(13, "Permission denied"), 2, "Permission denied"),
         (RecursionError("too deep"), 2, "a fault of satchel's own"),
         (KeyboardInterrupt(), 130, ""),

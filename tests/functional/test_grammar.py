@@ -1,11 +1,13 @@
 """One grammar for all commands: PATHs, names of other tools, what nobody named."""
 
+import re
 import shlex
 from pathlib import Path
 
 import pytest
 
-from tests.functional.library import run, run_process, write_pack
+from satchel.cli._app import COMMANDS, GROUPS
+from tests.functional.library import run, run_process, run_terminal, write_pack
 
 PACK = "---\nname: {0}\ndescription: Use {0} when testing.\n---\n# {0}\n"
 
@@ -171,3 +173,80 @@ def test_skills_of_folders_that_nobody_named_are_completed(project: Path) -> Non
     result = run_process(env=environment)
 
     assert (result.stdout, result.stderr) == (b"plain,gamma\n", b"")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_quiet_or_verbose_if_asked(name: str) -> None:
+    listed = run(name, "--help").stdout
+
+    assert "  -q, --quiet" in listed
+    assert "  -v, --verbose" in listed
+    for place in (("-q", name), (name, "-q")):
+        assert "No such option" not in run(*place, "--help").stderr
+
+
+def test_quiet_prints_results_and_errors_only(project: Path) -> None:
+    write_pack(project / "skills/gamma", PACK.format("gamma"))
+    write_pack(project / "bad/delta", "no frontmatter")
+    alone, quiet = run("list"), run("-q", "list")
+
+    assert alone.stderr
+    assert (quiet.stdout, quiet.stderr) == (alone.stdout, "")
+    assert "no-frontmatter" in run("list", "bad", "-q").stderr
+    assert run("show", "nobody", "one", "-q").stderr.startswith("error: skill 'nobody'")
+    assert run("build", "out", "one", "-q").stderr == ""
+
+
+def test_verbose_prints_what_was_read_and_every_finding(project: Path) -> None:
+    for number in range(12):
+        write_pack(project / f"bad/p{number}", "no frontmatter")
+    result = run("list", "one", "bad", "-v")
+
+    assert "read one: 1 pack\n" in result.stderr
+    assert re.search(r"1 skill listed after \d\.\d{3} s\n", result.stderr)
+    assert result.stderr.count("error no-frontmatter") == 12
+    assert run("list", "one", "bad").stderr.count("error no-frontmatter") == 10
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "nonsense",
+        "list --nope",
+        "show",
+        "show nobody one",
+        "list gone",
+        "check gone",
+        "check --strict --fail-on error",
+        "find use when",
+        "role ../x",
+        "build out",
+        "diff one gone",
+        "serve one --port x",
+        "explain nonsense",
+        "publish gone public",
+    ],
+)
+def test_every_error_has_one_prefix(command: str) -> None:
+    result = run(*command.split())
+    first, *rest = result.stderr.splitlines()
+
+    assert result.exit_code in {1, 2}
+    assert first.startswith("error: ")
+    assert not any(line.lower().startswith("error") for line in rest)
+    # Wrong usage is followed by the right one.
+    assert [line.partition(" ")[0] for line in rest] in ([], ["Usage:", "Try:"])
+
+
+def test_the_prefix_is_coloured_on_terminals_only(project: Path) -> None:
+    seen = run_terminal("list", "gone", cwd=project)
+
+    assert seen == b"\x1b[31m\x1b[1merror:\x1b[0m gone: no such file or folder\r\n"
+    assert b"\x1b" not in run_process("list", "gone").stderr
+
+
+def test_help_is_grouped_by_what_users_do() -> None:
+    lines = run("--help").stdout.splitlines()
+
+    assert [*GROUPS][:5] == ["Look", "Check", "Make", "Serve", "Measure"]
+    assert [line[:-1] for line in lines if line[:-1] in GROUPS] == [*GROUPS]

@@ -189,7 +189,7 @@ def test_nothing_is_written_over(here: Path) -> None:
 
     assert result.exit_code == 1
     assert result.stderr == (
-        "satchel: skills/pdf-forms is there already: SKILL.md; nothing was written\n"
+        "error: skills/pdf-forms is there already: SKILL.md; nothing was written\n"
     )
     assert tree(here) == {"skills/pdf-forms/SKILL.md": b"mine"}
 
@@ -219,7 +219,7 @@ def test_what_the_system_says_is_reported_in_a_sentence(here: Path) -> None:
     result = run("new", "a", "--description", SAID)
 
     assert result.exit_code == 2
-    assert result.stderr.startswith("satchel: skills/a was not written: ")
+    assert result.stderr.startswith("error: skills/a was not written: ")
     assert len(result.stderr.splitlines()) == 1
 
 

@@ -98,7 +98,7 @@ def test_only_force_goes_over_another_archive(pack: Path) -> None:
     refused = run(*command)
 
     assert refused.exit_code == 1
-    assert "satchel: out/x.skill is there already; nothing was" in refused.stderr
+    assert "error: out/x.skill is there already; nothing was" in refused.stderr
     assert tree(Path("out")) == before
     assert run(*command, "--force").exit_code == 0
     assert tree(Path("out")) != before

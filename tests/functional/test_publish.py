@@ -63,7 +63,7 @@ def test_what_would_not_be_released_is_not_published(library: Path) -> None:
         (("", "public"), "the path is empty"),
         (("gone", "public"), "gone: no such file or folder"),
         (("skills/site", "--skills", "skills"), "where the skills come from"),
-        ((), "Missing argument"),
+        ((), "missing argument"),
     ],
 )
 def test_what_cannot_be_meant_is_status_2(

@@ -276,7 +276,7 @@ def test_a_release_and_a_user_know_the_replacement_too(
 ) -> None:
     gone(library)
     said = run("show", "old", "--skills", str(library)).stderr
-    assert said == "satchel: skill 'old' not found; 'new' takes its place\n"
+    assert said == "error: skill 'old' not found; 'new' takes its place\n"
     with Satchel(library) as skills:
         build_folder(skills, tmp_path / "dist")
     with Satchel(tmp_path / "dist") as skills, pytest.raises(SkillNotFoundError) as got:

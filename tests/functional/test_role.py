@@ -135,8 +135,8 @@ def test_a_budget_is_obeyed_and_reported() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["../x"], "satchel: '../x' is not the name of a role"),
-        ([""], "satchel: '' is not the name of a role"),
+        (["../x"], "error: '../x' is not the name of a role"),
+        ([""], "error: '' is not the name of a role"),
         (["Backend"], "is not the name of a role"),
         (["a\x1b[31m\n"], "is not the name of a role"),
         (["backend", "--templates", "nowhere"], "nowhere: no such file or folder"),
@@ -146,7 +146,7 @@ def test_a_budget_is_obeyed_and_reported() -> None:
         (["backend", "--set", "A B=x"], "expected NAME=VALUE"),
         (["backend", "--budget", "0"], "neither a count"),
         (["backend", "--primary", "none"], "'none' is not one of"),
-        ([], "Missing argument 'ROLE'"),
+        ([], "missing argument 'ROLE'"),
     ],
 )
 def test_what_cannot_be_done_is_status_2(arguments: list[str], message: str) -> None:

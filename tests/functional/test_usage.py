@@ -187,7 +187,7 @@ def test_off_is_off(library: Path) -> None:
     asked = run_process("usage", env=env)
     assert asked.returncode == 2
     assert asked.stderr.decode() == (
-        "satchel: SATCHEL_USAGE: 'off' stores no events; name a file with --db\n"
+        "error: SATCHEL_USAGE: 'off' stores no events; name a file with --db\n"
     )
 
 

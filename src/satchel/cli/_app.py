@@ -11,6 +11,7 @@ import click
 from satchel.cli._errors import report_error
 from satchel.cli._paths import store_line
 from satchel.cli._terminal import use_utf8
+from satchel.cli._verbosity import verbosity_options
 
 # What users do, and the commands for it in the order of ``--help``. The module of a
 # command is imported when it is called.
@@ -67,7 +68,10 @@ class _App(click.Group):
         if name not in COMMANDS:
             return super().get_command(ctx, name)
         module = import_module(f"satchel.cli._commands.{name}")
-        return cast("click.Command", module.command)
+        command = cast("click.Command", module.command)
+        if not any(param.name == "quiet" for param in command.params):
+            command.params += verbosity_options()
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -130,6 +134,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 @click.group(
     cls=_App,
+    params=verbosity_options(),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
 )
 @click.option(

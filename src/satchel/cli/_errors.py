@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from satchel.cli._terminal import echo_error
+from satchel.cli._terminal import echo_always, echo_problem, one_line
 from satchel.errors import (
     ConfigError,
     ExtraMissingError,
@@ -20,7 +20,7 @@ from satchel.errors import (
     RefusedReleaseError,
     SkillError,
 )
-from satchel.text import plural, printable
+from satchel.text import plural
 
 # Errors of how the command was called; any other `SkillError` is status 1.
 _STATUS_2: Final = (
@@ -39,9 +39,10 @@ def report_error(error: BaseException) -> int:
     # Subclasses come before OSError and SkillError: the first match wins.
     match error:
         case click.ClickException():
-            # It may quote names of any pack. A changed copy would lose its class.
-            vars(error)["message"] = printable(error.message)
-            error.show()
+            echo_problem(_lower(error.format_message()))
+            if isinstance(error, click.UsageError) and error.ctx is not None:
+                click.echo(error.ctx.get_usage(), err=True)
+                echo_always(f"Try: {error.ctx.command_path} --help")
             return error.exit_code
         case click.Abort() | KeyboardInterrupt():
             # 128 and SIGINT (2), as shells report it.
@@ -51,14 +52,14 @@ def report_error(error: BaseException) -> int:
             return 1
         case RefusedPackError() | RefusedReleaseError():
             for reason in error.reasons:
-                echo_error(reason)
-            echo_error(f"satchel: {_refusal(error)}")
+                echo_always(reason)
+            echo_problem(_refusal(error))
             return 1
         case SkillError() | OSError():
-            echo_error(f"satchel: {_sentence(error)}")
+            echo_problem(one_line(_sentence(error)))
             return 2 if isinstance(error, _STATUS_2) else 1
         case Exception():
-            echo_error(f"satchel: {_bug(error)}")
+            echo_problem(one_line(_bug(error)))
             return 2
         case _:
             raise error
@@ -85,6 +86,11 @@ class NoAnswerError(click.ClickException):
         from satchel.lint import safe_in_log
 
         return safe_in_log(self.message)
+
+
+def _lower(text: str) -> str:
+    """Return a message as what follows a colon; names such as PATH stay as they are."""
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
 def _sentence(error: SkillError | OSError) -> str:

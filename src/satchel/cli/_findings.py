@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from satchel.cli._terminal import echo_error
+from satchel.cli._terminal import echo_always, echo_error
+from satchel.cli._verbosity import is_verbose
 from satchel.model import Finding
 from satchel.text import plural
 
@@ -16,20 +17,22 @@ SEVERITIES: Final = ("error", "warning", "note")
 def show_findings(findings: Iterable[Finding], *, hint: str) -> None:
     """Print errors, then warnings, each with its fix; count the rest."""
     ordered = sorted(findings, key=lambda f: SEVERITIES.index(f.severity))
-    severe = [finding for finding in ordered if finding.severity != "note"]
-    for finding in severe[:MOST]:
+    severe = sum(finding.severity != "note" for finding in ordered)
+    shown = len(ordered) if is_verbose() else min(severe, MOST)
+    for finding in ordered[:shown]:
         show_finding(finding)
-    rest = ordered[min(len(severe), MOST) :]
+    rest = ordered[shown:]
     if rest:
         more = "" if len(rest) == len(ordered) else " more"
         echo_error(f"{counted(rest)}{more}: see {hint}")
 
 
 def show_finding(finding: Finding) -> None:
-    """Print one finding with its fix."""
-    echo_error(str(finding))
+    """Print one finding with its fix; with ``-q`` errors only."""
+    echo = echo_always if finding.severity == "error" else echo_error
+    echo(str(finding))
     if finding.fix:
-        echo_error(f"    fix: {finding.fix}")
+        echo(f"    fix: {finding.fix}")
 
 
 def counted(findings: Iterable[Finding]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from satchel.cli._paths import library_settings, line_to_type
-from satchel.cli._terminal import echo_error
+from satchel.cli._terminal import echo_detail, echo_error
 from satchel.errors import (
     DuplicateSkillError,
     NoSkillsError,
@@ -133,8 +134,13 @@ def open_named_skills(
     options.setdefault("sinks", ())
     moved = {field.name for field in fields(Options)} & options.keys()
     rare = Options(**{name: options.pop(name) for name in moved})
+    begun = time.perf_counter()
     with without_logging():  # each command prints its findings
         skills = Satchel(*paths, options=rare, **options)
+    for state in skills.registry.latest.sources:
+        echo_detail(f"read {state.label}: {plural(state.packs, 'pack')}")
+    listed = plural(len(skills.catalog), "skill")
+    echo_detail(f"{listed} listed after {time.perf_counter() - begun:.3f} s")
     try:
         yield skills
     finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
 from satchel.cli._options import command_sinks, open_named_skills, print_findings
-from satchel.cli._terminal import echo_error
+from satchel.cli._terminal import echo_error, echo_problem
 from satchel.errors import ConfigError, ExtraMissingError, NoSkillsError
 from satchel.text import plural
 
@@ -108,7 +108,7 @@ def serve(options: ServeOptions) -> int:
         measure(metrics, library)
         print_findings(skills, {NoSkillsError.code})
         if _print_reasons(library) and options["strict"]:
-            echo_error("not started, because of --strict")
+            echo_problem("not started, because of --strict")
             return 1
         # Every message is on standard error: with --stdio standard output belongs to
         # MCP.

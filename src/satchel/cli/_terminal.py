@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from satchel.cli._verbosity import is_quiet, is_verbose
 from satchel.text import printable
 
 
@@ -61,8 +62,28 @@ def echo(text: str = "") -> None:
 
 
 def echo_error(text: str) -> None:
-    """Print one line on standard error, safe on a terminal."""
+    """Print one line on standard error, safe on a terminal; nothing with ``-q``."""
+    if not is_quiet():
+        echo_always(text)
+
+
+def echo_always(text: str) -> None:
+    """Print one line on standard error, safe on a terminal, with ``-q``, too."""
     click.echo(one_line(text), err=True)
+
+
+def echo_detail(text: str) -> None:
+    """Print one line on standard error with ``-v`` only."""
+    if is_verbose():
+        echo_error(text)
+
+
+def echo_problem(text: str) -> None:
+    """Print why a command failed, after the one prefix of errors; with ``-q``, too."""
+    # A message may have several lines; text of a pack in it has none.
+    head = click.style("error:", fg="red", bold=True)
+    colour = False if os.environ.get("NO_COLOR") else None
+    click.echo(f"{head} {printable(text)}", err=True, color=colour)
 
 
 def echo_json(value: object) -> None:

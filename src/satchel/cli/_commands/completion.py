@@ -9,9 +9,11 @@ VARIABLE = "_SATCHEL_COMPLETE"
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", metavar="SHELL", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
     """Print a script that lets a shell complete commands, options, skills and codes.
+
+    SHELL is bash, zsh or fish.
 
     \b
     Examples:

@@ -13,6 +13,7 @@ from satchel.cli._terminal import (
     bold,
     clip,
     echo,
+    echo_always,
     echo_error,
     echo_json,
     layout,
@@ -202,7 +203,8 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
             )
             echo_error("  a copy of the head from elsewhere, with --head")
     else:
-        echo_error(f"error broken-chain: {chain}:{verdict.broken}: {verdict.detail}")
+        place = f"{chain}:{verdict.broken}"
+        echo_always(f"error broken-chain: {place}: {verdict.detail}")
     return 0 if verdict.ok else 1
 
 
