@@ -7,6 +7,7 @@ one out, say why, on the line before it::
     <!--- skip: next "asks for an account" -->
 """
 
+import re
 import shutil
 from pathlib import Path
 from textwrap import dedent
@@ -15,18 +16,18 @@ from typing import Final
 import pytest
 from sybil.example import SybilFailure
 
+from satchel import _published
 from tests.docs.console import matches
 from tests.docs.pages import run_page
 
 ROOT: Final = Path(__file__).parents[2]
+DOCS: Final = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *sorted(ROOT.glob("docs/**/*.md")),
+]
 # Pages of adapters run next to their frameworks: tests/adapters/test_page.py.
 PAGES: Final = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
-    *sorted(
-        page
-        for page in ROOT.glob("docs/**/*.md")
-        if page.parent != ROOT / "docs" / "how-to" / "adapters"
-    ),
+    page for page in DOCS if page.parent != ROOT / "docs" / "how-to" / "adapters"
 ]
 
 
@@ -142,3 +143,13 @@ def test_right_examples_pass(folder: Path) -> None:
 )
 def test_output_matches(shown: str, actual: str, same: bool) -> None:
     assert matches(shown, actual) is same
+
+
+@pytest.mark.skipif(bool(_published.NAME), reason="there is a name to install")
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_nobody_is_told_to_install_a_name_that_is_not_ours(page: Path) -> None:
+    """Somebody else could take it; in a clone it is ``pip install ".[extra]"``."""
+    text = page.read_text("utf-8")
+
+    assert not re.findall(r"(?:pip install|uv add|uvx|pipx \w+) .*\bsatchel\b.*", text)
+    assert not re.findall(r".*satchel\[.*|.*\bOWNER/.*", text)
