@@ -151,5 +151,7 @@ def test_nobody_is_told_to_install_a_name_that_is_not_ours(page: Path) -> None:
     """Somebody else could take it; in a clone it is ``pip install ".[extra]"``."""
     text = page.read_text("utf-8")
 
-    assert not re.findall(r"(?:pip install|uv add|uvx|pipx \w+) .*\bsatchel\b.*", text)
+    assert not re.findall(
+        r"(?:pip install|uv add|uvx|pipx \w+) .*(?<!/)\bsatchel\b.*", text
+    )
     assert not re.findall(r".*satchel\[.*|.*\bOWNER/.*", text)

@@ -29,8 +29,8 @@ _HEAD: Final = """\
 
 Made by `python -m tools.adapters table` from the results of the shared suite,
 `tests/adapters/test_contract.py`, which runs through the real frameworks; not edited by
-hand. An extra installs an adapter's framework: `pip install ".[langchain]"` in a clone of
-this repository. `satchel doctor` shows what is installed next to these versions.
+hand. An extra installs an adapter's framework: `pip install ".[langchain]"` in a clone.
+`satchel doctor` shows what is installed next to these versions.
 
 An adapter that works over fewer than three minor releases of its framework is
 experimental. Private names are what it uses or overrides that its framework does not
