@@ -86,6 +86,7 @@ generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, ta
 	$(BIN)/python -m tools.clients table
 	$(BIN)/python -m tools.lint_rules
 	$(BIN)/python -m tools.picture
+	$(BIN)/python -m tools.captures
 
 all: test hostile lint types layers docs site replay clients adapters ## what .ci/run does
 

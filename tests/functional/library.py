@@ -62,7 +62,11 @@ def run_process(
 
 
 def run_terminal(
-    *arguments: str, cwd: Path, columns: int = 80, answers: Sequence[str] = ()
+    *arguments: str,
+    cwd: Path,
+    columns: int = 80,
+    answers: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
 ) -> bytes:
     """Run a command on a terminal of its own; return every byte that reached it.
 
@@ -78,6 +82,7 @@ def run_terminal(
     process = subprocess.Popen(
         [sys.executable, "-m", "satchel", *arguments],
         cwd=cwd,
+        env=None if env is None else {**os.environ, **env},
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

@@ -114,10 +114,11 @@ def test_more_reports_are_written_as_well() -> None:
     names = "json=out.json", "sarif=out.sarif", "text=out.txt"
     result = run("check", "skills", *(w for name in names for w in ("--also", name)))
 
-    assert result.stdout.startswith("skills/bare")
+    assert " --> skills/bare/SKILL.md" in result.stdout
     assert json.loads(Path("out.json").read_text())["packs"] == 2
     assert json.loads(Path("out.sarif").read_text())["version"] == "2.1.0"
-    assert Path("out.txt").read_text().startswith("skills/bare/SKILL.md")
+    assert " --> skills/bare/SKILL.md" in Path("out.txt").read_text()
+    assert "can be fixed: satchel check skills --fix" in Path("out.txt").read_text()
     assert run("check", "skills", "--also", "json=no/such/out").exit_code == 2
 
 
@@ -126,16 +127,44 @@ def test_a_line_is_shown_with_what_is_named(folder: Path) -> None:
     write_pack(folder / "one" / "bad-name", text)
     lines = run("check", "one").stdout.splitlines()
 
-    assert lines[:4] == [
+    assert lines[:5] == [
         (
-            "one/bad-name/SKILL.md:2: error name-characters: name 'Bad-Name': expected "
-            "letters a-z, digits 0-9, and single hyphens between them"
+            "error name-characters [*]: name 'Bad-Name': expected letters a-z, digits "
+            "0-9, and single hyphens between them"
         ),
-        "    2 | name: Bad-Name",
-        "      |       ^^^^^^^^",
-        "    fix: write `name: bad-name`",
+        " --> one/bad-name/SKILL.md:2",
+        "2 | name: Bad-Name",
+        "  |       ^^^^^^^^",
+        "  = fix: write `name: bad-name`",
     ]
-    assert lines[-1] == "1 can be fixed by --fix. More: satchel explain name-characters"
+    assert lines[-2:] == [
+        "[*] 1 can be fixed: satchel check one --fix",
+        "More: satchel explain name-characters",
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "one",
+        "one --profile spec --ignore missing-h1,empty-body --format text",
+        "--select name-characters ./one --strict",
+        "--config none one --also json=out.json --diff",
+        "-- -two",
+        "",
+    ],
+)
+def test_the_command_that_fixes_fixes_just_that(arguments: str, folder: Path) -> None:
+    for place in ("one/bad-name", "-two/bad-name", "skills/bad-name"):
+        write_pack(folder / place, BARE.format("Bad-Name"))
+    first = run("check", *arguments.split()).stdout
+    mark, _, command = first[first.index("[*] ") :].splitlines()[0].partition(": ")
+    assert first.count("[*]: ") == int(mark.split()[1])
+
+    fixed = run(*command.split()[1:])
+
+    assert f"{mark.split()[1]} finding" in fixed.stderr
+    assert "[*]" not in run("check", *arguments.split()).stdout
 
 
 class TestFix:
@@ -189,7 +218,7 @@ class TestFix:
 
         assert "\x1b" not in piped
         assert "<U+001B>" in piped
-        assert b"\x1b[31merror\x1b[0m unquoted-colon" in shown  # ours are colours
+        assert b"\x1b[1;31merror\x1b[0m " in shown  # ours are colours
 
     @pytest.mark.parametrize("sign", ["\r", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
     def test_no_line_of_a_diff_is_forged(self, sign: str, folder: Path) -> None:

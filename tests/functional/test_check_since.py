@@ -28,7 +28,8 @@ def test_only_what_is_new_fails(folder: Path) -> None:
     assert (whole.exit_code, same.exit_code, more.exit_code) == (1, 0, 1)
     assert "since HEAD: no pack changed" in same.stdout
     assert "since HEAD: 1 added" in more.stdout
-    assert "skills/new/SKILL.md:8: warning dead-link" in more.stdout
+    assert "\nwarning dead-link: " in more.stdout
+    assert "\n --> skills/new/SKILL.md:8\n" in more.stdout
     assert "skills/old" not in more.stdout
 
 

@@ -38,7 +38,8 @@ def test_each_finding_with_its_fix_worst_first(folder: Path) -> None:
 
     assert result.exit_code == 1
     assert "error missing-description" in wrong[0]
-    assert "fix: " in wrong[1]
+    assert " --> skills/bad/SKILL.md" in wrong[1]
+    assert "= fix: " in wrong[2]
     assert "1 refused" in result.stdout
     assert any("warning envelope-breakout" in line for line in wrong)
 
@@ -73,8 +74,13 @@ def test_a_release_of_other_bytes_than_it_says(folder: Path) -> None:
     (folder / "dist" / "skills" / "good" / "SKILL.md").write_text("tampered")
     (folder / "dist" / ".well-known" / "agent-skills" / "index.json").unlink()
     result = run("doctor", "--skills", "dist")
+    lines = result.stdout.splitlines()
 
     assert result.exit_code == 1
-    assert "dist/skills/good/SKILL.md: error digest-mismatch" in result.stdout
-    assert "dist/.well-known/agent-skills/index.json: error reference-" in result.stdout
+    for code, path in (
+        ("digest-mismatch", "dist/skills/good/SKILL.md"),
+        ("reference-not-found", "dist/.well-known/agent-skills/index.json"),
+    ):
+        [at] = [n for n, line in enumerate(lines) if f"error {code}: " in line]
+        assert lines[at + 1] == f"   --> {path}"
     assert "all is well" not in result.stdout

@@ -43,6 +43,8 @@ COMMANDS = (
     "check no\x1b]0;pe",
     "diff skills/nasty no\x1b]0;pe",
     "check skills --baseline no\x1b]0;pe",
+    "check skills --statistics",
+    "check skills --color always --format concise",
     "check skills --format json",
     "check skills --format github",
     "check skills --format markdown",
@@ -66,7 +68,11 @@ COMMANDS = (
     "list --skills no\x1b[31mpe",
 )
 
-_OURS = re.compile(rb"\x1b\[(?:0|1|2|3[0-7])?m")
+# Colours, and a code as a link to its page.
+_OURS = re.compile(
+    rb"\x1b\[(?:0|(?:1;)?3[0-7]|1|2)?m"
+    rb"|\x1b\]8;;(?:file://[\w.-]+/[\w./-]+/codes/[a-z0-9-]+\.md)?\x1b\\"
+)
 _DANGEROUS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
 )

@@ -10,7 +10,7 @@ import click
 
 from satchel.cli._errors import report_error
 from satchel.cli._paths import store_line
-from satchel.cli._terminal import use_utf8
+from satchel.cli._terminal import color_option, use_utf8
 from satchel.cli._verbosity import verbosity_options
 
 # What users do, and the commands for it in the order of ``--help``. The module of a
@@ -108,8 +108,11 @@ class _App(click.Group):
         use_utf8()
         # Otherwise click prints errors and exits by itself; here `report_error` does.
         extra["standalone_mode"] = False
+        # As Python itself decides: no colour wins where both are set.
         if os.environ.get("NO_COLOR"):
             extra.setdefault("color", False)
+        elif os.environ.get("FORCE_COLOR"):
+            extra.setdefault("color", True)
         sys.exit(_status(lambda: super(_App, self).main(args, prog_name, **extra)))
 
 
@@ -145,6 +148,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     callback=_print_version,
     help="Print the version and exit.",
 )
+@color_option
 def main() -> None:
     """Carry every skill, unpack only what the task needs.
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import join
 
 import click
 
@@ -18,7 +19,14 @@ from satchel.checking import (
 )
 from satchel.cli._errors import NoAnswerError
 from satchel.cli._options import find_settings
-from satchel.cli._terminal import echo, echo_error, on_terminal, width
+from satchel.cli._terminal import (
+    code_link,
+    coloured,
+    echo,
+    echo_error,
+    on_terminal,
+    width,
+)
 from satchel.compat import check_registered, import_registered, is_in_code
 from satchel.config import Config, load_config
 from satchel.errors import MissingPathError
@@ -29,6 +37,7 @@ from satchel.lint import (
     TextOptions,
     line_reader,
     render_report,
+    render_statistics,
     safe_in_log,
     settings_of,
 )
@@ -67,6 +76,7 @@ class CheckRun:
     fix: bool
     diff: bool
     changed_files: bool
+    statistics: bool
 
     def run(self) -> int:
         """Check, print, write; return the exit status."""
@@ -87,16 +97,47 @@ class CheckRun:
             report = self._write_fixes(packs, report, settings)
         if baseline is not None:
             report = self._subtract(baseline, report)
-        view = TextOptions(on_terminal(), width(), line_reader())
-        echo(render_report(report, self.style, view))
+        self._print(report)
+        view = TextOptions(fix_command=self._fix_command())
         for style, file in self.also:
-            _save(render_report(report, style), file)
+            _save(render_report(report, style, view), file)
         return self._status(report, settings, packs)
+
+    def _print(self, report: CheckReport) -> None:
+        # A file, or the log of a CI system, has whole lines: COLUMNS is not for it.
+        columns = width() if on_terminal() else None
+        command = self._fix_command()
+        view = TextOptions(coloured(), columns, line_reader(), code_link, command)
+        if self.statistics:
+            echo(render_statistics(report, view))
+        else:
+            echo(render_report(report, self.style, view))
+
+    def _fix_command(self) -> str:
+        """Return the command that fixes just what this run says can be fixed."""
+        options = [
+            part
+            for name, values in (
+                ("--profile", (self.profile,)),
+                ("--config", (self.config,)),
+                ("--select", self.select),
+                ("--ignore", self.ignore),
+            )
+            for value in values
+            if value
+            for part in (name, value)
+        ]
+        # After `--` no path is an option.
+        if any(path.startswith("-") for path in self.packs):
+            return join(["satchel", "check", *options, "--fix", "--", *self.packs])
+        return join(["satchel", "check", *options, *self.packs, "--fix"])
 
     def _refuse_mixed_options(self) -> None:
         changes = self.fix or self.diff
         if self.since is not None and changes:
             raise click.UsageError("--fix changes whole packs; run it without --since")
+        if self.statistics and (self.style != "text" or self.loaders is not None):
+            raise click.UsageError("--statistics goes without --format and --for")
         if self.strict and self.fail_on not in (None, "warning"):
             detail = f"--strict means --fail-on warning, not {self.fail_on}"
             raise click.UsageError(detail)

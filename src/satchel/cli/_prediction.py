@@ -122,7 +122,7 @@ def predict_packs(
 
 def render_prediction(prediction: PredictionReport, style: "Format") -> str:
     """Return the prediction as one text."""
-    if style in {"sarif", "github"}:
+    if style in {"sarif", "github", "concise"}:
         return render_report(prediction.report, style)
     printers = {"text": render_text, "json": render_json, "markdown": render_markdown}
     return printers[style](prediction)

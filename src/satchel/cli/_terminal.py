@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from satchel.cli._verbosity import is_quiet, is_verbose
-from satchel.text import printable
+from satchel.text import cells, clip, printable
 
 
 def use_utf8() -> None:
@@ -31,6 +31,44 @@ def use_utf8() -> None:
 def on_terminal() -> bool:
     """Tell whether standard output is a terminal."""
     return sys.stdout.isatty()
+
+
+def _store_color(ctx: click.Context, _: click.Parameter, when: str | None) -> None:
+    if when is not None:
+        ctx.color = {"always": True, "never": False}.get(when)
+
+
+# What `--color` says counts before NO_COLOR and FORCE_COLOR.
+color_option: Final = click.option(
+    "--color",
+    type=click.Choice(("auto", "always", "never")),
+    expose_value=False,
+    callback=_store_color,
+    help="When output has colours.  [default: auto, on a terminal]",
+)
+
+
+def coloured() -> bool:
+    """Tell whether output has colours: --color, else the environment, else where."""
+    context = click.get_current_context(silent=True)
+    if context is None or context.color is None:
+        return on_terminal() and os.environ.get("TERM") != "dumb"
+    return context.color
+
+
+def code_link(code: str) -> str:
+    """Return a code as a link to its page on this computer; plain in a file."""
+    from pathlib import Path
+    from platform import node
+
+    from satchel.model import page_file
+
+    file = page_file(code) if on_terminal() and coloured() else None
+    if file is None or os.environ.get("TERM") in {"dumb", "linux"}:
+        return code
+    # A terminal opens it only where the host in the address is its own.
+    address = f"file://{node()}{Path(file).as_uri().removeprefix('file://')}"
+    return f"\x1b]8;;{address}\x1b\\{code}\x1b]8;;\x1b\\"
 
 
 def width() -> int | None:
@@ -116,34 +154,6 @@ def write_text(text: str, data: bytes | None = None) -> None:
 
 # Columns that the last cell needs to be on the line of the others.
 MIN_LAST: Final = 24
-
-
-def cells(text: str) -> int:
-    """Return how many columns a printable text fills."""
-    if text.isascii():
-        return len(text)
-    return sum(_cells(char) for char in text)
-
-
-def _cells(char: str) -> int:
-    import unicodedata
-
-    # Joiners and variation selectors take no column of their own.
-    if unicodedata.combining(char) or char in "\u200c\u200d\ufe0e\ufe0f":
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
-def clip(text: str, columns: int | None) -> str:
-    """Return the text, cut with ``…`` if it is wider than ``columns``."""
-    if columns is None or cells(text) <= columns:
-        return text
-    used = 0
-    for end, char in enumerate(text):
-        used += _cells(char)
-        if used > columns - 1:
-            return f"{text[:end].rstrip()}…"
-    return text
 
 
 def layout(rows: Sequence[tuple[str, ...]], columns: int | None) -> Iterator[str]:

@@ -37,7 +37,10 @@ from satchel.lint._settings import (
 )
 
 if TYPE_CHECKING:
-    from satchel.lint._reporters.text import lines_of as lines_of
+    from satchel.lint._reporters.text import (
+        lines_of as lines_of,
+        render_statistics as render_statistics,
+    )
 
 __all__ = [
     "FORMATS",
@@ -56,6 +59,6 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "_reporters.text": "lines_of",
+        "_reporters.text": "lines_of render_statistics",
     },
 )

@@ -17,6 +17,7 @@ from satchel.model._codes import (
     UnknownCodeError,
     code_entry as code_entry,
     codes,
+    page_file as page_file,
     read_page,
     title_of,
 )

@@ -98,6 +98,12 @@ def read_page(code: str) -> str:
     return code_entry(code).page
 
 
+def page_file(code: str) -> str | None:
+    """Return the path of a code's page; None without one, or in a zip file."""
+    file = os.path.join(_FOLDER, f"{code}.md")  # noqa: PTH118
+    return file if code in codes() and os.path.isfile(file) else None  # noqa: PTH113
+
+
 def title_of(code: str) -> str:
     """Return what a code means: the first paragraph of its page, on one line.
 

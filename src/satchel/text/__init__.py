@@ -18,6 +18,7 @@ from satchel.text._suspicious import (
 from satchel.text._tokens import EstimateCounter
 
 if TYPE_CHECKING:
+    from satchel.text._columns import cells as cells, clip as clip, wrap as wrap
     from satchel.text._diff import (
         LineMatcher as LineMatcher,
         unified_lines as unified_lines,
@@ -30,6 +31,7 @@ __all__ = ["EstimateCounter", "clean_line", "escape_xml", "find_hidden", "printa
 __getattr__ = lazy_door(
     __name__,
     {
+        "_columns": "cells clip wrap",
         "_diff": "LineMatcher unified_lines",
         "_json": "ascii_json",
         "_nearest": "nearest",

@@ -2,42 +2,13 @@
 
 import pytest
 
-from satchel.cli._terminal import cells, clip, layout
+from satchel.cli._terminal import layout
+from satchel.text import cells
 
 ROWS = [
     ("SKILL", "DESCRIPTION"),
     ("pdf-forms", "Read and fill in PDF forms of all kinds"),
 ]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", 0),
-        ("abc", 3),
-        ("技能", 4),
-        ("e\u0301", 1),
-        ("👩\u200d🚀", 4),
-        ("❤\ufe0f", 1),
-    ],
-)
-def test_cells(text: str, expected: int) -> None:
-    assert cells(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "columns", "expected"),
-    [
-        ("abcdef", None, "abcdef"),
-        ("abcdef", 6, "abcdef"),
-        ("abcdef", 5, "abcd…"),
-        ("abc def", 5, "abc…"),
-        ("技能技能", 5, "技能…"),
-        ("技能技能", 4, "技…"),
-    ],
-)
-def test_clip(text: str, columns: int | None, expected: str) -> None:
-    assert clip(text, columns) == expected
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ What a format prints is in tests/cases/reports: one file a report and format.
 """
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -21,9 +22,11 @@ from satchel.lint import (
     fingerprint,
     fix_skill,
     render_report,
+    render_statistics,
 )
 from satchel.lint._reporters.markdown import MAX_CHARS
 from satchel.model import Finding
+from satchel.text import cells
 
 CASES = Path(__file__).parents[2] / "cases" / "reports"
 FINDINGS = (
@@ -136,7 +139,7 @@ COMMANDS = ("##[add-mask]a", "##vso[task.setvariable variable=PATH]x", "##TeamCi
 
 
 @pytest.mark.row("G17")
-@pytest.mark.parametrize("style", ["text", "json", "sarif", "github"])
+@pytest.mark.parametrize("style", ["text", "concise", "json", "sarif", "github"])
 @pytest.mark.parametrize("command", [*COMMANDS, EVIL])
 def test_no_text_of_a_pack_is_a_command_of_a_ci_system(
     command: str, style: Format
@@ -219,57 +222,70 @@ def test_sarif_has_what_the_specification_requires() -> None:
             assert place.get("region", {"startLine": 1})["startLine"] >= 1
 
 
-def test_a_finding_its_repair_and_shared_advice() -> None:
+def test_a_finding_its_repair_and_its_place() -> None:
     repaired = Finding(
-        "odd", "warning", "m", "a", 3, "f", before="x: a: b", after=f'x: "{"b" * 300}"'
+        "odd", "warning", "m", "a", 30, "f", before="x: a: b", after=f'x: "{"b" * 300}"'
     )
 
-    assert text(repaired)[:4] == [
-        "a:3: warning odd: m",
-        "    fix: f",
-        "    was: x: a: b",
-        f'    now: x: "{"b" * 196}',
+    assert text(repaired)[:5] == [
+        "warning odd: m",
+        "  --> a:30",
+        "   = fix: f",
+        "   = was: x: a: b",
+        f'   = now: x: "{"b" * 196}',
     ]
-
-    first, second = (Finding("odd", "note", f"m{n}", "a", n, "do") for n in (1, 2))
-
-    assert text(first, second, Finding("odd", "note", "m3", "b", 3, "do"))[:5] == [
-        "a:1: note odd: m1",
-        "a:2: note odd: m2",
-        "    fix: do",
-        "b:3: note odd: m3",
-        "    fix: do",
-    ]
+    assert text(Finding("odd", "note", "no place"))[0:2] == ["note odd: no place", ""]
 
 
-def test_a_line_of_two_findings_is_shown_once() -> None:
-    findings = (
-        Finding("x", "error", "name 'B b' is odd", "a", 2),
-        Finding("y", "error", "the name is 'B b'", "a", 2),
-        Finding("z", "note", "name is short", "a", 2),
-        Finding("z", "note", "name is short", "b", 2),
-    )
+def test_findings_of_one_fix_are_a_block() -> None:
+    """What they share is said once: the message above, the fix below."""
+    paths = ("s/a/x.md", "s/a/x.md", "s/a/y.md", "s/b/x.md")
+    same = [Finding("odd", "note", "m", path, 1, "do") for path in paths]
+    other = Finding("odd", "note", "m2", "s/a/z.md", 3, "do")
+    # The order of a report is by path: these are between them, and of a code apart.
+    between = Finding("x", "note", "m", "s/a/x.md", 2)
+    report = of(same[0], between, *same[1:], other, locations=frozenset({"s/a", "s/b"}))
 
-    assert text(*findings, view=TextOptions(line_at=lambda *_: "name: B b"))[:9] == [
-        "a:2: error x: name 'B b' is odd",
-        "    2 | name: B b",
-        "      |       ^^^",
-        "a:2: error y: the name is 'B b'",
-        "a:2: note z: name is short",
-        "    2 | name: B b",
-        "b:2: note z: name is short",
-        "    2 | name: B b",
+    assert render_report(report, "text").splitlines()[:-3] == [
+        "note odd: m",
+        " --> s/a/x.md:1",
+        " --> s/a/x.md:1",
+        " --> s/a/y.md:1",
+        "note odd: m2",
+        " --> s/a/z.md:3",
+        "  = fix: do",
         "",
+        "note x: m",
+        " --> s/a/x.md:2",
+        "",
+        "note odd: m",
+        " --> s/b/x.md:1",
+        "  = fix: do",
     ]
+
+
+def test_what_can_be_fixed_is_marked_and_counted_with_the_command() -> None:
+    view = TextOptions(fix_command="satchel check 'a b' --fix")
+    lines = render_report(fixed(), "text", view).splitlines()
+
+    assert [line for line in lines if "their-own" in line] == [
+        "error their-own [*]: m",
+        "error their-own: m",
+        "More: satchel explain their-own",
+    ]
+    assert "[*] 1 can be fixed: satchel check 'a b' --fix" in lines
 
 
 @pytest.mark.parametrize(
     ("counts", "line"),
     [
-        ([("x", 2), ("y", 19)], "most often: y 19, x 2"),
-        ([("x", 2), ("y", 18)], "1 pack checked: 20 notes"),
-        ([("x", 21)], "1 pack checked: 21 notes"),
-        ([(c, 5) for c in "abcdefg"], "most often: a 5, b 5, c 5, d 5, e 5"),
+        ([("x", 2), ("y", 19)], "most often: y 19, x 2 (all of them: --statistics)"),
+        ([("x", 2), ("y", 18)], ""),
+        ([("x", 21)], ""),
+        (
+            [(c, 5) for c in "abcdefg"],
+            "most often: a 5, b 5, c 5, d 5, e 5 (all of them: --statistics)",
+        ),
     ],
 )
 def test_a_long_report_names_its_frequent_codes(
@@ -277,18 +293,32 @@ def test_a_long_report_names_its_frequent_codes(
 ) -> None:
     findings = [Finding(code, "note", "m", "a") for code, n in counts for _ in range(n)]
 
-    assert text(*findings)[-2] == line
+    assert text(*findings)[-3] == line
 
 
-def test_packs_are_kept_apart() -> None:
-    paths = ("s/a/SKILL.md", "s/a/references/b.md", "s/b", "t/SKILL.md", "u")
-    findings = (Finding("odd", "note", "m", path) for path in paths)
-    report = of(*findings, locations=frozenset({"s/a", "s/b", "t"}))
-    lines = render_report(report, "text").splitlines()
+def test_statistics_count_each_code() -> None:
+    report = replace(
+        fixed(), findings=(*fixed().findings, FINDINGS[1], *[FINDINGS[2]] * 11)
+    )
+    lines = render_statistics(report).splitlines()
 
-    assert [line.partition(":")[0] for line in lines[:8]] == [
-        *("s/a/SKILL.md", "s/a/references/b.md", "", "s/b", "", "t/SKILL.md", "", "u")
+    assert [line[:43] for line in lines[:3]] == [
+        "11  note          files-left-out  Some file",
+        " 2  error    [*]  their-own",
+        " 1  warning       hidden-text     The text ",
     ]
+    assert lines[3:] == [
+        "",
+        "1 pack checked: 2 errors, 1 warning, 11 notes",
+        "[*] 1 can be fixed: satchel check --fix",
+        "More: satchel explain their-own",
+    ]
+    assert max(map(len, lines[:3])) > 60
+
+    narrow = render_statistics(report, TextOptions(width=60)).splitlines()
+
+    assert max(map(len, narrow[:3])) == 60
+    assert render_statistics(of()) == "1 pack checked: no findings"
 
 
 @pytest.mark.parametrize(
@@ -311,50 +341,145 @@ def test_what_was_left_out_is_counted(
     assert f"1 pack checked: no findings ({left_out})" in render_report(report, style)
 
 
-FIX_AND_NOW = ["    fix: f", "    now: now that"]
+END = ["   = fix: f", "   = now: now that"]
 
 
 @pytest.mark.parametrize(
     ("line", "message", "shown"),
     [
-        (
-            "name:\tPDF x",
-            "name 'PDF': short",
-            ["    12 | name: PDF x", "       |       ^^^", *FIX_AND_NOW],
-        ),
-        ("a a", "'a' and 'b'", ["    12 | a a", *FIX_AND_NOW]),
-        # Columns are not characters here, so that nothing is marked.
-        ("name: 名", "'name'", ["    12 | name: 名", *FIX_AND_NOW]),
-        ("a\x1b[31mb\r", "m", ["    12 | a<U+001B>[31mb", *FIX_AND_NOW]),
-        (None, "m", ["    fix: f", "    was: was this", "    now: now that"]),
-        ("  \t", "m", ["    fix: f", "    was: was this", "    now: now that"]),
+        ("name: PDF x", "name 'PDF': short", ["name: PDF x", "      ^^^"]),
+        ("\tname:\tPDF", "'PDF'", ["    name:    PDF", "             ^^^"]),
+        ("a a", "'a' and 'b'", ["a a"]),
+        ("name: 名前 x", "name 'x'", ["name: 名前 x", "           ^"]),
+        ("name: 名前", "name '名前'", ["name: 名前", "      ^^^^"]),
+        ("ne\u0301e 👩\u200d🚀 x", "'x'", ["ne\u0301e 👩\u200d🚀 x", "       ^"]),
+        # Hebrew is shown from the right by some terminals: no column is sure.
+        ("שלום x", "'x'", ["שלום x"]),
+        ("a\x1b[31mb\r", "m", ["a<U+001B>[31mb"]),
+        ("\x1b x", "'x'", ["<U+001B> x", "         ^"]),
+        # A word that can only be a path, a link, a field or a tag.
+        ("see a/b.md now", "a/b.md is not here", ["see a/b.md now", "    ^^^^^^"]),
+        ("[a/b](a/b)", "gone: a/b.", ["[a/b](a/b)", "      ^^^"]),
+        ("  open: x", "metadata.open is no", ["  open: x", "  ^^^^"]),
+        ("run $1", "in place of $1 here", ["run $1", "    ^^"]),
+        # The field that the message is about, else the marks of Markdown.
+        ("name: x", "the name is short", ["name: x", "^^^^"]),
+        ("Note: x", "the name is short", ["Note: x"]),
+        ("### Far", "a heading of level 3", ["### Far", "^^^"]),
+        ("  ```py", "no closing fence", ["  ```py", "  ^^^"]),
     ],
-    ids=["quoted", "twice", "wide", "control", "none", "empty"],
 )
-def test_the_line_of_a_finding_is_shown(
-    line: str | None, message: str, shown: list[str]
+def test_the_line_of_a_finding_is_shown_and_its_part_marked(
+    line: str, message: str, shown: list[str]
 ) -> None:
     finding = Finding("odd", "error", message, "a", 12, "f", "was this", "now that")
     lines = text(finding, view=TextOptions(line_at=lambda *_: line))
+    gutters = ["12 | ", "   | "]
 
-    assert lines[1 : lines.index("")] == shown
+    assert lines[2 : lines.index("")] == [
+        *(f"{gutter}{part}" for gutter, part in zip(gutters, shown, strict=False)),
+        *END,
+    ]
+
+
+@pytest.mark.parametrize("line", [None, "  \t"])
+def test_without_a_line_it_is_said_what_it_was(line: str | None) -> None:
+    finding = Finding("odd", "error", "m", "a", 12, "f", "was this", "now that")
+    lines = text(finding, view=TextOptions(line_at=lambda *_: line))
+
+    assert lines[2:5] == [END[0], "   = was: was this", END[1]]
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "marked"),
+    [
+        ("unquoted-colon", "description: Use it: now. And: then", 19),
+        ("unquoted-colon", "description: http://x a: b", 23),
+        ("reserved-character", "description: @here", 13),
+        ("unlimited-shell", "allowed-tools: Read Bash", 20),
+    ],
+)
+def test_some_codes_know_which_part_it_is(code: str, line: str, marked: int) -> None:
+    view = TextOptions(line_at=lambda *_: line)
+    lines = text(Finding(code, "error", "a value is odd", "a", 3), view=view)
+
+    assert lines[3].index("^") - len("  | ") == marked
 
 
 def test_a_long_line_is_cut_to_the_width() -> None:
     def shown(line: str, message: str) -> list[str]:
         view = TextOptions(width=60, line_at=lambda *_: line)
-        return text(Finding("odd", "error", message, "a", 12), view=view)[1:]
+        return text(Finding("odd", "error", message, "a", 12), view=view)[2:]
 
     middle = shown(f"{'x' * 90} here {'y' * 90}", "'here'")
+    wide = shown(f"{'名' * 90} here {'前' * 90}", "'here'")
 
-    assert shown("x" * 90, "m")[0] == f"    12 | {'x' * 50}…"
+    assert shown("x" * 90, "m")[0] == f"12 | {'x' * 54}…"
     assert len(middle[0]) == 60
     assert middle[0][middle[1].index("^") :].startswith("here ")
+    assert cells(wide[0]) in {59, 60}
+    assert cells(wide[0][: wide[0].index("here")]) == wide[1].index("^")
 
 
-def test_colours_are_optional() -> None:
-    coloured = TextOptions(colour=True)
-    report = REPORTS["change"]
+WRAPPED = """\
+error odd: the message is so long that
+    it does not fit
+ --> a/folder/with/a/long/name/and/a/fi
+     le.md:3
+  = fix: the fix is longer than the
+         width too
 
-    assert "\x1b[33mwarning\x1b[0m" in render_report(report, "text", coloured)
-    assert text(view=coloured)[0].startswith("\x1b[32m1 pack")
+1 pack checked: 1 error
+More: satchel explain odd"""
+
+
+def test_words_are_wrapped_at_the_width() -> None:
+    finding = Finding(
+        "odd",
+        "error",
+        "the message is so long that it does not fit",
+        "a/folder/with/a/long/name/and/a/file.md",
+        3,
+        "the fix is longer than the width too",
+    )
+
+    assert render_report(of(finding), "text", TextOptions(width=39)) == WRAPPED
+
+
+FORGED = (
+    *("\nerror forged: x", "\rerror forged: x", "\x1b[2K\x1b[1Gerror forged: x"),
+    *("x" * n + "error\xa0forged:" for n in range(30, 80, 7)),
+    *("\u2028error forged: x", "1 pack checked: no findings", "::error::forged"),
+    *(" " * n + "::error::forged" for n in range(20, 80, 11)),
+)
+
+
+@pytest.mark.row("G17")
+@pytest.mark.parametrize("width", [20, 40, 80, None])
+@pytest.mark.parametrize("forged", FORGED)
+def test_no_text_of_a_pack_looks_like_a_line_of_ours(
+    forged: str, width: int | None
+) -> None:
+    """Only the first line of a finding, and of the summary, begins at the margin."""
+    finding = Finding("odd", "note", forged, forged, 3, forged, forged, forged)
+    view = TextOptions(width=width, line_at=lambda *_: forged)
+    lines = text(finding, replace(finding, path="b"), view=view)
+    ours = ("note odd:", " ", "3 |", "1 pack checked: 2 notes", "More: ")
+
+    assert [line for line in lines if line and not line.startswith(ours)] == []
+    assert [line for line in lines if line.lstrip().startswith("::")] == []
+    if width is not None:
+        assert max(map(cells, lines)) <= max(width, 31)
+
+
+def test_colours_and_links_are_optional() -> None:
+    coloured = TextOptions(colour=True, link=lambda code: f"<{code}>")
+    lines = text(HIDDEN, view=coloured)
+
+    assert lines[0] == (
+        "\x1b[1;33mwarning\x1b[0m \x1b[1m<hidden-text>\x1b[0m"
+        "\x1b[1m: 1 tag character\x1b[0m"
+    )
+    assert text(view=coloured)[0].startswith("\x1b[1;32m1 pack")
+    plain = "".join(re.split("\x1b\\[[0-9;]*m", "\n".join(lines)))
+    assert plain.replace("<hidden-text>", "hidden-text") == "\n".join(text(HIDDEN))

@@ -7,8 +7,9 @@ import click
 
 from satchel.cli._errors import errors_are_status_2
 from satchel.cli._paths import alias_option, with_alias
+from satchel.cli._terminal import color_option
 
-FORMATS = ("text", "json", "sarif", "github", "markdown")
+FORMATS = ("text", "concise", "json", "sarif", "github", "markdown")
 PROFILES = ("dialect", "strict", "spec", "lenient", "auto")
 FAIL_ON = ("error", "warning", "note", "never")
 
@@ -128,10 +129,16 @@ class _Check(click.Command):
 @click.option("--fix", is_flag=True, help="Fix what is safe to fix; show the diff.")
 @click.option("--diff", is_flag=True, help="Show what --fix would do, and do nothing.")
 @click.option(
+    "--statistics",
+    is_flag=True,
+    help="Count the findings of each code instead of printing them.",
+)
+@click.option(
     "--changed-files",
     is_flag=True,
     help="Skip a PATH that is a file in no pack, as hooks name some.",
 )
+@color_option
 def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by click
     """Check packs: each finding with its place, its code, and what to do.
 
@@ -151,6 +158,7 @@ def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by
       satchel check ./skills
       satchel check ./skills --profile strict --strict
       satchel check ./skills --fix
+      satchel check ./skills --statistics
       satchel check ./skills --since main --format markdown
       satchel check ./skills --ignore long-description,missing-h1
       satchel check ./skills --format json > known.json

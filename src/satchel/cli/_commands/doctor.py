@@ -109,7 +109,7 @@ def _findings(inventory: "Inventory") -> list[str]:
     from satchel.lint import lines_of
 
     ordered = sorted(inventory.findings, key=lambda f: SEVERITIES.index(f.severity))
-    return [line for finding in ordered for line in lines_of(finding)]
+    return [line for finding in ordered for line in lines_of([finding])]
 
 
 def _advice(inventory: "Inventory") -> list[str]:

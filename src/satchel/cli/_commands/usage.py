@@ -11,7 +11,6 @@ from satchel.cli._options import open_skills
 from satchel.cli._paths import alias_option, with_alias
 from satchel.cli._terminal import (
     bold,
-    clip,
     echo,
     echo_always,
     echo_error,
@@ -21,7 +20,7 @@ from satchel.cli._terminal import (
     width,
 )
 from satchel.errors import ConfigError
-from satchel.text import plural
+from satchel.text import clip, plural
 
 if TYPE_CHECKING:
     from satchel.usage import SkillStatus, UsageReport

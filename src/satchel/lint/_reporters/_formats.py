@@ -64,11 +64,18 @@ _COMMAND: Final = re.compile(r"##(?=[A-Za-z]{0,20}\[)")
 
 @dataclass(frozen=True, slots=True)
 class TextOptions:
-    """Colours, columns (None is no limit), and how to read a line of a file, from 1."""
+    """How a report is printed for people.
+
+    ``width`` is in columns; None is no limit. ``line_at`` reads a line of a file, from
+    1. ``link`` gets a code and returns it as a link for a terminal. ``fix_command`` is
+    what fixes the findings that can be fixed.
+    """
 
     colour: bool = False
     width: int | None = None
     line_at: Callable[[str, int], str | None] = lambda _path, _line: None
+    link: Callable[[str], str] = str
+    fix_command: str = "satchel check --fix"
 
 
 PLAIN_TEXT: Final = TextOptions()
@@ -84,6 +91,21 @@ def as_json(document: object) -> str:
     """Return JSON of ASCII that is safe on a terminal and in such a log."""
     # An escape of JSON, so that a parser still reads the same text.
     return _COMMAND.sub(r"#\\u0023", ascii_json(document))
+
+
+def change_lines(report: CheckReport) -> Iterator[str]:
+    """Yield what a change is and brings, for a log: a line each."""
+    change = report.change
+    if change is None:
+        return
+    yield safe_in_log(f"since {change.rev}: {change.packs}")
+    yield safe_in_log(f"catalog: {change.cost}")
+    for section in change_sections(change):
+        yield safe_in_log(f"{section.title}:")
+        for subject, text in section.lines:
+            yield safe_in_log(f"- {subject}: {text}")
+        if section.more:
+            yield f"- and {section.more:,} more"
 
 
 _MAX_BYTES: Final = 1024 * 1024
@@ -114,7 +136,7 @@ def _lines_of_file(path: str) -> list[str]:
     return decode(data).text.split("\n") if is_text(data) else []
 
 
-Format: TypeAlias = Literal["text", "json", "sarif", "github", "markdown"]
+Format: TypeAlias = Literal["text", "concise", "json", "sarif", "github", "markdown"]
 
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 

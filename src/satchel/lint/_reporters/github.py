@@ -1,13 +1,12 @@
 """Workflow commands of GitHub Actions: findings at the lines of a pull request."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._report import CheckReport
 from satchel.lint._reporters._formats import (
     PLAIN_TEXT,
     TextOptions,
-    change_sections,
+    change_lines,
     safe_in_log,
 )
 from satchel.model import Finding
@@ -21,7 +20,7 @@ _COMMAND: Final = {"error": "error", "warning": "warning", "note": "notice"}
 def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
     """Return one command a finding, then the change, if any, and the summary."""
     commands = map(_command, report.findings)
-    return "\n".join([*commands, *_changes(report), safe_in_log(report.summary)])
+    return "\n".join([*commands, *change_lines(report), safe_in_log(report.summary)])
 
 
 def _command(finding: Finding) -> str:
@@ -32,20 +31,6 @@ def _command(finding: Finding) -> str:
     fix = f"\nFix: {finding.fix}" if finding.fix else ""
     message = _data(f"{finding.message}{fix}")
     return f"::{_COMMAND[finding.severity]} {given}::{message}"
-
-
-def _changes(report: CheckReport) -> Iterator[str]:
-    change = report.change
-    if change is None:
-        return
-    yield safe_in_log(f"since {change.rev}: {change.packs}")
-    yield safe_in_log(f"catalog: {change.cost}")
-    for section in change_sections(change):
-        yield safe_in_log(f"{section.title}:")
-        for subject, text in section.lines:
-            yield safe_in_log(f"- {subject}: {text}")
-        if section.more:
-            yield f"- and {section.more:,} more"
 
 
 def _data(text: str) -> str:

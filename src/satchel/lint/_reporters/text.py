@@ -1,94 +1,102 @@
-"""For people at a terminal: ``path:line: severity code: message``, and the line."""
+"""For people at a terminal: what is wrong, where, the line, and what to do."""
 
-import re
 from collections import Counter
-from collections.abc import Iterator
-from itertools import groupby, zip_longest
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from satchel.lint._report import CheckReport
+from satchel.lint._reporters._excerpt import excerpt
 from satchel.lint._reporters._formats import (
     PLAIN_TEXT,
     TextOptions,
     change_sections,
     safe_in_log,
 )
-from satchel.model import Finding, Severity
+from satchel.model import Finding, codes, title_of
+from satchel.text import clip, wrap
 
-# Characters of a repaired line that are shown.
+# Characters of a repaired line that are shown, and columns of a line in a file.
 _LONGEST: Final = 200
-
-_QUOTED: Final = re.compile(r"'([^']+)'")
+# Columns of a line that are always shown, also on a narrow terminal.
+_LEAST: Final = 20
 _INDENT: Final = "    "
 # A report with more findings counts its most frequent codes, this many:
 _MANY: Final = 20
 _NAMED: Final = 5
-# Columns of a line that are always shown, also on a narrow terminal.
-_LEAST: Final = 20
-_RED: Final = "31"
-_GREEN: Final = "32"
+_MARK: Final = "[*]"
 _BOLD: Final = "1"
-_DIM: Final = "2"
-_COLOUR: Final[dict[Severity, str]] = {"error": _RED, "warning": "33", "note": "36"}
+_FRAME: Final = "1;34"
+_RED: Final = "1;31"
+_GREEN: Final = "1;32"
+_CYAN: Final = "1;36"
+_COLOUR: Final[Mapping[str, str]] = {"error": _RED, "warning": "1;33", "note": _CYAN}
 
 
 def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
     """Return each finding with its line and its fix, then a summary."""
     paint = _Paint(view.colour)
     lines = list(_changes(report, paint))
-    for _, group in groupby(report.findings, report.pack_of):
-        if lines:
-            lines.append("")
-        findings = list(group)
-        above = None
-        for finding, after in zip_longest(findings, findings[1:]):
-            advised = after is None or _advice(finding) != _advice(after)
-            lines.extend(lines_of(finding, view, above=above, advised=advised))
-            above = finding
-    if lines:
-        lines.append("")
-    lines.append(_summary(report, paint))
-    lines.extend(_often(report))
-    if report.findings:
-        lines.append(_hint(report))
-    return "\n".join(lines)
+    fixes = report.fix_of_finding()
+    blocks: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in report.findings:
+        mark = _MARK if (finding.path, finding.code) in fixes else ""
+        pack = report.pack_of(finding)
+        key = mark, pack, finding.severity, finding.code, finding.fix
+        blocks.setdefault(key, []).append(finding)
+    for (mark, *_), block in blocks.items():
+        lines += [""] if lines else []
+        lines += lines_of(block, view, mark=mark)
+    lines += [""] if lines else []
+    return "\n".join([*lines, *_often(report), *_end(report, view)])
+
+
+def render_statistics(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
+    """Return how often each code was found, the most frequent first, then a summary."""
+    paint = _Paint(view.colour)
+    fixed = {code for _, code in report.fix_of_finding()}
+    counts = Counter((one.code, one.severity) for one in report.findings)
+    widths = [max(map(len, texts), default=0) for texts in zip(*counts, strict=True)]
+    digits = max((len(f"{count:,}") for count in counts.values()), default=0)
+    lines: list[str] = []
+    for (code, severity), count in counts.most_common():
+        mark = paint(_MARK, _CYAN) if code in fixed else " " * len(_MARK)
+        kind = paint(severity.ljust(widths[1]), _COLOUR[severity])
+        name = paint(view.link(safe_in_log(code)), _BOLD)
+        begin = f"{count:{digits},}  {kind}  {mark}  {name}"
+        title = title_of(code) if code in codes() else ""
+        used = digits + widths[1] + len(_MARK) + widths[0] + 8
+        room = view.width and max(_LEAST, view.width - used)
+        pad = " " * (widths[0] - len(code))
+        lines.append(f"{begin}{pad}  {clip(title, room)}".rstrip())
+    return "\n".join([*lines, *([""] if lines else []), *_end(report, view)])
 
 
 def lines_of(
-    finding: Finding,
+    findings: Sequence[Finding],
     view: TextOptions = PLAIN_TEXT,
     *,
-    above: Finding | None = None,
-    advised: bool = True,
+    mark: str = "",
 ) -> Iterator[str]:
-    """Yield a finding, its line, its fix, and what a repair made of the line."""
-    # Without `advised` the next finding has the same fix; `above` may show the same
-    # line.
+    """Yield findings of one code and fix: what is wrong, where, the line, the fix."""
     paint = _Paint(view.colour)
-    place = ":".join(str(part) for part in (finding.path, finding.line) if part)
-    head = f"{paint.bold(f'{_path(place)}:')} " if place else ""
-    severity = paint(finding.severity, _COLOUR[finding.severity])
-    code, message = safe_in_log(finding.code), safe_in_log(finding.message)
-    yield f"{head}{severity} {code}: {message}"
-    shown = list(_excerpt(finding, view, paint))
-    if above is None or not _repeats(above, finding, shown, view):
+    headed = None
+    for finding in findings:
+        if finding.message != headed:
+            yield from _head(finding, view, paint, mark)
+        headed = finding.message
+        margin = " " * len(str(finding.line or 0))
+        place = ":".join(str(part) for part in (finding.path, finding.line) if part)
+        if place:
+            yield from _framed(f"{margin}--> ", place, view, paint)
+        shown = list(_excerpt(finding, view, paint))
         yield from shown
-    for label, text in (
-        ("fix", finding.fix if advised else ""),
-        ("was", "" if shown else finding.before[:_LONGEST]),
-        ("now", finding.after[:_LONGEST]),
-    ):
-        if text:
-            yield f"{_INDENT}{paint.dim(f'{label}:')} {safe_in_log(text)}"
-
-
-def _path(text: str) -> str:
-    """Return a path that is not a command where it begins a line of a log."""
-    return safe_in_log(f"./{text}" if text.startswith("::") else text)
-
-
-def _advice(finding: Finding) -> tuple[str, str, str]:
-    return finding.path, finding.code, finding.fix
+        for label, text in (
+            ("fix", finding.fix if finding is findings[-1] else ""),
+            ("was", "" if shown else finding.before[:_LONGEST]),
+            ("now", finding.after[:_LONGEST]),
+        ):
+            if text:
+                yield from _framed(f"{margin} = {label}: ", text, view, paint)
 
 
 class _Paint:
@@ -96,59 +104,61 @@ class _Paint:
         self.coloured = coloured
 
     def __call__(self, text: str, colour: str) -> str:
-        return f"\x1b[{colour}m{text}\x1b[0m" if self.coloured else text
-
-    def bold(self, text: str) -> str:
-        return self(text, _BOLD)
-
-    def dim(self, text: str) -> str:
-        return self(text, _DIM)
+        return f"\x1b[{colour}m{text}\x1b[0m" if self.coloured and text else text
 
 
-def _repeats(
-    above: Finding, finding: Finding, shown: list[str], view: TextOptions
-) -> bool:
-    """Tell whether the finding above shows the same line, marked in the same place."""
-    if (above.path, above.line) != (finding.path, finding.line):
-        return False
-    return shown == list(_excerpt(above, view, _Paint(view.colour)))
+def _head(
+    finding: Finding, view: TextOptions, paint: _Paint, mark: str
+) -> Iterator[str]:
+    code, message = safe_in_log(finding.code), _in_words(finding.message)
+    begin = " ".join(filter(None, (finding.severity, code, mark)))
+    first, *more = wrap(f"{begin}: {message}", view.width, rest=_INDENT)
+    if first.startswith(f"{begin}:"):  # not on a terminal that is too narrow for it
+        title = paint(first.removeprefix(begin), _BOLD)
+        first = paint(finding.severity, _COLOUR[finding.severity])
+        first += f" {paint(view.link(code), _BOLD)}"
+        first += f" {paint(mark, _CYAN)}{title}" if mark else title
+    yield first
+    for line in more:
+        yield paint(line, _BOLD)
+
+
+def _framed(begin: str, text: str, view: TextOptions, paint: _Paint) -> Iterator[str]:
+    """Yield a text after what begins its first line, and below it if it is long."""
+    rest = " " * len(begin)
+    for line in wrap(_in_words(text), view.width, first=begin, rest=rest):
+        yield f"{paint(line[: len(begin)], _FRAME)}{line[len(begin) :]}"
+
+
+def _in_words(text: str) -> str:
+    """Return text that is safe in a log also where a new line begins at a word."""
+    return f" {safe_in_log(text)}".replace(" ::", " : :")[1:]
 
 
 def _excerpt(finding: Finding, view: TextOptions, paint: _Paint) -> Iterator[str]:
-    """Yield the line of a finding, with the part that the message quotes marked."""
-    if not finding.line:
-        return
-    line = view.line_at(finding.path, finding.line)
+    """Yield the line of a finding, with the part that the finding is about marked."""
+    line = view.line_at(finding.path, finding.line) if finding.line else None
     if line is None or not line.strip():
         return
-    gutter = f"{_INDENT}{finding.line} | "
-    text = safe_in_log(line.replace("\t", " ").rstrip())
-    room = max(_LEAST, (view.width or _LONGEST) - len(gutter))
-    at, length = _named(finding.message, text) if text.isascii() else (0, 0)
-    if at + length > room:  # show the quoted part, not the beginning
-        start = max(1, at - room // 3)
-        text, at = f"…{text[start:]}", at - start + 1
-    if len(text) > room:
-        text = f"{text[: room - 1]}…"
-    yield f"{paint.dim(gutter)}{text}"
-    if length:
-        below = " " * (len(gutter) - 2)
-        marks = "^" * min(length, room - at)
-        yield f"{paint.dim(f'{below}| ')}{' ' * at}{paint(marks, _RED)}"
+    gutter, below = f"{finding.line} |", f"{' ' * len(str(finding.line))} |"
+    room = max(_LEAST, (view.width or _LONGEST) - len(gutter) - 1)
+    part = excerpt(finding, line, room)
+    yield f"{paint(gutter, _FRAME)} {part.text}"
+    if part.columns:
+        marks = paint("^" * part.columns, _COLOUR[finding.severity])
+        yield f"{paint(below, _FRAME)} {' ' * part.column}{marks}"
 
 
-def _named(message: str, text: str) -> tuple[int, int]:
-    for match in _QUOTED.finditer(message):
-        if text.count(match[1]) == 1:
-            return text.index(match[1]), len(match[1])
-    return 0, 0
+def _path(text: str) -> str:
+    """Return a path that is not a command where it begins a line of a log."""
+    return safe_in_log(f"./{text}" if text.startswith("::") else text)
 
 
 def _changes(report: CheckReport, paint: _Paint) -> Iterator[str]:
     change = report.change
     if change is None:
         return
-    yield paint.bold(f"since {safe_in_log(change.rev)}: {change.packs}")
+    yield paint(f"since {safe_in_log(change.rev)}: {change.packs}", _BOLD)
     yield f"catalog: {report.cost}"
     for section in change_sections(change):
         yield ""
@@ -160,24 +170,23 @@ def _changes(report: CheckReport, paint: _Paint) -> Iterator[str]:
             yield f"{_INDENT}and {section.more:,} more"
 
 
-def _summary(report: CheckReport, paint: _Paint) -> str:
-    colour = next(
-        (_COLOUR[severity] for severity in _COLOUR if report.count(severity)), _GREEN
-    )
-    return paint(report.summary, colour)
-
-
 def _often(report: CheckReport) -> Iterator[str]:
     codes = Counter(finding.code for finding in report.findings)
     if len(report.findings) > _MANY and len(codes) > 1:
         most = codes.most_common(_NAMED)
         counts = ", ".join(f"{safe_in_log(code)} {count:,}" for code, count in most)
-        yield f"most often: {counts}"
+        yield f"most often: {counts} (all of them: --statistics)"
 
 
-def _hint(report: CheckReport) -> str:
-    order = list(_COLOUR)
-    first = min(report.findings, key=lambda finding: order.index(finding.severity))
-    fixable = report.fixable
-    fix = f"{fixable} can be fixed by --fix. " if fixable else ""
-    return f"{fix}More: satchel explain {safe_in_log(first.code)}"
+def _end(report: CheckReport, view: TextOptions) -> Iterator[str]:
+    """Yield the summary, what can be fixed and by which command, and where to read."""
+    paint = _Paint(view.colour)
+    severities = {finding.severity for finding in report.findings}
+    worst = next((one for one in _COLOUR if one in severities), "")
+    yield paint(report.summary, _COLOUR.get(worst, _GREEN))
+    if report.fixable:
+        command = safe_in_log(view.fix_command)
+        yield f"{paint(_MARK, _CYAN)} {report.fixable:,} can be fixed: {command}"
+    if worst:
+        first = next(one for one in report.findings if one.severity == worst)
+        yield f"More: satchel explain {safe_in_log(first.code)}"

@@ -1,0 +1,20 @@
+"""One line a finding, ``path:line: severity code: message``, for editors and grep."""
+
+from satchel.lint._report import CheckReport
+from satchel.lint._reporters._formats import (
+    PLAIN_TEXT,
+    TextOptions,
+    change_lines,
+    safe_in_log,
+)
+
+
+def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
+    """Return the findings, what a change brings, if any, and the summary."""
+    findings = map(_safe, map(str, report.findings))
+    return "\n".join([*findings, *change_lines(report), safe_in_log(report.summary)])
+
+
+def _safe(line: str) -> str:
+    """Return a line that is not a command in the log of a CI system."""
+    return safe_in_log(f"./{line}" if line.startswith("::") else line)

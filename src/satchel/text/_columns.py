@@ -1,0 +1,74 @@
+"""How many columns of a terminal a text fills, and how it is cut and wrapped there."""
+
+import unicodedata
+from collections.abc import Iterator
+from itertools import accumulate
+
+
+def cells(text: str) -> int:
+    """Return how many columns a printable text fills."""
+    return len(text) if text.isascii() else sum(_cells_of_chars(text))
+
+
+def _cells_of_chars(text: str) -> Iterator[int]:
+    """Yield the columns of each character: 0, 1 or 2."""
+    # As wcwidth and the newer terminals count: an emoji sequence is one wide character.
+    base = joiner = ""
+    for char in text:
+        if unicodedata.category(char) in {"Mn", "Me"} or char in "\u200c\u200d":
+            # Variation selector 16 makes a narrow symbol, such as a heart, wide.
+            narrow = unicodedata.east_asian_width(base or "x") not in "WF"
+            symbol = base and unicodedata.category(base) == "So"
+            yield int(bool(char == "\ufe0f" and symbol and narrow))
+            joiner = char if symbol else ""
+            continue
+        joined = joiner == "\u200d" or "\U0001f3fb" <= char <= "\U0001f3ff"
+        # The last are vowels and finals of Hangul, which join a syllable.
+        if (base and joined) or "\u1160" <= char <= "\u11ff":
+            yield 0
+        else:
+            yield 2 if unicodedata.east_asian_width(char) in "WF" else 1
+            base = char
+        joiner = ""
+
+
+def clip(text: str, columns: int | None) -> str:
+    """Return the text, cut with ``…`` if it is wider than ``columns``."""
+    if columns is None or cells(text) <= columns:
+        return text
+    return f"{text[: _fitting(text, columns - 1)].rstrip()}…"
+
+
+def _fitting(text: str, columns: int) -> int:
+    """Return how many characters fill at most ``columns``."""
+    filled = accumulate(_cells_of_chars(text))
+    return next((at for at, used in enumerate(filled) if used > columns), len(text))
+
+
+def wrap(
+    text: str, columns: int | None, *, first: str = "", rest: str = ""
+) -> Iterator[str]:
+    """Yield lines of at most ``columns``, begun by ``first`` and then by ``rest``.
+
+    A word that is wider than a line is broken: what a terminal wraps by itself begins
+    at its margin, where a text of a pack would look like a line of ours.
+    """
+    if columns is None:
+        yield f"{first}{text}"
+        return
+    columns = max(columns, cells(rest) + 8)  # on a terminal with next to no columns
+    begin, line = first, ""
+    for at, word in enumerate(text.split(" ")):
+        joined = f"{line} {word}" if at else word
+        if cells(begin) + cells(joined) > columns and line:
+            yield f"{begin}{line}"
+            begin, joined = rest, word
+        line = joined
+        while line and cells(begin) + cells(line) > columns:
+            end = max(1, _fitting(line, columns - cells(begin)))
+            # No line begins as a command to the CI system that may show it.
+            while end > 1 and line.startswith("::", end):
+                end -= 1
+            yield f"{begin}{line[:end]}"
+            begin, line = rest, line[end:]
+    yield f"{begin}{line}"
