@@ -130,7 +130,7 @@ def test_code_gets_results_as_they_are(packs: Path) -> None:
 
     agent.run("hi")
 
-    assert "File: refunds/references/limits.md" in seen[1][-1]
+    assert "File: references/limits.md of refunds" in seen[1][-1]
     assert "refund" in seen[2][-1]
     assert "load_skill takes 1 arguments, but got 2" in seen[3][-1]
 

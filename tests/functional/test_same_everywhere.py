@@ -20,15 +20,15 @@ def told(folders):
     skills = Satchel(*folders)
     first = skills.sync()
     assert skills.sync() == first, "a second sync is another one"
-    for shape in ("xml-id", "markdown", "xml-spec", "json"):
+    for shape in ("lean", "xml-id", "markdown", "xml-spec", "json"):
         for budget in (None, 4000, 200, 120, 60):
             yield str(skills.prompt(format=shape, budget_tokens=budget))
-    for style in ("agent-skills", "packs", "references"):
+    for style in ("lean", "agent-skills", "packs", "references"):
         chat = skills.session(style=style)
         yield chat.instructions()
         for tool in chat.tools():
             yield json.dumps([tool.name, tool.description, tool.parameters])
-        key = {"agent-skills": "skill_id", "packs": "name"}.get(style, "skill_name")
+        key = {"packs": "name", "references": "skill_name"}.get(style, "skill_id")
         name = "load_skill_instructions" if style == "references" else "load_skill"
         for skill in ("basalt", "islet", "nope"):
             yield json.dumps(chat.call(name, {key: skill}))

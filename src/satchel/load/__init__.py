@@ -11,7 +11,11 @@ from satchel.load._agent_skills import (
     render_context,
     render_context_error as render_context_error,
 )
-from satchel.load._lean import is_lean_error as is_lean_error, skill_of as skill_of
+from satchel.load._lean import (
+    is_lean_error as is_lean_error,
+    render_element as render_element,
+    skill_of as skill_of,
+)
 from satchel.load._load import (
     ALLOWED as ALLOWED,
     STILL_LOADS as STILL_LOADS,

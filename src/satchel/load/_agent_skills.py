@@ -92,12 +92,11 @@ def render_context(
     The text is in it as it is, unless ``options.escape`` says otherwise; one line
     feed is added where it ends in none. Notes, those of the load before the further
     ones, are outside ``<instructions>``. ``style`` is that of the tools with which the
-    reader gets the files; for ``lean`` there is no frontmatter and no directive.
+    reader gets the files.
     """
     descriptor = loaded.descriptor
     id = _escaped(descriptor.id)
-    is_lean = style == "lean"
-    text = loaded.body if is_lean or options.content == "body" else loaded.text
+    text = loaded.text if options.content == "file" else loaded.body
     # Raw by default, as the contract has it; a text that would leave its envelope has a
     # note of the load.
     if options.escape == "entities":
@@ -112,11 +111,10 @@ def render_context(
         resources = _resources(descriptor, show_root=options.show_root)
         all_notes = (*loaded.notes, *folder_notes(loaded, options, style), *notes)
     lines = "".join(f"    {_escaped(note)}\n" for note in all_notes)
-    directive = "" if is_lean else DIRECTIVE.format(id)
     noted = f"\n  <notes>\n{lines}  </notes>\n" if lines else ""
     return (
         f'<skill_context id="{id}">\n  <instructions>\n{text}{end}  </instructions>\n\n'
-        f"{resources}{directive}{noted}</skill_context>"
+        f"{resources}{DIRECTIVE.format(id)}{noted}</skill_context>"
     )
 
 

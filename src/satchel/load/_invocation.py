@@ -5,7 +5,8 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from satchel.load._agent_skills import FOLDERS, StyleOptions, render_context
+from satchel.load._agent_skills import FOLDERS, StyleOptions
+from satchel.load._lean import render_element
 from satchel.model import Loaded, Style
 
 _COMMAND: Final = re.compile(r"(?:^|(?<=\s))!`[^`\n]+`|^ {0,3}```!", re.MULTILINE)
@@ -142,5 +143,5 @@ def invoke_skill(
     body = replace(loaded, text=filled.text, body=filled.text)
     notes = (*loaded.notes, *filled.notes)
     options = StyleOptions(envelope="extended", root=root)
-    text = render_context(body, options, filled.notes, style=style)
+    text = render_element(body, options, filled.notes, style=style)
     return InvokedSkill(loaded.id, text, notes)

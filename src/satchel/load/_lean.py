@@ -1,17 +1,24 @@
 """Style `lean`: lines of Satchel's own, an empty line, and the text as it is.
 
 What Satchel says comes first, on lines without a line break of a pack's, so no text of
-a pack can forge it. A result without a text is these lines alone.
+a pack can forge it. A result without a text is these lines alone. In a prompt, where
+other texts follow, the same is in an element.
 """
 
 import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from html import unescape
 from typing import Final
 
 from satchel.errors import SkillError
-from satchel.load._agent_skills import MAX_LISTED, StyleOptions, place_in_folder
+from satchel.load._agent_skills import (
+    MAX_LISTED,
+    StyleOptions,
+    place_in_folder,
+    render_context,
+)
 from satchel.load._tool_backend import ToolBackend, load_tool
 from satchel.load._wording import (
     LEAN_LOAD,
@@ -21,8 +28,8 @@ from satchel.load._wording import (
     model_message,
     words_of_no,
 )
-from satchel.model import SKILL_FILE, Descriptor, Json, Loaded, Request
-from satchel.text import printable
+from satchel.model import Descriptor, Json, Loaded, Request, Style
+from satchel.text import escape_xml, printable
 from satchel.tools import Run, Tool
 
 _TEXT: Final[dict[str, Json]] = {"type": "string"}
@@ -30,6 +37,11 @@ _TEXT: Final[dict[str, Json]] = {"type": "string"}
 _ALIASES: Final = (("name", "skill_id"),)
 # Any other path is quoted, so that none can be taken for two.
 _PLAIN_PATH: Final = re.compile(r"[^\s,\"]+")
+_BEGIN: Final = "<skill_context>\n"
+# The elements of a prompt that a text in one could end, or open again.
+_TAG: Final = re.compile(
+    r"<(?=\s*/?\s*(?:skill_context|available_skills)\b)", re.IGNORECASE
+)
 
 
 def lean_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool, ...]:
@@ -70,13 +82,31 @@ def render_lean(
     loaded: Loaded, options: StyleOptions, notes: Sequence[str] = ()
 ) -> str:
     """Return a loaded SKILL.md: its id, its files, notes, and the body."""
-    lines = [f"Skill: {loaded.descriptor.id}"]
+    lines = [f"Skill: {loaded.id}"]
     if files := _files(loaded.descriptor):
         lines.append(f"Files (read_skill_file): {files}")
     if options.root is not None:
         lines.append(PATHS_IN_FOLDER.format(options.root))
     body = loaded.body.strip("\n")
-    return f"{_lines(*lines, *loaded.notes, *notes)}\n\n{body}"
+    return f"{_lines(*lines, *_own_notes(loaded), *notes)}\n\n{body}"
+
+
+def render_element(
+    loaded: Loaded, options: StyleOptions, notes: Sequence[str] = (), *, style: Style
+) -> str:
+    """Return a loaded SKILL.md as a part of a prompt or of a user's message."""
+    if style != "lean":
+        return render_context(loaded, options, notes, style=style)
+    first, _, rest = render_lean(loaded, options, notes).partition("\n")
+    text = _TAG.sub("&lt;", rest)
+    return f"{_BEGIN}{escape_xml(first)}\n{text}\n</skill_context>"
+
+
+def _own_notes(loaded: Loaded) -> list[str]:
+    # No text can leave its place in this style, so such a tag is nothing to warn of.
+    breakouts = (f for f in loaded.findings if f.code == "envelope-breakout")
+    needless = tuple(f"{finding.message}." for finding in breakouts)
+    return [note for note in loaded.notes if not note.endswith(needless)]
 
 
 def _files(descriptor: Descriptor) -> str:
@@ -88,17 +118,21 @@ def _files(descriptor: Descriptor) -> str:
         *descriptor.assets,
         *descriptor.others,
     )
-    shown = [
-        path if _PLAIN_PATH.fullmatch(path) else json.dumps(path, ensure_ascii=False)
-        for path in paths[:MAX_LISTED]
-    ]
-    more = len(paths) - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+    shown = map(_path, paths[:MAX_LISTED])
+    more = len(paths) - MAX_LISTED
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _path(path: str) -> str:
+    return path if _PLAIN_PATH.fullmatch(path) else json.dumps(path, ensure_ascii=False)
 
 
 def _render_file(loaded: Loaded, notes: Sequence[str]) -> str:
     """Return one file; of a binary one its kind and size, for no model reads it."""
-    lines = [f"File: {loaded.id}/{loaded.file}", *loaded.notes]
+    # To read SKILL.md as a file is to load the skill, and begins like it.
+    is_skill = loaded.is_instructions
+    file = "" if is_skill else f"File: {_path(loaded.file)} of "
+    lines = [f"{file or 'Skill: '}{loaded.id}", *_own_notes(loaded)]
     if loaded.is_binary:
         shown, size = printable(loaded.file, keep=""), len(loaded.data)
         lines.append(NO_TEXT.format(shown, size, loaded.media_type))
@@ -117,17 +151,14 @@ def is_lean_error(text: str) -> bool:
     return text.startswith("Error: ")
 
 
-def skill_of(text: str) -> str | None:
-    """Return the id of the skill whose instructions a result of this style gives."""
-    head, _, body = text.lstrip().partition("\n\n")
-    first = head.partition("\n")[0]
-    if not body.strip():
+def skill_of(text: str, *, in_element: bool = False) -> str | None:
+    """Return the id of the skill whose instructions a text of this style gives."""
+    begin = f"{_BEGIN}Skill: " if in_element else "Skill: "
+    text = text.lstrip()
+    if not text.startswith(begin):
         return None
-    if first.startswith("Skill: "):
-        return first.removeprefix("Skill: ")
-    if first.startswith("File: ") and first.endswith(f"/{SKILL_FILE}"):
-        return first[len("File: ") : -len(f"/{SKILL_FILE}")]
-    return None
+    id = text[len(begin) :].partition("\n")[0]
+    return unescape(id) if in_element else id
 
 
 def _lines(*lines: str) -> str:

@@ -71,7 +71,7 @@ def read_history(style: Style, messages: Iterable[SeenMessage]) -> VisibleMessag
         if role != "system":
             last = role
         if role == "user":
-            invoked.update(_in_context(message.text))
+            invoked.update(_in_context(style, message.text))
         if role != "tool":
             continue
         results.append(message.text)
@@ -102,7 +102,7 @@ def _loaded_by(style: Style, parameter: str, message: SeenMessage) -> Iterator[s
     if any(message.arguments.get(name) for name in _FILES):
         return
     if style == "agent-skills":
-        yield from _in_context(message.text)
+        yield from _in_context(style, message.text)
         return
     result = _parsed(message.text)
     text = result.get("body" if style == "packs" else "instructions")
@@ -111,9 +111,13 @@ def _loaded_by(style: Style, parameter: str, message: SeenMessage) -> Iterator[s
         yield id
 
 
-def _in_context(text: str) -> Iterator[str]:
+def _in_context(style: Style, text: str) -> Iterator[str]:
     """Yield the id in the envelope that a text begins with, if it has instructions."""
     # At its beginning: a text may quote an envelope anywhere.
+    if style == "lean":
+        if (skill_id := skill_of(text, in_element=True)) is not None:
+            yield skill_id
+        return
     match = _ID.match(text)
     if match is not None and "<instructions>" in text:
         yield unescape(match[1])

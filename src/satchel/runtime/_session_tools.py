@@ -22,7 +22,7 @@ from satchel.load import (
     fill_folder,
     offer_find,
     offer_reader,
-    render_context,
+    render_element,
     tools_for,
     wording,
 )
@@ -345,7 +345,7 @@ class SessionTools(ToolBackend):
         root = self.folder(loaded)
         options = replace(EXTENDED, root=root)
         style = self.settings.style
-        return render_context(fill_folder(loaded, root), options, style=style)
+        return render_element(fill_folder(loaded, root), options, style=style)
 
     def stage(self, descriptor: Descriptor) -> str:
         """Copy a skill's files; return the folder."""

@@ -302,7 +302,7 @@ class TestSkillsInUse:
     def test_the_newest_go_first_and_what_has_no_room_is_named(self) -> None:
         clock = FakeClock()
         skills = Satchel(source(), tools=TOOLS, options=Options(clock=clock))
-        session = skills.session(reinject_tokens=280)
+        session = skills.session(reinject_tokens=240)
         for skill_id in ("refunds", "travel"):
             clock.time += 1
             load(session, skill_id)

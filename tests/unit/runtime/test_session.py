@@ -258,8 +258,8 @@ def test_one_text_is_one_pattern_and_one_id() -> None:
     wide = open_skills.session().derive(only="s02*")
     assert [each.id for each in wide.catalog] == ["s02"]
     assert len(narrow.derive(only="s02*").catalog) == 0
-    assert 'id="s00"' in open_skills.session(always="s00").instructions()
-    assert 'id="s00"' in open_skills.session().derive(always="s00").instructions()
+    assert "\nSkill: s00\n" in open_skills.session(always="s00").instructions()
+    assert "\nSkill: s00\n" in open_skills.session().derive(always="s00").instructions()
 
 
 def always_on_source() -> FakeSource:

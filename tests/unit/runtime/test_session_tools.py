@@ -20,7 +20,9 @@ FILES: dict[str, Any] = {
     "scripts/b.py": "print('Text of b.')",
     "assets/c.txt": "Text of c.",
 }
-NAMED = re.compile(r"for reading only here, with (.*)\.$", re.MULTILINE)
+NAMED = re.compile(
+    r"(?:for reading only here, with |^Files \()(.*?)(?:\.$|\): )", re.MULTILINE
+)
 SUBSETS = [[*FILES], *[[each] for each in FILES]]
 
 

@@ -202,7 +202,7 @@ async def test_the_default_is_lean_lines_and_a_name_is_understood(
             assert answer.startswith("Skill: alpha\nFiles (read_skill_file): ")
             assert answer.endswith("\n\nDo alpha.")
         file = await call(client, "read_skill_file", name="alpha", path="guide.md")
-        assert file["result"] == "File: alpha/references/guide.md\n\n# Guide\r\n"
+        assert file["result"] == "File: references/guide.md of alpha\n\n# Guide\r\n"
         for arguments in (
             {"skill_id": "gamma"},
             {"skill_id": "gamma", "name": "alpha"},
