@@ -16,7 +16,7 @@ ARGS  ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test hostile lint format types layers docs site record replay coverage figures fuzz bench adapters clients generate lock all clean
+.PHONY: help run test hostile lint format types layers docs readme site record replay coverage figures fuzz bench adapters clients generate lock all clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +50,9 @@ docs: $(VENV)/.dev ## run every example of README.md and docs/, and check the pa
 	$(BIN)/python -m pytest -q tests/docs
 	$(BIN)/satchel check src/satchel/packs --fail-on warning
 	$(BIN)/satchel check examples/skills --fail-on warning
+
+readme: $(VENV)/.dev ## run README.md from a wheel, in an empty folder, without rights, on each Python
+	@$(BIN)/python -m tools.readme
 
 site: $(VENV)/.site ## write the site to build/site: docs/ and the API, every link checked
 	@$(BIN)/python -m tools.site

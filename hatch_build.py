@@ -12,6 +12,8 @@ from typing import Any
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 _PICTURE = re.compile(r"<picture>.*?</picture>\n*|!\[[^\]]*\]\([^)]*\)\n*", re.DOTALL)
+_TARGET = re.compile(r"^\[(\w+)\]: (\S+)\n", re.MULTILINE)
+_REFERENCE = re.compile(r"\[([^\]]+)\]\[(\w+)\]")
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:|#)([^)]+)\)")
 
 
@@ -34,6 +36,10 @@ class PackagePage(MetadataHookInterface):
 def package_page(readme: str, repository: str) -> str:
     """Return README.md as a package page shows it."""
     text = _PICTURE.sub("", readme)
+    targets = dict(_TARGET.findall(text))
+    text = _REFERENCE.sub(
+        lambda link: f"[{link[1]}]({targets[link[2]]})", _TARGET.sub("", text)
+    )
     target = rf"[\1]({repository}/blob/main/\2)" if repository else r"\1"
     return _LINK.sub(target, text)
 

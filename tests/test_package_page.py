@@ -32,7 +32,8 @@ def test_links_lead_to_the_repository_or_are_text(
 ) -> None:
     readme = (
         '<picture>\n<img src="docs/a.svg">\n</picture>\n\n![a](docs/b.svg)\n'
-        "See [tasks](docs/index.md), [them](https://a.example) and below.\n"
+        "See [tasks][i], [them](https://a.example) and below.\n"
+        "[i]: docs/index.md\n"
     )
     assert package_page(readme, repository) == expected
 

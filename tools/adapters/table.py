@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from tools.adapters.frameworks import NAMES, ROOT, TITLES, Adapter
@@ -148,7 +149,7 @@ def _place(
 
 
 def with_matrix(readme: str, data: Mapping[str, Any]) -> str:
-    """Return the README with its table of adapters as the data has it.
+    """Return the README with the versions of each framework as the data has them.
 
     Raises:
         ValueError: The README has no place for it.
@@ -157,19 +158,12 @@ def with_matrix(readme: str, data: Mapping[str, Any]) -> str:
     _, end, after = rest.partition(_END)
     if not (begin and end):
         raise ValueError(f"{README.name} has no {_BEGIN.strip()} ... {_END}")
-    rows = len(titles())
-    table = _table(
-        ["framework", "versions", "contracts kept"],
-        [
-            [
-                f"[{TITLES[name]}](docs/how-to/adapters/{each['extra']}.md)",
-                f"{each['lowest']} to {each['newest']}{_note(each)}",
-                f"{rows - len(each['missing'])} of {rows}",
-            ]
-            for name, each in data.items()
-        ],
+    listed = ", ".join(
+        f"{TITLES[name].partition(',')[0]} {each['lowest']} to {each['newest']}"
+        for name, each in data.items()
     )
-    return f"{before}{begin}\n{table}\n{end}{after}"
+    text = fill(f"{listed}.", 110, break_long_words=False, break_on_hyphens=False)
+    return f"{before}{begin}\n{text}\n{end}{after}"
 
 
 def render_page(data: Mapping[str, Any]) -> str:
@@ -213,10 +207,6 @@ def _minor(version: str) -> tuple[int, int]:
 def _status(each: Mapping[str, Any]) -> str:
     count = minor_releases(each["lowest"], each["newest"])
     return "supported" if count >= _EXPERIMENTAL else "experimental"
-
-
-def _note(each: Mapping[str, Any]) -> str:
-    return ", experimental" if _status(each) == "experimental" else ""
 
 
 def _private(name: str) -> list[str]:
