@@ -14,6 +14,7 @@ from satchel.skill_md._dialects import (
     decode_items as decode_items,
     encode_items as encode_items,
     from_spec,
+    split_tools as split_tools,
     text_list as text_list,
     to_spec,
 )

@@ -35,12 +35,6 @@ class Run:
     approved: Reply | None = field(default=None, repr=False, compare=False)
 
 
-class ErrorText(str):
-    """A result in plain words that says why a call failed; it is text in all else."""
-
-    __slots__ = ()
-
-
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
     "integer": (int,),
@@ -68,9 +62,8 @@ class Tool:
     is a framework's own tool object, which its adapter passes on as it is. ``coerce``
     is a library's check in place of ours of the types: it returns what the handler
     takes, or raises a `ToolError`. ``refused`` is called for a call that is refused for
-    its form: the arguments, whatever they are, and the error; what it returns is the
-    result, unless it is None. ``aliases`` are pairs: a name that is understood as well,
-    and the parameter that it stands for.
+    its form: the arguments, whatever they are, and the error. ``aliases`` are pairs:
+    a name that is understood as well, and the parameter that it stands for.
     """
 
     name: str
@@ -140,9 +133,7 @@ class Tool:
         except _FAILURES as error:
             # What the handler itself raises is no refusal of the call.
             if self.refused is not None and isinstance(error, SkillError):
-                answer = self.refused(arguments, error)
-                if answer is not None:
-                    return answer
+                self.refused(arguments, error)
             return self._failed(error)
         try:
             return self.handler(**filled)

@@ -25,6 +25,7 @@ from satchel.skill_md import (
     parse,
     read_frontmatter,
     same_values,
+    split_tools,
     to_spec,
 )
 from satchel.text import decode, plural
@@ -127,11 +128,11 @@ def _new_fields(
     if tree.text("description") is None:
         fields["description"] = manifest.description
     if dialect == "spec":
-        tools = manifest.allowed_tools
-        written = tree.text("allowed-tools")
-        # The specification has one text with spaces; clients read nothing else.
-        if tools and "allowed-tools" in fields and written != (text := " ".join(tools)):
-            fields["allowed-tools"] = text
+        tools = " ".join(manifest.allowed_tools)
+        # One text with spaces; a tool with a space in its name cannot be in it.
+        exact = tuple(split_tools(tools)) == manifest.allowed_tools
+        if tools and exact and "allowed-tools" in fields:
+            fields["allowed-tools"] = tools
         moved = to_spec(_as_texts(tree, fields))
         return {key: fields.get(key, value) for key, value in moved.items()} | (
             {"metadata": moved["metadata"]} if "metadata" in moved else {}
