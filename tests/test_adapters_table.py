@@ -7,14 +7,14 @@ import pytest
 from tools.adapters.frameworks import NAMES, ROOT, TITLES, Adapter
 from tools.adapters.private_names import private_names
 from tools.adapters.table import (
+    INDEX,
     PAGE,
-    README,
     minor_releases,
     read_data,
     render_page,
     tell,
     titles,
-    with_matrix,
+    with_versions,
 )
 
 
@@ -45,18 +45,21 @@ def test_the_page_is_that_of_the_data() -> None:
 
 
 @pytest.mark.row("B25")
-def test_the_readme_says_what_is_supported() -> None:
-    """Its table is that of the data, and names each adapter that there is."""
-    readme = README.read_text("utf-8")
+def test_the_readme_and_its_table_say_what_is_supported() -> None:
+    """The table names each adapter; the README counts them and leads to it."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    index = INDEX.read_text("utf-8")
     files = (ROOT / "src" / "satchel" / "adapters").glob("*.py")
     modules = {path.stem for path in files if not path.stem.startswith("_")}
 
-    assert readme == with_matrix(readme, read_data()), (
+    assert index == with_versions(index, read_data()), (
         "run `python -m tools.adapters table`"
     )
     assert modules == set(TITLES) == set(read_data())
-    with pytest.raises(ValueError, match=r"README\.md has no"):
-        with_matrix("# Satchel\n", {})
+    assert f"works with {len(modules)} agent frameworks" in readme
+    assert "](docs/how-to/adapters/index.md)" in readme
+    with pytest.raises(ValueError, match=r"index\.md has no"):
+        with_versions("# Connect your framework\n", {})
 
 
 def test_no_mistake_is_on_record_and_every_row_has_a_sentence() -> None:

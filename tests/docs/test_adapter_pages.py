@@ -96,5 +96,6 @@ def test_pages_of_adapters_are_those_of_the_adapters() -> None:
     folder = ROOT / "docs" / "how-to" / "adapters"
 
     assert {path.name for path in folder.glob("*.md")} == {
-        Adapter(name).page.name for name in NAMES
+        "index.md",
+        *(Adapter(name).page.name for name in NAMES),
     }

@@ -27,7 +27,9 @@ DOCS: Final = [
 ]
 # Pages of adapters run next to their frameworks: tests/adapters/test_page.py.
 PAGES: Final = [
-    page for page in DOCS if page.parent != ROOT / "docs" / "how-to" / "adapters"
+    page
+    for page in DOCS
+    if page.parent != ROOT / "docs" / "how-to" / "adapters" or page.stem == "index"
 ]
 
 

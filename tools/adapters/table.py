@@ -1,15 +1,15 @@
-"""Write what each adapter was tried with: data for the package, a page for people.
+"""Write what each adapter was tried with: data for the package, pages for people.
 
-The data is ``src/satchel/adapters/tested.json``, which `satchel doctor` reads; the page
-is ``docs/reference/adapters.md``. Both come from whole runs at both ends; an adapter
-that was not run so on this machine keeps what the data says of it.
+The data is ``src/satchel/adapters/tested.json``, which `satchel doctor` reads. The
+pages are ``docs/reference/adapters.md`` and ``docs/how-to/adapters/index.md``. All
+come from whole runs at both ends; an adapter that was not run so on this machine keeps
+what the data says of it.
 """
 
 from __future__ import annotations
 
 import ast
 import json
-from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from tools.adapters.frameworks import NAMES, ROOT, TITLES, Adapter
@@ -21,25 +21,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DATA: Final = ROOT / "src" / "satchel" / "adapters" / "tested.json"
-README: Final = ROOT / "README.md"
+INDEX: Final = ROOT / "docs" / "how-to" / "adapters" / "index.md"
 PAGE: Final = ROOT / "docs" / "reference" / "adapters.md"
 SUITE: Final = ROOT / "tests" / "adapters" / "test_contract.py"
 
 _HEAD: Final = """\
 # What each adapter does
 
-Made by `python -m tools.adapters table` from the results of the shared suite,
-`tests/adapters/test_contract.py`, which runs through the real frameworks; not edited by
-hand. An extra installs an adapter's framework: `pip install ".[langchain]"` in a clone.
-`satchel doctor` shows what is installed next to these versions.
+Every adapter takes the same tests, each under its real framework. This page has the
+results: the versions, then every test by itself. How to use an adapter is on [the page
+of your framework](../how-to/adapters/index.md).
 
-An adapter that works over fewer than three minor releases of its framework is
-experimental. Private names are what it uses or overrides that its framework does not
-promise to keep.
+An extra installs an adapter's framework: `pip install ".[langchain]"` in a clone of
+this repository. `satchel doctor` shows what is installed, next to these versions.
+
+An adapter is *experimental* while it works with fewer than three minor releases of its
+framework. *Private names* are what it needs of its framework, though the framework does
+not promise to keep them.
 
 """
 _BEGIN: Final = "<!-- adapters: made by `python -m tools.adapters table` -->\n"
 _END: Final = "<!-- /adapters -->"
+_FRAMEWORKS: Final = ["framework", "extra", "versions", "status"]
 _VERSIONS: Final = [
     *("adapter", "extra", "framework", "lowest", "newest", "Python", "status"),
     "private names",
@@ -49,9 +52,12 @@ _EXPERIMENTAL: Final = 3
 _ROWS: Final = """
 ## Row by row
 
-`yes`: it passes at the lowest and the newest version and, where a row has them, sync,
-async and streaming. A number: it does not, or not in all of these, for the reason
-below, and a test fails when it does after all.
+`yes`: it works with the lowest and with the newest version, and where that matters also
+sync, async and streaming. A number: it does not, or not in all of these; the reason is
+below, and a test fails as soon as it does after all.
+
+The tests are in `tests/adapters/test_contract.py`; `python -m tools.adapters table`
+makes this page.
 
 """
 
@@ -62,7 +68,7 @@ def write() -> Iterator[Path]:
     for path, text in (
         (DATA, json.dumps(data, indent=1, ensure_ascii=False) + "\n"),
         (PAGE, render_page(data)),
-        (README, with_matrix(README.read_text("utf-8"), data)),
+        (INDEX, with_versions(INDEX.read_text("utf-8"), data)),
     ):
         path.write_text(text, "utf-8", newline="\n")
         yield path.relative_to(ROOT)
@@ -148,22 +154,26 @@ def _place(
     return f"{', '.join(parts)}: " if parts else ""
 
 
-def with_matrix(readme: str, data: Mapping[str, Any]) -> str:
-    """Return the README with the versions of each framework as the data has them.
+def with_versions(page: str, data: Mapping[str, Any]) -> str:
+    """Return a page with the table of frameworks as the data has them.
 
     Raises:
-        ValueError: The README has no place for it.
+        ValueError: The page has no place for it.
     """
-    before, begin, rest = readme.partition(_BEGIN)
+    before, begin, rest = page.partition(_BEGIN)
     _, end, after = rest.partition(_END)
     if not (begin and end):
-        raise ValueError(f"{README.name} has no {_BEGIN.strip()} ... {_END}")
-    listed = ", ".join(
-        f"{TITLES[name].partition(',')[0]} {each['lowest']} to {each['newest']}"
+        raise ValueError(f"{INDEX.name} has no {_BEGIN.strip()} ... {_END}")
+    rows = [
+        [
+            f"[{TITLES[name]}]({Adapter(name).page.name})",
+            f"`{each['extra']}`",
+            f"{each['lowest']} to {each['newest']}",
+            _status(each),
+        ]
         for name, each in data.items()
-    )
-    text = fill(f"{listed}.", 110, break_long_words=False, break_on_hyphens=False)
-    return f"{before}{begin}\n{text}\n{end}{after}"
+    ]
+    return f"{before}{begin}\n{_table(_FRAMEWORKS, rows)}\n{end}{after}"
 
 
 def render_page(data: Mapping[str, Any]) -> str:
