@@ -81,7 +81,7 @@ class OfMcp:
         answer = self._ask("tools/call", params)
         if "error" in answer:
             raise LookupError(str(answer["error"]))
-        result = answer["result"]["structuredContent"]["result"]
+        result = answer["result"]["content"][0]["text"]
         if answer["result"].get("isError"):
             raise LookupError(result)
         return str(result).partition("\n\n")[2]

@@ -4,6 +4,7 @@
 its lines, and what a pack says, where packs speak. The packs are hostile.
 """
 
+import asyncio
 import json
 import re
 from dataclasses import replace
@@ -11,6 +12,8 @@ from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from mcp_types import TextContent
+from starlette.testclient import TestClient
 
 from satchel import Satchel
 from satchel.errors import SkillNotFoundError
@@ -19,9 +22,12 @@ from satchel.load._lean import render_lean, render_lean_error
 from satchel.model import Catalog, Descriptor, Hit, Loaded, SeenMessage
 from satchel.prompt import render
 from satchel.runtime._history import read_history
+from satchel.server import ServedLibrary, create_app
 from satchel.text import clean_line, find_hidden, printable
+from satchel.tools import result_text
 from tests.fakes import FakeSource
 from tests.unit.load.fake_pack import FakeBackend, FakePack
+from tests.unit.server.mcp.clients import connected
 
 pytestmark = [pytest.mark.property, pytest.mark.row("T01", "X20", "G17")]
 
@@ -293,3 +299,38 @@ def test_what_is_stated_again_and_invoked_stays_in_its_element(
     in_use = len(session.activations)
     assert len(TAG.findall(again)) == 2 * in_use + 2
     assert len(re.findall("^<skill_context>\nSkill: ", again, re.MULTILINE)) == in_use
+
+
+# --- Over MCP and HTTP ----------------------------------------------------------------
+
+
+@settings(max_examples=15)
+@given(hostile_packs, in_files)
+def test_a_server_gives_the_same_texts(
+    packs: list[tuple[str, str, str, str]], asked: str
+) -> None:
+    skills = library(packs)
+    section = str(skills.prompt())
+    served = ServedLibrary(skills)
+    calls: list[tuple[str, dict[str, str]]] = [("load_skill", {"name": asked[:500]})]
+    for entry in skills.catalog:
+        calls.append(("load_skill", {"name": entry.id}))
+        files = [{"skill_id": entry.id, "path": path} for path in entry.resources]
+        calls += [("read_skill_file", arguments) for arguments in files]
+
+    async def compare() -> None:
+        async with connected(served) as client:
+            assert (client.instructions or "").endswith(section)
+            described = {t.name: t for t in (await client.list_tools()).tools}
+            assert (described["load_skill"].description or "").endswith(section)
+            for tool, arguments in calls:
+                result = await client.call_tool(tool, arguments)
+                (content,) = result.content
+                assert isinstance(content, TextContent)
+                direct = skills.session().call(tool, arguments)
+                assert content.text == result_text(direct)
+                assert result.is_error == content.text.startswith("Error: ")
+
+    asyncio.run(compare())
+    with TestClient(create_app(served)) as client:
+        assert client.get("/v1/prompt").json()["text"] == section

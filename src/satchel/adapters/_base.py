@@ -26,7 +26,7 @@ from satchel.load import TurnCache
 from satchel.model import Question, SeenMessage
 from satchel.protocols import Approval
 from satchel.runtime import Permit, Satchel, Session, SessionOptions
-from satchel.tools import Tool, Toolbox
+from satchel.tools import ErrorText, Tool, Toolbox
 
 __all__ = ["Conversation", "SessionFactory", "Turn", "framework", "is_error"]
 
@@ -313,4 +313,6 @@ class Conversation:
 
 def is_error(result: object) -> bool:
     """Tell whether a result is that of a call that failed, or was not made."""
-    return isinstance(result, Mapping) and bool(result.get("error"))
+    if isinstance(result, Mapping):
+        return bool(result.get("error"))
+    return isinstance(result, ErrorText)

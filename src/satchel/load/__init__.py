@@ -12,8 +12,8 @@ from satchel.load._agent_skills import (
     render_context_error as render_context_error,
 )
 from satchel.load._lean import (
-    is_lean_error as is_lean_error,
     render_element as render_element,
+    render_lean_error as render_lean_error,
     skill_of as skill_of,
 )
 from satchel.load._load import (

@@ -30,7 +30,7 @@ from satchel.load._wording import (
 )
 from satchel.model import Descriptor, Json, Loaded, Request, Style
 from satchel.text import escape_xml, printable
-from satchel.tools import Run, Tool
+from satchel.tools import ErrorText, Run, Tool
 
 _TEXT: Final[dict[str, Json]] = {"type": "string"}
 # Models that know other systems call it so.
@@ -140,15 +140,11 @@ def _render_file(loaded: Loaded, notes: Sequence[str]) -> str:
     return f"{_lines(*lines, *notes)}\n\n{loaded.text}"
 
 
-def render_lean_error(error: SkillError, advice: str | None = None) -> str:
+def render_lean_error(error: SkillError, advice: str | None = None) -> ErrorText:
     """Return why nothing was loaded, the words of a person's no, and an advice."""
     message = model_message(error).rstrip(".")
-    return _lines(f"Error: {message}.", *filter(None, (words_of_no(error), advice)))
-
-
-def is_lean_error(text: str) -> bool:
-    """Return whether a result of this style says what went wrong."""
-    return text.startswith("Error: ")
+    lines = (f"Error: {message}.", words_of_no(error), advice or "")
+    return ErrorText(_lines(*filter(None, lines)))
 
 
 def skill_of(text: str, *, in_element: bool = False) -> str | None:
@@ -178,4 +174,10 @@ def _tool(
         "required": [*required],
     }
     tool = load_tool(name, description, parameters, handler, backend)
-    return replace(tool, aliases=_ALIASES)
+
+    def refused(arguments: object, error: SkillError) -> str:
+        if tool.refused is not None:
+            tool.refused(arguments, error)
+        return render_lean_error(error)
+
+    return replace(tool, aliases=_ALIASES, refused=refused)

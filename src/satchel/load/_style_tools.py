@@ -9,7 +9,7 @@ from satchel.load._agent_skills import (
     StyleOptions,
     agent_skills_tool,
 )
-from satchel.load._lean import lean_tools
+from satchel.load._lean import lean_tools, render_lean_error
 from satchel.load._packs import packs_tool
 from satchel.load._references import file_result, references_tools
 from satchel.load._tool_backend import (
@@ -127,7 +127,13 @@ def _find_tool(backend: ToolBackend, style: Style) -> Tool:
         }
 
     if style == "lean":
-        return Tool("find_skills", LEAN_FIND, _LEAN_FIND_PARAMETERS, find_skills)
+        return Tool(
+            "find_skills",
+            LEAN_FIND,
+            _LEAN_FIND_PARAMETERS,
+            find_skills,
+            refused=lambda _, error: render_lean_error(error),
+        )
     return Tool("find_skills", FIND_SKILLS, _FIND_PARAMETERS, find_skills)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from satchel._lazy import lazy_door
 from satchel.tools._from_function import tool_from_function
 from satchel.tools._tool import (
+    ErrorText as ErrorText,
     Run,
     Tool,
     Turn,

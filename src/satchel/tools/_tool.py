@@ -35,6 +35,12 @@ class Run:
     approved: Reply | None = field(default=None, repr=False, compare=False)
 
 
+class ErrorText(str):
+    """A result in plain words that says why a call failed; it is text in all else."""
+
+    __slots__ = ()
+
+
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
     "integer": (int,),
@@ -62,8 +68,9 @@ class Tool:
     is a framework's own tool object, which its adapter passes on as it is. ``coerce``
     is a library's check in place of ours of the types: it returns what the handler
     takes, or raises a `ToolError`. ``refused`` is called for a call that is refused for
-    its form: the arguments, whatever they are, and the error. ``aliases`` are pairs:
-    a name that is understood as well, and the parameter that it stands for.
+    its form: the arguments, whatever they are, and the error; what it returns is the
+    result, unless it is None. ``aliases`` are pairs: a name that is understood as well,
+    and the parameter that it stands for.
     """
 
     name: str
@@ -133,7 +140,9 @@ class Tool:
         except _FAILURES as error:
             # What the handler itself raises is no refusal of the call.
             if self.refused is not None and isinstance(error, SkillError):
-                self.refused(arguments, error)
+                answer = self.refused(arguments, error)
+                if answer is not None:
+                    return answer
             return self._failed(error)
         try:
             return self.handler(**filled)

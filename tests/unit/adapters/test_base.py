@@ -2,15 +2,16 @@
 
 import logging
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 
 from satchel import Satchel
 from satchel.adapters._base import SessionFactory, Turn, is_error
 from satchel.errors import SkillNotFoundError
+from satchel.model import Style
 from satchel.runtime import SessionOptions
-from tests.fakes import FakeSource, pack
+from tests.fakes import LOADERS, FakeSource, pack
 
 
 def attached(**options: Any) -> SessionFactory[object]:  # noqa: ANN401 - any option
@@ -142,3 +143,16 @@ def test_a_conversation_that_goes_on_begins_a_new_turn() -> None:
 )
 def test_an_error_is_message_from_a_result(result: object, failed: bool) -> None:
     assert is_error(result) == failed
+
+
+@pytest.mark.parametrize("style", get_args(Style))
+@pytest.mark.parametrize("asked", ["nope", "", 5])
+def test_a_load_that_failed_is_an_error(style: Style, asked: object) -> None:
+    session = attached(style=style).open(None).session
+    tool, key = LOADERS[style]
+
+    # The contract of `agent-skills` is text, without a mark of failure.
+    is_text = style == "agent-skills" and isinstance(asked, str)
+    assert is_error(session.call(tool, {key: asked})) is not is_text
+    assert is_error(session.call(tool, {})) is True
+    assert is_error(session.call(tool, {key: "a"})) is False

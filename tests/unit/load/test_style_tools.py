@@ -13,7 +13,7 @@ from satchel.load._agent_skills import DEFAULT_STYLE_OPTIONS
 from satchel.model import Catalog, Descriptor, Excluded, Hit, Loaded, Request, Style
 from satchel.prompt import render
 from satchel.text import EstimateCounter
-from satchel.tools import Toolbox
+from satchel.tools import Tool, Toolbox, result_text
 from tests.unit.load.fake_pack import SKILL_MD, FakeBackend, FakePack
 
 SEVEN = [
@@ -56,6 +56,7 @@ def call(style: Style, name: str, /, **arguments: object) -> Any:  # noqa: ANN40
 @pytest.mark.parametrize(
     ("style", "signatures"),
     [
+        ("lean", ["load_skill(skill_id)", "read_skill_file(skill_id, path)"]),
         ("agent-skills", ["load_skill(skill_id)", "read_skill_file(skill_id, path)"]),
         (
             "packs",
@@ -81,8 +82,16 @@ def test_each_style_has_its_tools_and_parameters(
     ]
 
     assert found == signatures
-    assert all(tool.parameters["additionalProperties"] is False for tool in box)
+    # Without the key nothing else is taken either.
+    assert all(not tool.parameters.get("additionalProperties") for tool in box)
+    assert all(_refuses_more(tool) for tool in box)
     assert all(tool.description for tool in box)
+
+
+def _refuses_more(tool: Tool) -> bool:
+    required = cast("list[str]", tool.parameters["required"])
+    result = tool.call({**dict.fromkeys(required, "pdf"), "more": 1})
+    return "unknown argument 'more'" in result_text(result)
 
 
 @pytest.mark.row("D06")

@@ -19,7 +19,7 @@ from mcp_types import (
 
 from satchel.errors import ToolError, echo, error_payload
 from satchel.files import IdentityCache
-from satchel.load import is_lean_error, offer_find, offer_reader
+from satchel.load import offer_find, offer_reader, render_lean_error
 from satchel.model import Catalog, Json, Style
 from satchel.runtime import CallerView
 from satchel.server._library import ServedLibrary
@@ -30,7 +30,7 @@ from satchel.server._mcp._request import (
     run_handler,
 )
 from satchel.text import clean_line
-from satchel.tools import Tool as CoreTool, result_text
+from satchel.tools import ErrorText, Tool as CoreTool, result_text
 
 # Characters of one argument: four times the longest path that a pack may hold.
 MAX_TEXT_CHARS: Final = 4_096
@@ -158,27 +158,37 @@ _SCHEMAS: Final[Mapping[str, dict[str, Any]]] = {
         error={"anyOf": [_ERROR, _TEXT]},
     ),
 }
-_LEAN: Final = _object(result=_TEXT, error=_ERROR)
 _FIND: Final = _object(
     query=_TEXT, skills=_list_of(id=_TEXT, description=_TEXT), error=_ERROR
 )
 
 
-def output_schema(style: Style, tool: str) -> dict[str, Any]:
-    """Return the schema of the results of a tool of a style, errors included."""
+def output_schema(style: Style, tool: str) -> dict[str, Any] | None:
+    """Return the schema of the results of a tool of a style, errors included.
+
+    None for the style ``lean``, in which a result is text alone: some clients show a
+    model both forms, or the text within JSON.
+    """
     if style == "lean":
-        return _LEAN
+        return None
     return _FIND if tool == "find_skills" else _SCHEMAS[f"{style} {tool}"]
 
 
 def tool_result(result: object, style: Style) -> CallToolResult:
-    """Return the result of a tool of a style as text for a model, and as data."""
+    """Return the result of a tool of a style as text for a model, and as data.
+
+    In the style ``lean`` as text alone.
+    """
     text = result_text(result)
+    if style == "lean":
+        # Its only objects are the errors of calls that nothing expected.
+        is_error = isinstance(result, (ErrorText, dict))
+        return CallToolResult(content=[TextContent(text=text)], is_error=is_error)
     data = cast("dict[str, Any]", result) if isinstance(result, dict) else None
     return CallToolResult(
         content=[TextContent(text=text)],
         structured_content={"result": text} if data is None else data,
-        is_error=_is_error(text, style) if data is None else bool(data.get("error")),
+        is_error=_is_error(text) if data is None else bool(data.get("error")),
     )
 
 
@@ -187,6 +197,8 @@ def invalid_arguments_result(
 ) -> CallToolResult:
     """Return a refusal in the tool's own shape, where a reader looks for the error."""
     error = ToolError(tool, problem)
+    if style == "lean":
+        return tool_result(render_lean_error(error), style)
     if (style, tool) != ("packs", "load_skill"):
         return tool_result(error_payload(error), style)
     name = arguments.get("name")
@@ -200,10 +212,8 @@ def invalid_arguments_result(
     return tool_result({key: values.get(key) for key in _PACKS_RESULT}, style)
 
 
-def _is_error(text: str, style: Style) -> bool:
-    """Return whether a text of the styles ``lean`` and ``agent-skills`` is an error."""
-    if style == "lean":
-        return is_lean_error(text)
+def _is_error(text: str) -> bool:
+    """Return whether a text of the style ``agent-skills`` is an error."""
     lines = text.split("\n", 2)
     return lines[0].startswith("<skill_context ") and lines[1:2] == ["  <error>"]
 
@@ -296,7 +306,10 @@ def _catalog_tools(view: CallerView, catalog: Catalog) -> _CatalogTools:
         for tool in view.tools(find=find)
         if reader or tool.name != "read_skill_file"
     ]
-    validators = {tool.name: ArgumentValidator(tool.input_schema) for tool in tools}
+    validators = {
+        tool.name: ArgumentValidator(bounded_schema(tool.input_schema))
+        for tool in tools
+    }
     return _CatalogTools(str(rendered), find, tuple(tools), validators)
 
 
@@ -308,7 +321,10 @@ def _described(tool: CoreTool, style: Style, section: str) -> Tool:
         name=tool.name,
         title=title,
         description=f"{tool.description}\n\n{section}" if loads else tool.description,
-        input_schema=bounded_schema(tool.parameters),
+        # In the style `lean` no model has to read of bounds that no call comes near.
+        input_schema={**tool.parameters}
+        if style == "lean"
+        else bounded_schema(tool.parameters),
         output_schema=output_schema(style, tool.name),
         annotations=ToolAnnotations(
             title=title,

@@ -16,7 +16,12 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp_types import (
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    TextContent,
+)
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
@@ -259,8 +264,10 @@ async def test_over_stdio(tmp_path: Path) -> None:
     async with Client(command, cache=None) as client:
         assert "Use for alpha." in (client.instructions or "")
         result = await client.call_tool("load_skill", {"name": "alpha"})
-        assert result.structured_content is not None
-        assert result.structured_content["result"].endswith("\n\nDo alpha.")
+        assert result.structured_content is None
+        (content,) = result.content
+        assert isinstance(content, TextContent)
+        assert content.text.endswith("\n\nDo alpha.")
         assert len((await ask(client, "skills/list"))["skills"]) == 2
 
 

@@ -46,6 +46,14 @@ def data(result: CallToolResult) -> dict[str, Any]:
     return answer
 
 
+def said(result: CallToolResult) -> str:
+    """Return the text of a result that has no other form."""
+    assert result.structured_content is None
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
 async def tools_of(client: Client) -> dict[str, Tool]:
     return {tool.name: tool for tool in (await client.list_tools()).tools}
 
@@ -148,11 +156,17 @@ async def test_arguments_are_held_against_the_schema_before_anything_else(
             ):
                 result = await client.call_tool(tool.name, arguments)
                 assert result.is_error
-                error = data(result)["error"]
-                text = error if isinstance(error, str) else error["message"]
+                if style == "lean":
+                    text = said(result)
+                    assert text.startswith(f"Error: {tool.name}: ")
+                else:
+                    error = data(result)["error"]
+                    text = error if isinstance(error, str) else error["message"]
                 if "path" in tool.input_schema["required"] and "more" in arguments:
                     continue
                 assert message in text or len(text) < 400, text
+                if style == "lean":
+                    continue
                 assert tool.output_schema is not None
                 assert (
                     ArgumentValidator(tool.output_schema).problem(data(result)) is None
@@ -197,18 +211,23 @@ async def test_the_default_is_lean_lines_and_a_name_is_understood(
     skills = Satchel(write_skills(tmp_path), sinks=())
     async with connected(ServedLibrary(skills)) as client:
         assert "\n- alpha: Use for alpha." in (client.instructions or "")
+        for tool in (await tools_of(client)).values():
+            assert tool.output_schema is None
+            assert "maxLength" not in str(tool.input_schema)
         for arguments in ({"skill_id": "alpha"}, {"name": "alpha"}):
-            answer = (await call(client, "load_skill", **arguments))["result"]
+            answer = said(await client.call_tool("load_skill", arguments))
             assert answer.startswith("Skill: alpha\nFiles (read_skill_file): ")
             assert answer.endswith("\n\nDo alpha.")
-        file = await call(client, "read_skill_file", name="alpha", path="guide.md")
-        assert file["result"] == "File: references/guide.md of alpha\n\n# Guide\r\n"
+        path = {"name": "alpha", "path": "guide.md"}
+        file = said(await client.call_tool("read_skill_file", path))
+        assert file == "File: references/guide.md of alpha\n\n# Guide\r\n"
         for arguments in (
             {"skill_id": "gamma"},
             {"skill_id": "gamma", "name": "alpha"},
         ):
             result = await client.call_tool("load_skill", arguments)
             assert result.is_error
+            assert said(result).startswith("Error: ")
 
 
 @pytest.mark.row("R18")
