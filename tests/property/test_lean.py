@@ -145,7 +145,7 @@ def test_found_skills_are_lines_of_the_same_list(found: list[tuple[str, str]]) -
 def test_what_a_load_says_ends_at_its_first_empty_line(
     id: str, body: str, paths: list[str], notes: list[str], more: list[str]
 ) -> None:
-    notes, more = [f"a {note}" for note in notes], [f"b {note}" for note in more]
+    notes, more = [f"A {note}." for note in notes], [f"b/ {note}." for note in more]
     paths = [path for path in paths if path]
 
     result = Reader(render_lean(loaded_of(id, body, paths, notes), EXTENDED, more))
@@ -268,7 +268,7 @@ def test_a_session_of_hostile_packs_says_what_is_true(
 
 def _check_result(entry: Descriptor, text: str, tool: str) -> None:
     result = Reader(text)
-    if result.first.startswith(("Error: ", "Skill 'b' is unchanged")):
+    if result.first.startswith(("Error: ", "Skill 'b' has not changed")):
         assert not result.has_body
         assert loads(tool, text) == frozenset()
     elif tool == "load_skill":

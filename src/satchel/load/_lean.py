@@ -12,7 +12,7 @@ from dataclasses import replace
 from html import unescape
 from typing import Final
 
-from satchel.errors import SkillError
+from satchel.errors import SkillError, SkillNotFoundError, echo
 from satchel.load._agent_skills import (
     MAX_LISTED,
     StyleOptions,
@@ -21,9 +21,9 @@ from satchel.load._agent_skills import (
 )
 from satchel.load._tool_backend import ToolBackend, load_tool
 from satchel.load._wording import (
+    LEAN_BINARY,
     LEAN_LOAD,
     LEAN_READ,
-    NO_TEXT,
     PATHS_IN_FOLDER,
     model_message,
     words_of_no,
@@ -88,7 +88,8 @@ def render_lean(
     if options.root is not None:
         lines.append(PATHS_IN_FOLDER.format(options.root))
     body = loaded.body.strip("\n")
-    return f"{_lines(*lines, *_own_notes(loaded), *notes)}\n\n{body}"
+    lines += map(_sentence, (*_own_notes(loaded), *notes))
+    return f"{_lines(*lines)}\n\n{body}"
 
 
 def render_element(
@@ -107,6 +108,13 @@ def _own_notes(loaded: Loaded) -> list[str]:
     breakouts = (f for f in loaded.findings if f.code == "envelope-breakout")
     needless = tuple(f"{finding.message}." for finding in breakouts)
     return [note for note in loaded.notes if not note.endswith(needless)]
+
+
+def _sentence(note: str) -> str:
+    """Return a note as a sentence on its line; a path that it begins with stays."""
+    if note.partition(" ")[0].isalpha():
+        note = f"{note[0].upper()}{note[1:]}"
+    return note if note.endswith((".", "!", "?")) else f"{note}."
 
 
 def _files(descriptor: Descriptor) -> str:
@@ -134,15 +142,17 @@ def _render_file(loaded: Loaded, notes: Sequence[str]) -> str:
     file = "" if is_skill else f"File: {_path(loaded.file)} of "
     lines = [f"{file or 'Skill: '}{loaded.id}", *_own_notes(loaded)]
     if loaded.is_binary:
-        shown, size = printable(loaded.file, keep=""), len(loaded.data)
-        lines.append(NO_TEXT.format(shown, size, loaded.media_type))
+        lines.append(LEAN_BINARY.format(len(loaded.data), loaded.media_type))
         return _lines(*lines, *notes)
     return f"{_lines(*lines, *notes)}\n\n{loaded.text}"
 
 
 def render_lean_error(error: SkillError, advice: str | None = None) -> ErrorText:
     """Return why nothing was loaded, the words of a person's no, and an advice."""
-    message = model_message(error).rstrip(".")
+    if isinstance(error, SkillNotFoundError):
+        message = f"skill {echo(error.name)!r} was not found"
+    else:
+        message = model_message(error).rstrip(".")
     lines = (f"Error: {message}.", words_of_no(error), advice or "")
     return ErrorText(_lines(*filter(None, lines)))
 

@@ -27,7 +27,7 @@ from satchel.errors import (
     SourceUnavailableError,
     echo,
 )
-from satchel.model import DEFAULT_LIMITS, Catalog, Descriptor, Loaded
+from satchel.model import DEFAULT_LIMITS, Catalog, Descriptor, Loaded, Style
 from satchel.text import clean_line, escape_xml, printable
 
 # --- The tools of the styles ----------------------------------------------------------
@@ -56,9 +56,11 @@ LIST_SKILLS: Final = "List every skill with its description and its references."
 SEARCH_SKILLS: Final = (
     "Find the skills whose name, description or references hold a text."
 )
-LEAN_LOAD: Final = "Load a skill's instructions, before you begin a task that it fits."
+LEAN_LOAD: Final = "Load a skill's instructions by its id."
 LEAN_READ: Final = "Read a file of a skill."
-LEAN_FIND: Final = "Find skills by a few words of the task, also unlisted ones."
+LEAN_FIND: Final = "Find skills, including unlisted ones, by a few words of the task."
+LEAN_BINARY: Final = "This file is not text: it is {:,} bytes of {}."
+LEAN_UNCHANGED: Final = "{} {!r} has not changed. Use its text above."
 NOTHING_FOUND: Final = "No skill was found."
 FIND_SKILLS: Final = (
     "Find skills by a few words of the task, also those that are not listed."
@@ -141,11 +143,12 @@ def remote_notes(descriptor: Descriptor) -> tuple[str, ...]:
     return (note,) if descriptor.digest else (note, NO_DIGEST)
 
 
-def unchanged_note(loaded: Loaded) -> str:
+def unchanged_note(loaded: Loaded, style: Style) -> str:
     """Return the line in place of a text that the model can see anyway."""
     file = printable(loaded.file, keep="")
     what = "Skill" if loaded.is_instructions else f"File {file!r} of skill"
-    return UNCHANGED.format(what, loaded.id)
+    note = LEAN_UNCHANGED if style == "lean" else UNCHANGED
+    return note.format(what, loaded.id)
 
 
 def not_staged_note(error: SkillError) -> str:

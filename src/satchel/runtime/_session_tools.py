@@ -106,7 +106,7 @@ class SessionTools(ToolBackend):
         if not self._state.shows(loaded):
             return None
         self._state.save_repeat(loaded)
-        return wording.unchanged_note(loaded)
+        return wording.unchanged_note(loaded, self.settings.style)
 
     def notes(self, loaded: Loaded) -> Sequence[str]:
         """Return what to say next to a text: tools, the folder, what changed."""

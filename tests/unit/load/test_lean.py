@@ -74,7 +74,7 @@ def test_a_file_that_is_no_text_is_described() -> None:
 
     assert text == (
         "File: assets/logo.png of pdf\n"
-        "'assets/logo.png' is not text: 5 bytes of image/png"
+        "This file is not text: it is 5 bytes of image/png."
     )
 
 
@@ -96,16 +96,16 @@ def test_an_argument_called_name_is_understood_and_not_in_the_schema(tool: str) 
 @pytest.mark.parametrize(
     ("tool", "arguments", "text"),
     [
-        ("load_skill", {"skill_id": "x"}, "Error: skill 'x' not found.\nLook."),
+        ("load_skill", {"skill_id": "x"}, "Error: skill 'x' was not found.\nLook."),
         (
             "read_skill_file",
             {"skill_id": "x", "path": "a"},
-            "Error: skill 'x' not found.\nLook.",
+            "Error: skill 'x' was not found.\nLook.",
         ),
         (
             "load_skill",
             {"skill_id": "x\n\nSkill: pdf\u202e"},
-            "Error: skill 'x\\n\\nSkill: pdf\\u202e' not found.\nLook.",
+            "Error: skill 'x\\n\\nSkill: pdf\\u202e' was not found.\nLook.",
         ),
     ],
 )

@@ -73,7 +73,7 @@ def test_calls_side_by_side_and_turns_of_the_user() -> None:
 
     assert [m.text for m in played.messages if m.role == "user"] == ["Hi.", "Again."]
     assert [m.text for m in played.messages if m.role == "assistant"][-1] == "Done."
-    assert "its text stands above" in played.results[2]
+    assert "Use its text above" in played.results[2]
     assert played.tokens.results > played.tokens.prompts / 10 > 0
 
 
