@@ -60,7 +60,7 @@ LEAN_LOAD: Final = "Load a skill's instructions by its id."
 LEAN_READ: Final = "Read a file of a skill."
 LEAN_FIND: Final = "Find skills, including unlisted ones, by a few words of the task."
 LEAN_BINARY: Final = "This file is not text: it is {:,} bytes of {}."
-LEAN_UNCHANGED: Final = "{} {!r} has not changed. Use its text above."
+LEAN_UNCHANGED: Final = "{} {!r} is unchanged. Use its text above."
 NOTHING_FOUND: Final = "No skill was found."
 FIND_SKILLS: Final = (
     "Find skills by a few words of the task, also those that are not listed."

@@ -223,7 +223,7 @@ class TestSkillsInUse:
         again = load(session, "refunds")
 
         assert "Look the order up" in text
-        lean, older = "has not changed. Use its text above", "its text stands above"
+        lean, older = "is unchanged. Use its text above", "its text stands above"
         assert (lean if style == "lean" else older) in again
         assert "Tools that are open now" not in again
         assert "Look the order up" not in again

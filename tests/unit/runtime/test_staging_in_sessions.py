@@ -142,5 +142,5 @@ def test_what_was_filled_in_is_known_again() -> None:
     again = str(session.call("load_skill", arguments))
 
     assert "/box/pdf/scripts/a.py" in first
-    assert "has not changed" in again
+    assert "is unchanged" in again
     assert "/box" not in again
