@@ -12,7 +12,7 @@ const client = await createMCPClient({
 try {
   const answer = await generateText({
     model: scripted([
-      { tool: "load_skill", input: { name: "invoice-check" } },
+      { tool: "load_skill", input: { skill_id: "invoice-check" } },
       { text: "The invoice is in order." },
     ]),
     prompt: "Is this invoice in order?",

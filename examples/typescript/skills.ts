@@ -29,7 +29,7 @@ export async function skills(address: string, token?: string) {
     return response.ok ? response : ((await response.json()) as Told);
   };
 
-  const response = await get("/v1/prompt?style=agent-skills");
+  const response = await get("/v1/prompt");
   if (!response.ok) throw new Error(`${address} answers with ${response.status}`);
   const section = (await response.json()) as { text: string };
 
@@ -37,7 +37,7 @@ export async function skills(address: string, token?: string) {
     instructions: section.text,
     tools: {
       load_skill: tool({
-        description: "Load the instructions of a skill of the catalog, by its id.",
+        description: "Load a skill's instructions by its id.",
         inputSchema: z.object({ skill_id: z.string() }),
         execute: async ({ skill_id }) => {
           const found = await load(`/v1/skills/${encodeURIComponent(skill_id)}`);
@@ -46,7 +46,7 @@ export async function skills(address: string, token?: string) {
         },
       }),
       read_skill_file: tool({
-        description: "Read a file of a skill, by the skill's id and the file's path.",
+        description: "Read a file of a skill.",
         inputSchema: z.object({ skill_id: z.string(), path: z.string() }),
         execute: async ({ skill_id, path }) => {
           const parts = [skill_id, path].map(encodeURIComponent);
