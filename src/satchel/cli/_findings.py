@@ -35,6 +35,12 @@ def show_finding(finding: Finding) -> None:
         echo(f"    fix: {finding.fix}")
 
 
+def finding_fields(findings: Iterable[Finding]) -> list[dict[str, object]]:
+    """Return findings as JSON has them."""
+    keys = ("code", "severity", "path", "line", "message", "fix")
+    return [{key: getattr(finding, key) for key in keys} for finding in findings]
+
+
 def counted(findings: Iterable[Finding]) -> str:
     """Return how many there are of each severity, as ``2 errors, 1 note``."""
     severities = [finding.severity for finding in findings]

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from satchel.cli._findings import finding_fields
 from satchel.cli._options import findings_of
 from satchel.errors import SkillError
 from satchel.model import SKILL_FILE, Conflict, Descriptor, Excluded, Finding
@@ -11,9 +12,6 @@ from satchel.text import plural
 if TYPE_CHECKING:
     from satchel.model import Catalog
     from satchel.runtime import Satchel
-
-
-SCHEMA_VERSION: Final = 1
 
 
 class Item(NamedTuple):
@@ -47,14 +45,13 @@ class Inventory(NamedTuple):
         """Return what ``satchel list --json`` prints."""
         release = skills.registry.latest.release
         return {
-            "schema_version": SCHEMA_VERSION,
             **({"release": release} if release else {}),
             "skills": [
                 _skill(item.descriptor, skills)
                 for item in self.items
                 if item.state in ("", "conflict")
             ],
-            "findings": [_finding(finding) for finding in self.findings],
+            "findings": finding_fields(self.findings),
             "conflicts": [_conflict(conflict) for conflict in self.conflicts],
         }
 
@@ -108,11 +105,6 @@ def _digest(entry: Descriptor, skills: "Satchel") -> str | None:
         return skills.registry.digest(entry)
     except SkillError:  # a file cannot be read now; a finding says so
         return None
-
-
-def _finding(finding: Finding) -> dict[str, object]:
-    keys = ("code", "severity", "path", "line", "message", "fix")
-    return {key: getattr(finding, key) for key in keys}
 
 
 def _conflict(conflict: Conflict) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import TextIOWrapper
 from typing import Final
 
@@ -124,11 +124,19 @@ def echo_problem(text: str) -> None:
     click.echo(f"{head} {printable(text)}", err=True, color=colour)
 
 
-def echo_json(value: object) -> None:
-    """Print JSON in printable ASCII, for any terminal and locale."""
+json_option: Final = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object."
+)
+
+
+def echo_json(value: Mapping[str, object]) -> None:
+    """Print a JSON object in printable ASCII, for any terminal and locale.
+
+    Its ``schema_version`` grows when a key goes, or means something else.
+    """
     from satchel.text import ascii_json
 
-    click.echo(ascii_json(value))
+    click.echo(ascii_json({"schema_version": 1, **value}))
 
 
 def write(data: bytes) -> None:

@@ -73,5 +73,6 @@ def test_json_is_printable_ascii(capsys: pytest.CaptureFixture[str]) -> None:
     output.echo_json({"text": "ü\x1b\x7f\u202e\ud800"})
 
     assert capsys.readouterr().out == (
-        '{\n  "text": "\\u00fc\\u001b\\u007f\\u202e\\ud800"\n}\n'
+        '{\n  "schema_version": 1,\n'
+        '  "text": "\\u00fc\\u001b\\u007f\\u202e\\ud800"\n}\n'
     )

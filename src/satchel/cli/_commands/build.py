@@ -4,7 +4,7 @@ import click
 
 from satchel.cli._options import open_named_skills
 from satchel.cli._paths import named_skills_option
-from satchel.cli._terminal import echo, echo_error
+from satchel.cli._terminal import echo, echo_error, echo_json, json_option
 from satchel.text import plural
 
 
@@ -16,7 +16,10 @@ from satchel.text import plural
     is_flag=True,
     help="Leave out what is in error instead of refusing everything.",
 )
-def command(out: str, paths: tuple[str, ...], allow_findings: bool) -> int:
+@json_option
+def command(
+    out: str, paths: tuple[str, ...], allow_findings: bool, as_json: bool
+) -> int:
     """Build a release of the skills into the folder OUT, and print its digest.
 
     Equal skills give equal bytes and an equal digest. OUT is written completely or
@@ -33,7 +36,7 @@ def command(out: str, paths: tuple[str, ...], allow_findings: bool) -> int:
     """
     from pathlib import Path
 
-    from satchel.cli._findings import show_release_findings
+    from satchel.cli._findings import finding_fields, show_release_findings
     from satchel.release import build_folder
 
     with open_named_skills(paths) as skills:
@@ -42,6 +45,11 @@ def command(out: str, paths: tuple[str, ...], allow_findings: bool) -> int:
     release = built.release
     counts = plural(len(release.skills), "skill"), plural(len(release.files), "file")
     echo_error(f"{out}: {', '.join(counts)}")
+    if as_json:
+        fields: dict[str, object] = {"release": release.id, "path": out}
+        fields |= {"skills": len(release.skills), "files": len(release.files)}
+        echo_json(fields | {"findings": finding_fields(built.findings)})
+        return 0
     # Nothing else is on standard output: pin=$(satchel build dist).
     echo(release.id)
     return 0

@@ -77,6 +77,7 @@ class _Check(click.Command):
     show_default=True,
     help="How findings are printed.",
 )
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--also",
     metavar="FORMAT=FILE",
@@ -139,7 +140,7 @@ class _Check(click.Command):
     help="Skip a PATH that is a file in no pack, as hooks name some.",
 )
 @color_option
-def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by click
+def command(packs: tuple[str, ...], as_json: bool, **options: Any) -> int:  # noqa: ANN401 - by click
     """Check packs: each finding with its place, its code, and what to do.
 
     PATH is a pack, a file in one, a folder of packs, or a .skill archive. Folders of
@@ -169,5 +170,7 @@ def command(packs: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401 - by
     """
     from satchel.cli._check import CheckRun
 
+    if as_json:
+        options["style"] = "json"
     with errors_are_status_2():
         return CheckRun(packs=packs, **options).run()

@@ -1,14 +1,14 @@
 """``satchel diff``: a difference between packs, in words and as JSON."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from satchel.cli._errors import errors_are_status_2
 from satchel.cli._paths import named_paths
-from satchel.cli._terminal import echo, echo_json, one_line
+from satchel.cli._terminal import echo, echo_json, json_option, one_line
 
 if TYPE_CHECKING:
     from satchel.authoring import FieldChange, FileChange, PackDiff, PackSide
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 @click.command("diff")
 @click.argument("places", nargs=2, metavar="OLD NEW", callback=named_paths)
 @click.option("--stat", is_flag=True, help="One line a pack.")
-@click.option("--json", "as_data", is_flag=True, help="Print one JSON object.")
-def command(places: tuple[str, str], stat: bool, as_data: bool) -> int:
+@json_option
+def command(places: tuple[str, str], stat: bool, as_json: bool) -> int:
     """Show what changed from OLD to NEW: fields, body, files, digest, tokens.
 
     Each is a pack, its SKILL.md, a .skill archive, or a folder of packs, in which
@@ -40,8 +40,8 @@ def command(places: tuple[str, str], stat: bool, as_data: bool) -> int:
     with errors_are_status_2():
         diffs = compare_places(*places)
     changed = [diff for diff in diffs if diff.fit != "equal"]
-    if as_data:
-        echo_json(as_json(diffs))
+    if as_json:
+        echo_json({"packs": [_pack(diff) for diff in diffs]})
     elif stat:
         for diff in changed:
             echo(as_stat(diff))
@@ -54,16 +54,7 @@ def command(places: tuple[str, str], stat: bool, as_data: bool) -> int:
     return 1 if changed else 0
 
 
-SCHEMA_VERSION: Final = 1
 _SIGNS: Final = {"added": "+", "removed": "-", "changed": "~", "equal": "="}
-
-
-def as_json(diffs: "Iterable[PackDiff]") -> dict[str, object]:
-    """Return what ``satchel diff --json`` prints."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "packs": [_pack(diff) for diff in diffs],
-    }
 
 
 def as_stat(diff: "PackDiff") -> str:

@@ -3,16 +3,17 @@
 import json
 import platform
 import re
+from contextlib import suppress
 from importlib import resources
 from typing import TYPE_CHECKING, TypedDict, cast
 
 import click
 
-from satchel.cli._findings import SEVERITIES, counted
+from satchel.cli._findings import SEVERITIES, counted, finding_fields
 from satchel.cli._inventory import summarize_catalog
 from satchel.cli._options import open_skills
 from satchel.cli._paths import skills_option
-from satchel.cli._terminal import bold, echo, one_line
+from satchel.cli._terminal import bold, echo, echo_json, json_option, one_line
 from satchel.errors import NoSources, install_command
 from satchel.text import plural
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 @click.command("doctor")
 @skills_option
-def command(paths: tuple[str, ...]) -> int:
+@json_option
+def command(paths: tuple[str, ...], as_json: bool) -> int:
     """Report what was read from where, what is wrong, and what to do.
 
     Status: 0, or 1 if something is wrong with a source, a pack or the settings.
@@ -39,27 +41,62 @@ def command(paths: tuple[str, ...]) -> int:
     from importlib.metadata import version
 
     python, system = platform.python_version(), platform.system()
-    echo(f"satchel {version('satchel')}, Python {python}, {system}")
-    _section("Frameworks", framework_lines())
+    own = {"satchel": version("satchel"), "python": python, "system": system}
+    if not as_json:
+        echo(f"satchel {own['satchel']}, Python {python}, {system}")
+        _section("Frameworks", framework_lines())
     try:
-        with open_skills(paths) as skills:
-            return _examine(skills, paths)
+        with open_skills(paths, quiet=as_json) as skills:
+            inventory = _examined(skills)
+            ok = skills.health().ok and not inventory.troubled
+            if as_json:
+                echo_json({"ok": ok, **own, **_fields(skills, paths, inventory)})
+            else:
+                _print(skills, paths, inventory)
     except NoSources as error:
-        _section("What to do", [one_line(str(error))])
-        return 1
+        ok, problem = False, str(error)
+        if as_json:
+            echo_json({"ok": ok, **own, "problems": [problem]})
+        else:
+            _section("What to do", [one_line(problem)])
+    return 0 if ok else 1
 
 
-def _examine(skills: "Satchel", paths: tuple[str, ...]) -> int:
+def _examined(skills: "Satchel") -> "Inventory":
     from satchel.cli._inventory import take_inventory
 
     inventory = take_inventory(skills)
-    inventory = inventory._replace(findings=(*inventory.findings, *_damaged(skills)))
-    health = skills.health()
+    return inventory._replace(findings=(*inventory.findings, *_damaged(skills)))
+
+
+def _print(skills: "Satchel", paths: tuple[str, ...], inventory: "Inventory") -> None:
     _section("Read", _sources(skills, paths))
     _section("Prompt", _prompt(skills))
     _section("Wrong", _findings(inventory))
     _section("What to do", _advice(inventory))
-    return 1 if inventory.troubled or not health.ok else 0
+
+
+def _fields(
+    skills: "Satchel", paths: tuple[str, ...], inventory: "Inventory"
+) -> dict[str, object]:
+    """Return what ``doctor --json`` prints, after the versions."""
+    from satchel.cli._options import find_settings
+
+    health, section = skills.health(), skills.prompt()
+    keys = ("label", "packs", "release", "error")
+    counts = ("tokens", "counted_by", "budget_tokens", "complete")
+    return {
+        "frameworks": installed_frameworks(),
+        "settings": None if paths else find_settings(),
+        "sources": [
+            {key: getattr(source.state, key) for key in keys} | {"age_s": source.age_s}
+            for source in health.sources
+        ],
+        "skills": len(skills.catalog),
+        "prompt": {key: getattr(section, key) for key in counts},
+        "findings": finding_fields(inventory.findings),
+        "problems": list(health.problems),
+    }
 
 
 def _damaged(skills: "Satchel") -> "Iterator[Finding]":
@@ -143,16 +180,23 @@ def read_tested() -> dict[str, FrameworkResults]:
     return cast("dict[str, FrameworkResults]", json.loads(data.read_text("utf-8")))
 
 
-def framework_lines() -> list[str]:
-    """Return a line for each installed framework, or a line that there is none."""
+def installed_frameworks() -> dict[str, str]:
+    """Return the version of each framework that is installed, by its adapter."""
     from importlib.metadata import PackageNotFoundError, version
 
-    lines: list[str] = []
+    versions: dict[str, str] = {}
     for name, tested in read_tested().items():
-        try:
-            installed = version(tested["distribution"])
-        except PackageNotFoundError:
-            continue
+        with suppress(PackageNotFoundError):
+            versions[name] = version(tested["distribution"])
+    return versions
+
+
+def framework_lines() -> list[str]:
+    """Return a line for each installed framework, or a line that there is none."""
+    lines: list[str] = []
+    results = read_tested()
+    for name, installed in installed_frameworks().items():
+        tested = results[name]
         lines.append(
             f"{tested['distribution']} {installed}: "
             f"{_compare_versions(installed, tested)}"

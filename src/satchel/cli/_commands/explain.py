@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import click
 
-from satchel.cli._terminal import echo, layout, width
+from satchel.cli._terminal import echo, echo_json, json_option, layout, width
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -18,7 +18,8 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 @click.command("explain")
 @click.argument("code", required=False, shell_complete=_complete)
-def command(code: str | None) -> None:
+@json_option
+def command(code: str | None, as_json: bool) -> None:
     """Explain the code of a finding or an error: what, why, and what to do.
 
     Without a CODE, list them all. It knows the names of other linters too.
@@ -30,20 +31,40 @@ def command(code: str | None) -> None:
     """
     from satchel.model import codes
 
-    if code is not None:
-        _explain(code)
-        return
-    _list(codes())
+    if as_json:
+        echo_json({"codes": _pages(code)})
+    elif code is not None:
+        _explain(code, _meant(code))
+    else:
+        _list(codes())
 
 
-def _explain(code: str) -> None:
+def _meant(code: str) -> tuple[str, ...]:
     from satchel.lint import codes_named
-    from satchel.model import UnknownCodeError, codes, read_page
+    from satchel.model import UnknownCodeError
 
     try:
-        meant = codes_named(code)
+        return codes_named(code)
     except UnknownCodeError as error:
         raise click.UsageError(str(error)) from error
+
+
+def _pages(code: str | None) -> list[dict[str, str]]:
+    """Return every code with its title; for one that is asked for, its text, too."""
+    from satchel.model import codes, read_page, title_of
+
+    if code is None:
+        return [{"code": name, "title": title_of(name)} for name in codes()]
+    meant = dict.fromkeys((*([code] if code in codes() else []), *_meant(code)))
+    return [
+        {"code": name, "title": title_of(name), "text": read_page(name)}
+        for name in meant
+    ]
+
+
+def _explain(code: str, meant: tuple[str, ...]) -> None:
+    from satchel.model import codes, read_page
+
     if code in codes():
         echo(read_page(code).rstrip())
         meant = tuple(other for other in meant if other != code)

@@ -7,9 +7,13 @@ import click
 
 from satchel.cli._options import find_settings, open_skills, warn
 from satchel.cli._paths import option_paths, skills_option
-from satchel.cli._terminal import echo_error, echo_json, echo_table, one_line
-
-SCHEMA_VERSION = 1
+from satchel.cli._terminal import (
+    echo_error,
+    echo_json,
+    echo_table,
+    json_option,
+    one_line,
+)
 
 
 @click.command("find")
@@ -23,7 +27,7 @@ SCHEMA_VERSION = 1
     show_default=True,
     help="Show at most this many.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(query: str, paths: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Search the skills for what a task needs, best first.
 
@@ -48,7 +52,7 @@ def command(query: str, paths: tuple[str, ...], limit: int, as_json: bool) -> No
             }
             for hit in hits
         ]
-        echo_json({"schema_version": SCHEMA_VERSION, "query": query, "hits": results})
+        echo_json({"query": query, "hits": results})
         return
     if not hits:
         echo_error(f"no skill matches {query!r}; `satchel list` shows them all")

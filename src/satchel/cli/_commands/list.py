@@ -8,7 +8,13 @@ from satchel.cli._findings import show_findings
 from satchel.cli._inventory import count_packs, summarize_catalog
 from satchel.cli._options import open_skills
 from satchel.cli._paths import skills_option
-from satchel.cli._terminal import echo_error, echo_json, echo_table, one_line
+from satchel.cli._terminal import (
+    echo_error,
+    echo_json,
+    echo_table,
+    json_option,
+    one_line,
+)
 
 if TYPE_CHECKING:
     from satchel.cli._inventory import Inventory
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.command("list")
 @skills_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(paths: tuple[str, ...], as_json: bool) -> int:
     """Show every skill, and what is wrong with any.
 

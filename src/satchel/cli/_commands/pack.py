@@ -2,8 +2,8 @@
 
 import click
 
-from satchel.cli._findings import show_findings
-from satchel.cli._terminal import echo, echo_error, one_line
+from satchel.cli._findings import finding_fields, show_findings
+from satchel.cli._terminal import echo, echo_error, echo_json, json_option, one_line
 from satchel.text import plural
 
 
@@ -21,7 +21,8 @@ from satchel.text import plural
     is_flag=True,
     help="Make it even if the pack has errors, and replace a file that is there.",
 )
-def command(path: str, output: str | None, force: bool) -> int:
+@json_option
+def command(path: str, output: str | None, force: bool, as_json: bool) -> int:
     """Check a pack, make its .skill archive, and print the digest of the skill.
 
     PACK is a pack, or its SKILL.md. Equal packs give equal bytes. Keys, caches,
@@ -55,5 +56,11 @@ def command(path: str, output: str | None, force: bool) -> int:
         echo_error(f"left out: evals/ ({plural(packed.left_out, 'file')})")
     contents = f"{plural(len(packed.pack.files), 'file')}, {len(packed.data):,} bytes"
     echo_error(f"{place}: {contents}{'' if changed else ', as before'}")
-    echo(one_line(packed.digest))
+    if not as_json:
+        echo(one_line(packed.digest))
+        return 0
+    fields: dict[str, object] = {"digest": packed.digest, "path": str(place)}
+    fields |= {"files": len(packed.pack.files), "bytes": len(packed.data)}
+    findings = finding_fields((*packed.findings, *packed.pack.findings))
+    echo_json(fields | {"changed": changed, "findings": findings})
     return 0

@@ -6,7 +6,7 @@ import click
 
 from satchel.cli._options import budget_option, open_skills, warn
 from satchel.cli._paths import skills_option
-from satchel.cli._terminal import echo_error, write_text
+from satchel.cli._terminal import echo_error, echo_json, json_option, write_text
 
 if TYPE_CHECKING:
     from satchel.model import Rendered
@@ -25,8 +25,12 @@ FORMATS = ("lean", "xml-id", "markdown", "xml-spec", "json")
     help="How the catalog is written. Default: as the style of satchel.toml has it.",
 )
 @budget_option()
+@json_option
 def command(
-    paths: tuple[str, ...], style: "Format | None", budget: int | str | None
+    paths: tuple[str, ...],
+    style: "Format | None",
+    budget: int | str | None,
+    as_json: bool,
 ) -> None:
     """Print the catalog section for a system prompt.
 
@@ -42,11 +46,20 @@ def command(
     with open_skills(paths) as skills:
         section = skills.prompt(format=style, budget_tokens=budget)
         warn(skills)
-    if section.text:
+    if as_json:
+        echo_json(section_fields(section))
+    elif section.text:
         text = section.text
         write_text(text if text.endswith("\n") else f"{text}\n")
     if not section.complete:
         echo_error(_cut(section))
+
+
+def section_fields(section: "Rendered") -> dict[str, object]:
+    """Return a section as JSON has it: the text, what it costs, what is cut."""
+    keys = ("text", "tokens", "counted_by", "budget_tokens", "complete")
+    cut = ("shortened", "names_only", "left_out")
+    return {key: getattr(section, key) for key in (*keys, *cut)}
 
 
 def _cut(section: "Rendered") -> str:

@@ -6,7 +6,7 @@ import click
 
 from satchel.cli._options import open_named_skills
 from satchel.cli._paths import library_options, option_paths
-from satchel.cli._terminal import echo, echo_error
+from satchel.cli._terminal import echo, echo_error, echo_json, json_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,10 @@ _RELEASE_AND_SITE = 2
     is_flag=True,
     help="Leave out what is in error instead of refusing everything.",
 )
-def command(places: tuple[str, ...], v1: bool, allow_findings: bool) -> int:
+@json_option
+def command(
+    places: tuple[str, ...], v1: bool, allow_findings: bool, as_json: bool
+) -> int:
     """Put a release on the static site in the folder SITE, and print its digest.
 
     RELEASE is a folder that satchel build has written; without it one is built.
@@ -46,7 +49,7 @@ def command(places: tuple[str, ...], v1: bool, allow_findings: bool) -> int:
     """
     from pathlib import Path
 
-    from satchel.cli._findings import show_release_findings
+    from satchel.cli._findings import finding_fields, show_release_findings
 
     if len(places) > _RELEASE_AND_SITE:
         raise click.UsageError("expected [RELEASE] SITE: two folders at most")
@@ -65,7 +68,12 @@ def command(places: tuple[str, ...], v1: bool, allow_findings: bool) -> int:
         f"{site}: {published.written:,} files written, "
         f"{published.unchanged:,} there before"
     )
-    echo(published.release.id)
+    if as_json:
+        fields: dict[str, object] = {"release": published.release.id, "path": site}
+        fields |= {"written": published.written, "unchanged": published.unchanged}
+        echo_json(fields | {"findings": finding_fields(published.findings)})
+    else:
+        echo(published.release.id)
     return 0
 
 

@@ -4,7 +4,14 @@ import click
 
 from satchel.cli._options import complete_skill, open_named_skills
 from satchel.cli._paths import named_skills_option
-from satchel.cli._terminal import echo, echo_error, one_line, write_text
+from satchel.cli._terminal import (
+    echo,
+    echo_error,
+    echo_json,
+    json_option,
+    one_line,
+    write_text,
+)
 
 
 @click.command("retire")
@@ -14,12 +21,14 @@ from satchel.cli._terminal import echo, echo_error, one_line, write_text
 )
 @click.option("--undo", is_flag=True, help="Bring it back.")
 @click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
+@json_option
 @named_skills_option
-def command(
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     name: str,
     replacement: str | None,
     undo: bool,
     dry_run: bool,
+    as_json: bool,
     paths: tuple[str, ...],
 ) -> int:
     """Mark a skill as deprecated in its SKILL.md, and show what changes.
@@ -42,12 +51,17 @@ def command(
 
     with open_named_skills(paths) as skills:
         plan = retire(skills, name, replacement or "", undo=undo)
-    write_text("".join(edit.diff for edit in plan.edits))
+    if not as_json:
+        write_text("".join(edit.diff for edit in plan.edits))
     for note in plan.notes:
         echo_error(f"note: {note}")
     if not dry_run:
         plan.write()
-    echo(_outcome(name, changed=bool(plan.edits), undo=undo, dry_run=dry_run))
+    if as_json:
+        edits = [{"path": edit.shown, "diff": edit.diff} for edit in plan.edits]
+        echo_json({"name": name, "written": not dry_run, "edits": edits})
+    else:
+        echo(_outcome(name, changed=bool(plan.edits), undo=undo, dry_run=dry_run))
     return 0
 
 

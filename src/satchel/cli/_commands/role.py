@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from satchel.cli._findings import show_finding
+from satchel.cli._findings import finding_fields, show_finding
 from satchel.cli._options import budget_option, name_values
-from satchel.cli._terminal import echo_error, write_text
+from satchel.cli._terminal import echo_error, echo_json, json_option, write_text
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -69,6 +69,7 @@ def _complete(
 @click.option(
     "--no-plugins", is_flag=True, help="Leave out the skills of installed packages."
 )
+@json_option
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     role: str,
     path: str | None,
@@ -78,6 +79,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     values: dict[str, str],
     shell: bool,
     no_plugins: bool,
+    as_json: bool,
 ) -> int:
     """Print the prompt of a role: its pack, else its legacy template, else a sentence.
 
@@ -123,8 +125,11 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         resolved = resolver.resolve(
             role, primary=primary, context=values, shell=shell, **options
         )
-    text = resolved.body
-    write_text(text if text.endswith("\n") else f"{text}\n")
+    if as_json:
+        echo_json(_fields(resolved, role))
+    else:
+        text = resolved.body
+        write_text(text if text.endswith("\n") else f"{text}\n")
     _report(resolved, role, resolver, shipped=shipped)
     unusable = any(
         finding.code in _UNUSABLE and finding.severity == "error"
@@ -155,6 +160,16 @@ def _folder(named: str | None) -> str:
     if named is not None or os.path.isdir(TEMPLATES):  # noqa: PTH112 - as above
         return TEMPLATES if named is None else named
     return str(files("satchel").joinpath("packs"))
+
+
+def _fields(resolved: "ResolvedRolePrompt", role: str) -> dict[str, object]:
+    keys = ("source", "skill_name", "tokens", "counted_by", "legacy_tokens")
+    return {
+        "role": role,
+        "text": resolved.body,
+        **{key: getattr(resolved, key) for key in keys},
+        "findings": finding_fields(resolved.findings),
+    }
 
 
 _UNUSABLE: Final = frozenset({"role-pack-unused", "template-unusable"})

@@ -1,9 +1,10 @@
 """``satchel show``: a skill or a file, as text, as a tool result, or by layers."""
 
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import click
@@ -19,6 +20,8 @@ from satchel.cli._paths import skills_option
 from satchel.cli._terminal import (
     echo,
     echo_error,
+    echo_json,
+    json_option,
     layout,
     on_terminal,
     one_line,
@@ -68,6 +71,7 @@ ENVELOPES = ("xml", "json")
     is_flag=True,
     help="Show which layer gives what. PATHs are then base, team and user.",
 )
+@json_option
 @skills_option
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     name: str,
@@ -76,6 +80,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     asset: str | None,
     envelope: "Envelope | None",
     layers: bool,
+    as_json: bool,
     paths: tuple[str, ...],
 ) -> int:
     """Print the body of a skill, or one of its files.
@@ -101,8 +106,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         if files or envelope:
             raise click.UsageError("--layers goes with no other option")
 
-        show_layers(name, paths)
+        show_layers(name, paths, as_json=as_json)
         return 0
+    if as_json and envelope:
+        raise click.UsageError("give --json or --envelope, not both")
     bucket, file = files[0] if files else ("", None)
     request = ShowRequest(name, bucket, file)
     with recording() as sinks, open_skills(paths, sinks=sinks) as skills:
@@ -112,8 +119,21 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
             return 1 if is_error else 0
         warn(skills)
         # `via` keeps it apart from loads by agents: a look by a person is no use.
-        _print(skills.load(name, request.path_in(skills), via="cli"))
+        loaded = skills.load(name, request.path_in(skills), via="cli")
+    if as_json:
+        echo_json(_fields(loaded))
+    else:
+        _print(loaded)
     return 0
+
+
+def _fields(loaded: "Loaded") -> dict[str, object]:
+    """Return a file as JSON has it; ``base64`` instead of ``text`` where it is none."""
+    keys = ("id", "file", "media_type", "digest", "notes")
+    fields = {key: getattr(loaded, key) for key in keys}
+    if loaded.is_binary:
+        return fields | {"base64": b64encode(loaded.data).decode()}
+    return fields | {"text": loaded.body if loaded.is_instructions else loaded.text}
 
 
 def _print(loaded: "Loaded") -> None:
@@ -209,10 +229,14 @@ def _file(skills: "Satchel", load: _Load, request: ShowRequest, *, xml: bool) ->
 _SUGGESTIONS: Final = 3
 
 
-def show_layers(name: str, paths: tuple[str, ...]) -> None:
+def show_layers(name: str, paths: tuple[str, ...], *, as_json: bool) -> None:
     """Print where each field, the body and each file of a skill comes from."""
     with closing(_open_layers(paths)) as source:
         explained = _explained(source, name)
+    if as_json:
+        places = [{"layer": layer, "path": at} for layer, at in explained.layers]
+        echo_json(asdict(explained) | {"layers": places})
+        return
     layers = [layer for layer, _ in explained.layers]
     echo(one_line(explained.name))
     for line in layout(

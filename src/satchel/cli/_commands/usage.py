@@ -15,6 +15,7 @@ from satchel.cli._terminal import (
     echo_always,
     echo_error,
     echo_json,
+    json_option,
     layout,
     one_line,
     width,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from satchel.usage import SkillStatus, UsageReport
 
 
-SCHEMA_VERSION = 1
 _MIN_FREE_BYTES = 64 * 1024
 # Names on one line of the report; --json has them all.
 _SHOWN = 10
@@ -55,7 +55,7 @@ def now() -> float:
     help="A client that copies skills: what it read over HTTP and MCP is no load. "
     "Repeatable.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.option(
     "--db",
     metavar="PATH|URL",
@@ -188,7 +188,7 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
     if as_json:
         keys = ("ok", "lines", "digest", "broken", "detail", "anchored", "open_writers")
         fields = {key: getattr(verdict, key) for key in keys}
-        echo_json({"schema_version": SCHEMA_VERSION, **fields})
+        echo_json(fields)
     elif verdict.ok:
         echo(f"{verdict.lines:,} lines, none changed; the last is {verdict.digest}")
         if verdict.open_writers:

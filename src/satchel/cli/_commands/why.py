@@ -1,16 +1,19 @@
 """``satchel why``."""
 
+from dataclasses import asdict
+
 import click
 
 from satchel.cli._options import complete_skill, open_skills, warn
 from satchel.cli._paths import skills_option
-from satchel.cli._terminal import echo, one_line
+from satchel.cli._terminal import echo, echo_json, json_option, one_line
 
 
 @click.command("why")
 @click.argument("name", shell_complete=complete_skill)
 @skills_option
-def command(name: str, paths: tuple[str, ...]) -> int:
+@json_option
+def command(name: str, paths: tuple[str, ...], as_json: bool) -> int:
     """Explain why a skill is, or is not, in the prompt: the first reason, and its fix.
 
     NAME is an id, a manifest's name, or the name of a pack's folder.
@@ -24,9 +27,13 @@ def command(name: str, paths: tuple[str, ...]) -> int:
     with open_skills(paths) as skills:
         reason = skills.why(name)
         warn(skills)
+    listed = reason.stage in ("listed", "budget")
+    if as_json:
+        echo_json({**asdict(reason), "listed": listed})
+        return 0 if listed else 1
     echo(one_line(f"{reason.name}: {reason.stage}: {reason.message}"))
     if reason.path:
         echo(f"    path: {one_line(reason.path)}")
     if reason.fix:
         echo(f"    fix: {one_line(reason.fix)}")
-    return 0 if reason.stage in ("listed", "budget") else 1
+    return 0 if listed else 1
