@@ -21,6 +21,7 @@ from benchmarks import (
     rendering,
     role_packs,
     startup,
+    tokens,
     usage,
 )
 from benchmarks.library import PACKS, open_library
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
 WHAT: Final = (
     *("discovery", "rendering", "loading", "memory", "startup", "adapters"),
-    *("usage", "linting", "good_packs", "busy", "packs"),
+    *("usage", "linting", "good_packs", "busy", "packs", "tokens"),
 )
-ON_THEIR_OWN: Final = {"good_packs", "busy", "packs"}
+ON_THEIR_OWN: Final = {"good_packs", "busy", "packs", "tokens"}
 """These have tables of their own, and are run only where they are asked for."""
 OWN_PACKS: Final = {"startup", "adapters"}
 """These make packs of their own, and take nothing of a corpus."""
@@ -52,13 +53,15 @@ def main() -> None:
         help="gzipped JSON lines with id, dir and text; else synthetic packs",
     )
     parser.add_argument(
-        "--libraries", type=Path, help="of good_packs: the folder of public libraries"
+        "--libraries",
+        type=Path,
+        help="of good_packs and tokens: the folder of public libraries",
     )
     parser.add_argument("--show", default="", help="of good_packs: a code to read")
     parser.add_argument("--write", action="store_true", help="of good_packs: its page")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--peers", help="a,b,c or none; else all that are installed")
-    parser.add_argument("--frameworks", default="", help="of adapters: a,b,c; else all")
+    parser.add_argument("--frameworks", default="", help="a,b,c; else all")
     options = parser.parse_args()
     # Each table as soon as it is there, also into a file.
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
@@ -67,6 +70,11 @@ def main() -> None:
         if options.libraries is None:
             parser.error("good_packs wants --libraries")
         good_packs.run(options.libraries, show=options.show, write=options.write)
+        return
+    if "tokens" in asked:
+        names = options.frameworks.split(",") if options.frameworks else ()
+        promised = tokens.run(options.libraries, names or [*tokens.FRAMEWORKS])
+        print(table(BAR_HEAD, (bar.row() for bar in promised)))
         return
     if "packs" in asked:
         sys.exit(not role_packs.run())

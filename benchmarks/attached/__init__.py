@@ -8,6 +8,7 @@ this checkout. Each file runs under that environment's interpreter, and has:
 - ``SETUPS``: the agents, see `Setup`; the first is the bare one.
 - ``show(script)``: the system prompt and the tools that the model was given last, as
   texts; it is not timed.
+- ``heard(script)``: the result of the tool that was called last, as the model reads it.
 
 `_script` is the fake model's part and the tools that every agent has; `__main__` holds
 the conversations and tells the times.

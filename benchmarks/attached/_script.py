@@ -23,19 +23,22 @@ Open: TypeAlias = Callable[[], Say]
 class Script:
     """Stands in for a model, at once: `answer` is what it says next.
 
-    ``system`` and ``tools`` are what it was given last, in the framework's form.
+    ``system``, ``tools`` and ``messages`` are what it was given last, in the
+    framework's form.
     """
 
     calls: int = 0
     system: Any = None
     tools: Any = None
+    messages: Any = None
     steps: deque[Call] = field(default_factory=deque[Call])
 
-    def answer(self, system: object, tools: object) -> Call | None:
+    def answer(self, system: object, tools: object, messages: object) -> Call | None:
         """Return a tool call, or None for the final text."""
         self.calls += 1
         self.system = system
         self.tools = tools
+        self.messages = messages
         return self.steps.popleft() if self.steps else None
 
 

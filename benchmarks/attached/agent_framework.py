@@ -55,10 +55,12 @@ class _Client(
         options: Mapping[str, Any],
         **_: Any,  # noqa: ANN401
     ) -> Awaitable[ChatResponse[Any]]:
-        del messages, stream
+        del stream
 
         async def respond() -> ChatResponse[Any]:
-            said = self._script.answer(options.get("instructions"), options["tools"])
+            said = self._script.answer(
+                options.get("instructions"), options["tools"], messages
+            )
             if said is None:
                 return ChatResponse(messages=[Message("assistant", [DONE])])
             name, arguments = said
@@ -116,3 +118,8 @@ def show(script: Script) -> tuple[str, str]:
     """Return the instructions and the tools."""
     tools = [tool.to_json_schema_spec() for tool in script.tools]
     return script.system, "\n".join(map(text_of, tools))
+
+
+def heard(script: Script) -> str:
+    """Return the last tool's result."""
+    return str(script.messages[-1].contents[-1].result)

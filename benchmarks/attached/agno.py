@@ -46,7 +46,7 @@ class _Model(Model):
         tools: Any = None,  # noqa: ANN401
         **__: Any,  # noqa: ANN401
     ) -> ModelResponse:
-        said = self._script.answer(messages[0], tools)
+        said = self._script.answer(messages[0], tools, messages)
         if said is None:
             return ModelResponse(role="assistant", content=DONE)
         function = {"name": said[0], "arguments": json.dumps(said[1])}
@@ -126,3 +126,10 @@ def show(script: Script) -> tuple[str, str]:
     """Return the system message and the tools."""
     tools: list[Mapping[str, Any]] = [tool["function"] for tool in script.tools]
     return str(script.system.content), "\n".join(map(text_of, tools))
+
+
+def heard(script: Script) -> str:
+    """Return the last tool's result."""
+    # Its list goes on to grow after the model was called.
+    results = [m.content for m in script.messages if m.role == "tool"]
+    return str(results[-1])

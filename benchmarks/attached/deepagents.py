@@ -58,7 +58,7 @@ class _Model(BaseChatModel):
         tools: Any = (),  # noqa: ANN401
         **__: Any,  # noqa: ANN401
     ) -> ChatResult:
-        said = self.script.answer(messages[0], tools)
+        said = self.script.answer(messages[0], tools, messages)
         message = AIMessage(DONE)
         if said is not None:
             name, arguments = said
@@ -136,3 +136,8 @@ def show(script: Script) -> tuple[str, str]:
     """Return the system message and the tools."""
     tools = [convert_to_openai_tool(tool)["function"] for tool in script.tools]
     return script.system.text, "\n".join(map(text_of, tools))
+
+
+def heard(script: Script) -> str:
+    """Return the last tool's result."""
+    return str(script.messages[-1].text)

@@ -47,7 +47,9 @@ class _Model(BaseLlm):
     ) -> AsyncGenerator[LlmResponse, None]:
         del stream
         config = llm_request.config
-        said = self.script.answer(config.system_instruction, config.tools)
+        said = self.script.answer(
+            config.system_instruction, config.tools, llm_request.contents
+        )
         if said is None:
             part = types.Part.from_text(text=DONE)
         else:
@@ -123,3 +125,9 @@ def show(script: Script) -> tuple[str, str]:
     declared = [each for tool in script.tools for each in tool.function_declarations]
     shown = [each.model_dump(mode="json", exclude_none=True) for each in declared]
     return script.system, "\n".join(map(text_of, shown))
+
+
+def heard(script: Script) -> str:
+    """Return the last tool's result."""
+    part = script.messages[-1].parts[-1]
+    return text_of(part.function_response.response)

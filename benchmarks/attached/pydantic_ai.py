@@ -37,14 +37,16 @@ if TYPE_CHECKING:
 PEER = "pydantic_ai_harness"
 
 
-def _agent(folder: str, script: Script, *capabilities: Any) -> Open:  # noqa: ANN401
-    async def model(_: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        said = script.answer(info.instructions, info.function_tools)
+def agent(folder: str, script: Script, *capabilities: Any) -> Open:  # noqa: ANN401
+    """Return an agent with those capabilities, which says what the script does."""
+
+    async def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        said = script.answer(info.instructions, info.function_tools, messages)
         if said is None:
             return ModelResponse([TextPart(DONE)])
         return ModelResponse([ToolCallPart(*said)])
 
-    agent = Agent(
+    made = Agent(
         FunctionModel(model),
         instructions=BASE,
         tools=own_tools(folder),
@@ -55,7 +57,7 @@ def _agent(folder: str, script: Script, *capabilities: Any) -> Open:  # noqa: AN
         history: list[ModelMessage] = []
 
         async def say(text: str) -> None:
-            result = await agent.run(text, message_history=history)
+            result = await made.run(text, message_history=history)
             history[:] = result.all_messages()
 
         return say
@@ -64,7 +66,7 @@ def _agent(folder: str, script: Script, *capabilities: Any) -> Open:  # noqa: AN
 
 
 async def _bare(folder: str, script: Script) -> Open:
-    return _agent(folder, script)
+    return agent(folder, script)
 
 
 def _skills(folder: str) -> Skills[Any]:
@@ -72,7 +74,7 @@ def _skills(folder: str) -> Skills[Any]:
 
 
 async def _theirs(folder: str, script: Script) -> Open:
-    return _agent(folder, script, _skills(folder))
+    return agent(folder, script, _skills(folder))
 
 
 async def _made_once(folder: str, script: Script) -> Open:
@@ -86,13 +88,13 @@ async def _made_once(folder: str, script: Script) -> Open:
         )
         for skill in catalog.skills
     ]
-    return _agent(folder, script, *made)
+    return agent(folder, script, *made)
 
 
 async def _ours(folder: str, script: Script) -> Open:
     from satchel.adapters.pydantic_ai import attach
 
-    return _agent(folder, script, attach(open_satchel(folder)))
+    return agent(folder, script, attach(open_satchel(folder)))
 
 
 _LOAD = load_by("load_capability", "id")
@@ -116,3 +118,10 @@ def show(script: Script) -> tuple[str, str]:
         for tool in script.tools
     ]
     return script.system, "\n".join(map(text_of, tools))
+
+
+def heard(script: Script) -> str:
+    """Return the last tool's result."""
+    result, *instructions = script.messages[-1].parts
+    texts = [result.model_response_str(), *(part.content for part in instructions)]
+    return "\n".join(texts)

@@ -49,8 +49,7 @@ class _Model(Model):
         system_prompt: str | None = None,
         **_: Any,  # noqa: ANN401
     ) -> AsyncIterator[Any]:
-        del messages
-        said = self._script.answer(system_prompt, tool_specs)
+        said = self._script.answer(system_prompt, tool_specs, messages)
         yield {"messageStart": {"role": "assistant"}}
         if said is None:
             yield {"contentBlockStart": {"start": {}}}
@@ -109,3 +108,9 @@ SETUPS = (
 def show(script: Script) -> tuple[str, str]:
     """Return the system prompt and the tools."""
     return script.system, "\n".join(map(text_of, script.tools))
+
+
+def heard(script: Script) -> str:
+    """Return the last tool's result."""
+    result = script.messages[-1]["content"][-1]["toolResult"]
+    return "\n".join(part["text"] for part in result["content"])

@@ -42,7 +42,7 @@ from tests.adapters.desk import (
 )
 from tests.adapters.driver import Call, Paused, Seen
 
-SECTION = "If a skill below fits"
+SECTION = "If a skill fits"
 
 
 def plain(model: suite.Model, **more: Any) -> Agent:

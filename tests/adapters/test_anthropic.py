@@ -165,7 +165,7 @@ def test_blocks_and_their_cache_points_stay(packs: Path) -> None:
     pointed = chat.request([user("hi")], system=[block], cache_control=POINT)["system"]
 
     assert plain[0] == pointed[0] == block
-    assert plain[1]["text"].startswith("\n\nIf a skill below fits")
+    assert plain[1]["text"].startswith("\n\nIf a skill fits")
     assert [sorted(each) for each in plain[1:]] == [["text", "type"]]
     assert pointed[1] == plain[1] | {"cache_control": POINT}
 
@@ -181,7 +181,7 @@ def test_the_cache_point_stands_in_front_of_what_is_stated_again(packs: Path) ->
     text = chat.request([user("hi")], system="Desk.")["system"]
 
     assert [before[0]] == after[:1]
-    assert before[0]["text"].startswith("Desk.\n\nIf a skill below fits")
+    assert before[0]["text"].startswith("Desk.\n\nIf a skill fits")
     assert REFUNDS in after[1]["text"]
     assert "cache_control" not in after[1]
     assert text == after[0]["text"] + after[1]["text"]

@@ -194,7 +194,7 @@ async def test_an_agent_without_a_prompt(bench: Bench, mode: Mode) -> None:
     output, [seen] = await bench.say("hello", base="", mode=mode)
 
     assert output == "hello"
-    assert seen.system.strip().startswith("If a skill below fits the task")
+    assert seen.system.strip().startswith("If a skill fits the task")
 
 
 @pytest.mark.row("F21")

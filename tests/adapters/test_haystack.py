@@ -38,7 +38,7 @@ from tests.adapters.desk import (
 from tests.adapters.driver import Call, Seen
 from tests.adapters.haystack import fake
 
-SECTION = "If a skill below fits"
+SECTION = "If a skill fits"
 HI = [ChatMessage.from_user("hi")]
 
 

@@ -104,7 +104,7 @@ def test_blocks_and_their_cache_points_stay(packs: Path, tmp_path: Path) -> None
     system, alone = systems
     assert system.id == "s1"
     assert system.content[0] == block
-    assert system.content[1]["text"].startswith("\n\nIf a skill below fits")
+    assert system.content[1]["text"].startswith("\n\nIf a skill fits")
     assert list(system.content[1]) == ["type", "text"]
     assert prompt.content == alone.content == [block]
 

@@ -154,7 +154,7 @@ async def test_blocks_of_the_system_message_keep_their_cache_points(
     before, stored, added = llm.requests[0][0].blocks
     assert (before, stored) == (TextBlock(text=BASE), point)
     assert isinstance(added, TextBlock)
-    assert added.text.startswith("\n\nIf a skill below fits")
+    assert added.text.startswith("\n\nIf a skill fits")
     assert history[0].blocks == blocks
 
 

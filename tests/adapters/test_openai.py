@@ -85,7 +85,7 @@ def test_skills_stand_behind_your_leading_messages(skills: Satchel, role: str) -
 
     assert messages[0] == mine[0]
     assert messages[1]["role"] == role
-    assert messages[1]["content"].startswith("Two.\n\nIf a skill below fits")
+    assert messages[1]["content"].startswith("Two.\n\nIf a skill fits")
     assert messages[2:] == given[2:]
     assert given[1] == {"role": role, "content": "Two."}
 
@@ -99,7 +99,7 @@ def test_parts_of_a_leading_message_are_kept(skills: Satchel, tmp_path: Path) ->
     [same, _] = attach(Satchel(tmp_path / "none")).completions(given)["messages"]
 
     assert first["content"][0] is part
-    assert first["content"][1]["text"].startswith("If a skill below fits")
+    assert first["content"][1]["text"].startswith("If a skill fits")
     assert same is given[0]
 
 

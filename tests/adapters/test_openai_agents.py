@@ -93,7 +93,7 @@ async def output_later(given: RunContextWrapper[Any], agent: Agent[Any]) -> str:
         (BASE, BASE),
         (output, "I am desk."),
         (output_later, "I am desk."),
-        (None, "If a skill below fits"),
+        (None, "If a skill fits"),
     ],
 )
 async def test_own_instructions_of_any_kind_come_first(

@@ -350,7 +350,7 @@ def test_a_prompt_of_the_application(packs: Path) -> None:
     after_each_step(agent, write)
     agent.run("hi")
 
-    assert seen[0].system.startswith(f"{BASE}\n\nIf a skill below fits")
+    assert seen[0].system.startswith(f"{BASE}\n\nIf a skill fits")
     assert seen[1].system == "Another prompt."
 
 

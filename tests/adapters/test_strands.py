@@ -36,7 +36,7 @@ from tests.adapters.desk import (
 from tests.adapters.driver import Call, Say, Seen
 from tests.adapters.strands import FakeModel
 
-SECTION = "If a skill below fits"
+SECTION = "If a skill fits"
 
 
 def agent_with(plugin: Any, model: suite.Model, **more: Any) -> Agent:

@@ -67,7 +67,7 @@ def test_what_a_budget_cuts_is_reported_next_to_the_text() -> None:
     result = run("prompt", "--budget", "60", "--skills", "skills")
 
     assert result.exit_code == 0
-    assert result.stdout.startswith("If a skill below")
+    assert result.stdout.startswith("If a skill fits")
     assert result.stderr.startswith("budget of 60 tokens: ")
     assert "estimate" in result.stderr
 

@@ -55,7 +55,6 @@ _LEAN_FIND_PARAMETERS: Final[dict[str, Json]] = {
     "type": "object",
     "properties": {
         "query": {"type": "string"},
-        "k": {"type": "integer", "default": _DEFAULT_HITS},
     },
     "required": ["query"],
 }

@@ -56,9 +56,9 @@ LIST_SKILLS: Final = "List every skill with its description and its references."
 SEARCH_SKILLS: Final = (
     "Find the skills whose name, description or references hold a text."
 )
-LEAN_LOAD: Final = "Load a skill's instructions by its id."
-LEAN_READ: Final = "Read a file of a skill."
-LEAN_FIND: Final = "Find skills, including unlisted ones, by a few words of the task."
+LEAN_LOAD: Final = "Load a skill by its id."
+LEAN_READ: Final = "Read a skill's file."
+LEAN_FIND: Final = "Find skills by a few words of the task."
 LEAN_BINARY: Final = "This file is not text: it is {:,} bytes of {}."
 LEAN_UNCHANGED: Final = "{} {!r} is unchanged. Use its text above."
 NOTHING_FOUND: Final = "No skill was found."

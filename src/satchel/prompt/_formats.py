@@ -38,8 +38,7 @@ _TOOLS: Final[dict[Style, str]] = {
     "references": "load_skill_instructions",
 }
 _GUIDANCE: Final = (
-    "If a skill below fits the task, load it with {} before you begin. Do not guess "
-    "what it says.\n"
+    "If a skill fits the task, load it with {} before you begin. Do not guess.\n"
 )
 
 

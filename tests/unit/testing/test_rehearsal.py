@@ -55,7 +55,7 @@ def test_a_script_is_played_against_the_real_thing() -> None:
     assert "Check first." in played.results[1]
     assert played.results[2] == "paid 7 back for ana"
     assert played.text == "It is paid."
-    assert played.prompts[0].startswith("You are the desk.\n\nIf a skill below")
+    assert played.prompts[0].startswith("You are the desk.\n\nIf a skill fits")
     assert len(set(played.prompts)) == 1
     assert played.tools[0] == played.tools[1] == ("load_skill",)
     assert played.tools[2] == ("load_skill", "pay")

@@ -209,7 +209,7 @@ ENDPOINTS: Final = (
         get_prompt,
         "Prompt",
         {
-            "text": "If a skill below fits the task, ...",
+            "text": "If a skill fits the task, ...",
             "tokens": 87,
             "counted_by": "estimate",
             "budget_tokens": 4000,

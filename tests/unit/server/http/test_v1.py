@@ -46,7 +46,7 @@ def test_the_catalog_comes_in_pages(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("query", "begins"),
     [
-        ("", "If a skill below fits the task"),
+        ("", "If a skill fits the task"),
         ("style=agent-skills", "## Agent Skills"),
         ("format=markdown&style=packs", "- alpha:"),
         ("format=json&budget=none", '{"schema_version"'),

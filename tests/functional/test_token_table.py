@@ -1,0 +1,130 @@
+"""The table of tokens: who lists what, in which order, against which bar."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from benchmarks.sent._packs import Pack, read_packs, write_libraries
+from benchmarks.sent._texts import sent, tool_text
+from benchmarks.tokens import bars, by_hand, count_rows, how_it_lists, our_texts
+from tests.functional.library import write_pack
+
+PACK = "---\nname: {0}\ndescription: Use when {0} is asked for.\n---\nDo {0}.\n"
+
+
+def count_words(texts: Sequence[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("one", "two"):
+        write_pack(tmp_path / name, PACK.format(name))
+    return tmp_path
+
+
+def read(folder: Path) -> list[Pack]:
+    return read_packs(sorted(folder.iterdir()))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("one: Use when one is asked for. two: Use when two is asked for.", "in full"),
+        ("one: Use when one is asked for. two: Use when ...", "1 in full"),
+        ("You have one and two.", "names"),
+        ("You have one.", "nothing"),
+        ("Use when\n one is asked for. Use when two is &#97;sked for.", "in full"),
+    ],
+)
+def test_how_packs_are_listed_is_seen_in_the_text(
+    folder: Path, prompt: str, expected: str
+) -> None:
+    assert how_it_lists(sent("it", prompt), read(folder)) == expected
+
+
+def test_a_list_in_the_description_of_a_tool_counts(folder: Path) -> None:
+    shown = "Use when one is asked for. Use when two is asked for."
+    tool = {"name": "load", "description": shown}
+
+    assert how_it_lists(sent("it", "", [tool]), read(folder)) == "in full"
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"name": "a", "description": "b", "parameters": {"c": 1}},
+        {"name": "a", "description": "b", "inputSchema": {"c": 1}},
+        {"name": "a", "description": "b", "inputSchema": {"json": {"c": 1}}},
+        {"function": {"name": "a", "description": "b", "parameters": {"c": 1}}},
+        {"name": "a", "description": "b", "parameters": {"c": 1}, "strict": True},
+    ],
+)
+def test_a_tool_is_counted_alike_whatever_a_framework_calls_its_parts(
+    tool: dict[str, object],
+) -> None:
+    assert json.loads(tool_text(tool)) == {
+        "name": "a",
+        "description": "b",
+        "parameters": {"c": 1},
+    }
+
+
+def test_rows_are_sorted_and_what_is_missing_is_a_dash(folder: Path) -> None:
+    full = "one: Use when one is asked for. two: Use when two is asked for."
+    tool = {"name": "load", "description": ""}
+    texts = [
+        sent("satchel 1, lean", full, [tool], "Do it now."),
+        sent("short", full, (), "Do it."),
+        sent("no load", full),
+        sent("on top", f"You are. {full}", (), "a b c d e f g", bare="You are."),
+        sent("names", "one two", (), "a"),
+    ]
+
+    rows = count_rows(texts, read(folder), count_words)
+
+    assert [row.cells() for row in rows] == [
+        ("names", "names", "2", "-", "2", "1", "3"),
+        ("short", "in full", "14", "-", "14", "2", "16"),
+        ("on top", "in full", "14", "-", "14", "7", "21"),
+        ("**satchel 1, lean**", "in full", "14", "6", "20", "3", "23"),
+        ("no load", "in full", "14", "-", "14", "-", "-"),
+    ]
+    # Who lists less, and who loads nothing, is no rival.
+    assert {bar.what: bar.measured.median for bar in bars("x", rows, "lean")} == {
+        "x: each call, over the fewest of 2 others": pytest.approx(20 / 14),
+        "x: a load, over the fewest of 2 others": pytest.approx(3 / 2),
+        "x: together, over the fewest of 2 others": pytest.approx(23 / 16),
+    }
+
+
+def test_ours_is_what_a_session_sends(folder: Path) -> None:
+    texts = {
+        each["name"].rpartition(", ")[2]: each for each in our_texts(folder, "two")
+    }
+    lean = texts["lean"]
+
+    assert set(texts) == {"lean", "agent-skills", "packs", "references", "as it comes"}
+    assert texts["as it comes"] == lean | {"name": texts["as it comes"]["name"]}
+    assert "- two: Use when two is asked for." in lean["prompt"]
+    assert [json.loads(tool)["name"] for tool in lean["tools"]] == ["load_skill"]
+    assert lean["loaded"] == "Skill: two\n\nDo two."
+    assert by_hand(read(folder))["prompt"] == "# one\n\nDo one.\n\n# two\n\nDo two."
+
+
+def test_only_packs_that_every_loader_takes_are_compared(tmp_path: Path) -> None:
+    good = tmp_path / "good"
+    write_pack(good, PACK.format("good"))
+    write_pack(tmp_path / "other-name", PACK.format("good"))
+    write_pack(tmp_path / "colon", "---\nname: colon\ndescription: Use: now\n---\nA\n")
+    write_pack(tmp_path / "binary", PACK.format("binary"))
+    (tmp_path / "binary" / "a.bin").write_bytes(b"\xff")
+    write_pack(
+        tmp_path / "extra", PACK.format("extra").replace("---\nDo", "tools: a\n---\nDo")
+    )
+
+    assert [pack.name for pack in read(tmp_path)] == ["good"]
+    with pytest.raises(ValueError, match="100 are needed"):
+        list(write_libraries(tmp_path / "home", good))
