@@ -16,6 +16,7 @@ from satchel.policy import PolicyRule, ask, deny
 from tests.adapters.conftest import Bench
 from tests.adapters.desk import (
     ANA,
+    LIMITS,
     PAID,
     REFUND,
     REFUNDED,
@@ -278,3 +279,16 @@ async def test_the_event_loop_does_not_wait_for_files(
 
     assert len(source.on_main) > reads > 0
     assert not any(source.on_main)
+
+
+@pytest.mark.row("T01", "X10")
+async def test_an_argument_called_name_is_understood(bench: Bench, mode: Mode) -> None:
+    """Models that know other systems write it, though no schema has it."""
+    by_name = Call("load_skill", {"name": "refunds"})
+    file = Call("read_skill_file", {"name": "refunds", "path": "limits.md"})
+    _, seen = await bench.say([by_name], [file], [REFUND], "done", mode=mode)
+
+    [loaded, read_text, refunded] = seen[3].results
+    assert REFUNDS in loaded
+    assert LIMITS.strip() in read_text
+    assert refunded == REFUNDED
