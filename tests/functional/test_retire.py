@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from mcp import Client
