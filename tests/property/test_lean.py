@@ -166,7 +166,7 @@ def test_what_a_file_says_ends_at_its_first_empty_line(
     binary: bool,
     notes: list[str],
 ) -> None:
-    notes = [f"a {note}" for note in notes]
+    notes = [f"A {note}." for note in notes]
     data = b"\x00" if binary else text.encode()
     text = "" if binary else text
     loaded = replace(loaded_of(id, "", [], notes), file=path, data=data, text=text)
