@@ -39,7 +39,7 @@ _PLAIN_PATH: Final = re.compile(r"[^\s,\"]+")
 _BEGIN: Final = "<skill_context>\n"
 # The elements of a prompt that a text in one could end, or open again.
 _TAG: Final = re.compile(
-    r"<(?=\s*/?\s*(?:skill_context|available_skills)\b)", re.IGNORECASE
+    r"<(?=[^\w<>]*(?:skill_context|available_skills)\b)", re.IGNORECASE
 )
 
 

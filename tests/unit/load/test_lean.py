@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -194,6 +195,16 @@ def test_no_text_ends_its_element_in_a_prompt(body: str, shown: str) -> None:
     text = render_element(loaded(body), EXTENDED, style="lean")
 
     assert text == f"<skill_context>\nSkill: a\n\n{shown}\n</skill_context>"
+
+
+def test_white_space_after_a_bracket_costs_no_more_than_other_text() -> None:
+    body = "<" + " " * 30_000 + "x"  # quadratic, this would take seconds
+    begun = perf_counter()
+
+    text = render_element(loaded(body), EXTENDED, style="lean")
+
+    assert perf_counter() - begun < 1
+    assert text.endswith(f"{body}\n</skill_context>")
 
 
 def test_a_tag_that_cannot_leave_its_place_is_no_note() -> None:
