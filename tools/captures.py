@@ -72,6 +72,11 @@ CAPTURES: Final = (
     Capture("check-120", "satchel check drafts", 120),
     Capture("check-no-color", "satchel check drafts", 80, (("NO_COLOR", "1"),)),
     Capture("check-statistics", "satchel check drafts --statistics", 100),
+    Capture("check-for-80", "satchel check drafts --for all", 80),
+    Capture("check-for-120", "satchel check drafts --for all", 120),
+    Capture(
+        "check-for-no-color", "satchel check drafts --for all", 80, (("NO_COLOR", "1"),)
+    ),
 )
 
 _SIZE, _WIDTH, _HEIGHT, _PAD = 14, 8.4, 19, 14
@@ -113,8 +118,15 @@ def _text(text: str, classes: str, column: int, row: int) -> str:
     text, column = text.strip(" "), column + start
     x, y = _PAD + column * _WIDTH, _PAD + row * _HEIGHT + _SIZE
     name = f' class="{classes}"' if classes else ""
-    return (
-        f'<text x="{x:g}" y="{y}" textLength="{cells(text) * _WIDTH:g}" '
+    width = cells(text) * _WIDTH
+    behind = (
+        f'<rect x="{x:g}" y="{y - _SIZE}" width="{width:g}" height="{_HEIGHT}" '
+        'fill="#b3261e"/>'
+        if "c41" in classes
+        else ""
+    )
+    return behind + (
+        f'<text x="{x:g}" y="{y}" textLength="{width:g}" '
         f'lengthAdjust="spacingAndGlyphs"{name}>{escape(text, quote=False)}</text>'
     )
 

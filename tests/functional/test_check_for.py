@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from satchel.clients import PROPERTIES
 from tests.functional.library import HOSTILE_BYTES, run, run_terminal, write_pack
 from tests.made_up_loaders import GOOD, LONG, MUTE, forget, know_only_these
 
-_MISSING = PROPERTIES["missing-description"]
-STYLES = ("text", "json", "sarif", "github", "markdown")
-WHY = f"""\
-             line 1: {_MISSING.about}
-             fix: {_MISSING.fix}
-"""
+STYLES = ("text", "json", "sarif", "github", "markdown", "html")
 
 
 @pytest.fixture(autouse=True)
@@ -35,20 +29,30 @@ def folder(here: Path) -> Path:
 
 
 @pytest.mark.row("E02")
-def test_packs_in_trouble_are_told_the_worst_first() -> None:
+def test_a_grid_what_to_fix_first_and_why() -> None:
     done = run("check", "skills", "--for", "all")
 
     assert done.exit_code == 1
     assert done.output == (
-        "skills/good/SKILL.md: loaded whole by 3 of 4\n"
-        "  lost       fragile, with skills/mute\n"
+        "skills/  fragile  careful, judge, closed*\n"
+        "mute     breaks   dropped\n"
+        "good     lost     loaded\n"
         "\n"
-        "skills/mute/SKILL.md: loaded whole by 0 of 4\n"
-        f"  breaks     fragile\n{WHY}"
-        f"  drops      careful, judge, closed\n{WHY}"
+        "breaks: neither it nor any skill next to it is listed   dropped: not listed\n"
+        "lost: not listed until the skill that breaks is fixed   "
+        "* documented, not run\n"
         "\n"
-        "2 packs before 4 loaders: 0 loaded whole by all 4\n"
-        "Documented, not measured: closed\n"
+        "Fix this line: 2 skills back in fragile; 1 in careful, judge, closed\n"
+        "  skills/mute/SKILL.md:1: say in `description:` what the skill does and"
+        " when to\n"
+        "    use it\n"
+        "\n"
+        "skills/mute/SKILL.md:1: there is no `description:`; breaks fragile; 3 more"
+        " are\n"
+        "    affected. Fix: say in `description:` what the skill does and when to use"
+        " it\n"
+        "\n"
+        "2 skills: none loaded whole by all 4 clients\n"
     )
 
 
@@ -69,6 +73,8 @@ def test_packs_in_trouble_are_told_the_worst_first() -> None:
         ("fine --for ,", 2),
         ("fine --for all --since HEAD", 2),
         ("fine --for all --fix", 2),
+        ("fine --format html", 2),
+        ("fine --also html=page.html", 2),
         ("--for all", 1),
         *((f"skills --for all --format {style}", 1) for style in STYLES),
         *((f"fine --for all --format {style}", 0) for style in STYLES),
@@ -124,8 +130,8 @@ def test_what_nobody_looked_at_is_said() -> None:
     done = run("check", "long", "--for", "judge")
 
     assert done.exit_code == 0
-    assert "  not known  judge\n" in done.output
-    assert "nobody looked: the description has more than 1,024" in done.output
+    assert "unknown: nobody looked\n" in done.output
+    assert "the description has more than 1,024 characters; unknown to" in done.output
 
 
 @pytest.mark.parametrize("word", ["list", "?"])
@@ -141,12 +147,13 @@ def test_names_are_listed_without_a_path(word: str) -> None:
 def test_hostile_names_and_bytes_reach_no_terminal(folder: Path) -> None:
     hostile = "evil\x1b[2J\u202e"
     write_pack(folder / "odd" / hostile, HOSTILE_BYTES)
-    write_pack(folder / "odd" / "mute", b"---\nname: \x1b[31m\n---\n" + HOSTILE_BYTES)
+    write_pack(folder / "odd" / "mute", b"---\nname: \x1b[37m\n---\n" + HOSTILE_BYTES)
 
     shown = run_terminal("check", "odd", "--for", "all", cwd=folder)
 
     assert b"\x1b[2J" not in shown
-    assert b"\x1b[31m" not in shown
+    assert b"\x1b[37m" not in shown
+    assert b"\x1b]8" not in shown
     assert "\u202e".encode() not in shown
     for style in STYLES:
         text = run("check", "odd", "--for", "all", "--format", style).output

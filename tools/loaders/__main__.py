@@ -9,6 +9,7 @@ show KEY [PROPERTY]  what one finds of each property's packs, alone and next to 
 agree CORPUS [KEY..] compare what is predicted with what they do on --count packs of a
                      library of public ones, drawn with --seed, those left out that
                      --without SEED:COUNT draws; --keep writes the figures for the page
+repair [KEY...]      fix the lines that check --for names first; count what comes back
 table                write docs/reference/truth-table.md
 """
 
@@ -39,7 +40,7 @@ def main(arguments: list[str]) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = ["list", "install", "measure", "show", "agree", "table"]
+    commands = ["list", "install", "measure", "show", "agree", "repair", "table"]
     parser.add_argument("command", choices=commands)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--again", action="store_true")
@@ -57,7 +58,9 @@ def main(arguments: list[str]) -> int:
         return 2
 
 
-def _carry_out(options: argparse.Namespace) -> int:
+def _carry_out(  # noqa: PLR0911 - one for each command
+    options: argparse.Namespace,
+) -> int:
     names: list[str] = options.names
     match options.command:
         case "install":
@@ -69,6 +72,8 @@ def _carry_out(options: argparse.Namespace) -> int:
             return _show(driver, names[1:])
         case "agree" if names:
             return _agree(Path(names[0]), chosen(names[1:]), options)
+        case "repair":
+            return _repair(chosen(names))
         case "table":
             return _table()
         case "list":
@@ -161,6 +166,16 @@ def _agree(corpus: Path, drivers: list[Driver], options: argparse.Namespace) -> 
     if options.keep:
         print(f"wrote {keep(agreed)}")
     return int(not done)
+
+
+def _repair(drivers: list[Driver]) -> int:
+    from tools.loaders.repairing import repair
+
+    status = 0
+    for repaired in repair(drivers):
+        print(repaired)
+        status |= not repaired.is_kept
+    return status
 
 
 def _table() -> int:

@@ -25,9 +25,9 @@ DOCS: Final = ROOT / "docs"
 SECTIONS: Final = {
     "tutorial": "Start",
     "how-to": None,  # each of its groups is a section of the side bar
-    "reference": None,
+    "reference": "Reference",
     "explanation": "Background",
-    "contributing": None,
+    "contributing": "Contribute",
 }
 """The folders with an index page, in the order of the site; what the side bar says."""
 
@@ -122,6 +122,7 @@ def stage(target: Path) -> None:
     shutil.rmtree(target, ignore_errors=True)
     for page in sorted(DOCS.rglob("*.md")):
         _write(target / page.relative_to(DOCS), _without_outside(page))
+    shutil.copytree(DOCS / "images", target / "images")
     for name in GUESTS:
         _write(target / name, _without_outside(ROOT / name))
     modules = dict(module_pages())

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
         PackPrediction,
         predict_library,
     )
+    from satchel.checking._repairs import (
+        RepairPlan as RepairPlan,
+        plan_repairs as plan_repairs,
+    )
     from satchel.checking._since import check_since
 
 __all__ = [
@@ -37,6 +41,7 @@ __getattr__ = lazy_door(
         "_check": "check write_fixes",
         "_library": "count_packs usual_folders",
         "_prediction": "LOADER_GROUPS LibraryPrediction PackPrediction predict_library",
+        "_repairs": "RepairPlan plan_repairs",
         "_since": "check_since",
     },
 )

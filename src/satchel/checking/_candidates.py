@@ -12,6 +12,7 @@ from satchel.clients import Candidate, PackReader
 from satchel.errors import SkillError
 from satchel.files import read_confined
 from satchel.model import SKILL_FILE, Descriptor, Limits
+from satchel.skill_md import SPEC_FIELDS
 
 _FIELDS: Final = (
     # A part of a property's key, and the field that it is about.
@@ -19,6 +20,7 @@ _FIELDS: Final = (
     ("name-", "name"),
     ("-name", "name"),
     ("metadata", "metadata"),
+    ("tools-underscore", "allowed_tools"),
     ("tools-", "allowed-tools"),
     ("compatibility", "compatibility"),
     ("license", "license"),
@@ -40,14 +42,18 @@ class ReasonLines:
         """Take the pack."""
         self._pack = PackReader(candidate)
 
-    def line(self, key: str) -> int:
-        """Return the line, from 1, that causes a property."""
+    def lines(self, key: str) -> tuple[int, ...]:
+        """Return the lines, from 1, that cause a property: of most only one."""
+        if key.startswith("unknown-field"):
+            entries = self._fields.items()
+            unknown = [line for field, line in entries if field not in SPEC_FIELDS]
+            return tuple(unknown) or (1,)
         field = next((field for part, field in _FIELDS if part in key), "")
         line = self._fields.get(field)
         if line is None and not key.startswith(_ANYWHERE):
             findings = self._pack.parsed.findings
             line = min((one.line for one in findings if one.line), default=None)
-        return line or 1
+        return (line or 1,)
 
     @cached_property
     def _fields(self) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """How other loaders will see packs, and what to change: `satchel check --for`."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from satchel.checking._candidates import LocatedPack, ReasonLines, located_packs
@@ -46,7 +46,8 @@ class PackPrediction:
 
     ``pack`` and ``path`` begin with what the user named. ``by`` has, for the key of a
     loader, another pack of the library that breaks this one. ``lines`` has, for a
-    reason, the line of ``path`` that causes it.
+    property that a verdict comes from, the line of ``path`` that causes it, and
+    ``more_lines`` further ones. ``library`` is the folder in which loaders find it.
     """
 
     pack: str
@@ -54,6 +55,10 @@ class PackPrediction:
     outcomes: tuple[Prediction, ...]
     by: dict[str, str]
     lines: dict[str, int]
+    library: str = ""
+    more_lines: dict[str, tuple[int, ...]] = field(
+        default_factory=dict[str, tuple[int, ...]]
+    )
 
     def verdict(self, outcome: Prediction) -> LoaderVerdict:
         """Return the verdict on the pack, with the effect of packs next to it."""
@@ -180,12 +185,15 @@ def _pack_prediction(
         for other in breakers.get((pack.library, key), ()):
             if other != pack.pack:
                 by.setdefault(key, other)
-    lines = ReasonLines(pack.candidate)
-    reasons = {reason for outcome in outcomes for reason in outcome.reasons}
+    reason_lines = ReasonLines(pack.candidate)
+    reasons = {key for outcome in outcomes for key in outcome.by_property}
+    lines = {reason: reason_lines.lines(reason) for reason in sorted(reasons)}
     return PackPrediction(
         pack=pack.pack,
         path=pack.path,
         outcomes=outcomes,
         by=by,
-        lines={reason: lines.line(reason) for reason in sorted(reasons)},
+        lines={reason: first for reason, (first, *_) in lines.items()},
+        library=pack.library,
+        more_lines={reason: every[1:] for reason, every in lines.items() if every[1:]},
     )

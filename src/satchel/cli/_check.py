@@ -141,6 +141,9 @@ class CheckRun:
         if self.strict and self.fail_on not in (None, "warning"):
             detail = f"--strict means --fail-on warning, not {self.fail_on}"
             raise click.UsageError(detail)
+        formats = (self.style, *(style for style, _ in self.also))
+        if "html" in formats and self.loaders is None:
+            raise click.UsageError("html is a format of --for; add --for all")
         without = "goes without --since, --fix and --diff"
         if self.since is not None or changes:
             if self.loaders is not None:
@@ -194,7 +197,7 @@ class CheckRun:
             prediction = replace(prediction, report=report)
         echo(render_prediction(prediction, self.style))
         for style, file in self.also:
-            _save(render_prediction(prediction, style), file)
+            _save(click.unstyle(render_prediction(prediction, style)), file)
         return self._status(prediction.report, settings, packs)
 
     def _subtract(self, baseline: Baseline, report: CheckReport) -> CheckReport:

@@ -1,13 +1,14 @@
 """``satchel check --for``: how other loaders will see packs."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Final
+from shlex import join
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from satchel.checking import LOADER_GROUPS, predict_library
-from satchel.cli._terminal import bold, echo, layout, one_line, width
+from satchel.cli._grid_html import render_html
+from satchel.cli._grid_text import render_grid
+from satchel.cli._terminal import bold, echo, layout, width
 from satchel.clients import PROPERTIES, loaders, read_documented
 from satchel.lint import CheckReport, render_report
 from satchel.text import ascii_json, plural
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 
 SCHEMA_VERSION: Final = 1
+# Columns of a file or a pipe.
+_DEFAULT_WIDTH: Final = 100
 # How each verdict but the good one is printed, the worst first.
 VERDICT_HEADS: Final["dict[LoaderVerdict, str]"] = {
     "breaks-neighbours": "breaks",
@@ -32,70 +35,12 @@ VERDICT_HEADS: Final["dict[LoaderVerdict, str]"] = {
 
 
 @dataclass(frozen=True, slots=True)
-class LoaderReason:
-    """Why, on which line, and what to do; ``line`` 0 and an empty ``fix`` mean none."""
-
-    about: str
-    line: int = 0
-    fix: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LoaderGroup:
-    """The loaders that treat a pack in the same way for the same reasons."""
-
-    verdict: "LoaderVerdict"
-    loaders: "tuple[Loader, ...]"
-    reasons: tuple[LoaderReason, ...]
-
-
-def groups_of(pack: "PackPrediction") -> Iterator[LoaderGroup]:
-    """Yield the groups, the worst verdict first, then the larger ones.
-
-    A pack that is lost only because of another pack is in `losses_of`.
-    """
-    for verdict in VERDICT_HEADS:
-        alike: dict[tuple[LoaderReason, ...], list[Loader]] = {}
-        for outcome in pack.of(verdict):
-            if pack.is_lost(outcome):
-                continue
-            reasons = tuple(_reasons(pack, outcome))
-            alike.setdefault(reasons, []).append(outcome.loader)
-        # Ties go by the loaders, so that equal calls print equal text.
-        for reasons, alike_loaders in sorted(
-            alike.items(), key=lambda item: (-len(item[1]), item[1])
-        ):
-            yield LoaderGroup(verdict, tuple(alike_loaders), reasons)
-
-
-def losses_of(pack: "PackPrediction") -> dict[str, list[str]]:
-    """Return the packs that make loaders drop this one, each with these loaders."""
-    lost: dict[str, list[str]] = {}
-    for outcome in pack.outcomes:
-        if pack.is_lost(outcome):
-            key = outcome.loader.key
-            lost.setdefault(pack.by[key], []).append(key)
-    return dict(sorted(lost.items()))
-
-
-def _reasons(pack: "PackPrediction", outcome: "Prediction") -> Iterator[LoaderReason]:
-    for key in outcome.reasons:
-        if outcome.verdict == "unknown":
-            about = PROPERTIES[key].about if key in PROPERTIES else "a plain pack"
-            yield LoaderReason(f"nobody looked: {about}")
-        elif key in PROPERTIES:
-            fix = PROPERTIES[key].fix
-            yield LoaderReason(PROPERTIES[key].about, pack.lines[key], fix)
-        else:
-            yield LoaderReason("it does so with every pack")
-
-
-@dataclass(frozen=True, slots=True)
 class PredictionReport:
     """How loaders see packs, and the findings of that."""
 
     library: "LibraryPrediction"
     report: CheckReport
+    command: str
 
 
 def predict_packs(
@@ -117,15 +62,25 @@ def predict_packs(
         turned_off=len(judged) - len(findings),
         turned_off_by=settings.turned_off_by,
     )
-    return PredictionReport(library, report)
+    command = join(["satchel", "check", *paths, "--for", loader_names])
+    command = f"{command} --format html > skills.html (or json, markdown)"
+    return PredictionReport(library, report, command)
 
 
-def render_prediction(prediction: PredictionReport, style: "Format") -> str:
-    """Return the prediction as one text."""
-    if style in {"sarif", "github", "concise"}:
-        return render_report(prediction.report, style)
-    printers = {"text": render_text, "json": render_json, "markdown": render_markdown}
-    return printers[style](prediction)
+def render_prediction(prediction: PredictionReport, style: str) -> str:
+    """Return the prediction as one text, in a format of reports or as ``html``."""
+    match style:
+        case "text":
+            columns = width() or _DEFAULT_WIDTH
+            return render_grid(prediction.library, prediction.command, columns)
+        case "html":
+            return render_html(prediction.library)
+        case "json":
+            return render_json(prediction)
+        case "markdown":
+            return render_markdown(prediction)
+        case _:
+            return render_report(prediction.report, cast("Format", style))
 
 
 def render_json(prediction: PredictionReport) -> str:
@@ -226,60 +181,3 @@ def render_markdown(prediction: PredictionReport) -> str:
     return "\n".join(
         [head, "", *rows, "", render_report(prediction.report, "markdown")]
     )
-
-
-_DEFAULT_WIDTH: Final = 88
-_INDENT: Final = 13
-_MIN_WIDTH: Final = 30
-
-
-def render_text(prediction: PredictionReport) -> str:
-    """Return a section for each pack that some loader does not load, and a summary."""
-    library = prediction.library
-    lines = [line for pack in library.packs for line in _pack_lines(pack)]
-    return "\n".join([*lines, *_summary(library)])
-
-
-def _pack_lines(pack: "PackPrediction") -> Iterator[str]:
-    groups, losses = list(groups_of(pack)), losses_of(pack)
-    if not groups and not losses:
-        return
-    loaded = len(pack.of("loaded"))
-    every = len(pack.outcomes)
-    yield f"{bold(one_line(pack.path))}: loaded whole by {loaded} of {every}"
-    for group in groups:
-        yield from _group_lines(group)
-    head = "  lost"
-    for other, losers in losses.items():
-        text = f"{', '.join(losers)}, with {one_line(other)}"
-        yield from _wrapped(text, head.ljust(_INDENT))
-        head = ""
-    yield ""
-
-
-def _group_lines(group: LoaderGroup) -> Iterator[str]:
-    head = f"  {VERDICT_HEADS[group.verdict]}".ljust(_INDENT)
-    yield from _wrapped(", ".join(loader.key for loader in group.loaders), head)
-    for reason in group.reasons:
-        where = f"line {reason.line}: " if reason.line else ""
-        yield from _wrapped(f"{where}{one_line(reason.about)}", " " * _INDENT)
-    for fix in dict.fromkeys(reason.fix for reason in group.reasons if reason.fix):
-        yield from _wrapped(f"fix: {one_line(fix)}", " " * _INDENT)
-
-
-def _wrapped(text: str, head: str) -> Iterator[str]:
-    room = max((width() or _DEFAULT_WIDTH) - _INDENT, _MIN_WIDTH)
-    lines = wrap(text, room, break_long_words=False, break_on_hyphens=False)
-    for at, line in enumerate(lines):
-        yield f"{head if not at else ' ' * _INDENT}{line}"
-
-
-def _summary(library: "LibraryPrediction") -> Iterator[str]:
-    packs, loaders = len(library.packs), library.loaders
-    whole = sum(len(p.of("loaded")) == len(p.outcomes) for p in library.packs)
-    count = "it" if len(loaders) == 1 else f"all {len(loaders)}"
-    before = plural(len(loaders), "loader") if len(loaders) != 1 else loaders[0].title
-    yield f"{plural(packs, 'pack')} before {before}: {whole} loaded whole by {count}"
-    read = [loader.key for loader in loaders if loader.how == "documented"]
-    if read:
-        yield f"Documented, not measured: {', '.join(read)}"

@@ -42,7 +42,8 @@ class Prediction:
     ``reasons`` are the keys of the properties that cause the verdict, in the order of
     the table; for ``unknown`` the properties that nobody measured. ``fix`` says what
     to change so that this loader lists the pack; empty where nothing needs to change.
-    ``shown`` is what the loader lists where that differs from the pack.
+    ``shown`` is what the loader lists where that differs from the pack. ``by_property``
+    has the verdict on each property of a pack that is not ``loaded``.
     """
 
     loader: "Loader"
@@ -50,6 +51,9 @@ class Prediction:
     reasons: tuple[str, ...] = ()
     fix: str = ""
     shown: ShownEntry | None = None
+    by_property: "Mapping[str, LoaderVerdict]" = field(
+        default_factory=dict[str, LoaderVerdict], repr=False, compare=False
+    )
 
 
 _RANK: Final = {verdict: rank for rank, verdict in enumerate(VERDICTS)}

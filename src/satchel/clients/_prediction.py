@@ -101,10 +101,11 @@ def predict_for(
         return Prediction(loader, verdict, shown=shown)
     reasons = tuple(key for key in keys if verdicts[key] == verdict)
     if verdict == "unknown":
-        return Prediction(loader, verdict, reasons)
+        return Prediction(loader, verdict, reasons, by_property=verdicts)
     # PLAIN is no property: nothing in a plain pack can be changed for a loader.
     fixes = [PROPERTIES[key].fix for key in reasons if key in PROPERTIES]
-    return Prediction(loader, verdict, reasons, "; ".join(dict.fromkeys(fixes)), shown)
+    fix = "; ".join(dict.fromkeys(fixes))
+    return Prediction(loader, verdict, reasons, fix, shown, verdicts)
 
 
 def _entry(loader: Loader) -> LoaderData:

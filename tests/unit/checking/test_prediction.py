@@ -7,7 +7,7 @@ import pytest
 
 from satchel.checking import LibraryPrediction, PackPrediction, predict_library
 from satchel.checking._prediction import named_loaders
-from satchel.cli._prediction import groups_of
+from satchel.cli._grid import problems_of
 from satchel.clients import Prediction, UnknownLoaderError
 from satchel.errors import MissingPathError
 from satchel.model import Limits
@@ -149,10 +149,11 @@ def test_a_loader_that_lists_no_pack_at_all_is_reported() -> None:
     outcome = Prediction(all_loaders()[0], "dropped", ("plain",))
     pack = PackPrediction("a", "a/SKILL.md", (outcome,), {}, {"plain": 1})
     (finding,) = pack.findings()
-    (group,) = groups_of(pack)
+    (problem,) = problems_of(LibraryPrediction((outcome.loader,), (pack,)))
 
     assert finding.message.endswith("not even list a plain pack such as this one")
-    assert group.reasons[0].about == "it does so with every pack"
+    assert problem.about == "nothing is wrong: it does so with every skill"
+    assert problem.fix == ""
 
 
 @pytest.mark.parametrize(

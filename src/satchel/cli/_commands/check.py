@@ -9,7 +9,7 @@ from satchel.cli._errors import errors_are_status_2
 from satchel.cli._paths import alias_option, with_alias
 from satchel.cli._terminal import color_option
 
-FORMATS = ("text", "concise", "json", "sarif", "github", "markdown")
+FORMATS = ("text", "concise", "json", "sarif", "github", "markdown", "html")
 PROFILES = ("dialect", "strict", "spec", "lenient", "auto")
 FAIL_ON = ("error", "warning", "note", "never")
 
@@ -75,7 +75,7 @@ class _Check(click.Command):
     type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="How findings are printed.",
+    help="How findings are printed; html goes with --for.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
@@ -166,6 +166,7 @@ def command(packs: tuple[str, ...], as_json: bool, **options: Any) -> int:  # no
       satchel check ./skills --baseline known.json
       satchel check my_skills.bootstrap:REGISTRY
       satchel check ./skills --for claude-code,codex,crewai
+      satchel check ./skills --for all --format html > skills.html
       satchel check ./skills --format github --also sarif=satchel.sarif
     """
     from satchel.cli._check import CheckRun
