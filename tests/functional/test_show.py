@@ -11,6 +11,10 @@ from tests.functional.library import HOSTILE_BYTES, run, write_pack
 
 HEAD = "---\nname: alpha\ndescription: Use alpha when testing.\n---\n"
 BODY = "\n# Alpha\n\nDo [red]it[/red] now.\r\nNo line end"
+LISTED = (
+    "references/raw.txt, references/same.md, scripts/run.py, scripts/same.md, "
+    "assets/logo.png, assets/same.md, notes.md"
+)
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\xff"
 
 
@@ -136,6 +140,33 @@ def test_the_xml_envelope_is_the_tools_result() -> None:
         "  </execution_directive>\n"
         "</skill_context>\n"
     )
+
+
+@pytest.mark.row("T01", "R18")
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (
+            "",
+            f"Skill: alpha\nFiles (read_skill_file): {LISTED}\n\n{BODY.lstrip()}\n",
+        ),
+        ("--asset same.md", "File: assets/same.md of alpha\n\nan asset\n\n"),
+    ],
+)
+def test_what_a_model_gets_by_default_is_printed(arguments: str, text: str) -> None:
+    given = show("alpha", *arguments.split(), "--envelope", "lean").decode()
+
+    assert given == text
+
+
+def test_a_miss_is_printed_as_a_model_gets_it() -> None:
+    for file in ((), ("--asset", "x.md")):
+        arguments = ("show", "nope", *file, "--skills", "skills")
+        missed = run(*arguments, "--envelope", "lean")
+
+        assert missed.exit_code == 1
+        assert missed.stdout == "Error: skill 'nope' was not found.\n"
+        assert missed.stderr == ""
 
 
 @pytest.mark.row("C32", "D11", "D14", "R12", "R18")

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from satchel.sources import LayeredSource, LayerExplanation
 
 
-ENVELOPES = ("xml", "json")
+ENVELOPES = ("lean", "xml", "json")
 
 
 @click.command("show")
@@ -63,8 +63,8 @@ ENVELOPES = ("xml", "json")
 @click.option(
     "--envelope",
     type=click.Choice(ENVELOPES),
-    help="Print the result that a tool gives a model, also if it is an error: xml is "
-    "load_skill(skill_id), json is load_skill(name, reference, script).",
+    help="Print the result that a tool gives a model, also if it is an error: lean is "
+    "the default style, xml is agent-skills, json is packs.",
 )
 @click.option(
     "--layers",
@@ -95,7 +95,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       satchel show pdf-forms ./skills
       satchel show pdf-forms --reference fields.md
       satchel show pdf-forms --script fill.py > fill.py
-      satchel show pdf-forms --envelope xml
+      satchel show pdf-forms --envelope lean
       satchel show pdf-forms --layers
     """
     named = {"references": reference, "scripts": script, "assets": asset}
@@ -149,7 +149,7 @@ def _print(loaded: "Loaded") -> None:
         write_text(loaded.text, loaded.data)
 
 
-Envelope: TypeAlias = Literal["xml", "json"]
+Envelope: TypeAlias = Literal["lean", "xml", "json"]
 
 _Load: TypeAlias = Callable[[Request], Loaded]
 
@@ -186,7 +186,9 @@ def tool_output(
             raise
 
     xml = envelope == "xml"
-    if show.file is None:
+    if envelope == "lean":
+        result = _lean(skills, load, show)
+    elif show.file is None:
         result = _context(load, show.name) if xml else _packs(skills, load, show)
     elif show.bucket == "assets" or xml:
         result = _file(skills, load, show, xml=xml)
@@ -200,6 +202,16 @@ def _context(load: _Load, name: str) -> str:
         return render_context(load(Request(name)))
     except SkillError as error:
         return render_context_error(error, name)
+
+
+def _lean(skills: "Satchel", load: _Load, request: ShowRequest) -> str:
+    backend = PlainBackend(load, lambda: skills.catalog)
+    box = tools_for("lean", backend, even_empty=True)
+    arguments = {"skill_id": request.name}
+    if request.file is None:
+        return str(box.call("load_skill", arguments))
+    path = request.path_in(skills) or ""
+    return str(box.call("read_skill_file", {**arguments, "path": path}))
 
 
 def _packs(skills: "Satchel", load: _Load, request: ShowRequest) -> str:
