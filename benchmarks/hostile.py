@@ -160,7 +160,7 @@ def render(
             unmade="; ".join(f"`{name}` ({why})" for name, why in unmade.items()),
         ),
         _table(_summary(columns, made)),
-        "## By kind\n\nHow many of each kind left the good neighbour in service.",
+        "## By kind\n\nHow often the good pack was still served.",
         _table(_by_kind(columns, made)),
         _LEGEND,
         _table(_by_pack(columns, made)),
@@ -208,51 +208,50 @@ def _table(rows: Iterable[Sequence[str]]) -> str:
 
 
 _HEAD: Final = """\
-# Hostile packs: who still serves the good neighbour
+# Hostile packs
+
+One bad pack must not cost you the good ones next to it. Here {packs} packs of {kinds}
+kinds attack Satchel and other loaders. Each is in a folder of its own, next to one
+good pack, `good-neighbour`. Each loader reads each folder in a process of its own,
+with {timeout} s after its imports and {memory} GiB. It *serves* the good pack if it
+finds it with its name and description, and can make its prompt, if it has a call for
+that.
+
+Satchel took {median} s for a folder in the median and {worst} s at most, for
+discovery, the catalog in four formats and one load. [Try a loader on hostile
+packs](../how-to/hostile-packs.md) runs the same packs on a loader of your own.
 
 Made by `python -m benchmarks.hostile` on {date}, on {system} with Python {python} (two
 loaders want 3.12), not edited by hand. It needs the peers:
 `python -m benchmarks.peers install`.
 
-{packs} packs of {kinds} kinds, each next to one good pack in a folder of its own. Each
-loader discovers each folder in a process of its own, with {timeout} s after its imports
-and {memory} GiB. It *serves* the good neighbour where it finds it under its name with
-its own description, and where its prompt, if we could ask for one, was made.
-
-Ours took {median} s a folder in the median and {worst} s at most, for
-discovery, the catalog in four formats and one load. How to run the same packs
-against a loader of your own: [hostile packs](../how-to/hostile-packs.md).
-
 What this does not show:
 
-- What stands in the packs does nothing: no exploit, no prompt injection that a model
-  would have to withstand, no script, no archive, no network.
-- The peers are called as their documentation loads a folder, with their defaults;
-  another call or option may do better or worse. A program that gives each pack to
-  its loader separately, and catches what it raises, loses less. `skills_ref` is called
-  that way here, because it loads one pack at a time. Which call stands behind a name
-  is in `benchmarks/peers/`.
-- The machine had two cores and other work to do: who needed close to a second, or to
-  {timeout} s, may fall on the other side of it elsewhere.
-- `double-*` packs take the good neighbour's name. Ours is asked with
-  `on_conflict="precedence"`. By default it lists neither, with
-  an error that names both folders where the id is asked for: seven of these packs then
-  cost it the good neighbour, and nothing else.
-- Catalogs are looked at only where a peer's public API makes one. "Leaky" counts packs
+- The packs do no harm: they have no exploit, no prompt injection, no script, no
+  archive, and use no network.
+- Each loader is called as its documentation loads a folder, with its defaults; another
+  call or option may do better or worse. A program that gives each pack to its loader
+  separately, and catches errors, loses less. `skills_ref` is called that way here,
+  because it loads one pack at a time. `benchmarks/peers/` has the calls.
+- The machine had two cores and other work to do. A loader that needed nearly
+  {timeout} s here may be faster or slower elsewhere.
+- `double-*` packs take the name of the good pack. Satchel runs with
+  `Options(on_conflict="precedence")`. By default it lists neither, and an error names
+  both folders: seven of these packs then cost it the good pack, and nothing else.
+- Prompts are looked at only if the loader's public API makes one. "Leaky" counts packs
   that brought a control or hidden character, a line of their own, a tag or a secret
   into it; a program may clean the text afterwards.
-- A SKILL.md in the library's own folder is not among the packs: it makes that folder
-  one pack, by contract.
+- No pack is a SKILL.md in the library's own folder, which makes that folder one pack.
 - Not made here: {unmade}.
-- The packs are ours, so that we could prepare for them. Packs that nobody thought of
-  are what the fuzzing of the parser is for."""
+- We wrote the packs, so we could prepare for them. For packs that nobody thought of,
+  the parser is fuzzed."""
 
 _LEGEND: Final = """\
 ## By pack
 
-`.` served · C crashed, or raised · H hung until it was killed · M out of memory ·
-L answered, and lost the good neighbour or served another in its place. The threats
-are explained in [hostile packs](../how-to/hostile-packs.md#threats)."""
+`.` found it · C crashed, or raised an error · H hung until it was killed · M out of
+memory · L lost the good pack, or had another in its place. The threats are explained
+in [hostile packs](../how-to/hostile-packs.md#threats)."""
 
 
 def main() -> int:

@@ -36,13 +36,16 @@ def run(rounds: int) -> list[Bar]:
         (one / "SKILL.md").write_text(_SKILL, "utf-8")
         commands = {
             _BASE: (sys.executable, "-c", _BASE),
-            "satchel list, an empty folder": (*_satchel(), "list", empty),
+            "satchel list, an empty folder": (*_satchel(), "list", "--skills", empty),
             "Satchel and a prompt of one skill": (
                 *(sys.executable, "-c", _PROMPT, one.parent),
             ),
-            "satchel --version": (*_satchel(), "--version"),
-            "satchel check, one skill": (*_satchel(), "check", one.parent),
-            "satchel prompt, one skill": (*_satchel(), "prompt", one.parent),
+            "satchel prompt, one skill": (
+                *_satchel(),
+                "prompt",
+                "--skills",
+                one.parent,
+            ),
         }
         figures = in_turn(
             {name: _timed(command, home) for name, command in commands.items()},
@@ -64,8 +67,8 @@ def run(rounds: int) -> list[Bar]:
         )
     )
     return [
-        Bar(f"{name}, over `{_BASE}`", most, ratio(figures[name], base))
-        for name, most in zip(list(figures)[1:5], (2.5, 2.5, 1.5, 3.0), strict=True)
+        Bar(f"{name}, over `{_BASE}`", 2.5, ratio(figures[name], base))
+        for name in list(figures)[1:3]
     ]
 
 

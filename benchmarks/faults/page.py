@@ -40,19 +40,18 @@ Made by `python -m benchmarks.faults CORPUS --write` on {date}, on {system} with
 
 {versions}
 
-A *fault* is a pair of packs: one has the fault, its twin is the same without it. A
-validator *finds* the fault if it reports an error or a warning on the one that it does
-not report on the other. What it says of both does not count, so that a validator that
-complains of everything finds nothing. Something that it only calls a note, or
-information, is counted apart. No message was read to see whether it is a good one.
+Each *fault* has two packs: one with the fault, and the same pack without it. A
+validator *finds* the fault if it reports an error or a warning on the first pack only.
+So a validator that complains about everything finds nothing. Notes and information are
+counted separately. Whether a message is a good one was not judged.
 
 The faults come from four lists that were not made for this page:
 
-- the 22 tricky packs of [other loaders](other-loaders.md), of which six have nothing
-  wrong that the specification would speak of: there it is right to be silent;
-- the codes that a linter of an earlier system had, and six that were asked for besides;
+- the 22 tricky packs of [other loaders](other-loaders.md); six of them break no rule of
+  the specification, so there it is right to be silent;
+- the codes of the linter of an earlier system, and six more;
 - the rules S4 to S12 of the specification: name, description, the optional fields;
-- the threats T1 to T18 of a threat model of skills, many by packs of the
+- the threats T1 to T18 of a threat model of skills, many with packs of the
   [hostile suite](hostile-packs.md).
 
 {without}
@@ -66,10 +65,10 @@ then with {timeout:g} s and 4 GiB. `satchel check` runs with profile `spec`.
 _NOT_SHOWN: Final = """
 ## What this does not show
 
-- How often such faults occur, and which of them matter. One pack stands for each.
-- Whether a message helps. A crash or a hang is no report, though it will be noticed.
-- We wrote the packs, from lists that others made, and could write rules for what we
-  missed; the peers could not. Because of this table ours now tells of
+- How often such faults occur, and which of them matter. There is one pack for each.
+- Whether a message helps. A crash or a hang does not count as a report.
+- We wrote the packs, from lists that others made, and could add rules for what we
+  missed; the others could not. Because of this table `satchel check` now reports
   `byte-order-mark`, `client-envelope`, `description-lines`, `impossible-date`,
   `license-file-missing`, numbers as `metadata-not-text`, names of devices, links to one
   machine, folders without a pack (`no-skills`), `argument-in-code`, `unpinned-command`

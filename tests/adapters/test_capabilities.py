@@ -292,3 +292,23 @@ async def test_an_argument_called_name_is_understood(bench: Bench, mode: Mode) -
     assert REFUNDS in loaded
     assert LIMITS.strip() in read_text
     assert refunded == REFUNDED
+
+
+@pytest.mark.row("R18", "X10")
+@pytest.mark.parametrize(
+    ("style", "key", "in_prompt", "in_result"),
+    [
+        ("lean", "skill_id", "- refunds: ", "Skill: refunds\n"),
+        ("agent-skills", "skill_id", "## Agent Skills\n", "<execution_directive>"),
+        ("packs", "name", "load_skill with name tool", "available_references"),
+    ],
+)
+async def test_one_word_chooses_the_style(
+    bench: Bench, style: str, key: str, in_prompt: str, in_result: str
+) -> None:
+    call = Call("load_skill", {key: "refunds"})
+    _, seen = await bench.say([call], "done", style=style)
+
+    assert in_prompt in seen[0].system
+    assert in_result in seen[1].results[0].replace("\\n", "\n")
+    assert REFUNDS in seen[1].results[0]

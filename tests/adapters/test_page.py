@@ -18,7 +18,10 @@ from tests.docs.pages import run_page
 from tools.adapters.frameworks import ROOT, Adapter
 
 # Pages that show how a few frameworks are attached, in few lines each.
-OTHERS: Final = ("README.md", "docs/tutorial/first-agent.md")
+OTHERS: Final = (
+    *("README.md", "docs/tutorial/first-agent.md"),
+    "docs/how-to/adapters/index.md",
+)
 LINES: Final = 5
 _BLOCK: Final = (
     r'<!--- skip: next "runs next to its framework: {}" -->\n\n```python\n([^`]*)```'

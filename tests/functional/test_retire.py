@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from mcp import Client
@@ -257,7 +258,7 @@ def test_a_replacement_is_named_only_to_those_who_may_use_it(library: Path) -> N
     assert told.value.replacement == ""
 
 
-@pytest.mark.parametrize("style", ["agent-skills", "packs", "references"])
+@pytest.mark.parametrize("style", get_args(Style))
 def test_an_mcp_client_is_told_of_the_replacement(library: Path, style: Style) -> None:
     key = {"packs": "name", "references": "skill_name"}.get(style, "skill_id")
     tool = "load_skill_instructions" if style == "references" else "load_skill"

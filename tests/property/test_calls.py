@@ -17,7 +17,7 @@ from tests.fakes import FakeSource, in_threads, pack
 
 pytestmark = [pytest.mark.property, pytest.mark.row("T08", "F20", "F26", "F29")]
 
-STYLES: Final = ["agent-skills", "packs", "references"]
+STYLES: Final = ["lean", "agent-skills", "packs", "references"]
 ENVIRON: Final = {"SATCHEL_APPROVALS": "memory"}
 LONG: Final = 3_000
 """Characters of the longest text that is sent."""
@@ -183,7 +183,8 @@ def test_any_call_is_answered_short_and_approved(
         trust_state=False,
         approve=None if said is None else till.approver(said),
     )
-    loaded = SeenMessage("tool", "<skill_context", "load_skill", {})
+    begin = "Skill: a" if style == "lean" else "<skill_context"
+    loaded = SeenMessage("tool", begin, "load_skill", {})
     session.see([SeenMessage("user", "hi"), loaded])
     for name, given_arguments, approved, call_id in calls:
         session.decide(name, given_arguments)

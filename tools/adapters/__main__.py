@@ -5,7 +5,7 @@ run [NAME...]      the whole suite, each adapter in its environment; --lowest: a
                    the lower bounds. Status 1 if anything failed or could not be run.
 run NAME -- ARGS   chosen tests of one adapter: ARGS go to pytest
 lock [NAME...]     resolve requirements/adapters/*.txt again, newest and lowest
-table              write tested.json and docs/reference/adapters.md from the results
+table              write tested.json and the two pages about them from the results
 """
 
 from __future__ import annotations

@@ -20,33 +20,34 @@ CORPUS: Final = "corpus"
 
 _HEAD: Final = """# What real clients do with the server
 
-Made by `python -m tools.clients table` from the results of `make clients`, which
-runs these programs against `satchel serve` on one machine, without a network; not
-edited by hand. [The checks](../../tools/clients/checks) say what each does, and
-`python -m tools.clients list` which versions are locked. A large client runs with
-`--all` only.
+Real programs were run against `satchel serve`, on one machine and without a network.
+Each table has the steps of one program and what came out.
+
+`python -m tools.clients table` makes this page from the results of `make clients`.
+[The checks](../../tools/clients/checks) have the code of each step, and `python -m
+tools.clients list` the versions. Large clients run only with `--all`.
 
 """
 _TAIL: Final = """
-## What was learnt of clients
+## What we learned about clients
 
-- MCP Inspector reads 64 pages of a list, FastMCP's client 250. Hence pages of 250
-  skills: a library of 16,000 is read to its end.
-- FastMCP's client refuses a whole list for one skill whose `metadata` has a value that
-  is no text, such as `version: 1.0` without quotes, or a mapping.
-- `npx skills` escapes no `?` in the name of a file that an index of v0.1.0 names. An
-  archive, which is what v0.2.0 has, carries it.
-- MCP Inspector asks in the earlier era of the protocol unless told
-  `--protocol-era modern`, and knows of skills in the later one only.
-- A program that ends with an error passes the conformance suite's client scenarios; the
-  check here fails it.
+- MCP Inspector reads at most 64 pages of a list, FastMCP's client 250. So a page has
+  250 skills, and both read a library of 16,000 to its end.
+- FastMCP's client refuses the whole list if the `metadata` of one skill has a value
+  that is not text, such as `version: 1.0` without quotes.
+- `npx skills` does not escape a `?` in the name of a file of an index of v0.1.0. The
+  archives of v0.2.0 do not have this problem.
+- MCP Inspector uses the earlier version of the protocol, which has no skills, unless
+  you pass `--protocol-era modern`.
+- In the conformance suite a client passes a scenario even if it ends with an error.
+  The check here fails it.
 
 ## Another library
 
-`python -m tools.clients corpus FILE.jsonl.gz` does the last check of the table with any
-library: lines of JSON with `id`, `dir` and `text`, one for each SKILL.md. The one here
-is of public skills, and not part of the project. Packs that are valid are listed, but
-for those that are for users alone: a host that asks for one of these gets it.
+`python -m tools.clients corpus FILE.jsonl.gz` runs the last check with any library:
+lines of JSON with `id`, `dir` and `text`, one for each SKILL.md. The one here is of
+public skills, and not part of the project. Valid packs are listed, except those for
+users only; a host that asks for one of these gets it.
 """
 _TITLES: Final = {
     **{name: check.title for name, check in CHECKS.items()},

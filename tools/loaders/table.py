@@ -26,37 +26,40 @@ _MARKS: Final[dict[LoaderVerdict, str]] = {
 
 _HEAD: Final = """# How other loaders see a pack
 
-Made by `python -m tools.loaders table` from what `python -m tools.loaders measure`
-found and from what clients document; not edited by hand.
+What each client and framework does with an unusual pack. `satchel check --for`
+predicts from this table; [skills and their clients](../explanation/clients.md) is the
+short form.
 
-Each row is a small pack with one property, as plain as it can be otherwise. Each loader
-is given a library of that pack with a good one before and one behind it.
+Each row is a small pack with one property. Each loader reads a library with that pack
+and two good ones, one before it and one after it. `python -m tools.loaders table`
+makes this page from what `python -m tools.loaders measure` found and from what clients
+document.
 
 """
 
 _MEANING: Final = """
-A name counts as the pack's own if it is the declared one or the folder's, or either as
-a portable name. Descriptions are compared with their white space folded. What is right
-is what Satchel reads, which repairs broken YAML where that has one meaning; a pack that
-has no description is *wrong* wherever it is listed. Of a validator, *loaded* means that
-it finds no error.
+A name is right if it is the one in the file or that of the folder, also in a portable
+form. A description is right if it is the one that Satchel reads, not counting spaces;
+Satchel repairs broken YAML that has only one meaning. A pack without a description is
+*wrong* if it is listed. For a validator, *loaded* means that it finds no error.
 
 """
 
 _TAIL: Final = """
 ## What this does not show
 
-- Other options of a loader, other versions, or a program around it that catches what it
-  raises, may do better. Each was called as in the first table.
-- Whether a loader says why it drops a pack was not looked at; nor what it does with the
-  body, further files, or fields that it reads.
-- A pack with two properties gets the worse verdict of the two. That is a rule of thumb:
-  a property may hide another, as a byte order mark hides the frontmatter.
+- Another version or other options of a loader, or a program that catches its errors,
+  may do better. Each was called as the first table says.
+- Whether a loader says why it drops a pack, and what it does with the body, other
+  files and other fields.
+- For a pack with two properties the prediction is the worse of the two. That can be
+  wrong: one property may hide another, as a byte order mark hides the frontmatter.
 - What is right in broken YAML is Satchel's opinion.
-- Limits were looked at one value beyond them, not at each length.
-- An empty place means *loaded*; a `?` that nobody measured or documented it.
+- Limits were tried with one value above them, not with each length.
 
-## Again
+An empty cell means *loaded*, a `?` that it was neither measured nor documented.
+
+## Repeat the measurement
 
 ```text
 python -m tools.loaders install
@@ -66,8 +69,8 @@ python -m tools.loaders table
 ```
 
 `python -m tools.loaders show KEY PROPERTY` shows what one loader finds of one pack.
-CORPUS.jsonl.gz has a JSON object a line, with `id`, `dir` and `text`; it is other
-people's, and no part of this repository.
+CORPUS.jsonl.gz has one JSON object a line, with `id`, `dir` and `text`. It is other
+people's work, and not part of this repository.
 """
 
 
@@ -106,11 +109,11 @@ def _agreement() -> str:
     worst = min(kept.loaders.values())
     least = ", ".join(sorted(k for k, n in kept.loaders.items() if n == worst))
     return (
-        f"On {kept.checked} what these tables predict was compared with what"
-        f" {len(kept.loaders)} of the loaders do\non {kept.packs} public packs, drawn"
-        f" with the seed {kept.seed}, none of which was looked at to make\nthe tables."
-        f" {kept.agreed:,} of {kept.pairs:,} verdicts are the same, {share:.2f} %. The"
-        f" fewest for one loader\nare {worst} of {kept.packs} ({least}).\n\n"
+        f"The predictions were compared with what {len(kept.loaders)} of the loaders do"
+        f" on {kept.packs} public packs\n(drawn with the seed {kept.seed} on"
+        f" {kept.checked}, not used to make the tables):\n{kept.agreed:,} of"
+        f" {kept.pairs:,} were right, {share:.2f} %. The worst loader has {worst} of"
+        f" {kept.packs} ({least}).\n\n"
     )
 
 

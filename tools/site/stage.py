@@ -25,9 +25,9 @@ DOCS: Final = ROOT / "docs"
 SECTIONS: Final = {
     "tutorial": "Start",
     "how-to": None,  # each of its groups is a section of the side bar
-    "reference": "Reference",
+    "reference": None,
     "explanation": "Background",
-    "contributing": "Contribute",
+    "contributing": None,
 }
 """The folders with an index page, in the order of the site; what the side bar says."""
 

@@ -4,22 +4,25 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
 from satchel.cli._options import command_sinks, open_named_skills, print_findings
+from satchel.cli._server_log import ServerLog, log_changes
 from satchel.cli._terminal import echo_error, echo_problem
+from satchel.cli._verbosity import is_quiet
 from satchel.errors import ConfigError, ExtraMissingError, NoSkillsError
 from satchel.text import plural
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from satchel.model import Style
     from satchel.protocols import UsageSink
     from satchel.server import (
-        Application,
         GuardSettings,
         OAuthSettings,
         ServedLibrary,
@@ -53,6 +56,7 @@ class ServeOptions(TypedDict):
     allow_empty: bool
     compat: bool
     v1_index: bool
+    access_log: bool
     token_file: str | None
     tokens: str | None
     oauth_issuer: str | None
@@ -73,15 +77,11 @@ def serve(options: ServeOptions) -> int:
         raise ExtraMissingError("satchel serve", "serve")
     # Options first: reading the skills may take long, and a wrong option needs none.
     guarding = guard_settings(options)
-    from satchel.server import (
-        LibraryRefresher,
-        ServedLibrary,
-        ServerSettings,
-        guarded_app,
-        serve_stdio,
-    )
+    from satchel.server import ServedLibrary, ServerSettings, listen
     from satchel.usage import MetricsSink
 
+    # The port first, too: clients that ask while the skills are read have to wait.
+    door = nullcontext() if options["stdio"] else listen(guarding.host, options["port"])
     metrics = MetricsSink()
     settings = ServerSettings(
         name=options["name"],
@@ -90,6 +90,7 @@ def serve(options: ServeOptions) -> int:
         allow_empty=options["allow_empty"],
     )
     with (
+        door as at,
         _short_thread_switches() as settle,
         _closed(command_sinks()) as sinks,
         closing(metrics),
@@ -113,27 +114,51 @@ def serve(options: ServeOptions) -> int:
         # Every message is on standard error: with --stdio standard output belongs to
         # MCP.
         _print_served(library)
-        with LibraryRefresher(library, every_s=options["refresh"]) as refresher:
-            if options["stdio"]:
-                refresher.begin()
-                echo_error(
-                    "MCP over standard input and output, until the client disconnects"
-                )
-                killed = serve_stdio(library)
-            else:
-                app = guarded_app(
-                    library,
-                    guarding,
-                    old_index=options["v1_index"],
-                    used=metrics.render,
-                )
-                killed = _over_http(app, options, guarding, refresher.begin)
-    if killed:
-        # A thread still waits for standard input, and would keep the process.
+        waits = _run(library, options, guarding, at, metrics)
+    if waits:
+        # A thread still waits for standard input, or for a reader of standard error,
+        # and would keep the process.
         sys.stdout.flush()
-        sys.stderr.flush()
         os._exit(0)
     return 0
+
+
+def _run(
+    library: "ServedLibrary",
+    options: ServeOptions,
+    guarding: "GuardSettings",
+    at: "socket | None",
+    metrics: "MetricsSink",
+) -> bool:
+    """Serve until the end; return whether a thread still waits for somebody."""
+    from satchel.server import LibraryRefresher, guarded_app, serve_http, serve_stdio
+
+    log = None if is_quiet() else ServerLog()
+    if log is not None:
+        log_changes(library, log)
+    killed = False
+    with LibraryRefresher(library, every_s=options["refresh"]) as refresher:
+        if at is None:
+            refresher.begin()
+            echo_error(
+                "MCP over standard input and output, until the client disconnects"
+            )
+            killed = serve_stdio(library)
+        else:
+            old_index, used = options["v1_index"], metrics.render
+            app = guarded_app(library, guarding, old_index=old_index, used=used)
+            url = _url(guarding.host, at.getsockname()[1])
+
+            def started() -> None:
+                _print_address(options, guarding, url)
+                refresher.begin()
+
+            answered = log.add if log is not None and options["access_log"] else None
+            serve_http(app, at, guarding, started=started, answered=answered)
+    stuck = log is not None and not log.stop()
+    if not (at is None or stuck):
+        echo_error("stopped")
+    return killed or stuck
 
 
 def measure(metrics: "MetricsSink", library: "ServedLibrary") -> None:
@@ -217,25 +242,6 @@ def _closed(sinks: "tuple[UsageSink, ...]") -> Generator["tuple[UsageSink, ...]"
         yield sinks
     finally:
         Sinks(sinks).close()
-
-
-def _over_http(
-    app: "Application",
-    options: ServeOptions,
-    guarding: "GuardSettings",
-    begin: Callable[[], object],
-) -> bool:
-    from satchel.server import listen, serve_http
-
-    def started() -> None:
-        _print_address(options, guarding, url)
-        begin()
-
-    with listen(guarding.host, options["port"]) as at:
-        url = _url(guarding.host, at.getsockname()[1])
-        serve_http(app, at, guarding, started=started)
-    echo_error("stopped")
-    return False
 
 
 def _url(host: str, port: int) -> str:

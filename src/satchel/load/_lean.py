@@ -26,7 +26,6 @@ from satchel.load._wording import (
     LEAN_READ,
     PATHS_IN_FOLDER,
     model_message,
-    words_of_no,
 )
 from satchel.model import Descriptor, Json, Loaded, Request, Style
 from satchel.text import escape_xml, printable
@@ -40,7 +39,7 @@ _PLAIN_PATH: Final = re.compile(r"[^\s,\"]+")
 _BEGIN: Final = "<skill_context>\n"
 # The elements of a prompt that a text in one could end, or open again.
 _TAG: Final = re.compile(
-    r"<(?=\s*/?\s*(?:skill_context|available_skills)\b)", re.IGNORECASE
+    r"<(?=[^\w<>]*(?:skill_context|available_skills)\b)", re.IGNORECASE
 )
 
 
@@ -88,7 +87,7 @@ def render_lean(
     if options.root is not None:
         lines.append(PATHS_IN_FOLDER.format(options.root))
     body = loaded.body.strip("\n")
-    lines += map(_sentence, (*_own_notes(loaded), *notes))
+    lines += (*_own_notes(loaded), *map(_sentence, notes))
     return f"{_lines(*lines)}\n\n{body}"
 
 
@@ -107,7 +106,14 @@ def _own_notes(loaded: Loaded) -> list[str]:
     # No text can leave its place in this style, so such a tag is nothing to warn of.
     breakouts = (f for f in loaded.findings if f.code == "envelope-breakout")
     needless = tuple(f"{finding.message}." for finding in breakouts)
-    return [note for note in loaded.notes if not note.endswith(needless)]
+    # The path of a file is in the first line. Lines of a SKILL.md count from its top,
+    # which a body does not show.
+    where = "" if loaded.is_instructions else f"{printable(loaded.file, keep='')}, "
+    return [
+        _sentence(note.removeprefix(where))
+        for note in loaded.notes
+        if not note.endswith(needless)
+    ]
 
 
 def _sentence(note: str) -> str:
@@ -148,13 +154,13 @@ def _render_file(loaded: Loaded, notes: Sequence[str]) -> str:
 
 
 def render_lean_error(error: SkillError, advice: str | None = None) -> ErrorText:
-    """Return why nothing was loaded, the words of a person's no, and an advice."""
+    """Return why nothing was loaded, and an advice on a line of its own."""
     if isinstance(error, SkillNotFoundError):
         message = f"skill {echo(error.name)!r} was not found"
     else:
         message = model_message(error).rstrip(".")
-    lines = (f"Error: {message}.", words_of_no(error), advice or "")
-    return ErrorText(_lines(*filter(None, lines)))
+    lines = [f"Error: {message}."] + ([advice] if advice else [])
+    return ErrorText(_lines(*lines))
 
 
 def skill_of(text: str, *, in_element: bool = False) -> str | None:

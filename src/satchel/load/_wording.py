@@ -306,8 +306,8 @@ def not_found_advice(
     """
     if same >= FINAL_ATTEMPT:
         return (
-            f"This was miss number {same} of the same id: final. Do not call this tool "
-            "for it again; go on without it, or tell the user what is missing."
+            f"This was not found {same} times: the answer is final, do not ask for it "
+            "again. Go on without it, or tell the user what is missing."
         )
     replacement = replacement_advice(error, catalog)
     if not_found <= 1 or replacement or isinstance(error, ReferenceNotAllowedError):

@@ -26,7 +26,7 @@ _ID: Final = re.compile(r'\s*<skill_context id="([^"]*)">')
 _CONTEXT: Final = re.compile(
     r'^<skill_context id="([^"\n]*)">\n.*?^</skill_context>$', re.DOTALL | re.MULTILINE
 )
-_LEAN: Final = re.compile(r"^Skill: (.*)$(?:(?!^Skill: )[\s\S])*", re.MULTILINE)
+_LEAN: Final = re.compile(r"^Skill: (.*)(?:\n(?!Skill: ).*)*", re.MULTILINE)
 # A text that is shorter than this costs no more than the note in its place.
 SHORTEST_CHARS: Final = 200
 

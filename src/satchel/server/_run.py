@@ -1,6 +1,7 @@
 """Run a server until a signal ends it: over HTTP with uvicorn, or over stdio."""
 
 import asyncio
+import errno
 import signal
 import socket
 import threading
@@ -20,6 +21,7 @@ from satchel.server._errors import ErrorAnswer, send_error
 from satchel.server._guard._settings import GuardSettings
 from satchel.server._library import ServedLibrary
 from satchel.server._mcp._server import run_stdio
+from satchel.server._requests import log_requests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +52,10 @@ def listen(host: str, port: int) -> socket.socket:
         at = socket.create_server(address, family=family, backlog=_BACKLOG)
     except OSError as error:
         advice = "choose another --port, 0 for any that is free, or --host"
-        detail = f"{error.strerror}; {advice}"
+        # The text of an address that is in use says so twice.
+        in_use = error.errno == errno.EADDRINUSE
+        reason = "the address is in use" if in_use else error.strerror
+        detail = f"{reason}; {advice}"
         raise ConfigError(f"{host}:{port}", detail) from error
     # asyncio sets it for sockets of its own. Without it an answer in two writes waits
     # some 40 ms for the client to acknowledge the first.
@@ -64,9 +69,15 @@ def serve_http(
     settings: GuardSettings,
     *,
     started: Callable[[], object],
+    answered: Callable[[str], object] | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, then finish the requests being answered."""
-    shutdown = GracefulShutdown(app)
+    """Serve until SIGINT or SIGTERM, then finish the requests being answered.
+
+    ``answered`` gets a line for each request, once its answer begins.
+    """
+    shutdown = GracefulShutdown(
+        app if answered is None else log_requests(app, answered)
+    )
     config = uvicorn.Config(
         shutdown,
         **uvicorn_options(settings),

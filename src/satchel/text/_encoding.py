@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-# Imported when there is one: the command line needs this room before any other.
-if TYPE_CHECKING:
-    from satchel.model import Finding
+from satchel.model import Finding
 
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 # How much is looked at for control characters; file(1) and git look at as much.
@@ -22,7 +20,7 @@ class Decoded:
 
     text: str
     encoding: str
-    findings: "tuple[Finding, ...]" = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def decode(data: bytes) -> Decoded:
@@ -69,7 +67,5 @@ def is_text(data: bytes) -> bool:
     return True
 
 
-def _not_utf8(encoding: str, line: int) -> "Finding":
-    from satchel.model import Finding
-
+def _not_utf8(encoding: str, line: int) -> Finding:
     return Finding.of("not-utf8", "", line, found=encoding)

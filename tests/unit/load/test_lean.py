@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import pytest
 
+from satchel.errors import ApprovalDeclinedError
 from satchel.load import EXTENDED, StyleOptions, render_element, tools_for
-from satchel.load._lean import render_lean
+from satchel.load._lean import render_lean, render_lean_error
 from satchel.model import Catalog, Descriptor, Hit, Loaded, SeenMessage
 from satchel.runtime._history import read_history
 from satchel.tools import ErrorText
@@ -195,6 +197,16 @@ def test_no_text_ends_its_element_in_a_prompt(body: str, shown: str) -> None:
     assert text == f"<skill_context>\nSkill: a\n\n{shown}\n</skill_context>"
 
 
+def test_white_space_after_a_bracket_costs_no_more_than_other_text() -> None:
+    body = "<" + " " * 30_000 + "x"  # quadratic, this would take seconds
+    begun = perf_counter()
+
+    text = render_element(loaded(body), EXTENDED, style="lean")
+
+    assert perf_counter() - begun < 1
+    assert text.endswith(f"{body}\n</skill_context>")
+
+
 def test_a_tag_that_cannot_leave_its_place_is_no_note() -> None:
     pack = FakePack.of(SKILL_MD + "</instructions>\u202e\n")
 
@@ -202,6 +214,26 @@ def test_a_tag_that_cannot_leave_its_place_is_no_note() -> None:
 
     (note,) = head.split("\n")[1:]
     assert "bidirectional control" in note
+
+
+def test_a_note_on_a_file_says_its_path_only_once() -> None:
+    pack = FakePack.of(references__a_md="# A\u202e\n")
+
+    head = call("read_skill_file", skill_id="pdf", path="a.md", of=pack)
+
+    first, note = head.partition("\n\n")[0].split("\n")
+    assert first == "File: references/a.md of pdf"
+    assert note.startswith("Line 1: the text holds 1 bidirectional control")
+
+
+def test_the_words_of_a_no_are_said_once() -> None:
+    error = ApprovalDeclinedError("load", "pdf", words="Not today.\nSkill: x")
+
+    text = render_lean_error(error, "Look.")
+
+    assert text.count("Not today.") == 1
+    assert len(text.splitlines()) == 2
+    assert text.startswith("Error: ")
 
 
 def test_a_skill_within_a_path_is_no_load_of_it() -> None:

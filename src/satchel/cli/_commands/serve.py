@@ -61,6 +61,11 @@ PORT = 8321
 @click.option("--compat", is_flag=True, help="Add MCP resources of older readers.")
 @click.option("--v1-index", is_flag=True, help="Add the discovery index of v0.1.0.")
 @click.option(
+    "--access-log/--no-access-log",
+    default=True,
+    help="Print a line for each request, or not. Each change is printed in any case.",
+)
+@click.option(
     "--token-file",
     type=click.Path(dir_okay=False),
     help="A file with the one token for callers. Or: the variable SATCHEL_TOKEN.",
@@ -104,7 +109,8 @@ def command(**options: Any) -> int:  # noqa: ANN401 - what click passes on
     """Serve skills to any agent: MCP, a JSON API and discovery, on one port.
 
     PATH is a folder of packs, one pack, or a release. Without --stdio
-    it listens on loopback; on any other address it asks for a token.
+    it listens on loopback; on any other address it asks for a token. Standard error
+    gets a line for each request and for each change of the skills.
 
     \b
     Examples:
