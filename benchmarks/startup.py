@@ -36,16 +36,13 @@ def run(rounds: int) -> list[Bar]:
         (one / "SKILL.md").write_text(_SKILL, "utf-8")
         commands = {
             _BASE: (sys.executable, "-c", _BASE),
-            "satchel list, an empty folder": (*_satchel(), "list", "--skills", empty),
+            "satchel list, an empty folder": (*_satchel(), "list", empty),
             "Satchel and a prompt of one skill": (
                 *(sys.executable, "-c", _PROMPT, one.parent),
             ),
-            "satchel prompt, one skill": (
-                *_satchel(),
-                "prompt",
-                "--skills",
-                one.parent,
-            ),
+            "satchel --version": (*_satchel(), "--version"),
+            "satchel check, one skill": (*_satchel(), "check", one.parent),
+            "satchel prompt, one skill": (*_satchel(), "prompt", one.parent),
         }
         figures = in_turn(
             {name: _timed(command, home) for name, command in commands.items()},
@@ -67,8 +64,8 @@ def run(rounds: int) -> list[Bar]:
         )
     )
     return [
-        Bar(f"{name}, over `{_BASE}`", 2.5, ratio(figures[name], base))
-        for name in list(figures)[1:3]
+        Bar(f"{name}, over `{_BASE}`", most, ratio(figures[name], base))
+        for name, most in zip(list(figures)[1:5], (2.5, 2.5, 1.5, 3.0), strict=True)
     ]
 
 

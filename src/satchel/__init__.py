@@ -98,7 +98,7 @@ def __getattr__(name: str) -> object:
         return import_module(f"satchel.{name}")
     value: object
     if name == "__version__":
-        value = import_module("importlib.metadata").version("satchel")
+        value = import_module("satchel._published").VERSION
     elif name in _HOMES:
         room = import_module(f"satchel.{_HOMES[name]}")
         value = getattr(room, "Manifest" if name == "SkillManifest" else name)

@@ -1,7 +1,7 @@
 """What Satchel asks of the parts that others may write: sources, sinks, rankers."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from satchel.model import (
     ApprovalAnswer,
@@ -12,13 +12,15 @@ from satchel.model import (
     FileStat,
     Finding,
     Found,
-    Hit,
     Manifest,
     Question,
     Reply,
     SourceStatus,
-    UsageEvent,
 )
+
+# To read skills needs neither, and every command would wait for them.
+if TYPE_CHECKING:
+    from satchel.model import Hit, UsageEvent
 
 __all__ = [
     "Approval",
@@ -260,7 +262,7 @@ class CatalogView(Protocol):
 class Ranker(Protocol):
     """Finds the skills of a catalog that match a query."""
 
-    def rank(self, catalog: CatalogView, query: str, k: int) -> Sequence[Hit]:
+    def rank(self, catalog: CatalogView, query: str, k: int) -> "Sequence[Hit]":
         """Return at most ``k`` hits, best first, ties by id."""
         ...
 
@@ -268,7 +270,7 @@ class Ranker(Protocol):
 class UsageSink(Protocol):
     """Takes usage events; if it fails, no load fails with it."""
 
-    def record(self, event: UsageEvent) -> None:
+    def record(self, event: "UsageEvent") -> None:
         """Take one event."""
         ...
 

@@ -8,6 +8,7 @@ from typing import Any, Final, NoReturn, cast
 
 import click
 
+from satchel._published import VERSION
 from satchel.cli._errors import report_error
 from satchel.cli._paths import store_line
 from satchel.cli._terminal import color_option, use_utf8
@@ -129,9 +130,7 @@ def _status(run: Callable[[], object]) -> int:
 def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if not asked or ctx.resilient_parsing:
         return
-    from importlib.metadata import version
-
-    click.echo(f"satchel {version('satchel')}")
+    click.echo(f"satchel {VERSION}")
     ctx.exit()
 
 

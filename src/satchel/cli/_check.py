@@ -11,7 +11,6 @@ import click
 from satchel.checking import (
     Baseline,
     check,
-    check_since,
     count_packs,
     read_baseline,
     usual_folders,
@@ -27,7 +26,6 @@ from satchel.cli._terminal import (
     on_terminal,
     width,
 )
-from satchel.compat import check_registered, import_registered, is_in_code
 from satchel.config import Config, load_config
 from satchel.errors import MissingPathError
 from satchel.lint import (
@@ -55,6 +53,16 @@ def _no_pack(places: Iterable[str], depth: int) -> click.ClickException:
         "folders of clients there, such as .claude/skills. A pack is a folder with "
         "a SKILL.md: name its folder, or start one with satchel new NAME"
     )
+
+
+def _in_code(packs: Iterable[str]) -> tuple[str, ...]:
+    """Return what names something in a module; most libraries need no import for it."""
+    named = [pack for pack in packs if ":" in pack]
+    if not named:
+        return ()
+    from satchel.compat import is_in_code
+
+    return tuple(filter(is_in_code, named))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +156,7 @@ class CheckRun:
         if self.since is not None or changes:
             if self.loaders is not None:
                 raise click.UsageError(f"--for {without}")
-            if any(map(is_in_code, self.packs)):
+            if _in_code(self.packs):
                 raise click.UsageError(f"MODULE:NAME {without}")
 
     def _settings(self) -> LintSettings:
@@ -167,15 +175,19 @@ class CheckRun:
         )
 
     def _report(self, packs: tuple[str, ...], settings: LintSettings) -> CheckReport:
-        in_code = tuple(filter(is_in_code, packs))
+        in_code = _in_code(packs)
         if in_code:
             if len(in_code) < len(packs):
                 detail = "check MODULE:NAME by itself, and folders by themselves"
                 raise click.UsageError(detail)
+            from satchel.compat import check_registered, import_registered
+
             skills = (skill for name in in_code for skill in import_registered(name))
             return check_registered(skills, settings)
         skip = self.changed_files
         if self.since is not None:
+            from satchel.checking import check_since
+
             return check_since(packs, self.since, settings=settings, skip_others=skip)
         return check(packs, settings=settings, skip_others=skip)
 

@@ -3,11 +3,9 @@
 import os
 import shlex
 from collections.abc import Callable
-from typing import Any, Final, TypeVar, cast, get_args
+from typing import Any, Final, TypeVar, cast
 
 import click
-
-from satchel.model import OnConflict
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -77,6 +75,9 @@ def library_options(skills_help: str) -> Callable[[_Command], _Command]:
     `satchel.cli._options` finds the last two in the context of click, so that no
     command has to pass them on.
     """
+    from typing import get_args
+
+    from satchel.model import OnConflict
 
     def add(command: _Command) -> _Command:
         for option in (

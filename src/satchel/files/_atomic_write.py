@@ -1,7 +1,6 @@
 """Write a file as a whole, or not at all: next to its place, then renamed."""
 
 import os
-import secrets
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -49,6 +48,8 @@ def staged_file(
     The block gets the path of the new file, and makes the last checks; if it raises,
     nothing has changed. Without ``mode`` the system gives the permissions.
     """
+    import secrets  # most commands write nothing
+
     place = Path(path)
     staged = place.with_name(f".satchel-{secrets.token_hex(8)}")
     # A file with a mode must not be readable by others before it has that mode.

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from satchel.lint._fixers import FIXABLE, FIXERS, Fixer, FixInput
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits, Manifest
 from satchel.skill_md import Profile, body_of, corrected_keys, parse
-from satchel.text import LineMatcher, unified_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +21,8 @@ class SkillFix:
 
     @property
     def diff(self) -> str:
+        from satchel.text import unified_lines
+
         before, after = _shown(self.before), _shown(self.after)
         if before == after:
             return ""
@@ -30,6 +31,8 @@ class SkillFix:
 
     @property
     def changes(self) -> "tuple[LineChange, ...]":
+        from satchel.text import LineMatcher
+
         old = _LINE.findall(self.before.decode())
         new = _LINE.findall(self.after.decode())
         return tuple(

@@ -4,12 +4,10 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import which
 from typing import Final
 
 from satchel.model import Finding
@@ -151,6 +149,8 @@ def shell_of(path: str, data: bytes) -> str:
 
 
 def find_shell(shell: str) -> str:
+    from shutil import which  # most packs have no script
+
     paths = (which(name, path=_PATH) for name in _SHELLS[shell])
     return next((path for path in paths if path), "")
 
@@ -184,6 +184,8 @@ def _run(
     command: list[str], data: bytes, timeout_s: float
 ) -> tuple[bytes, bytes, int | None]:
     """Run a command; return what it wrote, and its status, None if it was killed."""
+    import subprocess  # as above
+
     # The patterns expect English messages; no variable of the user may change
     # what the program does.
     environment = {"LC_ALL": "C"}

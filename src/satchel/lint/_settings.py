@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.resources import files
 from typing import Final, cast
 
 from satchel.errors import ConfigError
@@ -46,6 +45,7 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
 @cache
 def aliases() -> Mapping[str, tuple[str, ...]]:
     import tomllib
+    from importlib.resources import files
 
     text = files("satchel.lint").joinpath("aliases.toml").read_text("utf-8")
     return {name: tuple(codes) for name, codes in tomllib.loads(text).items()}

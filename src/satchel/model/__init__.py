@@ -64,19 +64,6 @@ from satchel.model._purpose import (
     PURPOSE_KEY as PURPOSE_KEY,
     SYNC as SYNC,
 )
-from satchel.model._results import Hit, Loaded, Rendered, Request, Style
-from satchel.model._session import (
-    Action as Action,
-    Activation as Activation,
-    ApprovalAnswer as ApprovalAnswer,
-    Decision,
-    Question,
-    Reply,
-    Savings as Savings,
-    SeenMessage,
-    Verdict,
-)
-from satchel.model._usage import CatalogSynced, SkillSynced as SkillSynced, UsageEvent
 
 if TYPE_CHECKING:
     from satchel.model._release import (
@@ -84,6 +71,29 @@ if TYPE_CHECKING:
         Release as Release,
         ReleasedSkill as ReleasedSkill,
         release_path as release_path,
+    )
+    from satchel.model._results import (
+        Hit as Hit,
+        Loaded as Loaded,
+        Rendered as Rendered,
+        Request as Request,
+        Style as Style,
+    )
+    from satchel.model._session import (
+        Action as Action,
+        Activation as Activation,
+        ApprovalAnswer as ApprovalAnswer,
+        Decision,
+        Question,
+        Reply,
+        Savings as Savings,
+        SeenMessage,
+        Verdict,
+    )
+    from satchel.model._usage import (
+        CatalogSynced,
+        SkillSynced as SkillSynced,
+        UsageEvent,
     )
 
 __all__ = [
@@ -127,5 +137,9 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_release": "RELEASE_FILE Release ReleasedSkill release_path",
+        "_results": "Hit Loaded Rendered Request Style",
+        "_session": "Action Activation ApprovalAnswer Decision Question Reply Savings "
+        "SeenMessage Verdict",
+        "_usage": "CatalogSynced SkillSynced UsageEvent",
     },
 )

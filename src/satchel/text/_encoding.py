@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from satchel.model import Finding
+# Imported when there is one: the command line needs this room before any other.
+if TYPE_CHECKING:
+    from satchel.model import Finding
 
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 # How much is looked at for control characters; file(1) and git look at as much.
@@ -20,7 +22,7 @@ class Decoded:
 
     text: str
     encoding: str
-    findings: tuple[Finding, ...] = ()
+    findings: "tuple[Finding, ...]" = ()
 
 
 def decode(data: bytes) -> Decoded:
@@ -67,5 +69,7 @@ def is_text(data: bytes) -> bool:
     return True
 
 
-def _not_utf8(encoding: str, line: int) -> Finding:
+def _not_utf8(encoding: str, line: int) -> "Finding":
+    from satchel.model import Finding
+
     return Finding.of("not-utf8", "", line, found=encoding)

@@ -2,13 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from satchel.model import Finding, Severity
 from satchel.text._encoding import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from satchel.model import Finding, Severity
 
 # The first byte of UTF-8 sequences, and what must follow for them to be looked at.
 _SUSPECT: Final = (
@@ -145,7 +148,7 @@ class Hidden:
     line: int
 
     @property
-    def severity(self) -> Severity:
+    def severity(self) -> "Severity":
         # Nothing but a hidden message is written in tags; all others have an honest
         # use.
         return "error" if self.kind == _KINDS["tag"][0] else "warning"
@@ -295,7 +298,7 @@ def printable(text: str, *, keep: str = "\n\t") -> str:
     return suspicious_characters().sub(show, text)
 
 
-def content_warnings(data: bytes, path: str) -> tuple[Finding, ...]:
+def content_warnings(data: bytes, path: str) -> "tuple[Finding, ...]":
     """Return what a file hides, and the tags with which it leaves its envelope."""
     # Most bytes are cleared by a quick look, without being decoded.
     hides, breaks = may_hide(data), _BREAKOUT_BYTES.search(data)
@@ -306,8 +309,10 @@ def content_warnings(data: bytes, path: str) -> tuple[Finding, ...]:
     return findings + tuple(breakout_findings(text, path)) if breaks else findings
 
 
-def hidden_text_findings(text: str, path: str) -> Iterator[Finding]:
+def hidden_text_findings(text: str, path: str) -> "Iterator[Finding]":
     """Yield one finding for each kind of invisible character; tags are an error."""
+    from satchel.model import Finding
+
     # A byte order mark at the very beginning of a file hides nothing.
     for hidden in find_hidden(text.removeprefix("\ufeff")):
         yield Finding.of(
@@ -315,7 +320,9 @@ def hidden_text_findings(text: str, path: str) -> Iterator[Finding]:
         )
 
 
-def breakout_findings(text: str, path: str) -> Iterator[Finding]:
+def breakout_findings(text: str, path: str) -> "Iterator[Finding]":
+    from satchel.model import Finding
+
     for match in _BREAKOUT_TEXT.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         yield Finding.of("envelope-breakout", path, line, tag=match[0])

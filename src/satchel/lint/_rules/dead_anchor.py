@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Final
 from urllib.parse import unquote
 
@@ -50,6 +49,8 @@ def _anchors(pack: LintContext, path: str) -> frozenset[str]:
 def _dead(
     path: str, line: int, target: str, anchor: str, anchors: frozenset[str]
 ) -> Finding:
+    from difflib import get_close_matches
+
     where = "this file" if target == path else target
     few = len(anchors) <= _MOST_COMPARED
     close = get_close_matches(anchor, sorted(anchors), 1) if few else []
