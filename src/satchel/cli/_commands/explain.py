@@ -55,7 +55,8 @@ def _pages(code: str | None) -> list[dict[str, str]]:
 
     if code is None:
         return [{"code": name, "title": title_of(name)} for name in codes()]
-    meant = dict.fromkeys((*([code] if code in codes() else []), *_meant(code)))
+    own = (code,) if code in codes() else ()
+    meant = dict.fromkeys((*own, *_meant(code)))
     return [
         {"code": name, "title": title_of(name), "text": read_page(name)}
         for name in meant

@@ -130,7 +130,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 def _fields(loaded: "Loaded") -> dict[str, object]:
     """Return a file as JSON has it; ``base64`` instead of ``text`` where it is none."""
     keys = ("id", "file", "media_type", "digest", "notes")
-    fields = {key: getattr(loaded, key) for key in keys}
+    fields: dict[str, object] = {key: getattr(loaded, key) for key in keys}
     if loaded.is_binary:
         return fields | {"base64": b64encode(loaded.data).decode()}
     return fields | {"text": loaded.body if loaded.is_instructions else loaded.text}
