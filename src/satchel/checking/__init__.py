@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         predict_library,
     )
     from satchel.checking._repairs import (
+        LineRepair as LineRepair,
         RepairPlan as RepairPlan,
         plan_repairs as plan_repairs,
     )
@@ -41,7 +42,7 @@ __getattr__ = lazy_door(
         "_check": "check write_fixes",
         "_library": "count_packs usual_folders",
         "_prediction": "LOADER_GROUPS LibraryPrediction PackPrediction predict_library",
-        "_repairs": "RepairPlan plan_repairs",
+        "_repairs": "LineRepair RepairPlan plan_repairs",
         "_since": "check_since",
     },
 )
