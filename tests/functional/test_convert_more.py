@@ -81,7 +81,10 @@ MIXED = {
         "dev/.env",
         "no/a.md",
     ],
-    "packs": ["a/SKILL.md", "a/b.md", "a/c/d.png", "a/.env", "a/.git/config"],
+    "packs": [
+        *("a/SKILL.md", "a/b.md", "a/c/d.png", "a/.env", "a/.git/config"),
+        *("README.md", "in/b/SKILL.md", "in/c.md", "notes/d.md", "notes/e/f.md"),
+    ],
     ".": ["AGENTS.md", "CLAUDE.md", "api/AGENTS.md", "api/deep/GEMINI.md"],
 }
 

@@ -11,7 +11,7 @@ from satchel.authoring._convert._detection import Detected, Kind, detect
 from satchel.authoring._convert._formats import AGENTS_MD, read_format
 from satchel.authoring._convert._markup import fill_placeholders
 from satchel.authoring._convert._output import check_place, put_pack, replace_skill_md
-from satchel.authoring._convert._packs import into_dialect, read_packs
+from satchel.authoring._convert._packs import files_outside, into_dialect, read_packs
 from satchel.authoring._convert._roles import folder_above, read_roles, roles_folder
 from satchel.authoring._convert._targets import TARGETS, ConvertTarget, predict_client
 from satchel.authoring._convert._values import (
@@ -180,6 +180,7 @@ def _read(
     """Yield the packs of one thing, in the target's dialect."""
     path, dialect, limits = thing.path, target.dialect, options.limits
     if thing.kind == "packs":
+        outside = [] if options.in_place else files_outside(path, out, limits)
         for pack in read_packs(path, limits=limits):
             # The packs of an earlier conversion are not converted again.
             if not options.in_place and _is_outcome(pack.source, path, out):
@@ -188,8 +189,9 @@ def _read(
             of = DIALECTS.get(options.of)
             refused = _violations(pack, of, pack.source, limits) if of else ()
             read = replace(pack, draft=None) if refused else pack
+            reported, outside = [*refused, *outside], []
             yield into_dialect(
-                fill_placeholders(read.with_findings(refused), options.values),
+                fill_placeholders(read.with_findings(reported), options.values),
                 dialect,
                 rename=not options.in_place,
                 limits=limits,

@@ -3,14 +3,15 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from satchel.authoring._convert._dialect import rewrite
 from satchel.authoring._convert._values import Conversion, Dialect, PackDraft, PackFile
 from satchel.authoring._packs import found_in
+from satchel.authoring._writer import some_of
 from satchel.errors import SkillError
-from satchel.files import path_problem
+from satchel.files import escape_name, is_excluded_file, path_problem
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -27,6 +28,7 @@ from satchel.skill_md import (
     strict_name_violations,
 )
 from satchel.sources import LocalSource, folder
+from satchel.text import plural
 
 _NAME_RULES: Final = {"spec": spec_name_violations, "strict": strict_name_violations}
 
@@ -47,6 +49,40 @@ def read_packs(root: str, *, limits: Limits = DEFAULT_LIMITS) -> Iterator[Conver
         yield _read(source, pack, place, limits).with_findings(own)
     for finding in findings:
         yield Conversion(finding.path, None, (finding,))
+
+
+def files_outside(root: str, out: str, limits: Limits) -> list[Finding]:
+    """Return a note on the files below a folder that are in none of its packs.
+
+    A folder without packs is named instead of its files. ``out`` is where packs go.
+    """
+    loose: list[PurePath] = []
+    with_packs = {PurePath()}
+    left = limits.scan_entries
+    for where, folders, files in os.walk(root):
+        left -= len(folders) + len(files)
+        if left < 0:  # as many as are ever looked at for packs
+            break
+        place = PurePath(where).relative_to(root)
+        if SKILL_FILE in files:
+            with_packs.update(place.parents)
+            folders.clear()
+        elif Path(where).resolve() == Path(out).resolve():
+            folders.clear()
+        else:
+            folders[:] = [name for name in folders if not is_excluded_file(name)]
+            loose += [place / name for name in files if not is_excluded_file(name)]
+    named = dict[str, None]()
+    for file in sorted(loose):
+        above = [f for f in reversed(file.parents) if f not in with_packs]
+        named[f"{above[0].as_posix()}/" if above else file.as_posix()] = None
+    if not named:
+        return []
+    count = f"{plural(len(loose), 'file')} {'is' if len(loose) == 1 else 'are'}"
+    shown = some_of([escape_name(name) for name in named])
+    return [
+        Finding.of("files-left-out", root, sentence="outside", files=count, shown=shown)
+    ]
 
 
 def into_dialect(
