@@ -18,6 +18,7 @@ from satchel.checking import (
 )
 from satchel.cli._errors import NoAnswerError
 from satchel.cli._options import find_settings
+from satchel.cli._progress import progress
 from satchel.cli._terminal import (
     code_link,
     coloured,
@@ -97,7 +98,8 @@ class CheckRun:
             packs = _project_packs(self.config, settings.limits)
         if self.loaders is not None:
             return self._predict(packs, self.loaders, settings, baseline)
-        report = self._report(packs, settings)
+        with progress("checking packs"):
+            report = self._report(packs, settings)
         if self.fix or self.diff:
             self._show_diff(report)
         # --diff shows what --fix would write, and writes nothing.
@@ -201,9 +203,10 @@ class CheckRun:
         """Print how other loaders will see the packs, and return the status."""
         from satchel.cli._prediction import predict_packs, render_prediction
 
-        prediction = predict_packs(
-            packs, loaders, settings, skip_others=self.changed_files
-        )
+        with progress("checking packs"):
+            prediction = predict_packs(
+                packs, loaders, settings, skip_others=self.changed_files
+            )
         if baseline is not None:
             report = self._subtract(baseline, prediction.report)
             prediction = replace(prediction, report=report)

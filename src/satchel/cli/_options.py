@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from satchel.cli._paths import library_settings, line_to_type
+from satchel.cli._progress import progress
 from satchel.cli._terminal import echo_detail, echo_error
 from satchel.errors import (
     DuplicateSkillError,
@@ -135,7 +136,8 @@ def open_named_skills(
     moved = {field.name for field in fields(Options)} & options.keys()
     rare = Options(**{name: options.pop(name) for name in moved})
     begun = time.perf_counter()
-    with without_logging():  # each command prints its findings
+    # Each command prints its findings itself.
+    with without_logging(), progress("reading skills"):
         skills = Satchel(*paths, options=rare, **options)
     for state in skills.registry.latest.sources:
         echo_detail(f"read {state.label}: {plural(state.packs, 'pack')}")

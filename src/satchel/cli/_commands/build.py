@@ -4,6 +4,7 @@ import click
 
 from satchel.cli._options import open_named_skills
 from satchel.cli._paths import named_skills_option
+from satchel.cli._progress import progress
 from satchel.cli._terminal import echo, echo_error, echo_json, json_option
 from satchel.text import plural
 
@@ -39,7 +40,7 @@ def command(
     from satchel.cli._findings import finding_fields, show_release_findings
     from satchel.release import build_folder
 
-    with open_named_skills(paths) as skills:
+    with open_named_skills(paths) as skills, progress("building the release"):
         built = build_folder(skills, Path(out), allow_findings=allow_findings)
     show_release_findings(built.findings)
     release = built.release
