@@ -47,6 +47,7 @@ def render_grid(library: "LibraryPrediction", command: str, columns: int) -> str
     problems = problems_of(library)
     details = [list(_detail(problem, columns)) for problem in problems[:_MAX_DETAILS]]
     end: list[str] = []
+    shown = 0
     for shown in range(len(details), -1, -1):
         end = ["", *_end(library, grid.more, len(problems) - shown, command, columns)]
         if len(lines) + sum(map(len, details[:shown])) + len(end) <= _MAX_LINES:
@@ -184,8 +185,10 @@ def _summary(library: "LibraryPrediction") -> str:
     packs, loaders = library.packs, library.loaders
     whole = sum(len(pack.of("loaded")) == len(pack.outcomes) for pack in packs)
     count, where = plural(len(packs), "skill"), f"all {len(loaders)} clients"
-    if len(loaders) <= 2:  # noqa: PLR2004 - one, and both
-        where = "both clients" if len(loaders) > 1 else loaders[0].title
+    if len(loaders) == 1:
+        where = loaders[0].title
+    elif len(loaders) == 2:  # noqa: PLR2004 - both
+        where = "both clients"
     if whole == len(packs):
         return f"{count} loaded whole by {where}"
     return f"{count}: {f'{whole:,}' if whole else 'none'} loaded whole by {where}"
