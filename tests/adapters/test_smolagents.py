@@ -332,7 +332,7 @@ def test_the_default_prompt_lists_what_was_there_first(packs: Path) -> None:
 
     system = seen[0].system
     assert {shown.system for shown in seen} == {system}
-    assert "- load_skill: Load a skill's instructions" in system
+    assert "- load_skill: Load a skill by its id." in system
     assert "- refund:" not in system
     assert system.index(BASE) < system.index("\n- refunds: ")
     assert system.index("\n- refunds: ") < system.index("Now Begin!")

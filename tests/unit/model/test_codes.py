@@ -24,11 +24,13 @@ ROOMS = (
 NO_CODES = frozenset(
     """
     agent-skills agents-md allowed-tools argument-hint breaks-neighbours cat-file
-    command-arg-mode command-dispatch command-tool disable-model-invocation
-    disallowed-tools dot-file ls-tree merge-base no-model-invocation
-    not-user-invocable replaced-by rev-parse satchel-release satchel-site
-    satchel-resync satchel-watch short-description skill-md user-invocable
-    user-invokable xml-id xml-spec
+    command-arg-mode command-dispatch command-tool deeply-nested
+    disable-model-invocation disallowed-tools dot-file linked-folder lower-case-file
+    ls-tree merge-base no-model-invocation not-user-invocable replaced-by rev-parse
+    satchel-release satchel-site satchel-resync satchel-watch short-description
+    skill-md tools-commas tools-list tools-mapping tools-text tools-underscore
+    tools-underscore-list tools-underscore-text user-invocable user-invokable xml-id
+    xml-spec
     """.split()  # noqa: SIM905 - a list would be a column of words
 )
 YAML_PROBLEMS = {
