@@ -1,9 +1,10 @@
-"""How often a model loads the right skill: ``python -m benchmarks.wording``.
+"""How often a model loads the right skill: ``python -m benchmarks wording``.
 
-    OPENAI_API_KEY=... python -m benchmarks.wording --model NAME [--url URL]
+    OPENAI_API_KEY=... python -m benchmarks wording --model NAME [--url URL]
 
 Any endpoint that speaks OpenAI's Chat Completions will do; ``--url`` is what its paths
-begin with, else OPENAI_BASE_URL. A conversation is one query with the list of skills in
+begin with, else OPENAI_BASE_URL; the model is ``--model``, else OPENAI_MODEL.
+A conversation is one query with the list of skills in
 the system prompt and the style's tools, of at most three calls of the model, and ends
 with the first load. Each pack that ships brings ten queries that are meant for it and
 five that are not; ``--queries FILE`` has others, JSON objects with ``skill``, ``query``
@@ -82,9 +83,9 @@ class Endpoint:
         try:
             answer = self.client.post(f"{self.url}/chat/completions", json=body)
             answer.raise_for_status()
-            message: dict[str, Any] = answer.json()["choices"][0]["message"]
+            message: dict[str, Any] = {**answer.json()["choices"][0]["message"]}
         except httpx2.HTTPStatusError as error:
-            detail = error.response.text[:200]
+            detail = " ".join(error.response.text[:200].split())
             status = error.response.status_code
             raise EndpointError(f"{self.url} answers {status}: {detail}") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -97,11 +98,12 @@ class Endpoint:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Ask, and print a table; status 1 where the endpoint does not answer."""
     parser = argparse.ArgumentParser(
-        "python -m benchmarks.wording",
+        "python -m benchmarks wording",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--model", required=True)
+    model = os.environ.get("OPENAI_MODEL")
+    parser.add_argument("--model", default=model, required=not model)
     parser.add_argument("--url", default=os.environ.get("OPENAI_BASE_URL", DEFAULT_URL))
     parser.add_argument("--limit", type=int, default=60, help="queries for each style")
     parser.add_argument("--seed", type=int, default=1)
@@ -109,9 +111,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--skills", type=Path)
     options = parser.parse_args(arguments)
     source = options.skills or sources.roles()
-    queries = read_queries(options.queries)
+    try:
+        queries = read_queries(options.queries)
+    except (OSError, ValueError, TypeError) as error:
+        parser.error(f"{options.queries} has no queries that can be asked: {error}")
     random.Random(options.seed).shuffle(queries)  # noqa: S311 - nothing is secret
     queries = queries[: options.limit]
+    asked = len(queries) * len(get_args(Style))
+    print(f"{asked} conversations, at most {asked * MAX_CALLS} requests.", flush=True)
     key = os.environ.get("OPENAI_API_KEY")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     with httpx2.Client(timeout=TIMEOUT_S, headers=headers) as client:

@@ -6,7 +6,6 @@ for its answers. Its transport is set as ours is.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ def main() -> None:
     """Serve until the process is stopped."""
     folder, port = Path(sys.argv[1]), int(sys.argv[2])
     texts = {path.parent.name: path.read_text() for path in folder.glob("*/SKILL.md")}
-    answers = {name: _packs(name, text) for name, text in texts.items()}
+    answers = {name: _lean(name, text) for name, text in texts.items()}
 
     async def read(
         _: ServerRequestContext[Any], params: types.ReadResourceRequestParams
@@ -38,9 +37,9 @@ def main() -> None:
     async def call(
         _: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        answer = answers[(params.arguments or {})["name"]]
-        content = types.TextContent(type="text", text=json.dumps(answer))
-        return types.CallToolResult(content=[content], structured_content=answer)
+        answer = answers[(params.arguments or {})["skill_id"]]
+        content = types.TextContent(type="text", text=answer)
+        return types.CallToolResult(content=[content])
 
     server: Server[Any] = Server(
         "bare", version="1", on_read_resource=read, on_call_tool=call
@@ -49,16 +48,9 @@ def main() -> None:
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="error", access_log=False)
 
 
-def _packs(name: str, text: str) -> dict[str, object]:
-    return {
-        "name": name,
-        "body": text.split("---\n", 2)[2],
-        "available_references": [],
-        "available_scripts": [],
-        "reference_content": None,
-        "script_content": None,
-        "error": None,
-    }
+def _lean(name: str, text: str) -> str:
+    body = text.split("---\n", 2)[2].strip("\n")
+    return f"Skill: {name}\n\n{body}"
 
 
 if __name__ == "__main__":

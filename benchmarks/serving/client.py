@@ -40,7 +40,7 @@ def wish(kind: Kind, skill: str, proof: str) -> Wish:
         method, params = kind, {"uri": uri}
     else:
         name, method = "load_skill", "tools/call"
-        params = {"name": "load_skill", "arguments": {"name": skill}}
+        params = {"name": "load_skill", "arguments": {"skill_id": skill}}
     body = json.dumps(
         {
             "jsonrpc": "2.0",

@@ -1,6 +1,7 @@
 """The table of tokens: who lists what, in which order, against which bar."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -128,3 +129,17 @@ def test_only_packs_that_every_loader_takes_are_compared(tmp_path: Path) -> None
     assert [pack.name for pack in read(tmp_path)] == ["good"]
     with pytest.raises(ValueError, match="100 are needed"):
         list(write_libraries(tmp_path / "home", good))
+
+
+def test_the_readme_has_the_figures_of_the_measured_table() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "benchmarks.md").read_text("utf-8")
+    (section,) = re.findall(r"### 12 of the role packs.*?###", page, re.DOTALL)
+    measured = [
+        next(line for line in section.splitlines() if name in line).split("|")[-2]
+        for name in (", lean**", "agent_framework", "pydantic_ai 0", "deepagents")
+    ]
+    readme = (root / "README.md").read_text("utf-8")
+    (row,) = (line for line in readme.splitlines() if "| tokens for 12" in line)
+
+    assert re.findall(r"\[([\d,]+)\]", row) == [cell.strip() for cell in measured]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import wording
+from benchmarks.__main__ import main as measure_from_the_command_line
 
 Answer = dict[str, Any]
 Script = Callable[[dict[str, Any]], Answer | int | str]
@@ -30,8 +31,8 @@ class Model:
                 answer = self.script(body)
                 status = answer if isinstance(answer, int) else 200
                 shown: object = {"choices": [{"message": answer}]}
-                shown = answer if isinstance(answer, str) else shown
                 data = json.dumps(shown).encode()
+                data = answer.encode() if isinstance(answer, str) else data
                 handler.send_response(status)
                 handler.send_header("Content-Length", str(len(data)))
                 handler.end_headers()
@@ -154,7 +155,12 @@ def test_every_style_gets_the_same_queries_and_the_key(
 
 @pytest.mark.parametrize(
     ("answer", "why"),
-    [(500, "answers 500"), ("busy", "gives no chat completion")],
+    [
+        (500, "answers 500"),
+        ("busy", "gives no chat completion"),
+        ('{"choices": [{"message": null}]}', "gives no chat completion"),
+        ('{"choices": [{"message": ["x"]}]}', "gives no chat completion"),
+    ],
 )
 def test_an_endpoint_that_fails_is_said_in_one_line(
     model: Model, capsys: pytest.CaptureFixture[str], answer: int | str, why: str
@@ -172,3 +178,37 @@ def test_a_dead_endpoint_is_said_in_one_line(
 ) -> None:
     assert wording.main(["--model", "tiny", "--url", "http://127.0.0.1:1/v1"]) == 1
     assert "does not answer" in capsys.readouterr().err
+
+
+def test_model_and_address_may_come_from_the_environment(
+    model: Model, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_MODEL", "small")
+    monkeypatch.setenv("OPENAI_BASE_URL", model.url)
+    monkeypatch.setattr("sys.argv", ["benchmarks", "wording", "--limit", "2"])
+
+    with pytest.raises(SystemExit, match="0"):
+        measure_from_the_command_line()
+
+    assert {body["model"] for body in model.asked} == {"small"}
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert first == "8 conversations, at most 24 requests."
+
+
+def test_without_a_model_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_MODEL", raising=False)
+    with pytest.raises(SystemExit, match="2"):
+        wording.main([])
+
+
+@pytest.mark.parametrize("text", [None, "{", "[1]", '[{"skill": "qa"}]'])
+def test_a_file_without_queries_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None
+) -> None:
+    file = tmp_path / "queries.json"
+    if text is not None:
+        file.write_text(text)
+
+    with pytest.raises(SystemExit, match="2"):
+        wording.main(["--model", "tiny", "--queries", str(file)])
+    assert "has no queries that can be asked" in capsys.readouterr().err
