@@ -51,8 +51,6 @@ class Skill:
 
         Raises:
             DuplicateToolError: Two tools share a name.
-            ExtraMissingError: A plain function is among the tools, and the extra
-                ``tools`` is not installed.
             ToolError: No tool can be made from one of the functions.
             TypeError: Both ``tools`` and ``toolbox`` are given.
             ValueError: There is no such category; as standard it would be allowed more.

@@ -4,10 +4,8 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import NamedTuple
 
-from satchel.catalog import allow
 from satchel.checking._library import PackLibrary, named_folders, open_library
 from satchel.checking._project import path_finder
 from satchel.errors import NotWrittenError, SkillError
@@ -28,10 +26,9 @@ from satchel.lint import (
     settings_of,
     without_repeats,
 )
-from satchel.model import SKILL_FILE, Descriptor, Finding, Limits, Manifest
-from satchel.runtime import empty_folder_finding
-from satchel.skill_md import Profile, dialect_of, parse
-from satchel.text import decode
+from satchel.model import SKILL_FILE, Descriptor, Finding, Limits
+from satchel.runtime import empty_folder_finding, read_context
+from satchel.skill_md import Profile
 
 
 def check(
@@ -131,7 +128,9 @@ def _lint(
     """Run the rules on a pack; on a refused one as far as it can be read."""
     location = entry.origin.location
     try:
-        pack = _context(entry, library, settings, limits)
+        around = path_finder(library.folder_of(location), library.folder_of_skill)
+        reader = library.reader(entry)
+        pack = read_context(entry, reader, settings, limits, around)
     except SkillError as error:
         if _is_refused(location, library):
             return _LintResult()
@@ -152,60 +151,6 @@ def _is_refused(location: str, library: PackLibrary) -> bool:
     return any(
         finding.severity == "error" and f"{finding.path}/".startswith(f"{location}/")
         for finding in library.catalog.findings
-    )
-
-
-def _context(
-    entry: Descriptor, library: PackLibrary, settings: LintSettings, limits: Limits
-) -> LintContext:
-    key = entry.origin.key
-    reader = library.reader(entry)
-    data = reader.read(key, SKILL_FILE, limits.skill_md_bytes)
-    files = entry.files or tuple(reader.files(key))
-    folder = key.rpartition("/")[2]
-    # Rules also run on packs that the profile refuses, so accept all that is readable.
-    parsed = parse(
-        data,
-        profile="lenient",
-        directory=folder,
-        limits=limits,
-        allow_empty_description=True,
-    )
-    manifest = parsed.manifest or Manifest(name=folder, description="")
-    profile, by_dialect = settings.profile, settings.profile == "dialect"
-    if by_dialect:
-        profile = dialect_of(manifest)
-    # The list that a load would use, by this profile.
-    listed = allow(manifest, files, closed=profile == "strict")
-
-    def read(path: str) -> bytes:
-        if path == SKILL_FILE:
-            return data
-        return reader.read(key, path, limits.file_bytes)
-
-    return LintContext(
-        descriptor=replace(
-            entry,
-            references=listed.references,
-            scripts=listed.scripts,
-            assets=listed.assets,
-            others=listed.others,
-            files=files,
-        ),
-        manifest=manifest,
-        text=decode(data).text,
-        # Several rules read the same file: it is read from its source once.
-        read=cache(read),
-        around=path_finder(
-            library.folder_of(entry.origin.location), library.folder_of_skill
-        ),
-        file_findings=listed.findings,
-        profile=profile,
-        by_dialect=by_dialect,
-        limits=limits,
-        thresholds=settings.strict_thresholds
-        if by_dialect and profile == "strict"
-        else settings.thresholds,
     )
 
 

@@ -166,6 +166,9 @@ class CheckReport:
     locations: frozenset[str] = frozenset()
     places: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.findings), self.summary])
+
     def count(self, severity: Severity) -> int:
         """Return how many findings are of exactly this severity."""
         return sum(finding.severity == severity for finding in self.findings)

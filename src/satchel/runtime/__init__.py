@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     )
     from satchel.runtime._background_sync import FolderWatch as FolderWatch
     from satchel.runtime._caller_view import CallerView
+    from satchel.runtime._check import read_context as read_context
     from satchel.runtime._edited_pack import retry_after_edit as retry_after_edit
     from satchel.runtime._findings import (
         empty_folder_finding as empty_folder_finding,
@@ -77,6 +78,7 @@ __getattr__ = lazy_door(
         "_approvals": "Approvals question_lines question_text",
         "_background_sync": "FolderWatch",
         "_caller_view": "CallerView",
+        "_check": "read_context",
         "_edited_pack": "retry_after_edit",
         "_findings": "empty_folder_finding unavailable_sources without_logging",
         "_history": "LOAD_TOOLS READ_TOOL loads_in_text",

@@ -23,6 +23,7 @@ from satchel.protocols import with_abilities
 from satchel.runtime._components import Components
 
 if TYPE_CHECKING:
+    from satchel.lint import CheckReport
     from satchel.runtime._access import SkillAccess
     from satchel.runtime._background_sync import FolderWatch
     from satchel.usage import UsageState
@@ -92,8 +93,9 @@ class SkillLibrary:
     def findings(self) -> tuple[Finding, ...]:
         """What could not be read, was repaired or is worth knowing; nothing is lost.
 
-        The last ones are tools that packs name and no one offers, and rules of the
-        policy that raised.
+        All that is wrong with sources and skills is here; `conflicts`, `health`, `why`
+        and ``print(skills)`` show parts of it. The last ones are tools that packs name
+        and no one offers, and rules of the policy that raised.
         """
         latest, parts = self.registry.latest, self._components
         packs = (*latest, *(excluded.descriptor for excluded in latest.excluded))
@@ -106,6 +108,16 @@ class SkillLibrary:
         """The ids that several packs claim, the decided ones included."""
         return self.registry.latest.conflicts
 
+    def check(self) -> "CheckReport":
+        """Return `findings`, and what ``satchel check`` says of each listed pack.
+
+        Each pack is judged by the dialect that it is written in. Packs that are not
+        listed have their reason in `findings`. Printed, it is a line for each finding.
+        """
+        from satchel.runtime._check import check_catalog
+
+        return check_catalog(self.registry.latest, self.findings, self.limits)
+
     def offer(self, *tools: object) -> None:
         """Offer more tools to skills that name them.
 
@@ -115,8 +127,6 @@ class SkillLibrary:
 
         Raises:
             DuplicateToolError: Two different tools share a name; names both owners.
-            ExtraMissingError: A plain function is among them, and the extra ``tools``
-                is not installed.
         """
         self._components.tool_registry.add(*tools)
 

@@ -12,7 +12,7 @@ from typing import (
     get_origin,
 )
 
-from satchel.errors import ExtraMissingError, ToolError, echo
+from satchel.errors import ToolError, echo
 from satchel.tools._tool import Run, Tool
 
 if TYPE_CHECKING:
@@ -57,16 +57,9 @@ def tool_from_function(
             sections.
 
     Raises:
-        ExtraMissingError: The extra ``tools`` is not installed.
         ToolError: A parameter cannot be given by name, or has no JSON Schema; a hint
             cannot be resolved; there is no usable name.
     """
-    try:
-        import docstring_parser
-        import pydantic
-    except ImportError as error:
-        raise ExtraMissingError("a tool made from a function", "tools") from error
-    del docstring_parser, pydantic
     plain = _plain(function)
     name = _name(name or str(getattr(plain, "__name__", type(plain).__name__)))
     text, descriptions = _documented(_docstring(plain))

@@ -32,8 +32,6 @@ class Toolbox:
 
         Raises:
             DuplicateToolError: Two of them share a name.
-            ExtraMissingError: A function is among them, and the extra ``tools`` is
-                not installed.
             ToolError: No tool can be made from one of the functions.
         """
         return cls(name, tuple(map(_tool, tools)))

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 
 from satchel import Satchel
 from satchel.agent import Skill
-from satchel.errors import DuplicateToolError, ExtraMissingError, ToolError
+from satchel.errors import DuplicateToolError, ToolError
 from satchel.tools import Run, Tool, Toolbox, inline_schema, tool_from_function
 from tests.fakes import FakeSource
 from tests.unit.tools import shapes
@@ -539,18 +539,6 @@ def test_skills_and_boxes_take_plain_functions() -> None:
         Toolbox.of("x", [refund, refund])
     with pytest.raises(TypeError, match="not a callable object"):
         tool_from_function(3)  # type: ignore[arg-type]
-
-
-@pytest.mark.row("E19")
-@pytest.mark.parametrize("library", ["pydantic", "docstring_parser"])
-def test_without_the_extra_the_error_names_it(
-    library: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, library, None)
-
-    with pytest.raises(ExtraMissingError, match=r"\[tools\]"):
-        tool_from_function(refund)
-    assert isinstance(ExtraMissingError("", ""), ImportError)
 
 
 @pytest.mark.row("E19", "R34")
