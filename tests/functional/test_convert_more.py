@@ -60,6 +60,19 @@ def test_tools_of_an_agent_open_none_of_a_pack() -> None:
 
 
 @pytest.mark.row("F53")
+@pytest.mark.parametrize(
+    "tools", ["Bash(gh issue:*), Read", "['Bash(gh issue:*)', Read]"]
+)
+def test_tools_of_a_command_are_as_the_specification_has_them(tools: str) -> None:
+    about = "description: Fix it. Use when it is broken."
+    put(".claude/commands/fix.md", f"---\n{about}\nallowed-tools: {tools}\n---\nFix.\n")
+    run("convert", ".claude/commands", "--to", "spec", "-o", "out")
+
+    text = Path("out/fix/SKILL.md").read_text("utf-8")
+    assert 'allowed-tools: "Bash(gh issue:*) Read"' in text
+
+
+@pytest.mark.row("F53")
 def test_files_of_another_kind_are_named() -> None:
     put(".github/prompts/release.prompt.md")
     put(".github/prompts/notes.txt")

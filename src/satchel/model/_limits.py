@@ -25,6 +25,7 @@ STRICT_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 PORTABLE_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 _NOT_PORTABLE: Final = re.compile(r"[^a-z0-9]+")
+_MARKS: Final = re.compile("[\u0300-\u036f]+")
 
 
 # The length is no part of the patterns, so that a long name can be named as such.
@@ -37,6 +38,10 @@ def portable_name(text: str) -> str:
 
     Our own writers emit only such names: `PORTABLE_NAME`, at most 64 characters.
     """
+    if not text.isascii():
+        from unicodedata import normalize
+
+        text = _MARKS.sub("", normalize("NFKD", text))  # "é" is "e" and a mark
     words = _NOT_PORTABLE.sub("-", text.strip().lower()).lstrip("-0123456789")
     return words[:MAX_NAME_CHARS].strip("-")
 

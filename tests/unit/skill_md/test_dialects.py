@@ -107,7 +107,7 @@ def test_what_cannot_be_a_text_stays(frontmatter: dict[str, Json]) -> None:
         ("base64", "base64"),
         ("-a-", "a"),
         ("a\n", "a"),
-        ("r\u00e9sum\u00e9", "r-sum"),
+        ("r\u00e9sum\u00e9", "resume"),
         ("\u6280\u80fd", ""),
         ("a-" * 40, ("a-" * 32)[:-1]),
     ],

@@ -14,7 +14,7 @@ from satchel.model import (
     Json,
     portable_name,
 )
-from satchel.skill_md import nearest_key, render_frontmatter, to_spec
+from satchel.skill_md import nearest_key, render_frontmatter, split_tools, to_spec
 from satchel.text import decode
 
 _SHORTEST, _LONGEST = STRICT_DESCRIPTION_CHARS
@@ -39,6 +39,8 @@ _HEADING: Final = re.compile(
 _SENTENCE: Final = re.compile(r".+?(?:[.!?](?=\s|\Z)|[。！？]|\Z)", re.DOTALL)  # noqa: RUF001
 # A description cannot be filled in, and no tag may be in it.
 _SET_LATER: Final = re.compile(r"\{\{|!`|\$ARGUMENTS|\$\{|\$\d|</?[A-Za-z]")
+# What a user types after a command ends many a sentence, and says nothing.
+_ARGUMENT: Final = re.compile(r"[\s:]*[\"'`(]?\$(?:ARGUMENTS|\d+)[\"'`)]?([.!?]?)$")
 _LOAD: Final = "(?:use|load|read|activate|apply|consult|follow|invoke|run|trigger)"
 _WHEN: Final = re.compile(
     rf"(?:always )?{_LOAD}(?: (?:this|it|the|these)(?: \w+)?)? (?:when|whenever|if)\b"
@@ -58,8 +60,8 @@ def describe(text: str, title: str = "") -> str:
     As many as give 20 characters, and at most 500. A sentence with a placeholder is
     skipped; one that ends in a colon continues with the list after it, or is skipped
     where there is none. Where there is no prose it is the heading, or the ``title`` of
-    the section, with the first items of a list; empty where there is nothing. What the
-    text says on when to use it follows.
+    the section, with the first items of a list, or these alone; empty where there is
+    nothing. What the text says on when to use it follows.
     """
     shown = _ASIDE.sub("", text[:_LOOKED_AT_CHARS].replace("\r\n", "\n"))
     description = _first_sentences(shown)
@@ -67,8 +69,8 @@ def describe(text: str, title: str = "") -> str:
         heading = _HEADING.search(shown)
         description = title or ((heading[1] or heading[2]) if heading else "")
         items = _items(shown)
-        if description and items and len(description) < _SHORTEST:
-            description = f"{description}: {items}"
+        if items and len(description) < _SHORTEST:
+            description = f"{description}: {items}" if description else items
     when = _when_to_use(shown) if description else ""
     if when and when not in description:
         both = _joined(description, when)
@@ -107,7 +109,7 @@ def _sentences(page: str) -> Iterator[str]:
             continue
         lead, *rest = _LIST.split(paragraph, maxsplit=1)
         for sentence in _SENTENCE.findall(" ".join(_plain(lead).split())):
-            text = sentence.strip()
+            text = _ARGUMENT.sub(r"\1", sentence.strip())
             if text.endswith(":"):
                 items = _items("\n".join(rest or parts[at + 1 : at + 2]))
                 text = f"{text} {items}" if items else ""
@@ -265,7 +267,12 @@ def _placed(material: Material, dialect: Dialect | None) -> dict[str, Json]:
     """Return the fields next to name and description, each at its place."""
     inner = {**material.metadata}
     top: dict[str, Json] = {}
-    for key, value in material.fields.items():
+    fields = {**material.fields}
+    tools = fields.get("allowed-tools")
+    if dialect == "spec" and tools:
+        items = split_tools(tools) if isinstance(tools, str) else _texts(tools)
+        fields["allowed-tools"] = spec_tools(items) or tools
+    for key, value in fields.items():
         (inner if dialect == "spec" and key not in _OF_SPEC else top)[key] = value
     if inner:
         own = top.get("metadata")
@@ -277,6 +284,19 @@ def _placed(material: Material, dialect: Dialect | None) -> dict[str, Json]:
             },
         }
     return top
+
+
+def _texts(value: Json) -> list[str]:
+    """Return the items of a list of texts; none of anything else."""
+    items = value if isinstance(value, list | tuple) else ()
+    texts = [item for item in items if isinstance(item, str)]
+    return texts if len(texts) == len(items) else []
+
+
+def spec_tools(tools: Sequence[str]) -> str:
+    """Return tools as one text with spaces; empty where one has a space in its name."""
+    text = " ".join(tools)
+    return text if split_tools(text) == list(tools) else ""
 
 
 def _is_reserved(key: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from satchel.authoring._convert._builder import listed_files
+from satchel.authoring._convert._builder import listed_files, spec_tools
 from satchel.authoring._convert._values import Dialect
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Json, Limits, Manifest
 from satchel.skill_md import (
@@ -25,7 +25,6 @@ from satchel.skill_md import (
     parse,
     read_frontmatter,
     same_values,
-    split_tools,
     to_spec,
 )
 from satchel.text import decode, plural
@@ -128,10 +127,8 @@ def _new_fields(
     if tree.text("description") is None:
         fields["description"] = manifest.description
     if dialect == "spec":
-        tools = " ".join(manifest.allowed_tools)
-        # One text with spaces; a tool with a space in its name cannot be in it.
-        exact = tuple(split_tools(tools)) == manifest.allowed_tools
-        if tools and exact and "allowed-tools" in fields:
+        tools = spec_tools(manifest.allowed_tools)
+        if tools and "allowed-tools" in fields:
             fields["allowed-tools"] = tools
         moved = to_spec(_as_texts(tree, fields))
         return {key: fields.get(key, value) for key, value in moved.items()} | (
