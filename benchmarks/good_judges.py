@@ -291,8 +291,8 @@ def client_only_field(finding: Finding, library: Library) -> Judged:
     """Right where the file has the field."""
     del library
     top, _, inner = finding.message.partition(" is honoured")[0].partition(".")
-    found = _fields(_text(finding)).get(top, {} if inner else None)
-    return _is(inner in found if inner else top in _fields(_text(finding)))
+    fields = _fields(_text(finding))
+    return _is(inner in (fields.get(top) or {}) if inner else top in fields)
 
 
 def description_length(finding: Finding, library: Library) -> Judged:
