@@ -75,8 +75,11 @@ def main() -> None:
         good_packs.run(options.libraries, show=options.show, write=options.write)
         return
     if "tokens" in asked:
-        names = options.frameworks.split(",") if options.frameworks else ()
-        promised = tokens.run(options.libraries, names or [*tokens.FRAMEWORKS])
+        names = [name for name in options.frameworks.split(",") if name]
+        try:
+            promised = tokens.run(options.libraries, names or [*tokens.FRAMEWORKS])
+        except ValueError as error:
+            parser.error(str(error))
         print(table(BAR_HEAD, (bar.row() for bar in promised)))
         return
     if "packs" in asked:

@@ -96,7 +96,13 @@ class Row:
 
 
 def run(public: Path | None, names: Sequence[str]) -> list[Bar]:
-    """Count, print the tables, return the bars."""
+    """Count, print the tables, return the bars.
+
+    Raises:
+        ValueError: There is no such framework, or too few packs in ``public``.
+    """
+    if unknown := [name for name in names if name not in FRAMEWORKS]:
+        raise ValueError(f"no framework is called {', '.join(unknown)}")
     print(f"Tokens of {ENCODING}, counted by {PACKAGE.replace('==', ' ')}.\n")
     bars: list[Bar] = []
     with tempfile.TemporaryDirectory(prefix="satchel-tokens-") as home:

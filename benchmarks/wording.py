@@ -29,6 +29,7 @@ import httpx2
 from benchmarks.measure import table
 from benchmarks.role_packs import EVALS, PACKS
 from satchel import Satchel, sources
+from satchel.errors import PathError
 from satchel.model import Style
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError, TypeError) as error:
         parser.error(f"{options.queries} has no queries that can be asked: {error}")
     random.Random(options.seed).shuffle(queries)  # noqa: S311 - nothing is secret
-    queries = queries[: options.limit]
+    queries = queries[: max(options.limit, 1)]
     asked = len(queries) * len(get_args(Style))
     print(f"{asked} conversations, at most {asked * MAX_CALLS} requests.", flush=True)
     key = os.environ.get("OPENAI_API_KEY")
@@ -125,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         endpoint = Endpoint(client, options.url.rstrip("/"), options.model)
         try:
             rows = [measure(endpoint, source, one, queries) for one in get_args(Style)]
-        except EndpointError as error:
+        except (EndpointError, PathError) as error:
             print(f"error: {error}", file=sys.stderr)
             return 1
     meant = sum(query.should_trigger for query in queries)

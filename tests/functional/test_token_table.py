@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.__main__ import main as measure_from_the_command_line
 from benchmarks.sent._packs import Pack, read_packs, write_libraries
 from benchmarks.sent._texts import sent, tool_text
 from benchmarks.tokens import bars, by_hand, count_rows, how_it_lists, our_texts
@@ -143,3 +144,24 @@ def test_the_readme_has_the_figures_of_the_measured_table() -> None:
     (row,) = (line for line in readme.splitlines() if "| tokens for 12" in line)
 
     assert re.findall(r"\[([\d,]+)\]", row) == [cell.strip() for cell in measured]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--frameworks", "nobody,agno"), "no framework is called nobody"),
+        (("--libraries", "/nowhere"), "/nowhere has 0 packs"),
+    ],
+)
+def test_what_cannot_be_counted_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, str],
+    why: str,
+) -> None:
+    monkeypatch.setattr("sys.argv", ["benchmarks", "tokens", *options])
+    monkeypatch.setattr("benchmarks.tokens._library", lambda *_: [])
+
+    with pytest.raises(SystemExit, match="2"):
+        measure_from_the_command_line()
+    assert why in capsys.readouterr().err

@@ -212,3 +212,13 @@ def test_a_file_without_queries_is_said(
     with pytest.raises(SystemExit, match="2"):
         wording.main(["--model", "tiny", "--queries", str(file)])
     assert "has no queries that can be asked" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_not_there_is_said(
+    model: Model, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["--skills", "/nowhere/at-all", "--limit", "1"]
+
+    assert wording.main(["--model", "tiny", "--url", model.url, *more]) == 1
+    assert capsys.readouterr().err.startswith("error: /nowhere/at-all: no such")
+    assert not model.asked
