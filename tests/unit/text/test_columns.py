@@ -30,6 +30,18 @@ def test_cells(text: str, expected: int) -> None:
     assert cells(text) == expected
 
 
+@given(st.text(st.characters(max_codepoint=0x2600), max_size=8))
+def test_narrow_text_fills_as_much_next_to_wide_text(text: str) -> None:
+    # Next to a wide character each one is counted by itself.
+    assert cells(f"{text} 技") == cells(text) + 3
+
+
+def test_narrow_text_has_a_column_for_each_character() -> None:
+    text = "Größe “Straße” — naïve… → └─ ø"
+
+    assert cells(text) == len(text)
+
+
 @pytest.mark.parametrize(
     ("text", "columns", "expected"),
     [

@@ -48,7 +48,8 @@ def excerpt(finding: Finding, line: str, room: int) -> Excerpt:
         text, at, end = f"…{text[start:]}", at - start + 1, end - start + 1
     text = clip(text, room)
     # A terminal may show these from the right, where no column can be counted.
-    if any(unicodedata.bidirectional(char) in {"R", "AL"} for char in text):
+    letters = () if text.isascii() else text
+    if any(unicodedata.bidirectional(char) in {"R", "AL"} for char in letters):
         return Excerpt(text)
     return Excerpt(text, cells(text[:at]), cells(text[at:end]))
 
@@ -63,13 +64,21 @@ def _span(finding: Finding, text: str) -> tuple[int, int]:
     for term in (*_QUOTED.findall(message), *sorted(terms, key=len, reverse=True)):
         # A link may have its target as its text; the target is what is wrong.
         for part in (term.rstrip("."), term.removeprefix("metadata.")):
-            places = [match.start() for match in re.finditer(re.escape(part), text)]
-            if len(places) > 1:
-                places = [at for at in places if text.startswith("](", at - 2)]
-            if part and len(places) == 1:
-                return places[0], places[0] + len(part)
+            at = _only_place(part, text)
+            if at >= 0:
+                return at, at + len(part)
     field = _FIELD.match(text)
     if field and re.search(rf"\b{field[2]}\b", message):
         return field.span(2)
     marker = _MARKER.match(text)
     return marker.span(1) if marker else (0, 0)
+
+
+def _only_place(part: str, text: str) -> int:
+    """Return where the part is, once or once as the target of a link; -1 if nowhere."""
+    count = text.count(part) if part else 0
+    if count > 1:
+        count, at = text.count(f"]({part}"), text.find(f"]({part}") + 2
+    else:
+        at = text.find(part)
+    return at if count == 1 else -1
