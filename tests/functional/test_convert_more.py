@@ -73,6 +73,31 @@ def test_tools_of_a_command_are_as_the_specification_has_them(tools: str) -> Non
 
 
 @pytest.mark.row("F53")
+def test_files_of_which_none_is_taken_are_no_success() -> None:
+    put("notes/summary.md", "Sum up what was said, in five lines.\n")
+
+    result = run("convert", "notes", "--to", "spec", "-o", "out")
+
+    assert result.exit_code == 2
+    assert "nothing of that kind is there" in result.stderr
+
+
+@pytest.mark.row("F53")
+@pytest.mark.parametrize("kind", ["commands", "subagents", "windsurf", "cline"])
+@pytest.mark.parametrize("path", ["notes/sum_up.md", "notes/of/sum_up.md"])
+def test_a_folder_of_any_name_is_of_the_kind_that_is_named(
+    path: str, kind: str
+) -> None:
+    put(path, "Sum up what was said, in five lines.\n")
+
+    result = run("convert", "notes", "--from", kind, "-o", "out")
+
+    assert (result.exit_code, packs()) == (0, ["sum-up"])
+    # What the fix says to type has the name of the pack.
+    assert "always=['sum_up']" not in result.stderr
+
+
+@pytest.mark.row("F53")
 def test_files_of_another_kind_are_named() -> None:
     put(".github/prompts/release.prompt.md")
     put(".github/prompts/notes.txt")

@@ -57,14 +57,30 @@ def detect(path: str, kind: str = "") -> list[Detected]:
         things = [thing for thing in _as_file(path, kind) if kind in ("", thing.kind)]
     kinds = sorted({thing.kind for thing in things})
     if not things:
-        what = kind or "a pack, role templates, AGENTS.md, rules, prompts or agents"
-        raise ConfigError(path, f"expected {what}; nothing of that kind is there")
+        things = list(_named_by_user(path, kind))
+    if not things:
+        raise nothing_there(path, kind)
     if len(kinds) > 1:
         several = ", ".join(kinds)
         raise ConfigError(
             path, f"there is more than one kind: {several}; choose one by --from"
         )
     return things
+
+
+def nothing_there(path: str, kind: str = "") -> ConfigError:
+    what = kind or "a pack, role templates, AGENTS.md, rules, prompts or agents"
+    return ConfigError(path, f"expected {what}; nothing of that kind is there")
+
+
+def _named_by_user(path: str, kind: str) -> Iterator[Detected]:
+    """Yield a folder of any name whose Markdown files are what the user says."""
+    forms = [form for form in FORMATS if form.kind == kind and form.suffix == ".md"]
+    if forms and any(next(Path(path).glob(files), "") for files in _MARKDOWN):
+        yield _detected(forms[0], path)
+
+
+_MARKDOWN: Final = ("*.md", "*/*.md")
 
 
 def _as_file(path: str, kind: str) -> Iterator[Detected]:

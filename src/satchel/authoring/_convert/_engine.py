@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from satchel.authoring._convert._agents_md import read_agents_md
-from satchel.authoring._convert._detection import Detected, Kind, detect
+from satchel.authoring._convert._detection import Detected, Kind, detect, nothing_there
 from satchel.authoring._convert._formats import AGENTS_MD, read_format
 from satchel.authoring._convert._markup import fill_placeholders
 from satchel.authoring._convert._output import check_place, put_pack, replace_skill_md
@@ -181,6 +181,7 @@ def _read(
     path, dialect, limits = thing.path, target.dialect, options.limits
     if thing.kind == "packs":
         outside = [] if options.in_place else files_outside(path, out, limits)
+        pack = None
         for pack in read_packs(path, limits=limits):
             # The packs of an earlier conversion are not converted again.
             if not options.in_place and _is_outcome(pack.source, path, out):
@@ -196,6 +197,8 @@ def _read(
                 rename=not options.in_place,
                 limits=limits,
             )
+        if pack is None and outside:
+            raise nothing_there(path)
     elif thing.form is None:
         yield from read_roles(path, dialect, options.values, limits=limits)
     elif thing.form.whole:

@@ -27,7 +27,7 @@ from satchel.authoring._convert._page import (
     without_links_out,
 )
 from satchel.authoring._convert._values import Conversion, Dialect
-from satchel.model import Finding, Json, Limits
+from satchel.model import Finding, Json, Limits, portable_name
 from satchel.skill_md import boolean
 
 _EVERY_FILE: Final = frozenset(["**", "**/*", "*"])
@@ -114,7 +114,10 @@ def _of_rule(page: ForeignPage, form: ForeignFormat) -> Material:
     body, findings = _as_text(page)
     if flag or every_file or triggered or (form.always and silent):
         always_on = Finding.of(
-            "now-on-demand", page.path, sentence="rule", name=page.name
+            "now-on-demand",
+            page.path,
+            sentence="rule",
+            name=portable_name(page.name),
         )
         findings.append(always_on)
     if form.agent:
