@@ -28,7 +28,7 @@ _MAX_LINES: Final = 60
 # Columns that names of skills get at least, and those that are enough for most.
 _MIN_NAME: Final = 16
 _GOOD_NAME: Final = 36
-# More lines of loaders than this are joined.
+# More lines of loaders than this are joined, next to a grid that is full.
 _MAX_KEY_LINES: Final = 8
 # Loaders that load everything are counted if they are more than this.
 _MAX_LOADED: Final = 3
@@ -136,7 +136,7 @@ def _key(grid: Grid, letters: Sequence[str], columns: int) -> Iterator[str]:
         first, *more = [*(f"{name}," for name in names), last]
         groups.append([f"{bold(letter)} {first}", *more])
     apart = [line for one in groups for line in _flowed(one, columns, indent="  ")]
-    if len(apart) > _MAX_KEY_LINES:
+    if len(apart) > _MAX_KEY_LINES + _MAX_ROWS - len(grid.rows):
         joined = [[f"  {first}", *more] for first, *more in groups]
         apart = [*_flowed((part for group in joined for part in group), columns)]
     yield from apart
