@@ -82,7 +82,8 @@ def run_terminal(
     process = subprocess.Popen(
         [sys.executable, "-m", "satchel", *arguments],
         cwd=cwd,
-        env=None if env is None else {**os.environ, **env},
+        # Never None: readline puts COLUMNS where `os.environ` does not see it.
+        env={**os.environ, **(env or {})},
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
