@@ -17,6 +17,7 @@ from satchel.files import (
     walk_pack,
 )
 from satchel.model import SKILL_FILE, FileStat, Finding, Found, Limits
+from satchel.text import plural
 
 # Where a pack really is: a folder that is trusted, and a path below it.
 PackLocation: TypeAlias = tuple[str, str]
@@ -96,7 +97,7 @@ class FolderSearch:
                 self.shown,
                 severity="note",
                 sentence="depth",
-                folders=self._too_deep,
+                folders=plural(self._too_deep, "folder"),
                 limit=self.depth,
             )
         self._found.sort(key=lambda pack: pack.key)

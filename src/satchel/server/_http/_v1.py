@@ -2,13 +2,13 @@
 
 from bisect import bisect_right
 from functools import partial
-from importlib.metadata import version
 from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from satchel._published import VERSION
 from satchel.errors import SkillManifestError
 from satchel.model import SKILL_FILE, Descriptor, Loaded
 from satchel.server._http._endpoints import (
@@ -311,7 +311,7 @@ ENDPOINTS: Final = (
 
 def openapi(*, private: bool = False) -> dict[str, object]:
     return openapi_document(
-        all_endpoints(private=private), version=version("satchel"), private=private
+        all_endpoints(private=private), version=VERSION, private=private
     )
 
 

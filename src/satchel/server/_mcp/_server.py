@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, Final, TypeAlias, cast
 
 import anyio
@@ -31,6 +30,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.types import ASGIApp
 
+from satchel._published import VERSION
 from satchel.server._library import ServedLibrary
 from satchel.server._mcp._extension import (
     IDENTIFIER,
@@ -126,7 +126,7 @@ def build_server(library: ServedLibrary) -> SkillServer:
     prompts = PromptHandlers(library)
     server = SkillServer(
         library.settings.name,
-        version=version("satchel"),
+        version=VERSION,
         lifespan=watchers.listening,
         # No argument of these tools is sent as a header, so there is none to compare.
         get_tool_input_schema=lambda _: None,

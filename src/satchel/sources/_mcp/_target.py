@@ -3,7 +3,6 @@
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from importlib.metadata import version
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
@@ -14,6 +13,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
+from satchel._published import VERSION
 from satchel.sources._headers import checked_headers
 from satchel.text import clean_line
 
@@ -68,7 +68,7 @@ class McpTarget:
             client = Client(
                 await self._transport(owned),
                 read_timeout_seconds=self.timeout_s,
-                client_info=Implementation(name="satchel", version=version("satchel")),
+                client_info=Implementation(name="satchel", version=VERSION),
                 extensions=[advertise(EXTENSION)],
                 cache=None,
             )
