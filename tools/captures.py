@@ -67,16 +67,17 @@ class Capture:
         return "".join(f"{line}\n" for line in _svg(shown, self.columns))
 
 
+_PLAIN: Final = (("NO_COLOR", "1"),)
 CAPTURES: Final = (
     Capture("check-80", "satchel check drafts"),
     Capture("check-120", "satchel check drafts", 120),
-    Capture("check-no-color", "satchel check drafts", 80, (("NO_COLOR", "1"),)),
+    Capture("check-no-color", "satchel check drafts", 80, _PLAIN),
+    Capture("check-no-color-120", "satchel check drafts", 120, _PLAIN),
     Capture("check-statistics", "satchel check drafts --statistics", 100),
     Capture("check-for-80", "satchel check drafts --for all", 80),
     Capture("check-for-120", "satchel check drafts --for all", 120),
-    Capture(
-        "check-for-no-color", "satchel check drafts --for all", 80, (("NO_COLOR", "1"),)
-    ),
+    Capture("check-for-no-color", "satchel check drafts --for all", 80, _PLAIN),
+    Capture("check-for-no-color-120", "satchel check drafts --for all", 120, _PLAIN),
 )
 
 _SIZE, _WIDTH, _HEIGHT, _PAD = 14, 8.4, 19, 14
