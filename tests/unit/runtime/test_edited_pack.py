@@ -72,7 +72,7 @@ def test_a_load_sees_an_edit_of_each_kind(library: Path) -> None:
         assert skills.load("sql", "b.md").text == "B\n"
 
         (library / "sql/references/b.md").unlink()
-        # After an edit the source is also synced behind the scenes, perhaps before this.
+        # The source is synced in the background after an edit, perhaps before this.
         gone = (ReferenceNotFoundError, ReferenceNotAllowedError)
         with pytest.raises(gone):
             skills.load("sql", "references/b.md")
