@@ -136,10 +136,13 @@ def test_the_readme_has_the_figures_of_the_measured_table() -> None:
     root = Path(__file__).parents[2]
     page = (root / "docs" / "benchmarks.md").read_text("utf-8")
     (section,) = re.findall(r"### 12 of the role packs.*?###", page, re.DOTALL)
-    measured = [
-        next(line for line in section.splitlines() if name in line).split("|")[-2]
-        for name in (", lean**", "agent_framework", "pydantic_ai 0", "deepagents")
+    names = (", lean**", "by hand", "agent_framework", "pydantic_ai 0", "deepagents")
+    rows = [
+        next(line for line in section.splitlines() if name in line).split("|")
+        for name in names
     ]
+    # By hand nothing is loaded: it is what each call has.
+    measured = [row[5] if "by hand" in row[1] else row[-2] for row in rows]
     readme = (root / "README.md").read_text("utf-8")
     (row,) = (line for line in readme.splitlines() if "| tokens for 12" in line)
 
