@@ -11,7 +11,6 @@ from satchel.checking._project import path_finder
 from satchel.errors import NotWrittenError, SkillError
 from satchel.files import replace_file
 from satchel.lint import (
-    FIXABLE,
     RULES,
     CheckReport,
     InlineIgnores,
@@ -19,7 +18,6 @@ from satchel.lint import (
     LintRule,
     LintSettings,
     SkillFix,
-    fix_skill,
     lint_pack,
     read_inline_ignores,
     rules_for,
@@ -232,8 +230,13 @@ def plan_fixes(
     Nothing is written. A pack that a link leads to, outside of the checked folders, is
     not fixed: it belongs to someone else.
     """
+    listed = tuple(findings)
+    if not listed:
+        return ()
+    from satchel.lint import FIXABLE  # brings what edits files: a clean pack needs none
+
     by_path: dict[str, list[Finding]] = defaultdict(list)
-    for finding in findings:
+    for finding in listed:
         if finding.code in FIXABLE:
             by_path[finding.path].append(finding)
     return tuple(_plans(library, by_path, profile, limits)) if by_path else ()
@@ -245,6 +248,8 @@ def _plans(
     profile: Profile,
     limits: Limits,
 ) -> Iterator[SkillFix]:
+    from satchel.lint import fix_skill
+
     roots = [
         os.path.realpath(folder.path)
         for folder in library.folders

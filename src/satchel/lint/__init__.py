@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.lint._context import LintContext, LintRule, Neighbour as Neighbour
-from satchel.lint._fixers import FIXABLE as FIXABLE
-from satchel.lint._fixes import SkillFix as SkillFix, fix_skill as fix_skill
 from satchel.lint._markdown import read_markdown as read_markdown
 from satchel.lint._report import (
     CheckReport,
@@ -13,6 +11,7 @@ from satchel.lint._report import (
     Likeness as Likeness,
     NewExecutable as NewExecutable,
     SimilarPacks as SimilarPacks,
+    SkillFix as SkillFix,
     fingerprint,
     without_repeats as without_repeats,
 )
@@ -37,6 +36,8 @@ from satchel.lint._settings import (
 )
 
 if TYPE_CHECKING:
+    from satchel.lint._fixers import FIXABLE as FIXABLE
+    from satchel.lint._fixes import fix_skill as fix_skill
     from satchel.lint._reporters.text import (
         lines_of as lines_of,
         render_statistics as render_statistics,
@@ -59,6 +60,8 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
+        "_fixers": "FIXABLE",
+        "_fixes": "fix_skill",
         "_reporters.text": "lines_of render_statistics",
     },
 )

@@ -1,64 +1,13 @@
 """Fixes of a SKILL.md that are safe without asking its author."""
 
-import re
 from collections import Counter
-from dataclasses import dataclass, fields, replace
-from typing import Final, NamedTuple
+from dataclasses import fields, replace
+from typing import Final
 
 from satchel.lint._fixers import FIXABLE, FIXERS, Fixer, FixInput
+from satchel.lint._report import SkillFix
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Finding, Limits, Manifest
 from satchel.skill_md import Profile, body_of, corrected_keys, parse
-
-
-@dataclass(frozen=True, slots=True)
-class SkillFix:
-    """A file that can be fixed: its bytes before and after, and the codes that go."""
-
-    path: str
-    before: bytes
-    after: bytes
-    codes: frozenset[str]
-
-    @property
-    def diff(self) -> str:
-        from satchel.text import unified_lines
-
-        before, after = _shown(self.before), _shown(self.after)
-        if before == after:
-            return ""
-        head = (f"--- {self.path}", f"+++ {self.path}")
-        return "".join(f"{line}\n" for line in (*head, *unified_lines(before, after)))
-
-    @property
-    def changes(self) -> "tuple[LineChange, ...]":
-        from satchel.text import LineMatcher
-
-        old = _LINE.findall(self.before.decode())
-        new = _LINE.findall(self.after.decode())
-        return tuple(
-            LineChange(start + 1, end - start, "".join(new[first:last]))
-            for what, start, end, first, last in LineMatcher(old, new).get_opcodes()
-            if what != "equal"
-        )
-
-
-# A line as findings count it: by LF, not by all line ends of Unicode.
-_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
-
-
-class LineChange(NamedTuple):
-    """Lines to replace: the first, counted from 1, their number, and the new text."""
-
-    line: int
-    lines: int
-    text: str
-
-
-def _shown(data: bytes) -> str:
-    return _LINE_END.sub("\n", data.decode())
-
-
-_LINE_END: Final = re.compile(r"\r+\n")
 
 
 # A proposal is accepted only if our reader gets the same from it but for the fields

@@ -2,14 +2,66 @@
 
 import hashlib
 import posixpath
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from satchel.lint._fixes import SkillFix
 from satchel.model import FailOn, Finding, Severity
 from satchel.text import plural
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFix:
+    """A file that can be fixed: its bytes before and after, and the codes that go."""
+
+    path: str
+    before: bytes
+    after: bytes
+    codes: frozenset[str]
+
+    @property
+    def diff(self) -> str:
+        from satchel.text import unified_lines
+
+        before, after = _shown(self.before), _shown(self.after)
+        if before == after:
+            return ""
+        head = (f"--- {self.path}", f"+++ {self.path}")
+        return "".join(f"{line}\n" for line in (*head, *unified_lines(before, after)))
+
+    @property
+    def changes(self) -> "tuple[LineChange, ...]":
+        from satchel.text import LineMatcher
+
+        old = _LINE.findall(self.before.decode())
+        new = _LINE.findall(self.after.decode())
+        return tuple(
+            LineChange(start + 1, end - start, "".join(new[first:last]))
+            for what, start, end, first, last in LineMatcher(old, new).get_opcodes()
+            if what != "equal"
+        )
+
+
+# A line as findings count it: by LF, not by all line ends of Unicode.
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+class LineChange(NamedTuple):
+    """Lines to replace: the first, counted from 1, their number, and the new text."""
+
+    line: int
+    lines: int
+    text: str
+
+
+def _shown(data: bytes) -> str:
+    return _LINE_END.sub("\n", data.decode())
+
+
+_LINE_END: Final = re.compile(r"\r+\n")
+
 
 _OF_DESCRIPTIONS: Final = frozenset(
     [

@@ -3,8 +3,7 @@
 from typing import Final
 from urllib.parse import quote
 
-from satchel.lint._fixes import SkillFix
-from satchel.lint._report import CheckReport, fingerprint
+from satchel.lint._report import CheckReport, SkillFix, fingerprint
 from satchel.lint._reporters._formats import PLAIN_TEXT, TextOptions, as_json
 from satchel.model import Finding, codes, read_page, title_of
 
