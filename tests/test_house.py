@@ -4,11 +4,8 @@ import re
 import subprocess
 import sys
 
-import pytest
-
 from tools.figures import (
     ROOT,
-    Figure,
     house_figures,
     inner_imports,
     long_functions,
@@ -23,13 +20,16 @@ ADVICE = {
 }
 
 
-@pytest.mark.parametrize(
-    "figure", list(house_figures()), ids=lambda figure: figure.name
-)
-def test_a_figure_is_within_its_bar(figure: Figure) -> None:
-    advice = ADVICE.get(figure.name, "run `make figures`")
+def test_figures_are_within_their_bars() -> None:
+    """`make figures` shows them all."""
+    over = [
+        f"{figure.name}: {figure.value} over {figure.bar}: "
+        + ADVICE.get(figure.name, "run `make figures`")
+        for figure in house_figures()
+        if not figure.holds
+    ]
 
-    assert figure.holds, f"{figure.name}: {figure.value} over {figure.bar}: {advice}"
+    assert over == []
 
 
 def test_a_class_name_is_defined_once() -> None:

@@ -16,9 +16,9 @@ import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -67,45 +67,53 @@ def public_modules() -> list[str]:
     )
 
 
-def repeated_classes() -> dict[str, list[str]]:
-    """Return the class names that two modules outside of the adapters define."""
-    homes: dict[str, list[str]] = {}
+class Survey(NamedTuple):
+    """What one walk over the syntax of all modules finds."""
+
+    classes: dict[str, list[str]]
+    """The modules that define a class of this name, adapters left out."""
+    functions: list[tuple[int, str]]
+    """The length in lines of each function, with its name."""
+    inner_imports: list[tuple[str, str]]
+    """Imports of another room's inner modules: who imports, and what."""
+
+
+@cache
+def survey() -> Survey:
+    """Walk over the syntax of all modules."""
+    found = Survey({}, [], [])
     for path in source_files():
-        if path.parent.name == "adapters":
-            continue
+        module = _module_of(path)
+        room = module.split(".")[1:2]
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ClassDef):
-                homes.setdefault(node.name, []).append(_module_of(path))
-    return {name: where for name, where in sorted(homes.items()) if len(where) > 1}
+                if path.parent.name != "adapters":
+                    found.classes.setdefault(node.name, []).append(module)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = (node.end_lineno or 0) - node.lineno + 1
+                found.functions.append((length, f"{module}.{node.name}"))
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                parts = node.module.split(".")
+                inside = len(parts) > 2 and parts[0] == "satchel"  # noqa: PLR2004
+                if inside and parts[1:2] != room and parts[1] != "adapters":
+                    found.inner_imports.append((module, node.module))
+    return found
+
+
+def repeated_classes() -> dict[str, list[str]]:
+    """Return the class names that two modules outside of the adapters define."""
+    classes = sorted(survey().classes.items())
+    return {name: homes for name, homes in classes if len(homes) > 1}
 
 
 def long_functions(lines: int = MAX_FUNCTION_LINES) -> list[tuple[int, str]]:
     """Return the functions of more than so many lines, the longest first."""
-    return sorted(
-        (
-            (length, f"{_module_of(path)}.{node.name}")
-            for path in source_files()
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            if (length := (node.end_lineno or 0) - node.lineno + 1) > lines
-        ),
-        reverse=True,
-    )
+    return sorted((f for f in survey().functions if f[0] > lines), reverse=True)
 
 
 def inner_imports() -> list[tuple[str, str]]:
     """Return the imports of another room's inner modules: who imports, and what."""
-    found: list[tuple[str, str]] = []
-    for path in source_files():
-        importer = _module_of(path)
-        room = importer.split(".")[1:2]
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                parts = node.module.split(".")
-                inside = len(parts) > 2 and parts[0] == "satchel"  # noqa: PLR2004
-                if inside and parts[1:2] != room and parts[1] != "adapters":
-                    found.append((importer, node.module))
-    return found
+    return survey().inner_imports
 
 
 def front_door_keywords() -> int:

@@ -99,6 +99,8 @@ def parse_marks(source: str, path: str) -> Iterator[Mark]:
     Raises:
         TypeError: A mark names a row by anything but a literal string.
     """
+    if _MARK not in source:
+        return  # most files have none, and need not be parsed
     module = ast.parse(source, path)
     for call, test in _marks(module, ""):
         for argument in call.args:
