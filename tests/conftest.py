@@ -2,6 +2,7 @@
 
 import os
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +17,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+# Processes that tests start read our modules compiled, wherever they may be kept: a
+# shell that says not to keep them would have each of them compile all again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ["PYTHONPYCACHEPREFIX"] = str(
+    Path(__file__).parents[1] / ".cache" / "pycache"
+)
 
 _homes = count()
 
