@@ -178,6 +178,16 @@ def with_abilities(source: SkillSource) -> FullSource:
     return cast("FullSource", _WithAbilities(source))
 
 
+def index_key(source: SkillSource) -> object:
+    """Return all that decides what a source finds, next to files; None if unknown.
+
+    Only what is kept by such a key is used again by another process.
+    """
+    # Looked up on the class: a wrapper of somebody else may pass attributes on.
+    key = getattr(type(source), "index_key", None)
+    return key.fget(source) if isinstance(key, property) and key.fget else None
+
+
 class _WithAbilities:
     """A source of someone else: its own attributes, else the defaults."""
 

@@ -179,7 +179,7 @@ def test_what_the_command_line_shows_is_on_record_and_revives_nothing() -> None:
 
 @pytest.mark.row("E05")
 def test_off_is_off(library: Path) -> None:
-    env = {"SATCHEL_USAGE": "off"}
+    env = {"SATCHEL_USAGE": "off", "SATCHEL_INDEX": "none"}
     done = run_process("show", "alpha", "--skills", "skills", env=env)
 
     assert done.stdout == b"Do.\n"

@@ -4,7 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from satchel.catalog._assembly import (
     CatalogRules,
@@ -33,6 +33,9 @@ from satchel.model import (
     SyncReport,
 )
 from satchel.protocols import Clock, SkillSource
+
+if TYPE_CHECKING:
+    from satchel.index import IndexSettings
 
 # How often it is asked whether a source that takes its time makes progress.
 POLL_S: Final = 0.1
@@ -77,13 +80,14 @@ class Registry:
         clock: Clock,
         deadline_s: float = 30.0,
         far_s: float | None = None,
+        index: "IndexSettings | None" = None,
     ) -> None:
         """Take the sources in order; nothing is asked before the first `sync`.
 
         ``deadline_s`` is how long a source may make no progress before it is given up,
         and how long one that has answered before may take. ``far_s`` is how long a sync
         waits for sources on other machines if those of this machine have packs; None
-        waits until they are given up.
+        waits until they are given up. ``index`` has what earlier processes read.
         """
         self._moved = threading.Event()
         labels: Counter[str] = Counter()
@@ -93,12 +97,13 @@ class Registry:
             labels[label] += 1
             label += f"#{labels[label]}" if labels[label] > 1 else ""
             scanners.append(
-                SourceScanner(source, label, accept, clock, self._moved.set)
+                SourceScanner(source, label, accept, clock, self._moved.set, index)
             )
         self._scanners = tuple(scanners)
         self.rules = rules
         self._clock = clock
         self._deadline_s = deadline_s
+        self._index = index
         self._far_s = far_s
         self._digests = PackDigests(accept.limits)
         # Two locks, always taken in this order: one sync at a time; and a load that
@@ -286,6 +291,8 @@ class Registry:
         """Close every source; a second call does nothing."""
         for scanner in self._scanners:
             scanner.source.close()
+        if self._index is not None:
+            self._index.close()
 
     def _scanner(self, descriptor: Descriptor) -> SourceScanner | None:
         label = descriptor.source

@@ -1,6 +1,7 @@
 """One source over time: scanned in a thread, first waited for while it moves."""
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,6 +21,8 @@ from satchel.protocols import (
 
 if TYPE_CHECKING:
     from satchel.catalog._descriptor_builder import DescriptorBuilder
+    from satchel.catalog._source_index import SourceIndex
+    from satchel.index import IndexSettings
 
 NEVER_ANSWERED: Final = "no answer yet"
 
@@ -69,13 +72,14 @@ class SourceScanner:
     is used where there is no result, and is not read again.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what a registry knows of it
         self,
         source: SkillSource,
         label: str,
         accept: ParseOptions,
         clock: Clock,
         on_end: Callable[[], object],
+        index: "IndexSettings | None" = None,
     ) -> None:
         """Take ``on_end``, which the scanning thread calls when a scan has ended."""
         self.given: Final = source
@@ -93,6 +97,8 @@ class SourceScanner:
         self.result: ScanResult | None = None
         self.error = NEVER_ANSWERED
         self.is_scanning = False
+        self._index_settings = index
+        self._index: SourceIndex | None = None
         self._clock = clock
         self._on_end = on_end
         self._answer: ScanResult | str | None = None
@@ -165,6 +171,8 @@ class SourceScanner:
         else:
             packs.pop(key, None)
         self.result = replace(self.result, packs=packs)
+        if self._index is not None:
+            self._index.forget(key)
 
     def builder(self, source: FullSource) -> "DescriptorBuilder":
         from satchel.catalog._descriptor_builder import DescriptorBuilder
@@ -199,7 +207,8 @@ class SourceScanner:
         progress = None
         with suppress(Exception):  # a source is a plug-in
             progress = self.source.progress
-        return len(self._packs), len(self._findings), progress
+        looked = self._index.looked if self._index else 0
+        return len(self._packs), len(self._findings), progress, looked
 
     def _run(self) -> None:
         try:
@@ -218,9 +227,22 @@ class SourceScanner:
         last = self.result.packs if self.result else dict[str, ScannedPack]()
         # What an attempt that failed has read need not be read again.
         before = {**last, **self._packs}
+        settings, index = self._index_settings, None
+        began = (time.time_ns(), time.monotonic()) if settings else (0, 0.0)
+        if settings is not None and not settings.fewest and settings.is_there:
+            index = self._open_index(settings, began)
+            recalled = index and not before and index.recall(self)
+            if recalled:
+                return ScanResult(*recalled, self._clock.monotonic())
         packs, findings = self._packs, self._findings = dict[str, ScannedPack](), []
         builder: DescriptorBuilder | None = None
-        for item in self.source.scan():
+        items = self.source.scan()
+        least = max(1, settings.fewest) if settings else 0
+        if settings and not index and isinstance(items, tuple) and len(items) >= least:
+            index = self._open_index(settings, began)
+        if index is not None and not before:
+            before = index.packs(self.label)
+        for item in items:
             if not isinstance(item, Found):
                 findings.append(item)
                 continue
@@ -240,7 +262,21 @@ class SourceScanner:
             from satchel.catalog._reread import rescan_unstable
 
             packs = rescan_unstable(self, last, packs)
+        if index is not None:
+            index.save(packs, tuple(findings))
         return ScanResult(packs, tuple(findings), self._clock.monotonic())
+
+    def _open_index(
+        self, settings: "IndexSettings", began: tuple[int, float]
+    ) -> "SourceIndex | None":
+        """Return what the index knows of the source; None if it can know nothing."""
+        from satchel.catalog._source_index import SourceIndex
+
+        if self._index is None:
+            self._index = SourceIndex.of(settings, self.given, self.accept)
+        if self._index is not None:
+            self._index.begin(began)
+        return self._index
 
     def _is_edited(self, pack: ScannedPack) -> bool:
         """Tell whether SKILL.md is another one, where its stamp might not show it."""

@@ -133,6 +133,8 @@ def open_named_skills(
         # A user who types an address of this machine means it; no site may lead there.
         options.setdefault("allow_private", all(map(_is_private, urls)))
     options.setdefault("sinks", ())
+    # A command is a process of its own: without an index each one reads everything.
+    options.setdefault("index", True)
     moved = {field.name for field in fields(Options)} & options.keys()
     rare = Options(**{name: options.pop(name) for name in moved})
     begun = time.perf_counter()

@@ -152,8 +152,9 @@ class Config:
     ``prefix`` goes in front of the ids of ``skills``: of all, or by folder.
     ``budget_tokens`` is None for no budget. ``allow_private`` lets addresses among
     ``skills`` lead to this machine and its network. ``layers`` are the folders of the
-    layers that are named, by layer; None where there are no layers. ``lint`` is for
-    `satchel check` alone.
+    layers that are named, by layer; None where there are no layers. ``index`` is the
+    file of the index, whether there is one, or None where the program decides. ``lint``
+    is for `satchel check` alone.
     """
 
     path: str = ""
@@ -170,6 +171,7 @@ class Config:
     style: Style = "lean"
     budget_tokens: int | None = BUDGET_TOKENS
     limits: Limits = DEFAULT_LIMITS
+    index: str | bool | None = None
     lint: LintConfig = DEFAULT_LINT
 
 
@@ -275,6 +277,7 @@ def _config(table: Mapping[str, object], file: "Path") -> Config:
         limits=Limits(
             **{key: count(size, path, f"limits.{key}") for key, size in limits.items()}
         ),
+        index=_index(table, file),
         lint=lint_config(table_of(table, "lint", path), path),
     )
 
@@ -308,6 +311,16 @@ def _budget(table: Mapping[str, object], path: str) -> int | None:
         detail = f'budget_tokens: expected a count from 1 or "none"; got {value!r}'
         raise ConfigError(path, detail)
     return value
+
+
+def _index(table: Mapping[str, object], file: "Path") -> str | bool | None:
+    value = table.get("index")
+    if value is None or value == "none" or isinstance(value, bool):
+        return value if isinstance(value, bool) else value and False
+    if not isinstance(value, str) or not value:
+        detail = f'index: expected a path, "none", true or false; got {value!r}'
+        raise ConfigError(str(file), detail)
+    return _joined_path(value, file)
 
 
 def _layers(

@@ -115,6 +115,7 @@ class Listing:
     """
 
     limits: Limits
+    folders: list[str] = field(default_factory=list[str])
     _files: list[FileStat] = field(default_factory=list[FileStat])
     _excluded: dict[ExclusionKind, list[str]] = field(
         default_factory=dict[ExclusionKind, list[str]]
@@ -228,10 +229,14 @@ FINE_NS: Final = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class WalkedPack:
-    """The files of a pack, sorted by path; the findings' paths are pack-relative."""
+    """The files of a pack, sorted by path; the findings' paths are pack-relative.
+
+    ``folders`` are those below the pack's own that were listed, empty ones too.
+    """
 
     files: tuple[FileStat, ...]
     findings: tuple[Finding, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
 def list_folder(folder: str, at_most: int) -> list[os.DirEntry[str]]:
@@ -256,7 +261,7 @@ def walk_pack(
     # Files and folders count alike, so that a tree of empty folders ends, too.
     listing = Listing(limits)
     _list_into(entries, "", listing)
-    return WalkedPack(listing.files(), listing.findings())
+    return WalkedPack(listing.files(), listing.findings(), tuple(listing.folders))
 
 
 def stat_of(entry: os.DirEntry[str], path: str) -> FileStat:
@@ -301,6 +306,7 @@ def _list_into(
             elif entry.is_dir(follow_symlinks=False):
                 # Before the folder is entered, so that the depth bounds the recursion.
                 listing.count(path, path.count("/") + 1)
+                listing.folders.append(path)
                 inner = list_folder(entry.path, listing.limits.scan_entries)
                 _list_into(inner, f"{path}/", listing)
             elif entry.is_file(follow_symlinks=False):

@@ -1,14 +1,16 @@
 """What a user names for a Satchel, as sources: folders, files, sources, skills."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import NoneType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.agent import Skill
 from satchel.config import CONFIG_FILE, Config, find_config, load_config
 from satchel.errors import ConfigError, MissingPathError, NoSources
 from satchel.files import is_archive_name
+from satchel.index import LARGE_SOURCE, NO_INDEX, IndexSettings
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
 from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix
@@ -53,6 +55,23 @@ class OpenedInputs:
     config: Config
     skills: tuple[Skill, ...] = ()
     advice: str = ""
+
+
+def index_settings(
+    options: Options, config: Config, environ: Mapping[str, str]
+) -> IndexSettings | None:
+    """Return what a program, its configuration and ``SATCHEL_INDEX`` choose together.
+
+    Each of the three can switch it off, and each can name a file, the first one first.
+    If none of them says anything, the index is used for large sources.
+    """
+    variable = environ.get("SATCHEL_INDEX", "").strip() or None
+    choices = (options.index, config.index, variable)
+    if False in choices or NO_INDEX in choices:
+        return None
+    named = [os.fspath(one) for one in choices if not isinstance(one, (bool, NoneType))]
+    fewest = LARGE_SOURCE if choices == (None, None, None) else 0
+    return IndexSettings(named[0] if named else "", fewest, options.check)
 
 
 def open_inputs_or_config(

@@ -13,6 +13,7 @@ from satchel.errors import ConfigError, SkillNotFoundError
 if TYPE_CHECKING:
     import os
 
+    from satchel.index import Check, IndexChoice
     from satchel.model import Catalog, Finding, Limits, OnConflict
     from satchel.protocols import Clock, Ranker, TokenCounter
 
@@ -56,7 +57,15 @@ class Options:
             ``SATCHEL_DISABLED`` switches off more skills and
             ``SATCHEL_DISABLED_SOURCES`` sources, by label: a JSON array, or names
             separated by commas. ``SATCHEL_USAGE`` chooses the sinks, and
-            ``SATCHEL_APPROVALS`` where used approvals are noted.
+            ``SATCHEL_APPROVALS`` where used approvals are noted. ``SATCHEL_INDEX`` is
+            the file of the index, or ``none``.
+        index: The index on disk, which saves the next process the reading: True uses
+            the one in the user's cache folder, a path another one, False or ``none``
+            none. None is what the configuration file says, else it is used for sources
+            with 500 packs or more.
+        check: What is looked at when an index is opened: ``files`` is every folder and
+            file; ``folders`` misses edits of a file in place until it is loaded;
+            ``trust`` looks at nothing before the next `Satchel.sync`.
 
     Raises:
         ConfigError: A value is not known.
@@ -74,10 +83,14 @@ class Options:
     deadline_s: float = 30.0
     far_s: float | None = None
     environ: Mapping[str, str] | None = None
+    index: "IndexChoice" = None
+    check: "Check" = "files"
 
     def __post_init__(self) -> None:
         if self.on_conflict is not None:
             check_choices(on_conflict=self.on_conflict)
+        if self.check != "files":
+            check_choice("check", self.check, ("files", "folders", "trust"))
         if not self.deadline_s > 0:  # so written, NaN is refused too
             detail = f"expected a number of seconds above 0; got {self.deadline_s!r}"
             raise ConfigError("deadline_s", detail)

@@ -11,7 +11,7 @@ from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, UsageSink
 from satchel.runtime._components import Components, PromptSections
 from satchel.runtime._findings import first_error
-from satchel.runtime._inputs import SkillInputs, open_inputs_or_config
+from satchel.runtime._inputs import SkillInputs, index_settings, open_inputs_or_config
 from satchel.runtime._options import (
     DEFAULT_OPTIONS,
     DISABLED_VARIABLES,
@@ -124,16 +124,16 @@ class Satchel(SkillLibrary):
         off: tuple[DisabledPattern, ...] = ()
         if disabled or config.disabled or not DISABLED_VARIABLES.isdisjoint(environ):
             off = disabled_patterns(disabled, config.disabled, environ)
-        rules = CatalogRules(options.on_conflict or config.on_conflict, off)
         self.policy = policy
         self.style: Style = style or config.style
         self.registry = Registry(
             opened.sources,
             accept=accept,
-            rules=rules,
+            rules=CatalogRules(options.on_conflict or config.on_conflict, off),
             clock=clock,
             deadline_s=options.deadline_s,
             far_s=options.far_s,
+            index=index_settings(options, config, environ),
         )
         if isinstance(budget_tokens, str):  # "default": None is a value of its own
             budget_tokens = config.budget_tokens

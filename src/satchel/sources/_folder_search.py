@@ -44,6 +44,26 @@ class FolderSearchResult(NamedTuple):
     places: dict[str, PackLocation]
 
 
+@dataclass(slots=True)
+class SearchTrace:
+    """What a search depends on: one that sees the same again has the same result.
+
+    Attributes:
+        folders: Keys of the folders that were listed and are no packs.
+        subfolders: The folders inside of packs, by key; nothing for most packs.
+        links: Links that lead to no folder, by key: whether they lead to something.
+        is_plain: Whether that is all, so that no link was followed, no limit reached
+            and nothing closed.
+    """
+
+    folders: list[str] = field(default_factory=list[str])
+    subfolders: dict[str, tuple[str, ...]] = field(
+        default_factory=dict[str, tuple[str, ...]]
+    )
+    links: dict[str, bool] = field(default_factory=dict[str, bool])
+    is_plain: bool = True
+
+
 @dataclass(eq=False)
 class FolderSearch:
     """One search below ``root``; every instance is used once.
@@ -56,6 +76,7 @@ class FolderSearch:
         client_folders: Whether to search ``skills`` and ``plugins`` in a folder whose
             name begins with a dot, and such a folder in one called ``skills``.
         seen: Entries that were looked at so far; grows while the search goes on.
+        trace: What the result depends on, for an index.
     """
 
     root: str
@@ -66,6 +87,7 @@ class FolderSearch:
     starts: tuple[str, ...] = ()
     client_folders: bool = False
     seen: int = 0
+    trace: SearchTrace = field(default_factory=SearchTrace)
     _found: list[Found] = field(default_factory=list[Found])
     _findings: list[Finding] = field(default_factory=list[Finding])
     _places: dict[str, PackLocation] = field(default_factory=dict[str, PackLocation])
@@ -106,7 +128,19 @@ class FolderSearch:
             tuple(self._found), tuple(self._findings), self._places
         )
 
+    def look_at_pack(self, key: str) -> Found | None:
+        """Return one pack as `run` would; None where only a whole search can tell."""
+        path = os.path.join(self.root, key)
+        entries = list_folder(path, self.limits.scan_entries)
+        self.seen = len(entries)
+        for entry in entries:
+            if entry.name == SKILL_FILE:
+                self._pack(entries, entry, path, key)
+        is_clear = self.trace.is_plain and not self._findings
+        return self._found[0] if self._found and is_clear else None
+
     def _start(self, folder: str) -> None:
+        self.trace.is_plain = False
         path = os.path.join(self.root, folder)
         try:
             self._admit(folder, path, (self.root, folder), depth=0)
@@ -118,6 +152,7 @@ class FolderSearch:
         self._findings.append(Finding.of(code, path, **values))
 
     def _report_too_many(self, path: str) -> None:
+        self.trace.is_plain = False
         limit = self.limits.scan_entries
         self._report("limit-exceeded", path, sentence="entries", limit=limit)
 
@@ -137,6 +172,7 @@ class FolderSearch:
                 if entry.name == SKILL_FILE:
                     self._pack(entries, entry, path, key)
                     return
+        self.trace.folders.append(key)
         if depth:
             for entry in entries:
                 self._look_at(entry, key, depth)
@@ -176,6 +212,7 @@ class FolderSearch:
         except FileNotFoundError:
             return  # gone since it was listed: as if it had never been there
         except OSError as error:
+            self.trace.is_plain = False
             where = escape_name(self._where(below))
             self._report("unreadable-folder", where, reason=error.strerror or "")
 
@@ -188,6 +225,7 @@ class FolderSearch:
         if os.path.basename(key or self.root) == _SKILLS:
             self._go_down(entry.path, below, depth + 1)
             return
+        self.trace.folders.append(below)
         for inner in list_folder(entry.path, max(0, self._left - self._reserved)):
             self._left -= 1
             if inner.name in _CLIENT_SUBFOLDERS:
@@ -208,19 +246,25 @@ class FolderSearch:
         if not skill.is_file(follow_symlinks=False):
             path = f"{where}/{SKILL_FILE}"
             self._report("irregular-skill-file", path, kind=_kind(skill))
+            self.trace.folders.append(key)
             return
         if len(entries) == 1:  # nearly every pack: nothing to walk
             files: tuple[FileStat, ...] = (stat_of(skill, SKILL_FILE),)
         else:
-            files = self._walk(entries, path, where)
+            files = self._walk(entries, path, where, key)
         if not files:
+            self.trace.is_plain = False
             return
         place = (self.root, key)
+        if not key:  # its key is no path below the root
+            self.trace.is_plain = False
         key = key or os.path.basename(self.root) or self.root
         self._places[key] = place
         self._found.append(Found(key, where, files, files))
 
-    def _walk(self, entries: _Entries, path: str, where: str) -> tuple[FileStat, ...]:
+    def _walk(
+        self, entries: _Entries, path: str, where: str, key: str
+    ) -> tuple[FileStat, ...]:
         """Return the files of a pack; none, and a finding, where it is refused."""
         try:
             walked = walk_pack(path, entries, limits=self.limits)
@@ -231,7 +275,11 @@ class FolderSearch:
             reason = f"{SKILL_FILE} is closed to us, or just went away"
             self._report("unreadable-folder", where, reason=reason)
             return ()
+        if walked.folders:
+            self.trace.subfolders[key] = walked.folders
         if walked.findings:
+            if any(finding.code == "unreadable-file" for finding in walked.findings):
+                self.trace.is_plain = False
             self._findings += locate_findings(walked.findings, where)
         return walked.files
 
@@ -242,7 +290,9 @@ class FolderSearch:
         try:
             target = escape_name(os.readlink(path))
             if not stat.S_ISDIR(os.stat(path).st_mode):
+                self.trace.links[key] = True
                 return
+            self.trace.is_plain = False
             real = os.path.realpath(path)
             below = _below(real, os.path.realpath(self.root))
             if below is not None:
@@ -255,6 +305,7 @@ class FolderSearch:
             else:
                 self._report("link-leaves-root", where, target=target)
         except OSError:
+            self.trace.links[key] = False
             self._report("broken-link", where, target=target)
 
     def _admit(

@@ -4,6 +4,7 @@
 import os
 import re
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from stat import S_ISREG
 from typing import Final
@@ -27,7 +28,7 @@ from satchel.model import (
     Manifest,
 )
 from satchel.protocols import SourceAbilities
-from satchel.sources._folder_search import FolderSearch, PackLocation
+from satchel.sources._folder_search import FolderSearch, PackLocation, SearchTrace
 
 # Keys are paths that a scan went down itself; nothing else is one, so that no key
 # climbs, and none leads where no scan goes.
@@ -93,6 +94,8 @@ class LocalSource(SourceAbilities):
         self._limits = limits
         self._places: dict[str, PackLocation] | None = None
         self._running: FolderSearch | None = None
+        self.trace: SearchTrace | None = None
+        """What the last scan depended on."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._shown!r}, label={self.label!r})"
@@ -112,6 +115,7 @@ class LocalSource(SourceAbilities):
             starts=self._starts,
             client_folders=self.client_folders,
         )
+        self.trace = None
         # Before the search: a file that is written during it must not count as settled.
         now_ns = time.time_ns()
         try:
@@ -123,7 +127,7 @@ class LocalSource(SourceAbilities):
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SourceUnavailableError(self.label, reason) from error
-        self._places = result.places
+        self._places, self.trace = result.places, search.trace
         packs = [
             pack
             if is_settled(pack.files or (), now_ns)
@@ -131,6 +135,35 @@ class LocalSource(SourceAbilities):
             for pack in result.found
         ]
         return (*packs, *result.findings)
+
+    @property
+    def index_key(self) -> object:
+        """All that decides, next to the files, what a scan finds; None if unknown."""
+        if type(self) is not LocalSource:  # it may read other bytes, or find more
+            return None
+        return self.root, self.label, self._shown, self._limits, self.client_folders
+
+    def look_at(self, key: str) -> tuple[Found, int, tuple[str, ...]] | None:
+        """Return one pack as `scan` finds it, its entries, and the folders in it.
+
+        None where only a scan can tell.
+        """
+        limits = self._limits
+        search = FolderSearch(self.root, self._shown, limits, limits.scan_depth)
+        try:
+            pack = search.look_at_pack(key)
+        except (OSError, ValueError):
+            return None
+        if pack is None:
+            return None
+        return pack, search.seen, search.trace.subfolders.get(key, ())
+
+    def skip_scan(self, keys: Iterable[str]) -> None:
+        """Take each of these keys for a path below the root, as a search found them."""
+        # All other keys are checked when they are asked for.
+        self._places = (
+            {key: (self.root, key) for key in keys} if self.client_folders else {}
+        )
 
     @property
     def release(self) -> str | None:

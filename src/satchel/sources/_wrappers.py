@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from satchel.errors import ConfigError
 from satchel.model import SKILL_FILE, FileStat, Finding, Found, Manifest
-from satchel.protocols import Clock, SkillSource, with_abilities
+from satchel.protocols import Clock, SkillSource, index_key, with_abilities
 
 
 class SourceWrapper:
@@ -50,6 +50,16 @@ class SourceWrapper:
     def close(self) -> None:
         self._source.close()
 
+    @property
+    def index_key(self) -> object:
+        """None: what a wrapper changes is not known here."""
+        return None
+
+    def _index_key(self, kind: type, *settings: object) -> object:
+        """Return the key of the inner source with what this one changes."""
+        inner = index_key(self._source)
+        return inner and type(self) is kind and (kind.__name__, settings, inner)
+
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
         """Return the id that the inner source gives; the manifest's name by default."""
         return with_abilities(self._source).identify_at(manifest, key)
@@ -69,6 +79,10 @@ class FilteredSource(SourceWrapper):
         super().__init__(source)
         self._include = tuple(include) or ("*",)
         self._exclude = tuple(exclude)
+
+    @property
+    def index_key(self) -> object:
+        return self._index_key(FilteredSource, self._include, self._exclude)
 
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
         name = super().identify_at(manifest, key)
@@ -92,6 +106,10 @@ class PrefixedSource(SourceWrapper):
             words = ", ".join(_WORDS)
             raise ConfigError("prefix", f"unknown {unknown[0]}; known: {words}")
         self._prefix = prefix
+
+    @property
+    def index_key(self) -> object:
+        return self._index_key(PrefixedSource, self._prefix)
 
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
         name = super().identify_at(manifest, key)
@@ -136,6 +154,10 @@ class RenamedSource(SourceWrapper):
     def __init__(self, source: SkillSource, names: Mapping[str, str]) -> None:
         super().__init__(source)
         self._names = dict(names)
+
+    @property
+    def index_key(self) -> object:
+        return self._index_key(RenamedSource, sorted(self._names.items()))
 
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
         name = super().identify_at(manifest, key)

@@ -1,0 +1,333 @@
+"""What an index knows of one source: packs that need not be read, or looked for."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from stat import S_ISDIR
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from satchel._published import VERSION
+from satchel.catalog._pack_rows import (
+    decode_findings,
+    decode_pack,
+    encode_findings,
+    encode_pack,
+    folder_mark,
+    is_racy,
+    mark_now,
+    mark_of_read,
+    paths_of,
+)
+from satchel.catalog._packs import ParseOptions, ScannedPack
+from satchel.catalog._reread import ScannedSource
+from satchel.errors import SkillError
+from satchel.model import SKILL_FILE, Finding, Found
+from satchel.protocols import SkillSource, index_key
+
+if TYPE_CHECKING:
+    from satchel.index import Check, IndexFile, IndexSettings, PackRow
+
+# Raised when what reads packs reads them otherwise, so that older rows are not used.
+READER_VERSION: Final = 1
+# Where more packs than these changed, one search is quicker than a look at each.
+_MOST_LOOKS: Final = 500
+_UTF_8: Final = "utf-8", "surrogatepass"
+_ERRORS: Final = (ValueError, TypeError, LookupError, RecursionError)
+
+
+class SearchedFolders(Protocol):
+    """What a search depended on; `satchel.sources` has the class."""
+
+    folders: list[str]
+    subfolders: dict[str, tuple[str, ...]]
+    links: dict[str, bool]
+    is_plain: bool
+
+
+class IndexedSource(Protocol):
+    """A folder of this machine, whose scans say what they depended on."""
+
+    root: str
+    trace: SearchedFolders | None
+
+    @property
+    def progress(self) -> int: ...
+    def look_at(self, key: str) -> tuple[Found, int, tuple[str, ...]] | None: ...
+    def skip_scan(self, keys: Iterable[str]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What is stored of a source next to its packs.
+
+    ``folders`` have their mark, or None if it may not show an edit; ``pending`` packs
+    are read again in any case; ``seen`` is how many entries the search looked at.
+    """
+
+    folders: Mapping[str, str | None]
+    links: Mapping[str, bool]
+    findings: tuple[Finding, ...]
+    pending: tuple[str, ...]
+    seen: int
+    is_plain: bool
+
+    @classmethod
+    def of(cls, data: bytes) -> "_State":
+        folders, links, findings, pending, seen, is_plain = json.loads(data)
+        noted, again = decode_findings(findings), tuple(pending)
+        return cls(folders, links, noted, again, seen, is_plain)
+
+    def encode(self) -> bytes:
+        fields = (
+            *(self.folders, self.links, encode_findings(self.findings)),
+            *(self.pending, self.seen, self.is_plain),
+        )
+        return json.dumps(fields, separators=(",", ":")).encode("ascii")
+
+
+class SourceIndex:
+    """The rows of one source; only the thread that scans it uses this."""
+
+    def __init__(
+        self, file: "IndexFile", name: str, source: IndexedSource, check: "Check"
+    ) -> None:
+        self._file = file
+        self._name = name
+        self._source = source
+        self._check = check
+        self._rows: dict[str, PackRow] = {}
+        self._state: bytes | None = None
+        self._lost = 0
+        self._began = 0, 0.0
+        self.looked = 0
+        """How many packs were looked at: grows while it goes on."""
+        self._forgotten: set[str] = set()
+
+    @classmethod
+    def of(
+        cls, settings: "IndexSettings", source: SkillSource, accept: ParseOptions
+    ) -> "SourceIndex | None":
+        """Return what an index knows of a source; None if it can know nothing."""
+        key = index_key(source)
+        if not key:
+            return None
+        # Rights are a part of it: who may read less must not get what others read.
+        rights: object = ()
+        if sys.platform != "win32":
+            rights = os.geteuid(), os.getegid(), sorted(os.getgroups())
+        all_of_it = (READER_VERSION, VERSION, rights, accept, key)
+        name = sha256(repr(all_of_it).encode("utf-8", "backslashreplace")).hexdigest()
+        # Through wrappers: what they pass on is that of the folder.
+        folder = cast("IndexedSource", source)
+        return cls(settings.file(), f"source/{name}", folder, settings.check)
+
+    def forget(self, key: str) -> None:
+        """Take no row for this pack: it was read again, whatever its marks say."""
+        self._forgotten.add(key)
+
+    def begin(self, began: tuple[int, float]) -> None:
+        """Read the rows for a scan that began at this time, by two clocks."""
+        self._began = began
+        stored = self._file.rows(self._name)
+        self._rows, self._state, self._lost = {}, None, 0
+        if stored is not None:
+            self._rows = {row.key.decode(*_UTF_8): row for row in stored.rows}
+            twice = len(stored.rows) - len(self._rows)
+            self._state, self._lost = stored.state, stored.lost + twice
+
+    def packs(self, label: str) -> dict[str, ScannedPack]:
+        """Return the packs as they were when they had their marks."""
+        if not self._rows:
+            return {}
+        data = self._file.packs(self._name)
+        packs: dict[str, ScannedPack] = {}
+        for key, row in self._rows.items():
+            try:
+                pack = decode_pack(data[row.number], label)
+            except _ERRORS:
+                self.forget(key)
+                continue
+            if key not in self._forgotten:
+                packs[key] = pack
+        return packs
+
+    def recall(
+        self, scanner: ScannedSource
+    ) -> tuple[dict[str, ScannedPack], tuple[Finding, ...]] | None:
+        """Return what a scan would find, by looking at what the last one depended on.
+
+        None where only a scan can tell. Packs that changed are read.
+        """
+        state = self._plain_state()
+        if state is None:
+            return None
+        changed = set(state.pending)
+        check, self._check = self._check, "files"  # a later sync looks at everything
+        if check != "trust":
+            if self._is_folder_changed(state):
+                return None
+            changed.update(self._changed_packs(folders_only=check == "folders"))
+        # Before a pack is read: its place is asked for.
+        self._source.skip_scan([*self._rows, *state.pending])
+        packs = self.packs(scanner.label)
+        changed |= self._forgotten  # damaged rows
+        if len(changed) > _MOST_LOOKS:
+            return None
+        subfolders: dict[str, tuple[str, ...]] = {}
+        for key in changed:
+            pack = self._read_again(scanner, key, state)
+            if pack is None:
+                return None
+            packs[key], subfolders[key] = pack
+        if changed:
+            packs = {key: packs[key] for key in sorted(packs)}
+            self._save(state, packs, subfolders, changed)
+        return packs, state.findings
+
+    def _plain_state(self) -> _State | None:
+        """Return what is stored, where it says all that a scan would find."""
+        if self._state is None or self._lost:
+            return None
+        try:
+            state = _State.of(self._state)
+        except _ERRORS:
+            return None
+        return state if state.is_plain else None
+
+    def save(
+        self, packs: Mapping[str, ScannedPack], findings: tuple[Finding, ...]
+    ) -> None:
+        """Store what a scan found."""
+        trace = self._source.trace
+        if trace is None:
+            return
+        now_ns = self._now_ns()
+        state = _State(
+            {key: self._folder_mark(key, now_ns) for key in trace.folders},
+            trace.links,
+            findings,
+            (),
+            self._source.progress,
+            trace.is_plain,
+        )
+        self._save(state, packs, trace.subfolders, None)
+
+    def _save(
+        self,
+        state: _State,
+        packs: Mapping[str, ScannedPack],
+        subfolders: Mapping[str, tuple[str, ...]],
+        changed: set[str] | None,
+    ) -> None:
+        """Store the packs; only ``changed`` ones are looked at, None for all."""
+        now_ns = self._now_ns()
+        order: list[int | tuple[bytes, bytes, bytes, bytes]] = []
+        pending: list[str] = []
+        for key, pack in packs.items():
+            row = self._rows.get(key)
+            if row is not None and changed is not None and key not in changed:
+                order.append(row.number)
+                continue
+            marked = self._marks(key, pack, subfolders.get(key, ()), now_ns)
+            if marked is None:
+                pending.append(key)
+            elif row is not None and marked == row[2:] and key not in self._forgotten:
+                order.append(row.number)
+            else:
+                order.append((key.encode(*_UTF_8), *marked, encode_pack(pack)))
+        data = replace(state, pending=tuple(pending)).encode()
+        numbers = [row.number for row in self._rows.values()]
+        if data != self._state or order != numbers or self._lost:
+            self._file.write(self._name, data, order, {})
+        self._forgotten.clear()
+        self._rows = {}
+
+    def _marks(
+        self, key: str, pack: ScannedPack, subfolders: tuple[str, ...], now_ns: int
+    ) -> tuple[bytes, bytes] | None:
+        """Return what is looked at of a pack, and its marks; None if unsettled."""
+        folder = f"{self._source.root}/{key}"
+        try:
+            paths = paths_of(pack, subfolders)
+            mark = mark_of_read(folder, pack, subfolders)
+        except (OSError, *_ERRORS):
+            return None
+        return None if is_racy(mark, paths, now_ns) else (paths, mark)
+
+    def _folder_mark(self, key: str, now_ns: int) -> str | None:
+        try:
+            mark = folder_mark(f"{self._source.root}/{key}", follow=not key)
+        except (OSError, ValueError):
+            return None
+        return None if is_racy(mark, b"", now_ns) else mark.hex()
+
+    def _is_folder_changed(self, state: _State) -> bool:
+        root = self._source.root
+        try:
+            for key, mark in state.folders.items():
+                if mark != folder_mark(f"{root}/{key}", follow=not key).hex():
+                    return True
+        except (OSError, ValueError):
+            return True
+        for key, leads_to_file in state.links.items():
+            try:
+                status = os.stat(f"{root}/{key}")  # noqa: PTH116
+            except (OSError, ValueError):
+                if leads_to_file:
+                    return True
+                continue
+            if not leads_to_file or S_ISDIR(status.st_mode):
+                return True
+        return False
+
+    def _changed_packs(self, *, folders_only: bool) -> list[str]:
+        root = self._source.root
+        changed: list[str] = []
+        for key, (_, _, paths, mark) in self._rows.items():
+            self.looked += 1
+            try:
+                now = mark_now(f"{root}/{key}", paths, folders_only=folders_only)
+            except (OSError, ValueError):
+                changed.append(key)
+                continue
+            if now != (mark[: len(now)] if folders_only else mark):
+                changed.append(key)
+        return changed
+
+    def _read_again(
+        self, scanner: ScannedSource, key: str, state: _State
+    ) -> tuple[ScannedPack, tuple[str, ...]] | None:
+        """Return one pack as a scan would find it, and its folders; None if unsure."""
+        try:
+            looked = self._source.look_at(key)
+        except SkillError:
+            return None
+        if looked is None:
+            return None
+        listed, entries, subfolders = looked
+        row = self._rows.get(key)
+        top = {name.partition("/")[0] for name in _names(row)}
+        # More entries than before might be more than a search may look at.
+        if entries > len(top) and state.seen * 4 > scanner.accept.limits.scan_entries:
+            return None
+        where = listed.location
+        inside = f"{where}/"
+        if any(f.path == where or f.path.startswith(inside) for f in state.findings):
+            return None
+        return scanner.builder(scanner.source).read(listed), subfolders
+
+    def _now_ns(self) -> int:
+        """Return when this began, by the clock that is further behind."""
+        wall_ns, monotonic = self._began
+        passed_ns = int((time.monotonic() - monotonic) * 1e9)
+        return min(wall_ns, self._file.time_ns() - passed_ns)
+
+
+def _names(row: "PackRow | None") -> list[str]:
+    if row is None or not row.paths:
+        return [SKILL_FILE]
+    return row.paths.decode(*_UTF_8).split("\0")[1:]

@@ -1,0 +1,422 @@
+"""One SQLite file of rows that can all be made again.
+
+Nothing here raises: what cannot be read is not there, and what cannot be written is not
+written. docs/decisions/0024 says why the file is as it is.
+"""
+
+import logging
+import os
+import sqlite3
+import sys
+import threading
+import time
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final, NamedTuple, TypeVar
+from zlib import crc32
+
+_T = TypeVar("_T")
+_log = logging.getLogger("satchel")
+
+SCHEMA_VERSION: Final = 1
+# How long anybody waits for another process; then it goes on without the index.
+BUSY_S: Final = 0.25
+# Rows that were replaced stay for processes that opened before; then they go.
+REPLACED_DAYS: Final = 7
+# What nobody opened for so long goes, so that the file does not grow for ever.
+UNUSED_DAYS: Final = 90
+_DAY_S: Final = 86_400
+_HEADER: Final = b"SQLite format 3\0"
+
+# A pack has two rows of one number: what is compared at every opening is in a table of
+# its own, which is a tenth of the whole. Rows never change; a number is never used for
+# another pack. Its upper half is the number of the source.
+_SCHEMA: Final = """
+CREATE TABLE satchel_index (schema_version INTEGER NOT NULL);
+CREATE TABLE blobs (
+    name TEXT PRIMARY KEY, data BLOB NOT NULL, sum INTEGER NOT NULL,
+    used INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE marks (
+    number INTEGER PRIMARY KEY, key BLOB NOT NULL, paths BLOB NOT NULL,
+    mark BLOB NOT NULL, sum INTEGER NOT NULL
+);
+CREATE TABLE packs (
+    number INTEGER PRIMARY KEY, data BLOB NOT NULL, sum INTEGER NOT NULL
+);
+CREATE TABLE replaced (number INTEGER PRIMARY KEY, day INTEGER NOT NULL)
+"""
+_ROWS_OF: Final = 1 << 32
+_NUMBERS: Final = "/numbers"
+
+
+class PackRow(NamedTuple):
+    """The marks of a pack when it was read: of its folders, then of its files."""
+
+    number: int
+    key: bytes
+    paths: bytes
+    mark: bytes
+
+
+class StoredRows(NamedTuple):
+    """What is stored of one source; ``lost`` rows should be there and are not right."""
+
+    state: bytes
+    rows: Sequence[PackRow]
+    lost: int
+
+
+class IndexFile:
+    """One index; threads may share it, and processes the file."""
+
+    def __init__(self, path: str, *, is_ours: bool = True) -> None:
+        """Take the path; ``is_ours`` is whether whatever is there may be replaced."""
+        self.path: Final = os.path.abspath(path)  # noqa: PTH100 - a string is needed
+        self._is_ours = is_ours
+        self._lock = threading.RLock()
+        self._base: sqlite3.Connection | None = None
+        self._pid = 0
+        self._is_off = False
+
+    def time_ns(self) -> int:
+        """Return the time by the clock that files are stamped with; 0 if unknown.
+
+        A process may have a clock of its own that was set back or forward.
+        """
+        try:
+            self._make_file()
+            os.utime(self.path)
+            return os.stat(self.path).st_mtime_ns  # noqa: PTH116
+        except OSError as error:
+            self._report(error)
+            return 0
+
+    def blob(self, name: str) -> bytes | None:
+        """Return what `write` stored under a name; None where it is not as it was."""
+        return self._attempt(lambda base: _blob(base, name))
+
+    def rows(self, name: str) -> StoredRows | None:
+        """Return what is stored of a source, in the order it was; None if nothing."""
+
+        def read(base: sqlite3.Connection) -> StoredRows | None:
+            base.execute("BEGIN")  # all of it as it was at one moment
+            try:
+                state, numbers = _blob(base, name), _blob(base, name + _NUMBERS)
+                if state is None or numbers is None:
+                    return None
+                numbers_now = _numbers(numbers, state)
+                if numbers_now is None:
+                    return None
+                first = _first_row(name)
+                listed = base.execute(
+                    "SELECT number, key, paths, mark, sum FROM marks "
+                    "WHERE number BETWEEN ? AND ?",
+                    (first, first + _ROWS_OF - 1),
+                )
+                rows = {
+                    row[0]: PackRow._make(row[:4])
+                    for row in listed
+                    if row[4] == _sum(row[0], *row[1:4])
+                }
+            finally:
+                base.execute("ROLLBACK")
+            self._note_use(base, name)
+            in_order = [rows[number] for number in numbers_now if number in rows]
+            return StoredRows(state, in_order, len(numbers_now) - len(in_order))
+
+        return self._attempt(read)
+
+    def pack(self, number: int) -> bytes | None:
+        """Return the data of one row; None where it is not as it was."""
+        return self._attempt(lambda base: _packs(base, number, number).get(number))
+
+    def packs(self, name: str) -> dict[int, bytes]:
+        """Return the data of all rows of a source, by number."""
+        first = _first_row(name)
+        return self._attempt(lambda b: _packs(b, first, first + _ROWS_OF - 1)) or {}
+
+    def write(
+        self,
+        name: str,
+        state: bytes,
+        order: Sequence[int | tuple[bytes, bytes, bytes, bytes]],
+        blobs: Mapping[str, bytes],
+    ) -> list[int] | None:
+        """Replace what is stored of a source, and some blobs, all or nothing.
+
+        ``order`` has what the source holds now, sorted by key: the number of a row that
+        is there already, or key, paths, mark and data of a new one.
+
+        Returns:
+            The numbers in that order; None where nothing was written.
+        """
+
+        def replace(base: sqlite3.Connection) -> list[int]:
+            base.execute("BEGIN IMMEDIATE")
+            try:
+                numbers = _replace_rows(base, name, state, order)
+                today = int(time.time() // _DAY_S)
+                for blob_name, data in blobs.items():
+                    _put(base, blob_name, data, today)
+                _prune(base, today)
+                base.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    base.execute("ROLLBACK")
+                raise
+            return numbers
+
+        return self._attempt(replace, create=True)
+
+    def close(self) -> None:
+        """Close the file; it is opened again when something is asked."""
+        with self._lock:
+            base, self._base = self._base, None
+            # One that a parent process opened is left to it.
+            if base is not None and self._pid == os.getpid():
+                with suppress(sqlite3.Error):
+                    base.close()
+
+    def _attempt(
+        self, work: Callable[[sqlite3.Connection], _T], *, create: bool = False
+    ) -> _T | None:
+        with self._lock:
+            try:
+                base = self._opened(create)
+                return None if base is None else work(base)
+            # A damaged file may give values of any type.
+            except (sqlite3.Error, OSError, ValueError, TypeError) as error:
+                self._report(error)
+                self.close()
+                if _is_damaged(error):
+                    self._set_aside(str(error))
+                return None
+
+    def _opened(self, create: bool) -> sqlite3.Connection | None:  # noqa: FBT001
+        if self._base is not None and self._pid == os.getpid():
+            return self._base
+        if self._is_off or not (create or os.path.exists(self.path)):  # noqa: PTH110
+            return None
+        if create:
+            self._make_file()
+        self._check_owner()
+        base = self._connect()
+        self._base, self._pid = base, os.getpid()
+        tables = base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if not tables and create:
+            base.execute("PRAGMA page_size = 8192")
+            base.execute("BEGIN IMMEDIATE")
+            # Another process may have been first.
+            if not base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                for statement in _SCHEMA.split(";\n"):
+                    base.execute(statement)
+                base.execute("INSERT INTO satchel_index VALUES (?)", (SCHEMA_VERSION,))
+            base.execute("COMMIT")
+        elif not tables:
+            self.close()
+            return None
+        version = base.execute("SELECT schema_version FROM satchel_index").fetchone()
+        if version != (SCHEMA_VERSION,):
+            self.close()
+            self._is_off = True  # a later Satchel wrote it
+            return None
+        return base
+
+    def _connect(self) -> sqlite3.Connection:
+        # On a system that is read-only nobody writes, and locks cannot be made.
+        folder = os.path.dirname(self.path)  # noqa: PTH120
+        how = "mode=rw" if os.access(folder, os.W_OK) else "mode=ro&immutable=1"
+        base = sqlite3.connect(
+            f"file:{_as_uri(self.path)}?{how}",
+            uri=True,
+            timeout=BUSY_S,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        # Nothing waits for the disk: after a power cut the file may be damaged, which
+        # sums of rows and marks show, and it is made again.
+        base.execute("PRAGMA synchronous = OFF")
+        return base
+
+    def _make_file(self) -> None:
+        """Make the file, if it is not there, for this user alone."""
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        try:
+            file = os.open(self.path, flags, 0o600)
+        except FileNotFoundError:
+            folder = os.path.dirname(self.path)  # noqa: PTH120
+            os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+            file = os.open(self.path, flags, 0o600)
+        os.close(file)
+
+    def _check_owner(self) -> None:
+        """Raise `OSError` where another user may have written the file."""
+        status = os.stat(self.path)  # noqa: PTH116
+        if sys.platform != "win32" and (
+            status.st_uid != os.geteuid() or status.st_mode & 0o022
+        ):
+            self._is_off = True
+            raise PermissionError(f"{self.path} can be written by another user")
+
+    def _set_aside(self, reason: str) -> None:
+        """Rename a damaged file, so that the next write makes a new one."""
+        try:
+            with open(self.path, "rb") as file:  # noqa: PTH123
+                is_database = file.read(len(_HEADER)) == _HEADER
+            # At a path that somebody named there may be a file of theirs.
+            is_other = "no such table" in reason  # a database of another program
+            if not self._is_ours and (is_other or not is_database):
+                self._is_off = True
+                return
+            os.replace(self.path, f"{self.path}.damaged")  # noqa: PTH105
+            with suppress(FileNotFoundError):
+                os.unlink(f"{self.path}-journal")  # noqa: PTH108
+        except OSError as error:  # open elsewhere, on Windows
+            self._report(error)
+            self._is_off = True
+
+    def _note_use(self, base: sqlite3.Connection, name: str) -> None:
+        """Note the day, rarely, so that opening seldom writes."""
+        today = int(time.time() // _DAY_S)
+        with suppress(sqlite3.Error):
+            base.execute(
+                "UPDATE blobs SET used = ?1 WHERE name IN (?2, ?3) AND used < ?1 - 7",
+                (today, name, name + _NUMBERS),
+            )
+
+    def _report(self, error: Exception) -> None:
+        _log.debug("the index %s: %s: %s", self.path, type(error).__name__, error)
+
+
+def _replace_rows(
+    base: sqlite3.Connection,
+    name: str,
+    state: bytes,
+    order: Sequence[int | tuple[bytes, bytes, bytes, bytes]],
+) -> list[int]:
+    today = int(time.time() // _DAY_S)
+    first = _first_row(name)
+    last = first + _ROWS_OF - 1
+    before: set[int] = set()
+    now = _blob(base, name + _NUMBERS)
+    if now is not None:
+        before.update(_numbers(now, None) or ())
+    (highest,) = base.execute(
+        "SELECT max(number) FROM packs WHERE number BETWEEN ? AND ?", (first, last)
+    ).fetchone()
+    number = first if highest is None else highest
+    numbers: list[int] = []
+    for row in order:
+        if isinstance(row, int):
+            numbers.append(row)
+            if row not in before:  # another process replaced it, or never had it
+                _revive(base, row)
+            continue
+        number += 1
+        numbers.append(number)
+        *marks, data = row
+        marked = number, *marks, _sum(number, *marks)
+        base.execute("INSERT INTO marks VALUES (?, ?, ?, ?, ?)", marked)
+        stored = number, data, _sum(number, data)
+        base.execute("INSERT INTO packs VALUES (?, ?, ?)", stored)
+    gone = before.difference(numbers)
+    base.executemany(
+        "INSERT OR IGNORE INTO replaced VALUES (?, ?)", [(row, today) for row in gone]
+    )
+    _put(base, name, state, today)
+    head = crc32(state).to_bytes(8, "little")
+    _put(base, name + _NUMBERS, head + array("q", numbers).tobytes(), today)
+    return numbers
+
+
+def _revive(base: sqlite3.Connection, number: int) -> None:
+    base.execute("DELETE FROM replaced WHERE number = ?", (number,))
+    if not base.execute("SELECT 1 FROM packs WHERE number = ?", (number,)).fetchone():
+        raise ValueError(f"row {number} is gone")
+
+
+def _prune(base: sqlite3.Connection, today: int) -> None:
+    """Delete what no process uses any more."""
+    old = (today - REPLACED_DAYS,)
+    if base.execute("SELECT 1 FROM replaced WHERE day < ?", old).fetchone():
+        for table in ("marks", "packs"):
+            base.execute(
+                f"DELETE FROM {table} WHERE number IN "  # noqa: S608 - our own names
+                "(SELECT number FROM replaced WHERE day < ?)",
+                old,
+            )
+        base.execute("DELETE FROM replaced WHERE day < ?", old)
+    unused = base.execute(
+        "SELECT name FROM blobs WHERE used < ?", (today - UNUSED_DAYS,)
+    ).fetchall()
+    for (name,) in unused:
+        base.execute("DELETE FROM blobs WHERE name = ?", (name,))
+        if name.endswith(_NUMBERS):
+            first = _first_row(name.removesuffix(_NUMBERS))
+            for table in ("marks", "packs"):
+                base.execute(
+                    f"DELETE FROM {table} WHERE number BETWEEN ? AND ?",  # noqa: S608
+                    (first, first + _ROWS_OF - 1),
+                )
+
+
+def _put(base: sqlite3.Connection, name: str, data: bytes, today: int) -> None:
+    total = crc32(data, crc32(name.encode()))
+    base.execute(
+        "INSERT OR REPLACE INTO blobs VALUES (?, ?, ?, ?)", (name, data, total, today)
+    )
+
+
+def _blob(base: sqlite3.Connection, name: str) -> bytes | None:
+    row = base.execute("SELECT data, sum FROM blobs WHERE name = ?", (name,)).fetchone()
+    if row is None or crc32(row[0], crc32(name.encode())) != row[1]:
+        return None
+    data: bytes = row[0]
+    return data
+
+
+def _packs(base: sqlite3.Connection, first: int, last: int) -> dict[int, bytes]:
+    query = "SELECT number, data, sum FROM packs WHERE number BETWEEN ? AND ?"
+    return {
+        number: data
+        for number, data, total in base.execute(query, (first, last))
+        if _sum(number, data) == total
+    }
+
+
+def _numbers(data: bytes, state: bytes | None) -> "array[int] | None":
+    """Return numbers as they were stored; None where they are of another ``state``."""
+    if state is not None and int.from_bytes(data[:8], "little") != crc32(state):
+        return None
+    return array("q", data[8:])
+
+
+def _sum(number: int, *parts: bytes) -> int:
+    total = number & 0xFFFFFFFF
+    try:
+        for part in parts:
+            total = crc32(part, total)
+    except TypeError:  # a damaged file may give values of any type
+        return -1
+    return total
+
+
+def _first_row(name: str) -> int:
+    # Two sources may share a range; each knows its own rows by their numbers.
+    return (crc32(name.encode()) & 0x7FFFFFFF) << 32
+
+
+def _as_uri(path: str) -> str:
+    """Return a path as SQLite reads it; Windows has a drive, and other slashes."""
+    path = path.replace(os.sep, "/")
+    for char in "%?#":
+        path = path.replace(char, f"%{ord(char):02x}")
+    return path if path.startswith("/") else f"/{path}"
+
+
+def _is_damaged(error: Exception) -> bool:
+    return type(error) is sqlite3.DatabaseError or (
+        isinstance(error, sqlite3.OperationalError) and "no such" in str(error)
+    )
