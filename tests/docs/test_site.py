@@ -133,8 +133,10 @@ def test_a_name_without_a_description_is_reported(tmp_path: Path) -> None:
     assert list(missing_names(tmp_path)) == []
 
     page = tmp_path / "satchel.search.html"
-    page.write_text('<a href="elsewhere.html#x.NotFtsRanker">', "utf-8")
-    assert "satchel.search.FtsRanker is not described" in list(missing_names(tmp_path))
+    page.write_text('<a href="elsewhere.html#x.NotSegmentRanker">', "utf-8")
+    assert "satchel.search.SegmentRanker is not described" in list(
+        missing_names(tmp_path)
+    )
 
 
 def test_an_outline_of_an_adapter_needs_no_framework() -> None:

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from satchel.model._results import (
         Hit as Hit,
         Loaded as Loaded,
+        Match as Match,
         Rendered as Rendered,
         Request as Request,
         Style as Style,
@@ -112,6 +113,7 @@ __all__ = [
     "Limits",
     "Loaded",
     "Manifest",
+    "Match",
     "OnConflict",
     "Origin",
     "Question",
@@ -137,7 +139,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_release": "RELEASE_FILE Release ReleasedSkill release_path",
-        "_results": "Hit Loaded Rendered Request Style",
+        "_results": "Hit Loaded Match Rendered Request Style",
         "_session": "Action Activation ApprovalAnswer Decision Question Reply Savings "
         "SeenMessage Verdict",
         "_usage": "CatalogSynced SkillSynced UsageEvent",

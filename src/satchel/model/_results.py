@@ -104,10 +104,38 @@ class Rendered:
 
 
 @dataclass(frozen=True, slots=True)
+class Match:
+    """A word of a query that a skill has.
+
+    ``fields`` are where: ``name``, ``description``, ``keywords``, ``body`` (with the
+    names of files). ``points`` is what it adds to the score.
+    """
+
+    word: str
+    fields: tuple[str, ...]
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """A skill that matches a query; ``score`` grows with the match, without a unit."""
+    """A skill that matches a query; ``score`` grows with the match, without a unit.
+
+    ``matches`` are the parts of the score, highest first.
+    """
 
     id: str
     description: str
     score: float
     source: str = ""
+    matches: tuple[Match, ...] = ()
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The words of the query that it has."""
+        return tuple(match.word for match in self.matches)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Where it has them."""
+        fields = (field for match in self.matches for field in match.fields)
+        return tuple(dict.fromkeys(fields))

@@ -142,7 +142,8 @@ class SkillAccess:
         # may be, all are asked for.
         is_narrowed = len(here) < everything or self._authorizer.has_rules
         hits: list[Hit] = []
-        for hit in self._components.rank(query, everything if is_narrowed else k):
+        ranker, catalog = self._components.search, self._registry.catalog
+        for hit in ranker.rank(catalog, query, everything if is_narrowed else k):
             entry = here.get(hit.id)
             if entry is not None and self._authorizer.may("find", entry):
                 hits.append(hit)

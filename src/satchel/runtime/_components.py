@@ -11,7 +11,6 @@ from satchel.model import (
     SKILL_FILE,
     Catalog,
     Finding,
-    Hit,
     Loaded,
     Manifest,
     Rendered,
@@ -170,13 +169,14 @@ class Components:
         if "stager" in self.__dict__:
             self.stager.close()
 
-    def rank(self, query: str, k: int) -> list[Hit]:
-        """Return the best ``k`` skills, whatever the policy says."""
-        if self.ranker is None:
-            from satchel.search import FtsRanker
+    @cached_property
+    def search(self) -> Ranker:
+        """The ranker that was given, or ours; whatever the policy says is found."""
+        if self.ranker is not None:
+            return self.ranker
+        from satchel.search import SegmentRanker
 
-            self.ranker = FtsRanker()
-        return list(self.ranker.rank(self.registry.catalog, query, k))
+        return SegmentRanker()
 
     def manifest_of(self, loaded: Loaded) -> Manifest:
         """Return the manifest of a loaded SKILL.md; a version is parsed only once."""

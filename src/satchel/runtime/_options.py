@@ -45,7 +45,7 @@ class Options:
             none of them, ``precedence`` the first one.
         allow_empty_description: Whether a pack without a description is accepted.
         counter: Counts tokens; None is an estimate.
-        ranker: Ranks skills for `Satchel.find`; None is the full-text index.
+        ranker: Ranks skills for `Satchel.find`; None is BM25.
         clock: Tells the time; None is the system's clock.
         deadline_s: Seconds for which a source may make no progress before it is given
             up. A first answer is waited for while it makes progress; a source that has

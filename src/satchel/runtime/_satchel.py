@@ -219,7 +219,7 @@ class Satchel(SkillLibrary):
         """Return at most ``k`` skills that match ``query``, best first, ties by id."""
         # Without rules nothing is hidden, and the ranker's own list will do.
         if not self.policy.rules:
-            return self._components.rank(query, k)
+            return list(self._components.search.rank(self.registry.catalog, query, k))
         return self._access.find(query, k)
 
     def why(self, name: str) -> "Why":

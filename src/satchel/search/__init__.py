@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 from satchel._lazy import lazy_door
 
 if TYPE_CHECKING:
-    from satchel.search._fts import FtsRanker
+    from satchel.search._ranker import SegmentRanker
 
 __all__ = [
-    "FtsRanker",
+    "SegmentRanker",
 ]
 
 __getattr__ = lazy_door(
     __name__,
     {
-        "_fts": "FtsRanker",
+        "_ranker": "SegmentRanker",
     },
 )

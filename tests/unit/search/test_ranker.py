@@ -1,32 +1,11 @@
-"""The full-text ranker, and the words that it sees."""
+"""The ranker, by what it finds."""
 
 import pytest
 from hypothesis import given, strategies as st
 
 from satchel import Satchel
-from satchel.search._fts import index_text, normal_name, query_words
+from satchel.search._words import normal_name
 from tests.fakes import FakeSource, pack
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("a plain text", ["a", "plain", "text"]),
-        ("饺", ["饺"]),
-        ("饺子", ["饺子"]),
-        ("做饺子吧", ["做饺", "饺子", "子吧"]),
-        ("make 饺子 now", ["make", "饺子", "now"]),
-    ],
-)
-def test_runs_without_spaces_become_overlapping_pairs(
-    text: str, words: list[str]
-) -> None:
-    assert index_text(text).split() == words
-
-
-def test_common_words_are_left_out_where_others_remain() -> None:
-    assert query_words("what is the Form of a form") == ["form"]
-    assert query_words("what is it") == ["what", "is", "it"]
 
 
 def library(**packs: str) -> Satchel:

@@ -1,0 +1,140 @@
+"""The ranker that is used where no other is given."""
+
+import sys
+import threading
+from importlib import import_module
+from typing import Final
+
+from satchel.errors import SkillError
+from satchel.model import Descriptor, FileReader, Hit
+from satchel.protocols import CatalogView
+from satchel.search._documents import Document, analyze, document_key
+from satchel.search._segment import (
+    Engine,
+    Part,
+    Postings,
+    Segment,
+    array_engine,
+    numpy_engine,
+)
+from satchel.search._words import Stemmer, normal_name, query_words
+from satchel.search._writing import merge_segments, write_segment
+from satchel.skill_md import body_of
+
+_READ_BYTES: Final = 1024 * 1024
+# More segments make a query slower; fewer make edits dearer, as each merge costs all.
+_MAX_SEGMENTS: Final = 8
+# A command asks once, and numpy would take longer to import than the answer takes.
+_QUERIES_WITHOUT_NUMPY: Final = 8
+
+
+class SegmentRanker:
+    """BM25 over name, description and keywords, and half as much over a body's head.
+
+    The index is made at the first query of a catalog; for the next one only what
+    changed is indexed. A query is taken apart into words before it reaches the
+    index. Safe across threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stemmer = Stemmer()
+        self._engine: Engine = array_engine
+        self._queries = 0
+        self._segments: list[Segment] = []
+        self._catalog: CatalogView | None = None
+        self._postings = Postings(())
+
+    def rank(self, catalog: CatalogView, query: str, k: int) -> list[Hit]:
+        """Return at most ``k`` hits, best first, ties by id.
+
+        A skill whose id is the whole query goes first, whatever its case, accents,
+        hyphens and underscores. A word of a query that happens to be an id decides
+        nothing, since public skills are called ``test``, ``go`` and ``review``.
+        """
+        words = query_words(query)
+        if not words or k < 1:
+            return []
+        with self._lock:
+            if self._catalog is not catalog:
+                self._postings = self._index(catalog)
+                self._catalog = catalog
+            self._queries += 1
+            if self._queries == _QUERIES_WITHOUT_NUMPY:
+                self._engine = _fastest_engine()
+            postings, engine = self._postings, self._engine
+            stems = self._stemmer.stems(words)
+        terms = postings.terms(words, stems)
+        in_name, best = postings.best(terms, k, engine)
+        # Nothing but the whole query counts as an id.
+        first = [p for p in in_name if normal_name(p.id) == normal_name(query)]
+        hits: list[Hit] = []
+        for place in [*first, *(place for place in best if place not in first)][:k]:
+            entry = catalog.get(place.id)
+            if entry is not None:
+                score, matches = postings.judge(place, terms)
+                hit = Hit(place.id, entry.description, score, entry.source, matches)
+                hits.append(hit)
+        return hits
+
+    def _index(self, catalog: CatalogView) -> Postings:
+        """Index what no segment has yet, and return the postings of this catalog."""
+        if "numpy" in sys.modules:
+            self._engine = numpy_engine
+        places = {
+            key: (at, ordinal)
+            for at, segment in enumerate(self._segments)
+            for ordinal, key in enumerate(segment.keys())
+        }
+        live = [bytearray(segment.documents) for segment in self._segments]
+        missing: dict[bytes, Document] = {}
+        for entry in catalog.entries:
+            key = document_key(entry, with_body=True)
+            if key not in places:
+                document = _document(catalog, entry, key)
+                key = document.key
+                if key not in places:
+                    missing[key] = document
+            if key in places:
+                at, ordinal = places[key]
+                live[at][ordinal] = 1
+        if missing:
+            self._segments.append(Segment(write_segment(analyze(missing.values()))))
+            live.append(bytearray(b"\1") * len(missing))
+        if len(self._segments) > _MAX_SEGMENTS:
+            merged = merge_segments(list(zip(self._segments, live, strict=True)))
+            self._segments = [Segment(merged)]
+            live = [bytearray(b"\1") * self._segments[0].documents]
+        return Postings(
+            [
+                Part(segment, None if all(alive) else bytes(alive))
+                for segment, alive in zip(self._segments, live, strict=True)
+            ]
+        )
+
+
+def _fastest_engine() -> Engine:
+    try:
+        import_module("numpy")
+    except ImportError:
+        return array_engine
+    return numpy_engine
+
+
+def _document(catalog: CatalogView, entry: Descriptor, key: bytes) -> Document:
+    """Return what is searched of a skill: without a body where that is not at hand."""
+    data = _local_skill_md(catalog.readers.get(entry.source), entry)
+    if data is None:
+        return Document(document_key(entry, with_body=False), entry, None)
+    return Document(key, entry, body_of(data.decode("utf-8", "replace")))
+
+
+def _local_skill_md(reader: FileReader | None, entry: Descriptor) -> bytes | None:
+    """Return a SKILL.md that can be had at once: nothing is fetched for a search."""
+    # A source elsewhere that hangs must not delay a search of what is here.
+    if reader is None or entry.remote:
+        return None
+    try:
+        return reader.local_skill_md(entry.origin.key, _READ_BYTES)
+    except SkillError:
+        return None

@@ -1,0 +1,292 @@
+"""A segment: postings of some documents, as immutable bytes; and how they are scored.
+
+Made once, then read from memory or from a mapped file without a copy, by `memoryview`
+and by numpy alike. It depends on its documents alone, so two segments can be merged
+and no score changes.
+
+Layout, each number four bytes in the machine's order:
+
+    header     magic, documents, terms, postings, bytes of ids, bytes of terms,
+               CRC-32 of all that follows the postings, CRC-32 of the header
+    postings   by term, then by document: ordinal << 12 | fields << 8 | impact
+    starts     of each term, and the end: where its postings begin
+    checks     of each term: CRC-32 of its postings
+    term ends  of each term: where its text ends
+    id ends    of each document: where its id ends
+    keys       of each document, 16 bytes: what it was made from
+    terms, ids text in UTF-8
+
+A file of another version or of a machine with another byte order has another magic.
+"""
+
+import math
+import struct
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from importlib import import_module
+from itertools import accumulate, pairwise
+from typing import Any, Final, TypeAlias
+from zlib import crc32
+
+from satchel.model import Match
+
+MAGIC: Final = int.from_bytes(b"SSG1", "little")
+HEADER: Final = struct.Struct("=8I")
+KEY_BYTES: Final = 16
+FIELDS: Final = ("name", "description", "keywords", "body")
+"""The fields of a posting, from its lowest bit; file names are in ``body``."""
+FIELD_BITS: Final = 8
+ORDINAL_BITS: Final = 12
+# What is left of 32 bits: a million documents; more need another segment.
+MAX_DOCUMENTS: Final = 1 << (32 - ORDINAL_BITS)
+# More words cost time and gain nothing: docs/explanation/search.md.
+MAX_TERMS: Final = 64
+# Whole numbers are equal in every engine; a thousandth of an idf decides nothing.
+IDF_UNIT: Final = 1024
+IMPACT_UNIT: Final = 94
+"""The impact of a score of 1: 255 is 2.7, which no word can pass."""
+UNIT: Final = IDF_UNIT * IMPACT_UNIT
+
+
+class InvalidSegment(ValueError):
+    """These bytes are no segment of this version; it has to be built again."""
+
+
+class Segment:
+    """A segment, read from its bytes.
+
+    The tables are checked now, the postings of a term when it is first asked for.
+
+    Raises:
+        InvalidSegment: They are damaged, or of another version.
+    """
+
+    def __init__(self, data: bytes | memoryview) -> None:
+        view = memoryview(data).cast("B")
+        if len(view) < HEADER.size:
+            raise InvalidSegment("shorter than its header")
+        head = view[: HEADER.size]
+        counts: tuple[int, ...] = HEADER.unpack(head)
+        magic, self.documents, terms, postings, ids, texts, tables, own = counts
+        if magic != MAGIC or own != crc32(head[:-4]):
+            raise InvalidSegment("another version, or a damaged header")
+        sizes = (
+            *(4 * postings, 4 * (terms + 1), 4 * terms, 4 * terms),
+            *(4 * self.documents, KEY_BYTES * self.documents, texts, ids),
+        )
+        ends = list(accumulate(sizes, initial=HEADER.size))
+        if ends[-1] != len(view) or tables != crc32(view[ends[1] :]):
+            raise InvalidSegment("damaged tables")
+        parts = [view[start:end] for start, end in pairwise(ends)]
+        self._postings, self._starts, self._checks, self._term_ends, self._id_ends = (
+            part.cast("I") for part in parts[:5]
+        )
+        self._keys, self._terms, self._ids = parts[5:]
+        self._checked: set[int] = set()
+
+    def keys(self) -> list[bytes]:
+        """Return what each document was made from, by ordinal."""
+        data = bytes(self._keys)
+        return [data[at : at + KEY_BYTES] for at in range(0, len(data), KEY_BYTES)]
+
+    def id(self, ordinal: int) -> str:
+        """Return a document's id."""
+        start = self._id_ends[ordinal - 1] if ordinal else 0
+        text = self._ids[start : self._id_ends[ordinal]]
+        return str(text, "utf-8", "surrogatepass")
+
+    def terms(self) -> list[bytes]:
+        """Return every term, sorted."""
+        data = bytes(self._terms)
+        return [data[start:end] for start, end in pairwise((0, *self._term_ends))]
+
+    def postings(self, term: bytes) -> memoryview:
+        """Return a term's postings, one number each; none for an unknown term.
+
+        Raises:
+            InvalidSegment: They are damaged.
+        """
+        ends, low, high = self._term_ends, 0, len(self._term_ends)
+        while low < high:
+            at = (low + high) // 2
+            if bytes(self._terms[ends[at - 1] if at else 0 : ends[at]]) < term:
+                low = at + 1
+            else:
+                high = at
+        at = low
+        if at == len(ends) or self._terms[ends[at - 1] if at else 0 : ends[at]] != term:
+            return self._postings[:0]
+        postings = self._postings[self._starts[at] : self._starts[at + 1]]
+        if at not in self._checked:
+            if crc32(postings) != self._checks[at]:
+                raise InvalidSegment("damaged postings")
+            self._checked.add(at)
+        return postings
+
+
+Weighted: TypeAlias = tuple[memoryview, int]
+"""A term's postings in one segment, and what its impacts are multiplied by."""
+
+Engine: TypeAlias = Callable[
+    [int, Sequence[Weighted], bytes | None, int], list[tuple[int, int]]
+]
+"""Returns scores and ordinals of the best ``k`` and of all that tie with the last.
+
+Given are the number of documents, the weighted postings, one byte for each document
+(0: it is not searched; None: all are), and ``k``. Their order has no meaning. All
+engines add whole numbers, so that scores and ties are the same in each.
+"""
+
+
+def array_engine(
+    documents: int, terms: Sequence[Weighted], live: bytes | None, k: int
+) -> list[tuple[int, int]]:
+    """Score with lists."""
+    scores = [0] * documents
+    for postings, weight in terms:
+        for posting in postings:
+            scores[posting >> ORDINAL_BITS] += weight * (posting & 255)
+    if live is not None:
+        scores = [score * alive for score, alive in zip(scores, live, strict=True)]
+    best = nlargest(k, scores)
+    least = max(1, best[-1]) if best else 1
+    return [(score, at) for at, score in enumerate(scores) if score >= least]
+
+
+def numpy_engine(
+    documents: int, terms: Sequence[Weighted], live: bytes | None, k: int
+) -> list[tuple[int, int]]:
+    """Score with numpy, some five times as fast; postings are read where they are."""
+    # Looked up here, so that neither checkers nor programs need the extra `search`.
+    np: Any = import_module("numpy")
+    # 64 terms, impacts to 255 and weights to 2^15 stay below 2^31.
+    scores = np.zeros(documents, np.int32)
+    for postings, weight in terms:
+        numbers = np.frombuffer(postings, np.uint32)
+        # A document is in a term's postings once, so `+=` loses nothing.
+        scores[numbers >> ORDINAL_BITS] += (numbers & 255).astype(np.int32) * weight
+    if live is not None:
+        scores[np.frombuffer(live, np.uint8) == 0] = 0
+    last = max(0, documents - k)
+    least = max(1, int(np.partition(scores, last)[last])) if documents else 1
+    places = np.flatnonzero(scores >= least)
+    return list(zip(scores[places].tolist(), places.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A segment, and which of its documents are searched: all, or those with a 1."""
+
+    segment: Segment
+    live: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of a query, its weight, and its postings in each part."""
+
+    word: str
+    weight: int
+    postings: tuple[memoryview, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A document: its part, and its ordinal there."""
+
+    id: str
+    part: int
+    ordinal: int
+
+
+class Postings:
+    """Segments as one library: what is rare and what is best counts over all."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = tuple(parts)
+        self.size = sum(
+            part.segment.documents if part.live is None else sum(part.live)
+            for part in parts
+        )
+
+    def terms(self, words: Sequence[str], stems: Mapping[str, str]) -> list[Term]:
+        """Return a query's terms, rarest first; words of one stem count once.
+
+        Raises:
+            InvalidSegment: Some postings are damaged.
+        """
+        terms: dict[str, Term] = {}
+        for word in words:
+            stem = stems[word]
+            if stem in terms:
+                continue
+            by_part, having = list[memoryview](), 0
+            for part in self.parts:
+                postings = part.segment.postings(stem.encode("utf-8", "replace"))
+                by_part.append(postings)
+                if (live := part.live) is None:
+                    having += len(postings)
+                else:
+                    having += sum([live[one >> ORDINAL_BITS] for one in postings])
+            # The idf of BM25 as Lucene computes it, which is never negative.
+            idf = math.log(1 + (self.size - having + 0.5) / (having + 0.5))
+            terms[stem] = Term(word, max(1, round(IDF_UNIT * idf)), tuple(by_part))
+        rarest = sorted(terms, key=lambda stem: (-terms[stem].weight, stem))
+        return [terms[stem] for stem in rarest[:MAX_TERMS]]
+
+    def best(
+        self, terms: Sequence[Term], k: int, engine: Engine
+    ) -> tuple[list[Place], list[Place]]:
+        """Return those whose name has the rarest term, and the ``k`` best, in order.
+
+        Ties go by id.
+
+        Raises:
+            InvalidSegment: Some postings are damaged.
+        """
+        in_name: list[Place] = []
+        scored: list[tuple[int, int, int]] = []
+        for at, part in enumerate(self.parts):
+            segment, live = part.segment, part.live
+            weighted = [(t.postings[at], t.weight) for t in terms if t.postings[at]]
+            if not weighted:
+                continue
+            try:
+                rows = engine(segment.documents, weighted, live, k)
+                scored += [(-score, at, ordinal) for score, ordinal in rows]
+                for posting in terms[0].postings[at]:
+                    ordinal = posting >> ORDINAL_BITS
+                    if posting >> FIELD_BITS & 1 and (live is None or live[ordinal]):
+                        in_name.append(Place(segment.id(ordinal), at, ordinal))
+            except IndexError as error:
+                raise InvalidSegment("postings of no document") from error
+        scored.sort()
+        # Each part has its own best; ids are only read of those that may be among all.
+        last = scored[min(k, len(scored)) - 1][0] if scored else 0
+        ranked = sorted(
+            (score, self.parts[at].segment.id(ordinal), at, ordinal)
+            for score, at, ordinal in scored
+            if score <= last
+        )
+        return in_name, [Place(*row[1:]) for row in ranked[:k]]
+
+    def judge(
+        self, place: Place, terms: Sequence[Term]
+    ) -> tuple[float, tuple[Match, ...]]:
+        """Return the score of a document, and what each term adds to it."""
+        matches: list[Match] = []
+        total = 0
+        for term in terms:
+            postings = term.postings[place.part]
+            at = bisect_left(postings, place.ordinal << ORDINAL_BITS)
+            if at == len(postings) or postings[at] >> ORDINAL_BITS != place.ordinal:
+                continue
+            points = (postings[at] & 255) * term.weight
+            total += points
+            bits = postings[at] >> FIELD_BITS
+            fields = tuple([f for bit, f in enumerate(FIELDS) if bits >> bit & 1])
+            matches.append(Match(term.word, fields, round(points / UNIT, 6)))
+        matches.sort(key=lambda match: (-match.points, match.word))
+        return round(total / UNIT, 6), tuple(matches)
