@@ -91,7 +91,7 @@ generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, ta
 	$(BIN)/python -m tools.picture
 	$(BIN)/python -m tools.captures
 
-all: test hostile lint types layers docs site replay clients adapters ## what .ci/run does
+all: test coverage hostile lint types layers docs readme site replay clients adapters ## what .ci/run does
 
 clean: ## remove the environment and everything that was generated
 	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .hypothesis .*_cache
