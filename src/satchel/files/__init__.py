@@ -24,6 +24,7 @@ from satchel.files._listing import (
     list_folder as list_folder,
     locate_findings as locate_findings,
     mark_of as mark_of,
+    read_seen as read_seen,
     stat_of as stat_of,
     tree_digest as tree_digest,
     walk_pack as walk_pack,

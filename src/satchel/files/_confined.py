@@ -156,11 +156,11 @@ def _flags(*names: str) -> int:
 _ROOT: Final = _flags("O_PATH", "O_DIRECTORY", "O_CLOEXEC")
 _FOLDER: Final = _ROOT | _flags("O_NOFOLLOW")
 # O_NONBLOCK: a FIFO without a writer must not keep us waiting.
-_FILE: Final = _flags(
+READ_FILE: Final = _flags(
     "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT"
 )
 # Links are found by the path of the open file instead.
-_ANY_FILE: Final = _FILE & ~_flags("O_NOFOLLOW")
+_ANY_FILE: Final = READ_FILE & ~_flags("O_NOFOLLOW")
 
 _READS_OF_A_CHANGING_FILE: Final = 4
 _IS_A_LINK: Final = errno.ELOOP
@@ -178,7 +178,7 @@ def open_by_fd(root: str, parts: Sequence[str]) -> int:
             os.close(fd)
             fd = below
         part = parts[-1]
-        return os.open(part, _FILE, dir_fd=fd)
+        return os.open(part, READ_FILE, dir_fd=fd)
     except OSError as error:
         # Systems disagree about the error for a link where a folder was wanted.
         if error.errno != errno.ENOENT and _is_link(part, fd):

@@ -9,7 +9,12 @@ from operator import attrgetter
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from satchel.errors import LimitExceededError, rename_advice
-from satchel.files._confined import escape_name, folded_name, path_problem
+from satchel.files._confined import (
+    READ_FILE,
+    escape_name,
+    folded_name,
+    path_problem,
+)
 from satchel.model import DEFAULT_LIMITS, FileStat, Finding, Limits, Resource
 
 TREE_PREFIX: Final = "sha256-tree-v1:"
@@ -275,6 +280,33 @@ def mark_of(status: os.stat_result) -> tuple[int, int, int]:
     # Anyone can set the modification time back; the time of the status change moves
     # with every write all the same. Windows has the time of creation in its place.
     return status.st_mtime_ns, status.st_ino, status.st_ctime_ns
+
+
+def read_seen(path: str, seen: FileStat) -> bytes | None:
+    """Return the bytes of the very file that a walk saw here; None for any other.
+
+    A walk enters no link. So a file that has the inode and the times of what it saw is
+    confined as it was then, whatever became of the path since, and needs one open where
+    `read_confined` opens each folder on the way.
+    """
+    try:
+        fd = os.open(path, READ_FILE)
+    except (OSError, ValueError):
+        return None
+    try:
+        status = os.fstat(fd)
+        # Some systems have no inode; then nothing shows which file it is.
+        if (
+            not status.st_ino
+            or FileStat(seen.path, status.st_size, mark_of(status)) != seen
+        ):
+            return None
+        data = os.read(fd, seen.size + 1)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    return data if len(data) == seen.size else None
 
 
 def is_settled(files: Iterable[FileStat], now_ns: int) -> bool:

@@ -125,6 +125,90 @@ def read_tree(
     head: bytes, limits: Limits, *, with_lines: bool = False
 ) -> YamlTree | YamlProblem:
     """Return the mapping in ``head``, or why there is none; it never raises."""
+    plain = None if with_lines else read_plain(head, limits)
+    return parse_yaml(head, limits, with_lines=with_lines) if plain is None else plain
+
+
+# What the parser refuses, takes for a line end, or reads differently between tokens.
+_ODD: Final = r"\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff"
+# A plain scalar, by YAML 1.2, 7.3.3: no indicator begins it; a colon in it has text
+# behind it, a number sign has text before it.
+_PLAIN: Final = (
+    rf"""[^\s\-?:,\[\]{{}}#&*!|>'"%@`{_ODD}](?:[^\n:#{_ODD}]|:(?!\s|\Z)|(?<!\ )\#)*+"""
+)
+# A key that no other reading is known of, and its value: plain, in quotes without an
+# escape, or none. Possessive, so that no line is looked at twice.
+_LINE: Final = re.compile(
+    rf"""(\ *+)(?:([A-Za-z_][A-Za-z0-9_-]*+):
+    (?:\ ++(?:({_PLAIN})|"([^"\\\n{_ODD}]*+)"\ *+|'([^'\n{_ODD}]*+)'\ *+)|\ *+)
+    (?:\n|\Z)|\n)""",
+    re.VERBOSE,
+)
+# libyaml gives a key up that is longer.
+_MAX_KEY_CHARS: Final = 1_000
+
+
+# Scalars on one line, and maps of them: two thirds of public files have nothing else.
+# What is read is what the parser would give, exactly (tests/property/test_plain.py);
+# in any doubt, nothing is read. One loop, since it runs for every line of every pack.
+def read_plain(head: bytes, limits: Limits) -> YamlTree | None:  # noqa: C901, PLR0911, PLR0912
+    """Return the tree of plain frontmatter; None where the parser has to look."""
+    try:
+        text = head.decode()
+    except UnicodeDecodeError:
+        return None
+    root: dict[str, Node] = {}
+    texts: dict[tuple[int, str | int], str] = {}
+    here, indent = root, 0
+    around: list[tuple[dict[str, Node], int]] = []
+    opened = ""  # the key without a value on the line before
+    value: Node
+    position, end, nodes = 0, len(text), 1
+    while position < end:
+        line = _LINE.match(text, position)
+        if line is None:
+            return None
+        position = line.end()
+        spaces, key, plain, double, single = line.groups()
+        if key is None:
+            if spaces:
+                return None
+            continue
+        column = len(spaces)
+        if column > indent and opened:
+            del texts[id(here), opened]
+            around.append((here, indent))
+            inner: dict[str, Node] = {}
+            here[opened] = inner
+            here, indent = inner, column
+        while column < indent and around:
+            here, indent = around.pop()
+        if column != indent or key in here or len(key) > _MAX_KEY_CHARS:
+            return None
+        nodes += 2
+        opened = ""
+        if plain is not None:
+            value = plain = plain.rstrip(" ")
+            if plain[0] in FIRST_OF_ODD:
+                value = resolve(plain)
+                if value is not plain:
+                    texts[id(here), key] = plain
+        elif double is not None or single is not None:
+            value = single if double is None else double
+        else:
+            value, opened, texts[id(here), key] = None, key, ""
+        here[key] = value
+        if len(around) >= limits.yaml_depth:
+            return None
+    if not root or nodes > limits.yaml_nodes:
+        return None
+    return YamlTree(root, texts, {}, [])
+
+
+def parse_yaml(
+    head: bytes, limits: Limits, *, with_lines: bool = False
+) -> YamlTree | YamlProblem:
+    """Return what `read_tree` does, by the parser alone."""
     # Aliases, anchors and tags are refused where they are, before any of them could be
     # expanded; where the rest is not YAML either, that is the problem, since then
     # `*bold* text` is prose. A duplicate key is not a problem, but noted in the tree.

@@ -17,7 +17,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import is_settled, mark_of, read_confined, walk_pack
+from satchel.files import is_settled, mark_of, read_confined, read_seen, walk_pack
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -93,6 +93,7 @@ class LocalSource(SourceAbilities):
         self._shown = written if shown is None else shown
         self._limits = limits
         self._places: dict[str, PackLocation] | None = None
+        self._skill_files: dict[str, FileStat] = {}
         self._running: FolderSearch | None = None
         self.trace: SearchTrace | None = None
         """What the last scan depended on."""
@@ -128,6 +129,12 @@ class LocalSource(SourceAbilities):
             reason = getattr(error, "strerror", None) or str(error)
             raise SourceUnavailableError(self.label, reason) from error
         self._places, self.trace = result.places, search.trace
+        self._skill_files = {
+            pack.key: file
+            for pack in result.found
+            for file in pack.files or ()
+            if file.path == SKILL_FILE
+        }
         packs = [
             pack
             if is_settled(pack.files or (), now_ns)
@@ -177,6 +184,11 @@ class LocalSource(SourceAbilities):
 
     def manifest(self, key: str) -> bytes:
         """Return the raw SKILL.md."""
+        seen = self._skill_files.get(key)
+        if seen is not None and seen.size <= self._limits.skill_md_bytes:
+            data = read_seen(os.path.join(*self._place(key), SKILL_FILE), seen)
+            if data is not None:
+                return data
         try:
             return self._read(key, SKILL_FILE, self._limits.skill_md_bytes)
         except ReferenceNotFoundError as error:
