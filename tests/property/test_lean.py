@@ -113,18 +113,23 @@ def test_the_list_has_one_line_a_skill_in_one_element(catalog: Catalog) -> None:
 
 
 @given(catalogs, st.integers(0, 400))
-def test_a_cut_list_names_true_ids_and_ends_in_one_note(
+def test_a_cut_list_names_true_ids_below_one_note(
     catalog: Catalog, budget: int
 ) -> None:
     rendered = render(catalog, budget_tokens=budget)
     if "\n" not in rendered.text:  # all that fits is how many there are
         assert not re.search("[<>]", rendered.text)
         return
-    _, _, *lines, last = rendered.text.split("\n")
-    if rendered.left_out or rendered.names_only or rendered.shortened:
-        note, last = last, lines.pop()
-        assert not re.search("[<>]", note)
-    assert last == "</available_skills>"
+    guidance, *lines = rendered.text.split("\n")
+    if not rendered.complete:
+        assert "call find_skills" in lines[0]
+        assert not re.search("[<>]", lines.pop(0))
+    if rendered.left_out:  # then nothing but a map is below the note
+        assert all(line.startswith("By first word of the id: ") for line in lines)
+        assert not re.search("[<>]", "".join(lines))
+        return
+    assert (lines.pop(0), lines.pop()) == ("<available_skills>", "</available_skills>")
+    assert guidance.startswith("If a skill fits the task")
     shown = [line[0] for line in listed(lines)]
     assert shown == [e.id for e in catalog if e.id not in rendered.left_out]
     bare = [line[0] for line in listed(lines) if len(line) == 1]

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         Match as Match,
         Rendered as Rendered,
         Request as Request,
+        SkillGroup as SkillGroup,
         Style as Style,
     )
     from satchel.model._session import (
@@ -139,7 +140,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_release": "RELEASE_FILE Release ReleasedSkill release_path",
-        "_results": "Hit Loaded Match Rendered Request Style",
+        "_results": "Hit Loaded Match Rendered Request SkillGroup Style",
         "_session": "Action Activation ApprovalAnswer Decision Question Reply Savings "
         "SeenMessage Verdict",
         "_usage": "CatalogSynced SkillSynced UsageEvent",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from satchel.model._finding import Finding
 from satchel.model._pack import SKILL_FILE, Descriptor
@@ -76,13 +76,25 @@ class Loaded:
         return bool(self.data) and not self.text
 
 
+class SkillGroup(NamedTuple):
+    """Skills of a library that have something in common, and how many they are.
+
+    ``kind`` is ``source``, ``folder`` or ``word`` (the first of their ids).
+    """
+
+    kind: str
+    name: str
+    skills: int
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A catalog section; ``str()`` of it is the text, empty where there are no skills.
 
     ``tokens`` is counted by ``counted_by`` (the default is an estimate, and says so).
     ``shortened``, ``names_only`` and ``left_out`` hold ids, in order; together with
-    those listed in full they are the whole catalog.
+    those listed in full they are the whole catalog. ``groups`` are what the text counts
+    where it lists few. ``suggested`` are the ids that it shows for a message.
     """
 
     text: str = field(repr=False)
@@ -93,6 +105,8 @@ class Rendered:
     names_only: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    groups: tuple[SkillGroup, ...] = ()
+    suggested: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.text

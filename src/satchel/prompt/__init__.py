@@ -6,6 +6,10 @@ from satchel._lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.prompt._formats import XmlId as XmlId
+    from satchel.prompt._overview import (
+        SUGGESTED as SUGGESTED,
+        with_suggestions as with_suggestions,
+    )
     from satchel.prompt._render import Format, WhenEmpty, render
 
 __all__ = [
@@ -18,6 +22,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_formats": "XmlId",
+        "_overview": "SUGGESTED with_suggestions",
         "_render": "Format WhenEmpty render",
     },
 )

@@ -3,6 +3,7 @@
 XML as the specification shows it, Markdown, JSON.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
@@ -40,24 +41,31 @@ _TOOLS: Final[dict[Style, str]] = {
 _GUIDANCE: Final = (
     "If a skill fits the task, load it with {} before you begin. Do not guess.\n"
 )
+_LIST: Final = "<available_skills>\n"
 
 
 class Lean:
-    """One line a skill, in one element, below two sentences; a note is the last line.
+    """One line a skill, in one element, below two sentences and the note.
 
     The lines are escaped as those of `Markdown` are, so that none can end the element
-    or hold the id of another skill.
+    or hold the id of another skill. The note comes first, for what it says (search!) is
+    what to do before the list is read.
     """
 
     def __init__(self, style: Style) -> None:
-        self._head = f"{_GUIDANCE.format(_TOOLS[style])}<available_skills>\n"
+        self._guidance = _GUIDANCE.format(_TOOLS[style])
 
     def entry(self, id: str, description: str | None) -> str:
         return list_line(id, description)
 
     def section(self, entries: Sequence[str], note: str) -> str:
-        tail = f"{_TAIL}\n{note}" if note else _TAIL
-        return "".join((self._head, *entries, tail))
+        head = f"{self._guidance}{note}\n" if note else self._guidance
+        return "".join((head, _LIST, *entries, _TAIL))
+
+    def overview(self, entries: Sequence[str], note: str, groups: str) -> str:
+        """Return a section of some skills and a map of all; either may be empty."""
+        text = self.section(entries, note) if entries else f"{self._guidance}{note}"
+        return f"{text}\n{groups}" if groups else text
 
     def bare(self, note: str) -> str:
         return note
@@ -189,3 +197,31 @@ def _quote(text: str) -> str:
     if "<" in text:
         text = text.replace("<", "\\u003c")
     return f'"{text}"'
+
+
+_ELLIPSIS: Final = "…"
+# What cannot begin a text of its own: marks, joiners, selectors, skin tones, tags.
+_TRAILING: Final = (
+    "\u0300-\u036f\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
+    "\U000e0020-\U000e007f\U000e0100-\U000e01ef"
+)
+_TRAILING_CHAR: Final = re.compile(f"[{_TRAILING}]")
+_LOOSE_END: Final = " ,;:.-(\u2013\u2014\u200c\u200d"
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return ``text`` in at most ``limit`` characters, "…" included where it was cut.
+
+    Cut behind a word where one ends in the second half, else between characters, and
+    never within an emoji sequence or before a combining mark.
+    """
+    if len(text) <= limit:
+        return text
+    end = text.rfind(" ", limit // 2, limit)
+    if end < 0:
+        end = limit - 1
+        while end > 0 and (
+            _TRAILING_CHAR.match(text, end) or text[end - 1] == "\u200d"
+        ):
+            end -= 1
+    return text[:end].rstrip(_LOOSE_END) + _ELLIPSIS

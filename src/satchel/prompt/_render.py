@@ -1,44 +1,23 @@
 """Render a catalog as the section of a system prompt, within a token budget."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
 from satchel.errors import SkillNotFoundError
-from satchel.model import Descriptor, Finding, Rendered, Style
-from satchel.prompt._formats import JsonList, Layout, Lean, Markdown, XmlId, XmlSpec
-from satchel.protocols import CatalogView, TokenCounter
-from satchel.text import EstimateCounter, clean_line
-
-_ELLIPSIS: Final = "…"
-# What cannot begin a text of its own: marks, joiners, selectors, skin tones, tags.
-_TRAILING: Final = (
-    "\u0300-\u036f\u200c\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
-    "\U000e0020-\U000e007f\U000e0100-\U000e01ef"
+from satchel.model import Descriptor, Finding, Rendered, SkillGroup, Style
+from satchel.prompt._formats import (
+    JsonList,
+    Layout,
+    Lean,
+    Markdown,
+    XmlId,
+    XmlSpec,
+    shorten,
 )
-_TRAILING_CHAR: Final = re.compile(f"[{_TRAILING}]")
-_LOOSE_END: Final = " ,;:.-(\u2013\u2014\u200c\u200d"
-
-
-def shorten(text: str, limit: int) -> str:
-    """Return ``text`` in at most ``limit`` characters, "…" included where it was cut.
-
-    Cut behind a word where one ends in the second half, else between characters, and
-    never within an emoji sequence or before a combining mark.
-    """
-    if len(text) <= limit:
-        return text
-    end = text.rfind(" ", limit // 2, limit)
-    if end < 0:
-        end = limit - 1
-        while end > 0 and (
-            _TRAILING_CHAR.match(text, end) or text[end - 1] == "\u200d"
-        ):
-            end -= 1
-    return text[:end].rstrip(_LOOSE_END) + _ELLIPSIS
-
+from satchel.protocols import CatalogView, TokenCounter
+from satchel.text import EstimateCounter, clean_line, plural
 
 # A description is not cut below this: a shorter one says nothing.
 SHORTEST_CHARS: Final = 20
@@ -49,8 +28,13 @@ CLOSE_ENOUGH: Final = 0.98
 
 @dataclass(frozen=True, slots=True)
 class SkillLines:
-    """The skills of a section, side by side: ids, ids as shown, descriptions."""
+    """The skills of a section, side by side: ids, ids as shown, descriptions.
 
+    ``featured`` are the ids that come first where not all have room.
+    """
+
+    entries: Sequence[Descriptor]
+    featured: Sequence[str]
     ids: tuple[str, ...]
     shown: list[str]
     descriptions: list[str]
@@ -90,14 +74,47 @@ class _BudgetFit:
 
     def degrade(self, whole: list[str]) -> Rendered:
         """Return the second stage, or the third, or the fourth."""
-        ids = self.lines.ids
+        ids, featured = self.lines.ids, set(self.lines.featured)
         # Names first, the cheap question: where they do not fit, no cut can.
-        names = [self.layout.entry(shown, None) for shown in self.lines.shown]
+        names = [
+            line if id in featured else self.layout.entry(shown, None)
+            for id, shown, line in zip(ids, self.lines.shown, whole, strict=True)
+        ]
         note = f"Only names are listed{self._hint('search the descriptions')}"
         text = self.layout.section(names, note)
         if not self._fits(text):
+            if isinstance(self.layout, Lean):
+                return self._overview(self.layout, whole)
             return self._first_names(names)
-        return self._shortened(whole) or self._rendered(text, names_only=ids)
+        shortened = self._shortened(whole)
+        bare = tuple(id for id in ids if id not in featured)
+        return shortened or self._rendered(text, names_only=bare)
+
+    def _overview(self, layout: Lean, whole: list[str]) -> Rendered:
+        """Return where to search, the featured skills, and a map of the library."""
+        # Only a library that is too large needs it.
+        from satchel.prompt._overview import group, group_lines
+
+        ids = self.lines.ids
+        lines = dict(zip(ids, whole, strict=True))
+        featured = [id for id in dict.fromkeys(self.lines.featured) if id in lines]
+        groups = group(self.lines.entries)
+        words = sum(one.kind == "word" for one in groups)
+        count = f"{plural(len(ids), 'skill')} {'is' if len(ids) == 1 else 'are'}"
+        note = f"{count} available, too many to list{self._hint('find one', ' first')}"
+        # Words go first, which are many; the last to go are featured skills.
+        rows = len(featured)
+        while True:
+            for fewer in (0, words // 2, words, len(groups)):
+                part = groups[: len(groups) - fewer]
+                shown = [lines[id] for id in featured[:rows]]
+                text = layout.overview(shown, note, group_lines(part, len(ids)))
+                if self._fits(text):
+                    left = tuple(id for id in ids if id not in featured[:rows])
+                    return self._rendered(text, groups=part, left_out=left)
+            if not rows:
+                return self._counted_only()
+            rows //= 2
 
     def _shortened(self, whole: list[str]) -> Rendered | None:
         """Return the section with descriptions cut as little as possible, or None."""
@@ -124,8 +141,9 @@ class _BudgetFit:
     def _cut(self, whole: list[str], limit: int) -> tuple[tuple[str, ...], str]:
         entries = list(whole)
         ids: list[str] = []
+        featured = set(self.lines.featured)
         for index, description in enumerate(self.lines.descriptions):
-            if len(description) > limit:
+            if len(description) > limit and self.lines.ids[index] not in featured:
                 shown = self.lines.shown[index]
                 entries[index] = self.layout.entry(shown, shorten(description, limit))
                 ids.append(self.lines.ids[index])
@@ -137,9 +155,7 @@ class _BudgetFit:
         """Return the section with as many names as fit, or the line that counts all."""
         ids = self.lines.ids
         if not self._fits(self._names(names, 0)):
-            count = _counted(len(ids), "skill is", "skills are")
-            note = f"{count} available and not listed{self._hint('find one')}"
-            return self._rendered(self.layout.bare(note), left_out=ids)
+            return self._counted_only()
         # Counters of real models are slow: a dozen counts for a thousand names.
         low, high = 0, len(names) - 1
         while low < high:
@@ -151,20 +167,33 @@ class _BudgetFit:
         text = self._names(names, low)
         return self._rendered(text, names_only=ids[:low], left_out=ids[low:])
 
+    def _counted_only(self) -> Rendered:
+        ids = self.lines.ids
+        count = _counted(len(ids), "skill is", "skills are")
+        note = f"{count} available and not listed{self._hint('find one')}"
+        return self._rendered(self.layout.bare(note), left_out=ids)
+
     def _names(self, names: list[str], listed: int) -> str:
         count = _counted(len(names) - listed, "more skill is", "more skills are")
         note = f"{count} not listed{self._hint('find one')}"
         return self.layout.section(names[:listed], note)
 
-    def _hint(self, purpose: str) -> str:
+    def _hint(self, purpose: str, when: str = "") -> str:
         if self.find_tool is None:
             return "."
-        return f"; to {purpose}, call {self.find_tool} with a few words of the task."
+        tool = f"{self.find_tool}{when}"
+        return f"; to {purpose}, call {tool} with a few words of the task."
 
     def _fits(self, text: str) -> bool:
         return self.counter.count(text) <= self.budget
 
-    def _rendered(self, text: str, **ids: tuple[str, ...]) -> Rendered:
+    def _rendered(
+        self,
+        text: str,
+        *,
+        groups: tuple[SkillGroup, ...] = (),
+        **ids: tuple[str, ...],
+    ) -> Rendered:
         stages = ((stage.replace("_", " "), some) for stage, some in ids.items())
         done = ", ".join(f"{len(some)} {stage}" for stage, some in stages if some)
         finding = Finding.of(
@@ -176,6 +205,7 @@ class _BudgetFit:
             self.counter.name,
             self.budget,
             findings=(finding,),
+            groups=groups,
             **ids,
         )
 
@@ -202,6 +232,7 @@ def render(  # noqa: PLR0913 - one call, its options all by name
     role: str | None = None,
     highlight: str | None = None,
     find_tool: str | None = "find_skills",
+    featured: Sequence[str] = (),
 ) -> Rendered:
     """Return the catalog section: every listed skill by id, in code point order.
 
@@ -214,7 +245,8 @@ def render(  # noqa: PLR0913 - one call, its options all by name
         format: The shape of the text; None is ``lean`` for that style, and ``xml-id``
             for the others.
         budget_tokens: At most this many: descriptions are cut first, then names
-            only are listed, then the first names; None is no limit.
+            only are listed, then the first names, in the format ``lean`` a map of
+            the library; None is no limit.
         counter: Counts tokens; None is an estimate that says so.
         style: Whose load tool the text names.
         when_empty: What to give where there are no skills.
@@ -222,6 +254,8 @@ def render(  # noqa: PLR0913 - one call, its options all by name
         role: For ``markdown``: an id to name in a first line, and to highlight.
         highlight: For ``markdown``: an id to list first, marked with ``*``.
         find_tool: The tool that a line on what is left out points at; None for none.
+        featured: Ids that keep their whole description where not all have room, the
+            most important first; others than listed ones do not count.
 
     Raises:
         SkillNotFoundError: ``role`` or ``highlight`` is not listed.
@@ -234,6 +268,8 @@ def render(  # noqa: PLR0913 - one call, its options all by name
     return fit_budget(
         _layout(format, style, locations, first, role),
         SkillLines(
+            entries,
+            featured,
             tuple(entry.id for entry in entries),
             [clean_line(entry.id) for entry in entries],
             [clean_line(entry.description) for entry in entries],

@@ -11,6 +11,7 @@ from satchel.model import (
     SKILL_FILE,
     Catalog,
     Finding,
+    Hit,
     Loaded,
     Manifest,
     Rendered,
@@ -47,16 +48,17 @@ class PromptSections:
         style: Style,
         format: "Format | None" = None,  # noqa: A002 - the word users of the CLI know
         budget_tokens: int | str | None = "default",
+        featured: tuple[str, ...] = (),
     ) -> Rendered:
         """Return the section; ``default`` stands for the budget of the Satchel."""
-        options = (style, format, budget_tokens)
+        options = (style, format, budget_tokens, featured)
         # One tuple, read and replaced whole: threads see an old section or a new one.
         last = self._last
         if last is not None:
             last_catalog, last_options, rendered = last
             if last_catalog is catalog and last_options == options:
                 return rendered
-        rendered = self.render(catalog, style, format, budget_tokens)
+        rendered = self.render(catalog, style, format, budget_tokens, featured)
         self._last = (catalog, options, rendered)
         return rendered
 
@@ -66,6 +68,7 @@ class PromptSections:
         style: Style,
         format: "Format | None" = None,  # noqa: A002
         budget_tokens: int | str | None = "default",
+        featured: tuple[str, ...] = (),
     ) -> Rendered:
         from satchel.prompt import render
 
@@ -78,7 +81,18 @@ class PromptSections:
             counter=self.counter,
             style=style,
             locations=_skill_md_paths(catalog) if format == "xml-spec" else {},
+            featured=featured,
         )
+
+    def add_suggestions(
+        self, section: Rendered, find: Callable[[str, int], list[Hit]], message: str
+    ) -> Rendered:
+        """Return a section that lists few skills with those that fit a message."""
+        from satchel.prompt import SUGGESTED, with_suggestions
+
+        if section.complete:
+            return section
+        return with_suggestions(section, find(message, SUGGESTED), self.counter)
 
 
 def _skill_md_paths(catalog: Catalog) -> dict[str, str]:

@@ -165,6 +165,8 @@ class Satchel(SkillLibrary):
         format: "Format | None" = None,  # noqa: A002 - the word users of the CLI know
         budget_tokens: int | str | None = "default",
         style: Style | None = None,
+        featured: Iterable[str] = (),
+        message: str | None = None,
     ) -> Rendered:
         """Render the catalog section for a system prompt (disclosure level 1).
 
@@ -172,15 +174,23 @@ class Satchel(SkillLibrary):
         of this object. ``style`` is whose load tool the text names; None is that of
         this object. ``format`` is the shape of the text; None is that of the style.
         What the policy hides without a ``who`` is left out.
+
+        Where not all skills have room, ``featured`` names those that keep their whole
+        description, such as pinned ones or those used lately, the most important first;
+        and behind the section come the 20 skills that best fit ``message``.
         """
         from satchel.prompt import Format
 
         check_choices(style=style)
         check_choice("format", format, get_args(Format))
         check_budget(budget_tokens)
-        return self._components.sections.of(
-            self._listed, style or self.style, format, budget_tokens
+        sections = self._components.sections
+        section = sections.of(
+            self._listed, style or self.style, format, budget_tokens, tuple(featured)
         )
+        if message is None:
+            return section
+        return sections.add_suggestions(section, self.find, message)
 
     def load(
         self,

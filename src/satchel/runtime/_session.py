@@ -141,16 +141,20 @@ class Session:
         """
         self._state.see(history)
 
-    def instructions(self, base: str = "") -> str:
+    def instructions(self, base: str = "", message: str | None = None) -> str:
         """Return what belongs in the system prompt, its parts separated by blank lines.
 
         ``base``; the always-on skills; the catalog section, the same bytes for the
-        whole conversation; skills in use whose text the messages do not show any more.
-        With none of these it is ``base`` alone.
+        whole conversation; where that lists few skills of many and ``message`` is what
+        the user says, the skills that best fit it; skills in use whose text the
+        messages do not show any more. With none of these it is ``base`` alone.
         """
         self._state.save_prefix()
-        section = str(self._state.snapshot.section)
-        parts = [base, *self._tools.always_on_texts(), section, self.reinjected()]
+        section = self._state.snapshot.section
+        if message is not None:
+            find = self._access.find
+            section = self._components.sections.add_suggestions(section, find, message)
+        parts = [base, *self._tools.always_on_texts(), str(section), self.reinjected()]
         return "\n\n".join(part for part in parts if part)
 
     @property

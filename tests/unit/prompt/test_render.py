@@ -11,7 +11,7 @@ import pytest
 from satchel.errors import SkillNotFoundError
 from satchel.model import Catalog, Descriptor, Rendered
 from satchel.prompt import Format, render
-from satchel.prompt._render import shorten
+from satchel.prompt._formats import shorten
 
 FORMATS = get_args(Format)
 
@@ -196,9 +196,10 @@ def test_the_count_is_that_of_the_counter() -> None:
 
 
 def test_no_find_tool_no_pointer() -> None:
-    text = str(render(MANY, budget_tokens=300, find_tool=None))
+    text = str(render(MANY, format="xml-id", budget_tokens=300, find_tool=None))
 
     assert text.endswith("more skills are not listed.")
+    assert "find" not in str(render(MANY, budget_tokens=300, find_tool=None))
 
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"

@@ -1,0 +1,136 @@
+"""What a section says of a library that is too large to list."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from satchel.model import Catalog, Descriptor, Hit, Origin
+from satchel.prompt import render, with_suggestions
+from satchel.text import EstimateCounter
+
+WORDS = ("azure", "react", "pdf", "git", "aws")
+
+
+def library(count: int, source: str = "team", folders: int = 1) -> Catalog:
+    return Catalog(
+        tuple(
+            Descriptor(
+                f"{WORDS[n % 5 % (n % 3 + 1)]}-{n:05}",
+                f"Use when task {n} is to be done, whatever else there is to do.",
+                origins=(Origin(source, f"f{n % folders}/{n}", f"x/{n}"),),
+            )
+            for n in range(count)
+        )
+    )
+
+
+@pytest.mark.row("T13", "E30", "C02")
+@pytest.mark.parametrize("count", [1, 30, 300, 3_000, 30_000])
+@pytest.mark.parametrize("budget", [100, 400, 4_000])
+def test_every_size_has_its_stage(count: int, budget: int) -> None:
+    catalog = library(count)
+
+    rendered = render(catalog, budget_tokens=budget)
+
+    assert rendered.tokens <= budget
+    assert rendered == render(catalog, budget_tokens=budget)
+    listed = count - len(rendered.left_out)
+    assert str(rendered).count("\n- ") == listed
+    assert listed in {0, count}, "ids alone only where all of them fit"
+    if listed < count:
+        lines = str(rendered).split("\n")
+        counted = f"{count:,} skills are available, too many to list"
+        assert lines[1].startswith(counted)
+        assert "call find_skills first" in lines[1]
+        assert bool(rendered.groups) == (len(lines) > 2)
+        for group in rendered.groups:
+            assert f"{group.name} {group.skills:,}" in str(rendered)
+
+
+@pytest.mark.row("T13")
+def test_featured_skills_come_first_and_whole() -> None:
+    catalog = library(3_000)
+    first, second = catalog.entries[2_000], catalog.entries[10]
+
+    rendered = render(catalog, featured=[first.id, "unknown", second.id, first.id])
+
+    lines = str(rendered).split("\n")
+    assert lines[2:6] == [
+        "<available_skills>",
+        f"- {first.id}: {first.description}",
+        f"- {second.id}: {second.description}",
+        "</available_skills>",
+    ]
+    assert len(rendered.left_out) == 2_998
+    assert first.id not in rendered.left_out
+
+    names = render(catalog := library(120), budget_tokens=700, featured=[second.id])
+
+    assert names.names_only == tuple(e.id for e in catalog if e.id != second.id)
+    assert f"- {second.id}: {second.description}\n" in str(names)
+
+
+@pytest.mark.row("T13")
+def test_groups_are_what_says_something() -> None:
+    two = library(1_000).entries + library(3_000, "vendor", 2).entries[1_000:]
+
+    groups = render(Catalog(two)).groups
+
+    kinds = {kind: [g for g in groups if g.kind == kind] for kind in ("source", "word")}
+    assert [(g.name, g.skills) for g in kinds["source"]] == [
+        ("vendor", 2_000),
+        ("team", 1_000),
+    ]
+    assert sum(g.skills for g in kinds["word"]) == 3_000
+    # One folder says nothing, nor do folders of one skill each.
+    assert {g.kind for g in render(library(3_000)).groups} == {"word"}
+    assert {g.kind for g in render(library(3_000, folders=3_000)).groups} == {"word"}
+    assert {g.kind for g in render(library(3_000, folders=3)).groups} == {
+        *("folder", "word"),
+    }
+
+
+names = st.text(st.sampled_from("a<>&,: \n\u202e-_/9\u65e5"), min_size=1, max_size=8)
+
+
+@given(st.lists(names, min_size=2, max_size=4), st.integers(60, 300))
+def test_no_name_forges_a_line_or_a_group(names: list[str], budget: int) -> None:
+    entries = [
+        Descriptor(
+            f"{names[n % len(names)]}{n}",
+            "x",
+            origins=(Origin(name, f"{name}/{n}", ""),),
+        )
+        for n, name in enumerate(names * 200)
+    ]
+
+    rendered = render(Catalog(tuple(entries)), budget_tokens=budget)
+
+    assert rendered.tokens <= budget
+    _, _, *lines = str(rendered).split("\n")
+    assert "<" not in str(rendered)
+    kinds = {"By source": "source", "By folder": "folder"}
+    for line in lines:
+        title, _, rest = line.partition(": ")
+        kind = kinds.get(title, "word")
+        shown = [part.rpartition(" ") for part in rest.split(", ")]
+        pairs = [(name, int(count)) for name, _, count in shown if name != "others"]
+        assert pairs == [(g.name, g.skills) for g in rendered.groups if g.kind == kind]
+
+
+@pytest.mark.row("T13")
+def test_skills_for_a_message_come_behind_and_within_the_budget() -> None:
+    section = render(library(3_000), budget_tokens=400)
+    hits = [Hit(f"skill-{n}", "Use it <now>. " * 20, 1.0) for n in range(20)]
+
+    whole = with_suggestions(section, hits, EstimateCounter())
+
+    assert str(whole).startswith(f"{section}\n\nSkills that may fit")
+    assert 0 < len(whole.suggested) < 20
+    assert whole.tokens == EstimateCounter().count(str(whole)) <= 400
+    rows = str(whole)[len(str(section)) :].split("\n")[3:]
+    assert [row.split(":")[0] for row in rows] == [f"- {id}" for id in whole.suggested]
+    assert max(map(len, rows)) < 90
+    assert "<" not in "".join(rows)
+
+    full = render(library(3))
+    assert with_suggestions(full, hits, EstimateCounter()) is full
