@@ -40,7 +40,7 @@ def documents(skills: Sequence[tuple[str, str]]) -> list[Document]:
     ]
 
 
-Ranked = list[tuple[str, float, tuple[Match, ...]]]
+Ranked = list[tuple[str, float, tuple[Match, ...], float]]
 
 
 def ranked(parts: Sequence[Part], query: str) -> Ranked:
@@ -48,14 +48,12 @@ def ranked(parts: Sequence[Part], query: str) -> Ranked:
     words = query_words(query)
     terms = postings.terms(words, Stemmer().stems(words))
     lists = [
-        [
-            (place.id, *postings.judge(place, terms))
-            for place in postings.best(terms, 5, engine)[1]
-        ]
+        list(zip(best, postings.judge(best, terms), strict=True))
         for engine in (array_engine, numpy_engine)
+        for best in [postings.best(terms, 5, engine)[1]]
     ]
     assert lists[0] == lists[1], "the engines agree"
-    return lists[0]
+    return [(place.id, *figures) for place, figures in lists[0]]
 
 
 @given(SKILLS, st.randoms(use_true_random=False), TEXTS)

@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from collections.abc import Callable
 from importlib import import_module
 from typing import Final
 
@@ -12,12 +13,13 @@ from satchel.search._documents import Document, analyze, document_key
 from satchel.search._segment import (
     Engine,
     Part,
+    Place,
     Postings,
     Segment,
     array_engine,
     numpy_engine,
 )
-from satchel.search._words import Stemmer, normal_name, query_words
+from satchel.search._words import Stemmer, normal_name, query_words, words_of
 from satchel.search._writing import merge_segments, write_segment
 from satchel.skill_md import body_of
 
@@ -45,8 +47,16 @@ class SegmentRanker:
         self._catalog: CatalogView | None = None
         self._postings = Postings(())
 
-    def rank(self, catalog: CatalogView, query: str, k: int) -> list[Hit]:
+    def rank(
+        self,
+        catalog: CatalogView,
+        query: str,
+        k: int,
+        accepts: Callable[[Descriptor], bool] | None = None,
+    ) -> list[Hit]:
         """Return at most ``k`` hits, best first, ties by id.
+
+        ``accepts`` says which skills may be among them; None is all.
 
         A skill whose id is the whole query goes first, whatever its case, accents,
         hyphens and underscores. A word of a query that happens to be an id decides
@@ -65,17 +75,41 @@ class SegmentRanker:
             postings, engine = self._postings, self._engine
             stems = self._stemmer.stems(words)
         terms = postings.terms(words, stems)
-        in_name, best = postings.best(terms, k, engine)
-        # Nothing but the whole query counts as an id.
-        first = [p for p in in_name if normal_name(p.id) == normal_name(query)]
-        hits: list[Hit] = []
-        for place in [*first, *(place for place in best if place not in first)][:k]:
-            entry = catalog.get(place.id)
-            if entry is not None:
-                score, matches = postings.judge(place, terms)
-                hit = Hit(place.id, entry.description, score, entry.source, matches)
-                hits.append(hit)
-        return hits
+        # One more than asked for, since a hit's confidence is also about its lead.
+        wanted = k + 1
+        while True:
+            in_name, best = postings.best(terms, wanted, engine)
+            # Nothing but the whole query counts as an id.
+            first = [p for p in in_name if normal_name(p.id) == normal_name(query)]
+            rows: dict[Place, tuple[Descriptor, list[str]]] = {}
+            by_name: dict[str, list[Place]] = {}
+            for place in dict.fromkeys((*first, *best)):
+                entry = catalog.get(place.id)
+                if entry is None or (accepts is not None and not accepts(entry)):
+                    continue
+                same_name = by_name.setdefault(entry.name or entry.id, [])
+                for other in same_name:
+                    if _is_copy(entry, rows[other][0]):
+                        rows[other][1].append(entry.id)
+                        break
+                else:
+                    rows[place] = entry, []
+                    same_name.append(place)
+            # Again with more where copies, or what is not accepted, took the places.
+            if len(rows) > k or len(best) < wanted:
+                break
+            wanted *= 4
+        judged = postings.judge(list(rows), terms)
+        return [
+            Hit(
+                *(entry.id, entry.description, score, entry.source, matches),
+                1.0 if place in first else sure,
+                tuple(copies),
+            )
+            for (place, (entry, copies)), (score, matches, sure) in zip(
+                rows.items(), judged, strict=True
+            )
+        ][:k]
 
     def _index(self, catalog: CatalogView) -> Postings:
         """Index what no segment has yet, and return the postings of this catalog."""
@@ -111,6 +145,18 @@ class SegmentRanker:
                 for segment, alive in zip(self._segments, live, strict=True)
             ]
         )
+
+
+# Near duplicates in the public corpus were told by the same share of shared words.
+_COPY_SHARE: Final = 0.5
+
+
+def _is_copy(one: Descriptor, other: Descriptor) -> bool:
+    """Return whether the text of two skills of one name is nearly the same."""
+    if one.digest and one.digest == other.digest:
+        return True
+    words, others = (set(words_of(each.description)) for each in (one, other))
+    return len(words & others) >= _COPY_SHARE * len(words | others)
 
 
 def _fastest_engine() -> Engine:

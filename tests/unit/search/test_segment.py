@@ -50,7 +50,7 @@ def test_a_posting_has_its_fields_and_its_impact() -> None:
     postings = Postings([Part(segment)])
     terms = postings.terms(["w", "v", "x"], {"w": "w", "v": "v", "x": "x"})
 
-    score, matches = postings.judge(Place("a", 0, 0), terms)
+    [(score, matches, _)] = postings.judge([Place("a", 0, 0)], terms)
 
     assert [(match.word, match.fields) for match in matches] == [
         ("w", ("name", "body")),
