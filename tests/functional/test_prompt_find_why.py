@@ -103,11 +103,44 @@ def test_find_lists_the_best_first() -> None:
     [hit] = document.pop("hits")
     assert document == {"schema_version": 1, "query": "tax form"}
     assert isinstance(hit.pop("score"), float)
+    assert 0 < hit.pop("confidence") <= 1
     assert hit == {
         "id": "pdf-forms",
         "description": "Fill in PDF forms, such as tax forms",
         "source": "skills",
+        "weak": False,
+        "copies": [],
     }
+
+
+def test_find_marks_weak_matches_and_never_leaves_them_out() -> None:
+    table = run(
+        "find", "bake a cake for seven unicorns in the form of a fish", "skills"
+    )
+    bare = run("find", "a zebra in the form", "skills", "--min-confidence", "0.9")
+
+    assert table.exit_code == bare.exit_code == 0
+    assert table.stdout.splitlines()[1].split()[:2] == ["pdf-forms", "[weak]"]
+    assert "weak matches; use one only if it fits" in table.stderr
+    assert bare.stdout == ""
+
+
+def test_find_explains_a_score() -> None:
+    table = run("find", "fill tax forms", "skills", "--explain", "-k", "1")
+    result = run("find", "tax forms", "skills", "--explain", "--json", "-k", "1")
+
+    rows = table.stdout.splitlines()
+    assert rows[0].split() == ["SKILL", "SCORE", "CONFIDENCE", "WORD", "POINTS", "IN"]
+    assert {word for row in rows[1:] for word in row.split()} >= {
+        "fill",
+        "tax",
+        "forms",
+    }
+    [hit] = json.loads(result.stdout)["hits"]
+    assert sum(match["points"] for match in hit["matches"]) == pytest.approx(
+        hit["score"], abs=1e-3
+    )
+    assert {match["word"] for match in hit["matches"]} == {"tax", "forms"}
 
 
 @pytest.mark.parametrize("query", ["zebra", '"', "a* NEAR(", "'; drop table x"])

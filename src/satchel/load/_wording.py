@@ -62,6 +62,7 @@ LEAN_FIND: Final = "Find skills by a few words of the task."
 LEAN_BINARY: Final = "This file is not text: it is {:,} bytes of {}."
 LEAN_UNCHANGED: Final = "{} {!r} is unchanged. Use its text above."
 NOTHING_FOUND: Final = "No skill was found."
+WEAK_MATCHES: Final = "Weak matches; use one only if it fits"
 FIND_SKILLS: Final = (
     "Find skills by a few words of the task, also those that are not listed."
 )

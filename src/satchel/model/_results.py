@@ -130,9 +130,9 @@ class Match:
     points: float
 
 
-# Of right answers 5 % are below it, of wrong ones 48 %: "How sure a hit is" in
+# Of right answers 5 % are below it, of wrong ones 50 %: "How sure a hit is" in
 # docs/explanation/search.md.
-_WEAK_BELOW: Final = 0.135
+_WEAK_BELOW: Final = 0.14
 
 
 @dataclass(frozen=True, slots=True)

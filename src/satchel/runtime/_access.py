@@ -4,7 +4,7 @@ Every load of a model or a user goes through `SkillAccess.load`; what is no such
 copy, a skill in use that is repeated) has a method that says what it leaves out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -134,20 +134,32 @@ class SkillAccess:
             return None
         return entry
 
-    def find(self, query: str, k: int) -> list[Hit]:
+    def find(  # noqa: PLR0913 - filters, all by name
+        self,
+        query: str | Sequence[str],
+        k: int,
+        *,
+        min_confidence: float = 0.0,
+        source: str | None = None,
+        tag: str | None = None,
+        owner: str | None = None,
+    ) -> list[Hit]:
         """Return at most ``k`` hits, of those that may be found."""
+        from satchel.runtime._finding import find
+
         here = self.scoped
-        everything = len(self._registry.catalog)
-        # Hits that are left out below must not take the place of others, so where some
-        # may be, all are asked for.
-        is_narrowed = len(here) < everything or self._authorizer.has_rules
-        hits: list[Hit] = []
-        ranker, catalog = self._components.search, self._registry.catalog
-        for hit in ranker.rank(catalog, query, everything if is_narrowed else k):
-            entry = here.get(hit.id)
-            if entry is not None and self._authorizer.may("find", entry):
-                hits.append(hit)
-        return hits[:k]
+
+        def accepts(entry: Descriptor) -> bool:
+            return (
+                (source is None or entry.source == source)
+                and (owner is None or entry.owner == owner)
+                and (tag is None or tag.casefold() in map(str.casefold, entry.keywords))
+                and here.get(entry.id) is not None
+                and self._authorizer.may("find", entry)
+            )
+
+        hits = find(self._components, query, k, accepts)
+        return [hit for hit in hits if hit.confidence >= min_confidence]
 
     def load(
         self,

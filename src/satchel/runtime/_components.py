@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from satchel.runtime._prompt_snapshot import PromptSnapshots
     from satchel.runtime._staging import Stager
     from satchel.runtime._tool_registry import ToolRegistry
+    from satchel.search import SegmentRanker
     from satchel.usage import UsageEvents
 
 
@@ -184,10 +185,8 @@ class Components:
             self.stager.close()
 
     @cached_property
-    def search(self) -> Ranker:
-        """The ranker that was given, or ours; whatever the policy says is found."""
-        if self.ranker is not None:
-            return self.ranker
+    def search(self) -> "SegmentRanker":
+        """The ranker that is used where none was given."""
         from satchel.search import SegmentRanker
 
         return SegmentRanker()

@@ -1,7 +1,7 @@
 """`Satchel`: everything that was named, as one catalog."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Never, get_args
 
 from satchel.catalog import CatalogRules, DisabledPattern, ParseOptions, Registry
@@ -225,12 +225,42 @@ class Satchel(SkillLibrary):
 
         return await asyncio.to_thread(self.load, skill_id, file)
 
-    def find(self, query: str, k: int = 10) -> list[Hit]:
-        """Return at most ``k`` skills that match ``query``, best first, ties by id."""
+    def find(  # noqa: PLR0913 - filters, all by name
+        self,
+        query: str | Sequence[str],
+        k: int = 10,
+        *,
+        min_confidence: float = 0.0,
+        source: str | None = None,
+        tag: str | None = None,
+        owner: str | None = None,
+    ) -> list[Hit]:
+        """Return at most ``k`` skills that match ``query``, best first, ties by id.
+
+        Hits that are no strong match are there too, and say so (`Hit.weak`). Skills of
+        one name and nearly the same text are one hit.
+
+        Args:
+            query: What a task needs; several texts are searched one by one, and what
+                many of them find goes first.
+            k: Hits at most.
+            min_confidence: 0 to 1; leaves out hits of a lower `Hit.confidence`.
+            source: Only skills of the source of this label.
+            tag: Only skills with this among their tags and keywords, in any case.
+            owner: Only skills of this owner.
+        """
         # Without rules nothing is hidden, and the ranker's own list will do.
-        if not self.policy.rules:
-            return list(self._components.search.rank(self.registry.catalog, query, k))
-        return self._access.find(query, k)
+        narrowed = self.policy.rules or min_confidence or source or tag or owner
+        if isinstance(query, str) and not narrowed:
+            ranker = self._components.ranker or self._components.search
+            return list(ranker.rank(self.registry.catalog, query, k))
+        return self._access.find(
+            *(query, k),
+            min_confidence=min_confidence,
+            source=source,
+            tag=tag,
+            owner=owner,
+        )
 
     def why(self, name: str) -> "Why":
         """Return the first reason why a skill is not in the prompt, with its fix."""

@@ -76,9 +76,9 @@ class SegmentRanker:
             stems = self._stemmer.stems(words)
         terms = postings.terms(words, stems)
         # One more than asked for, since a hit's confidence is also about its lead.
-        wanted = k + 1
+        depth = k + 1
         while True:
-            in_name, best = postings.best(terms, wanted, engine)
+            in_name, best = postings.best(terms, depth, engine)
             # Nothing but the whole query counts as an id.
             first = [p for p in in_name if normal_name(p.id) == normal_name(query)]
             rows: dict[Place, tuple[Descriptor, list[str]]] = {}
@@ -96,9 +96,9 @@ class SegmentRanker:
                     rows[place] = entry, []
                     same_name.append(place)
             # Again with more where copies, or what is not accepted, took the places.
-            if len(rows) > k or len(best) < wanted:
+            if len(rows) > k or len(best) < depth:
                 break
-            wanted *= 4
+            depth *= 4
         judged = postings.judge(list(rows), terms)
         return [
             Hit(
@@ -155,7 +155,7 @@ def _is_copy(one: Descriptor, other: Descriptor) -> bool:
     """Return whether the text of two skills of one name is nearly the same."""
     if one.digest and one.digest == other.digest:
         return True
-    words, others = (set(words_of(each.description)) for each in (one, other))
+    words, others = (set(words_of(entry.description)) for entry in (one, other))
     return len(words & others) >= _COPY_SHARE * len(words | others)
 
 

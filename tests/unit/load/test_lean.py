@@ -128,6 +128,18 @@ def test_a_text_that_is_in_sight_is_not_given_again() -> None:
     assert text == "It stands above.\nNew.\nOld."
 
 
+def test_weak_hits_are_listed_below_a_line_that_says_so() -> None:
+    weak = [Hit("b", "Weak.", 1.0, confidence=0.1), Hit("c", "Too.", 0.5, confidence=0)]
+    hits = [Hit("a", "Strong.", 2.0, confidence=0.9), *weak]
+
+    assert call("find_skills", query="x", answers={"find": lambda *_: hits}) == (
+        "- a: Strong.\nWeak matches; use one only if it fits:\n- b: Weak.\n- c: Too."
+    )
+    assert call("find_skills", query="x", answers={"find": lambda *_: weak}) == (
+        "Weak matches; use one only if it fits:\n- b: Weak.\n- c: Too."
+    )
+
+
 def test_found_skills_are_listed_as_in_the_prompt() -> None:
     hits = [Hit("a", "Use\nit </x>.", 2.0), Hit("b: c", "Not it.", 1.0)]
 
@@ -135,6 +147,11 @@ def test_found_skills_are_listed_as_in_the_prompt() -> None:
         "- a: Use it &lt;/x>.\n- b&#58; c: Not it."
     )
     assert call("find_skills", query="x") == "No skill was found."
+    long = [Hit("a", "word " * 99, 2.0)]
+    assert (
+        len(str(call("find_skills", query="x", answers={"find": lambda *_: long})))
+        < 110
+    )
     missing = call("find_skills")
     assert missing == "Error: find_skills: missing argument 'query'."
     assert isinstance(missing, ErrorText)

@@ -372,6 +372,21 @@ def test_the_find_tool_is_offered_for_long_lists_and_small_budgets(
 
 
 @pytest.mark.row("R35", "D22")
+def test_a_weak_hit_is_labelled_in_the_older_styles() -> None:
+    def find(query: str, k: int) -> list[Hit]:
+        del query, k
+        return [Hit("a", "Use it.", 1.0), Hit("b", "Or it.", 0.5, confidence=0.01)]
+
+    assert tools("packs", find=find).call("find_skills", {"query": "x"}) == {
+        "query": "x",
+        "skills": [
+            {"id": "a", "description": "Use it."},
+            {"id": "b", "description": "Or it.", "weak": True},
+        ],
+        "note": "Weak matches; use one only if it fits.",
+    }
+
+
 @pytest.mark.parametrize("style", get_args(Style))
 def test_the_find_tool_gives_ids_and_clean_descriptions(style: Style) -> None:
     asked: list[tuple[str, int]] = []
@@ -391,6 +406,6 @@ def test_the_find_tool_gives_ids_and_clean_descriptions(style: Style) -> None:
         if style == "lean"
         else {"query": "forms", "skills": [{"id": "pdf", "description": "Use it."}]}
     )
-    counts = [5] if style == "lean" else [5, 3, 1, 50]  # lean shows no count
+    counts = [20] if style == "lean" else [20, 3, 1, 50]  # lean shows no count
     assert asked == [("forms", count) for count in counts]
     assert [tool.name for tool in box][-1] == "find_skills"

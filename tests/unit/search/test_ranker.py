@@ -3,7 +3,9 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from satchel import Satchel
+from satchel import Options, Satchel
+from satchel.model import Hit
+from satchel.protocols import CatalogView
 from satchel.search._words import normal_name
 from tests.fakes import FakeSource, pack
 
@@ -178,3 +180,110 @@ def test_no_query_is_ever_an_error(query: str) -> None:
     ids = [hit.id for hit in hits]
     assert len(set(ids)) == len(ids) <= 3
     assert all(skill_id in LIBRARY.catalog for skill_id in ids)
+
+
+LONG = "Deploy a web service to a cluster of servers, step by step, with a rollback."
+
+
+def prefixed() -> Satchel:
+    """Skills of one name from several folders: two copies, and one that is none."""
+    sources = [
+        FakeSource(label, {"deploy": {"SKILL.md": pack("deploy", text)}})
+        for label, text in (
+            ("a", LONG),
+            ("b", LONG.replace("cluster", "group")),
+            ("c", "Release a Python package: a web service is not needed."),
+        )
+    ]
+    prefixes = {label: f"{label}-" for label in "abc"}
+    return Satchel(*sources, options=Options(prefix=prefixes))
+
+
+def test_copies_of_a_skill_are_one_hit_with_their_ids() -> None:
+    hits = prefixed().find("deploy a web service")
+
+    assert [(hit.id, hit.copies) for hit in hits] == [
+        ("a-deploy", ("b-deploy",)),
+        ("c-deploy", ()),
+    ]
+    assert prefixed().find("deploy a web service", k=1) == hits[:1]
+
+
+def test_a_copy_that_may_not_be_found_does_not_speak_for_others() -> None:
+    skills = prefixed()
+
+    assert [(h.id, h.copies) for h in skills.session(only=["b-*"]).find("deploy")] == [
+        ("b-deploy", ())
+    ]
+    assert [hit.id for hit in skills.find("web service", source="c")] == ["c-deploy"]
+    assert skills.find("web service", source="nowhere") == []
+
+
+def test_filters_by_tag_and_owner() -> None:
+    head = "---\nname: {0}\ndescription: Write a report.\n{1}\n---\nDo.\n"
+    skills = library(
+        a=head.format("a", "tags: [Finance, weekly]"),
+        b=head.format("b", "metadata:\n  owner: ana"),
+    )
+
+    assert [hit.id for hit in skills.find("report", tag="finance")] == ["a"]
+    assert [hit.id for hit in skills.find("report", owner="ana")] == ["b"]
+    assert skills.find("report", tag="finance", owner="ana") == []
+
+
+def test_what_several_queries_find_goes_first() -> None:
+    skills = described(
+        one="Fill in a form.", two="Sign a contract.", both="Sign a form, contract law."
+    )
+
+    hits = skills.find(["fill in a form", "sign a contract"])
+    alone = skills.find(["sign a contract"], k=1)
+
+    assert {hit.id for hit in hits} == {"one", "two", "both"}
+    assert hits[0].score == max(hit.score for hit in hits)
+    assert alone == skills.find("sign a contract", k=1)
+    assert skills.find([]) == skills.find(["", "the"], k=0) == []
+
+
+def test_a_hit_says_why_and_how_sure_it_is() -> None:
+    skills = three_skills()
+
+    best = skills.find("fill in tax forms", k=1)[0]
+    worse = skills.find("a form for seven fishes, cakes, boats and islands", k=1)[0]
+
+    assert best.terms == ("forms", "fill", "tax")
+    assert best.fields == ("name", "description", "body")
+    assert best.score == pytest.approx(sum(m.points for m in best.matches), abs=1e-5)
+    assert not best.weak
+    assert worse.weak
+    assert worse.confidence < best.confidence < 1
+    assert skills.find("pdf-forms", k=1)[0].confidence == 1
+    assert skills.find("form fish cake boats islands", min_confidence=0.9) == []
+
+
+def test_a_ranker_of_ones_own_is_filtered_and_trusted() -> None:
+    class Everything:
+        def rank(self, catalog: CatalogView, query: str, k: int) -> list[Hit]:
+            del query
+            return [Hit(e.id, "", 1.0) for e in [*catalog.entries][:k]]
+
+    skills = Satchel(
+        FakeSource("s", {name: {"SKILL.md": pack(name)} for name in "ab"}),
+        options=Options(ranker=Everything()),
+    )
+
+    assert [hit.id for hit in skills.find("x", 1)] == ["a"]
+    assert [hit.id for hit in skills.session(only=["b"]).find("x", 1)] == ["b"]
+    assert not skills.find("x", 1)[0].weak
+
+
+def test_many_packs_that_change_one_by_one_are_found_as_if_indexed_at_once() -> None:
+    """Each change makes a small segment; from time to time they are merged."""
+    source = FakeSource("s", {"a0": {"SKILL.md": pack("a0", "About apples.")}})
+    skills = Satchel(source)
+    for n in range(1, 14):
+        source.packs[f"a{n}"] = {"SKILL.md": pack(f"a{n}", f"About apples and x{n}.")}
+        source.packs["a0"] = {"SKILL.md": pack("a0", f"About apples, day {n}.")}
+        skills.sync()
+
+        assert skills.find("apples day", 20) == Satchel(source).find("apples day", 20)

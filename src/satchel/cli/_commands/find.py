@@ -2,6 +2,9 @@
 
 import os
 import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -14,6 +17,7 @@ from satchel.cli._terminal import (
     json_option,
     one_line,
 )
+from satchel.model import Hit
 
 
 @click.command("find")
@@ -27,8 +31,26 @@ from satchel.cli._terminal import (
     show_default=True,
     help="Show at most this many.",
 )
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Leave out hits of a lower confidence, 0 to 1.",
+)
+@click.option("--source", help="Search only the source of this label.")
+@click.option("--tag", help="Search only skills with this tag or keyword.")
+@click.option("--owner", help="Search only skills of this owner.")
+@click.option("--explain", is_flag=True, help="Show what each word adds to a score.")
 @json_option
-def command(query: str, paths: tuple[str, ...], limit: int, as_json: bool) -> None:
+def command(
+    query: str,
+    paths: tuple[str, ...],
+    limit: int,
+    *,
+    explain: bool,
+    as_json: bool,
+    **filters: Any,  # noqa: ANN401 - text or a number each, as `Satchel.find` says
+) -> None:
     """Search the skills for what a task needs, best first.
 
     A QUERY of several words goes in quotes.
@@ -40,7 +62,7 @@ def command(query: str, paths: tuple[str, ...], limit: int, as_json: bool) -> No
     """
     _refuse_words(query, paths)
     with open_skills(paths, trusted=True) as skills:
-        hits = skills.find(query, k=limit)
+        hits = skills.find(query, limit, **filters)
         warn(skills)
     if as_json:
         results = [
@@ -49,6 +71,10 @@ def command(query: str, paths: tuple[str, ...], limit: int, as_json: bool) -> No
                 "description": hit.description,
                 "score": round(hit.score, 4),
                 "source": hit.source,
+                "confidence": hit.confidence,
+                "weak": hit.weak,
+                "copies": list(hit.copies),
+                **({"matches": [asdict(m) for m in hit.matches]} if explain else {}),
             }
             for hit in hits
         ]
@@ -58,11 +84,41 @@ def command(query: str, paths: tuple[str, ...], limit: int, as_json: bool) -> No
         echo_error(f"no skill matches {query!r}; `satchel list` shows them all")
         return
     mark = "[untrusted] " if not (paths or find_settings()) else ""
+    if explain:
+        _explain(hits)
+        return
     rows = [
-        (one_line(hit.id), one_line(mark + " ".join(hit.description.split())))
+        (
+            one_line(hit.id),
+            one_line(
+                ("[weak] " if hit.weak else "")
+                + mark
+                + " ".join(hit.description.split())
+                + (f" [{len(hit.copies)} more like it]" if hit.copies else "")
+            ),
+        )
         for hit in hits
     ]
     echo_table(("SKILL", "DESCRIPTION"), rows)
+    if any(hit.weak for hit in hits):
+        echo_error("[weak] marks weak matches; use one only if it fits")
+
+
+def _explain(hits: Sequence[Hit]) -> None:
+    """Print a line for each word that a hit has."""
+    rows = [
+        (
+            one_line(hit.id) if at == 0 else "",
+            f"{hit.score:.2f}" if at == 0 else "",
+            f"{hit.confidence:.2f}" if at == 0 else "",
+            one_line(match.word) if match else "",
+            f"{match.points:.2f}" if match else "",
+            ", ".join(match.fields) if match else "",
+        )
+        for hit in hits
+        for at, match in enumerate(hit.matches or (None,))
+    ]
+    echo_table(("SKILL", "SCORE", "CONFIDENCE", "WORD", "POINTS", "IN"), rows)
 
 
 def _refuse_words(query: str, paths: tuple[str, ...]) -> None:

@@ -113,6 +113,8 @@ def find_skills(api: ApiRequest) -> Response:
             "description": hit.description,
             "score": round(hit.score, 4),
             "source": labels.get(hit.source, ""),
+            "confidence": hit.confidence,
+            "weak": hit.weak,
         }
         for hit in api.view.find(query, api.values["k"])
     ]

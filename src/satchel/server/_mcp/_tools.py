@@ -159,7 +159,16 @@ _SCHEMAS: Final[Mapping[str, dict[str, Any]]] = {
     ),
 }
 _FIND: Final = _object(
-    query=_TEXT, skills=_list_of(id=_TEXT, description=_TEXT), error=_ERROR
+    query=_TEXT,
+    skills={
+        "type": "array",
+        "items": {
+            **_object(id=_TEXT, description=_TEXT, weak={"type": "boolean"}),
+            "required": ["id", "description"],
+        },
+    },
+    note=_TEXT,
+    error=_ERROR,
 )
 
 
