@@ -164,7 +164,9 @@ async def served(client: Client, style: Style) -> Given:
         for tool in listed
         if tool.description
     ]
-    return {"section": client.instructions, "tools": tools, "results": results}
+    parts = [str(tool.description).partition("\n\n")[2] for tool in listed]
+    section = next(part for part in parts if part)
+    return {"section": section, "tools": tools, "results": results}
 
 
 def as_served(style: Style) -> Given:

@@ -69,7 +69,7 @@ class CatalogInstructions:
                 capabilities=self._server.get_capabilities(
                     protocol_version=ctx.protocol_version
                 ),
-                instructions=self._tools.section(mcp.view) or None,
+                instructions=self._tools.pointer(mcp.view) or None,
                 **mcp.caching,
             )
 
@@ -81,10 +81,10 @@ class CatalogInstructions:
         result = await call_next(ctx)
         if ctx.method != "initialize" or not isinstance(result, Mapping):
             return result
-        section = await run_handler(
-            self._library, ctx, lambda mcp: self._tools.section(mcp.view)
+        pointer = await run_handler(
+            self._library, ctx, lambda mcp: self._tools.pointer(mcp.view)
         )
-        instructions = {"instructions": section} if section else {}
+        instructions = {"instructions": pointer} if pointer else {}
         return {**cast("Mapping[str, Any]", result), **instructions}
 
 

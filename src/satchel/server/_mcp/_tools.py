@@ -1,6 +1,6 @@
 """Read-only tools for MCP clients: their schemas, their arguments, their results."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -20,7 +20,7 @@ from mcp_types import (
 from satchel.errors import ToolError, echo, error_payload
 from satchel.files import IdentityCache
 from satchel.load import offer_find, offer_reader, render_lean_error
-from satchel.model import Catalog, Json, Style
+from satchel.model import Catalog, Json, Rendered, Style
 from satchel.runtime import CallerView
 from satchel.server._library import ServedLibrary
 from satchel.server._mcp._request import (
@@ -242,7 +242,7 @@ _CACHED: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class _CatalogTools:
-    section: str
+    pointer: str
     find: bool
     tools: tuple[Tool, ...]
     validators: Mapping[str, ArgumentValidator]
@@ -257,9 +257,14 @@ class ToolHandlers:
             _CACHED, lambda: library.catalog
         )
 
-    def section(self, view: CallerView) -> str:
-        """Return the catalog, within its budget, for the server's instructions."""
-        return self._for_catalog(view).section
+    def pointer(self, view: CallerView) -> str:
+        """Return the server's instructions: where the skills are; empty without any.
+
+        The catalog itself is in the description of the tool that loads, and only there:
+        many clients show a model no instructions, and the others would show it twice
+        (docs/decisions/0026-catalog-once.md).
+        """
+        return self._for_catalog(view).pointer
 
     async def list(
         self, ctx: McpContext, params: PaginatedRequestParams | None
@@ -319,7 +324,20 @@ def _catalog_tools(view: CallerView, catalog: Catalog) -> _CatalogTools:
         tool.name: ArgumentValidator(bounded_schema(tool.input_schema))
         for tool in tools
     }
-    return _CatalogTools(str(rendered), find, tuple(tools), validators)
+    return _CatalogTools(_pointer(tools, rendered), find, tuple(tools), validators)
+
+
+def _pointer(tools: Sequence[Tool], rendered: Rendered) -> str:
+    loader = next((tool.name for tool in tools if tool.name in _LOADERS), None)
+    if not rendered.text or loader is None:
+        return ""
+    first = f"The description of its tool {loader} lists them"
+    if rendered.left_out and any(tool.name == "find_skills" for tool in tools):
+        first = "Call find_skills with a few words of the task"
+    return (
+        f"This server has skills: instructions for tasks. {first}. "
+        f"If one fits the task, load it with {loader} before you begin."
+    )
 
 
 def _described(tool: CoreTool, style: Style, section: str) -> Tool:

@@ -190,7 +190,7 @@ async def test_over_http(tmp_path: Path, era: str) -> None:
         listening(served) as (url, _),
         Client(url, mode=era, cache=None) as client,
     ):
-        assert "Use for alpha." in (client.instructions or "")
+        assert "load_skill" in (client.instructions or "")
         result = await client.call_tool("load_skill", {"name": "alpha"})
         assert not result.is_error
         entries = (await ask(client, "skills/list"))["skills"]
@@ -222,7 +222,7 @@ async def test_whom_the_guard_let_in_sees_what_is_its(tmp_path: Path, era: str) 
         listening(served, guarded=True) as (url, _),
         Client(url, mode=era, cache=None) as client,
     ):
-        assert "Use for alpha." not in (client.instructions or "")
+        assert "Use for alpha." not in str((await client.list_tools()).tools)
         answer = await ask(client, "skills/list")
         assert [item["uri"] for item in answer["skills"]] == ["skill://beta/SKILL.md"]
         assert answer["cacheScope"] == "private"
@@ -262,7 +262,7 @@ async def test_over_stdio(tmp_path: Path) -> None:
     )
 
     async with Client(command, cache=None) as client:
-        assert "Use for alpha." in (client.instructions or "")
+        assert "load_skill" in (client.instructions or "")
         result = await client.call_tool("load_skill", {"name": "alpha"})
         assert result.structured_content is None
         (content,) = result.content

@@ -210,8 +210,9 @@ async def test_the_default_is_lean_lines_and_a_name_is_understood(
 ) -> None:
     skills = Satchel(write_skills(tmp_path), sinks=())
     async with connected(ServedLibrary(skills)) as client:
-        assert "\n- alpha: Use for alpha." in (client.instructions or "")
-        for tool in (await tools_of(client)).values():
+        tools = await tools_of(client)
+        assert "\n- alpha: Use for alpha." in (tools["load_skill"].description or "")
+        for tool in tools.values():
             assert tool.output_schema is None
             assert "maxLength" not in str(tool.input_schema)
         for arguments in ({"skill_id": "alpha"}, {"name": "alpha"}):
@@ -267,23 +268,37 @@ async def test_the_style_references_gives_descriptors(tmp_path: Path) -> None:
 async def test_the_catalog_stands_where_these_clients_look(
     tmp_path: Path, era: str
 ) -> None:
-    """In the instructions and with the load tool, after every sync."""
+    """With the load tool, after every sync; the instructions point there, once."""
     served = library(write_skills(tmp_path))
 
     async with connected(served, era) as client:
-        section = client.instructions or ""
-        assert "Use for alpha." in section
-        assert "Only people." not in section
+        assert (client.instructions or "").startswith("This server has skills")
+        assert "its tool load_skill lists them" in (client.instructions or "")
         tools = await tools_of(client)
-        assert (tools["load_skill"].description or "").endswith(section)
-        assert "Use for alpha." not in str(tools["read_skill_file"].description)
+        sent = str(client.instructions) + "".join(
+            str(tools[t].description) for t in tools
+        )
+        assert sent.count("Use for alpha.") == 1
+        assert "Use for alpha." in (tools["load_skill"].description or "")
+        assert "Only people." not in sent
         assert [*await tools_of(client)] == [*tools]
         write_pack(tmp_path, "gamma", "Use for gamma.")
         served.refresh()
         later = (await tools_of(client))["load_skill"].description
         assert "Use for gamma." in (later or "")
-    async with connected(served, era) as client:
-        assert "Use for gamma." in (client.instructions or "")
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_large_library_says_first_where_to_search(
+    tmp_path: Path, era: str
+) -> None:
+    for number in range(60):
+        write_pack(tmp_path, f"skill-{number}", "Use it. " * 100)
+    skills = Satchel(tmp_path, sinks=(), budget_tokens=200)
+
+    async with connected(ServedLibrary(skills), era) as client:
+        assert "Call find_skills with a few words" in (client.instructions or "")
+        assert "skill-59" not in (client.instructions or "")
 
 
 async def test_no_skill_no_tool_and_nothing_to_say(tmp_path: Path) -> None:
