@@ -170,3 +170,21 @@ def test_why(name: str, status: int, parts: list[str], library: Path) -> None:
 
     assert result.exit_code == status
     assert [part for part in parts if part not in result.stdout] == []
+
+
+@pytest.mark.row("T13")
+def test_a_message_adds_what_fits_it(here: Path) -> None:
+    for number in range(60):
+        name = f"skill-{number}"
+        write_pack(here / "many" / name, text(name, "Use it for anything. " * 10))
+    write_pack(here / "many" / "taxes", text("taxes", "Use for tax forms."))
+    command = ("prompt", "many", "--budget", "200", "--message", "a tax form")
+
+    shown = run(*command).stdout
+    value = json.loads(run(*command, "--json").stdout)
+
+    assert "\n- taxes: Use for tax forms." in shown
+    assert value["suggested"][0] == "taxes"
+    assert {"kind": "word", "name": "skill", "skills": 60} in value["groups"]
+    assert value["tokens"] <= 200
+    assert "- taxes" not in run("prompt", "many", "--budget", "200").stdout

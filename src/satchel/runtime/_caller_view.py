@@ -328,12 +328,13 @@ class CallerView:
         style: Style | None = None,
         format: "Format | None" = None,  # noqa: A002 - the word users of the CLI know
         budget_tokens: int | str | None = "default",
+        message: str | None = None,
     ) -> Rendered:
         """Render the catalog section; see `satchel.Satchel.prompt`."""
         style = style or self.settings.style
-        return self._components.sections.render(
-            self.catalog, style, format, budget_tokens
-        )
+        sections = self._components.sections
+        section = sections.render(self.catalog, style, format, budget_tokens)
+        return sections.add_suggestions(section, self.find, message)
 
     def invoke(self, skill_id: str, arguments: str = "") -> InvokedSkill:
         """Return a skill as its user calls it, its arguments in their places.

@@ -86,13 +86,16 @@ class PromptSections:
         )
 
     def add_suggestions(
-        self, section: Rendered, find: Callable[[str, int], list[Hit]], message: str
+        self,
+        section: Rendered,
+        find: Callable[[str, int], list[Hit]],
+        message: str | None,
     ) -> Rendered:
         """Return a section that lists few skills with those that fit a message."""
+        if message is None or section.complete:
+            return section
         from satchel.prompt import SUGGESTED, with_suggestions
 
-        if section.complete:
-            return section
         return with_suggestions(section, find(message, SUGGESTED), self.counter)
 
 

@@ -145,15 +145,12 @@ class Session:
         """Return what belongs in the system prompt, its parts separated by blank lines.
 
         ``base``; the always-on skills; the catalog section, the same bytes for the
-        whole conversation; where that lists few skills of many and ``message`` is what
-        the user says, the skills that best fit it; skills in use whose text the
-        messages do not show any more. With none of these it is ``base`` alone.
+        whole conversation, and if it lists few of many, those that fit ``message``;
+        skills in use whose text the messages do not show any more. Else ``base`` alone.
         """
         self._state.save_prefix()
-        section = self._state.snapshot.section
-        if message is not None:
-            find = self._access.find
-            section = self._components.sections.add_suggestions(section, find, message)
+        sections, section = self._components.sections, self._state.snapshot.section
+        section = sections.add_suggestions(section, self._access.find, message)
         parts = [base, *self._tools.always_on_texts(), str(section), self.reinjected()]
         return "\n\n".join(part for part in parts if part)
 

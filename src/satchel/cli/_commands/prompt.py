@@ -25,11 +25,18 @@ FORMATS = ("lean", "xml-id", "markdown", "xml-spec", "json")
     help="How the catalog is written. Default: as the style of satchel.toml has it.",
 )
 @budget_option()
+@click.option(
+    "--message",
+    metavar="TEXT",
+    help="What the user says: if not all skills are listed in full, add the 20 that "
+    "fit it best.",
+)
 @json_option
 def command(
     paths: tuple[str, ...],
     style: "Format | None",
     budget: int | str | None,
+    message: str | None,
     as_json: bool,
 ) -> None:
     """Print the catalog section for a system prompt.
@@ -44,7 +51,7 @@ def command(
       satchel prompt --budget none > catalog.txt
     """
     with open_skills(paths) as skills:
-        section = skills.prompt(format=style, budget_tokens=budget)
+        section = skills.prompt(format=style, budget_tokens=budget, message=message)
         warn(skills)
     if as_json:
         echo_json(section_fields(section))
@@ -58,8 +65,9 @@ def command(
 def section_fields(section: "Rendered") -> dict[str, object]:
     """Return a section as JSON has it: the text, what it costs, what is cut."""
     keys = ("text", "tokens", "counted_by", "budget_tokens", "complete")
-    cut = ("shortened", "names_only", "left_out")
-    return {key: getattr(section, key) for key in (*keys, *cut)}
+    cut = ("shortened", "names_only", "left_out", "suggested")
+    fields = {key: getattr(section, key) for key in (*keys, *cut)}
+    return {**fields, "groups": [group._asdict() for group in section.groups]}
 
 
 def _cut(section: "Rendered") -> str:

@@ -69,6 +69,12 @@ SCHEMAS: Final[dict[str, dict[str, Any]]] = {
         shortened={**_IDS, "description": "Their descriptions were cut."},
         names_only={**_IDS, "description": "Their descriptions were dropped."},
         left_out={**_IDS, "description": "They are counted, and not listed."},
+        suggested={**_IDS, "description": "They fit the message best, best first."},
+        groups={
+            "type": "array",
+            "items": _object(kind=_TEXT, name=_TEXT, skills=_COUNT),
+            "description": "Counts by source, folder, or first word of the id.",
+        },
     ),
     "Resource": _object(
         path=_TEXT, digest=_DIGEST, size={**_COUNT, "description": "Bytes."}

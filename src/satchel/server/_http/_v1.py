@@ -30,7 +30,7 @@ MAX_BUDGET: Final = 10_000_000
 _SKILLS: Final = "/v1/skills/"
 _PROMPT_KEYS: Final = (
     *("text", "tokens", "counted_by", "budget_tokens"),
-    *("shortened", "names_only", "left_out"),
+    *("shortened", "names_only", "left_out", "suggested"),
 )
 
 
@@ -57,8 +57,10 @@ def get_prompt(api: ApiRequest) -> Response:
         style=api.values["style"],
         format=api.values["format"],
         budget_tokens=None if budget == "none" else budget,
+        message=api.values["message"],
     )
     value = {key: getattr(section, key) for key in _PROMPT_KEYS}
+    value["groups"] = [group._asdict() for group in section.groups]
     return api.responses.json(api.request, value)
 
 
@@ -218,6 +220,8 @@ ENDPOINTS: Final = (
             "shortened": [],
             "names_only": [],
             "left_out": [],
+            "suggested": [],
+            "groups": [],
         },
         (
             Parameter(
@@ -239,6 +243,13 @@ ENDPOINTS: Final = (
                 # No caller can send this word: it means the server's own budget.
                 {"anyOf": _BUDGETS, "default": "default"},
                 4000,
+            ),
+            Parameter(
+                "message",
+                "What the user says: if not all skills are listed in full, the 20 that "
+                "fit it best are added.",
+                {"type": "string", "maxLength": MAX_QUERY_CHARS},
+                "fill in a tax form",
             ),
         ),
     ),
