@@ -31,6 +31,7 @@ def project(here: Path) -> Path:
         "prompt",
         "why beta",
         "doctor",
+        "cost",
         "check",
         "build out",
         "serve --port 0 --strict --pin x",

@@ -30,6 +30,7 @@ LINES = {
     "retire": "retire alpha one --for beta",
     "build": "build out one",
     "publish": "publish site --skills one",
+    "cost": "cost one",
     "usage": "usage",
 }
 

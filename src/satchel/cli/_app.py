@@ -44,6 +44,7 @@ GROUPS: Final = {
         "connect": "Print, or write, what a client needs to reach a server.",
     },
     "Measure": {
+        "cost": "Show what skills cost a model, in tokens.",
         "usage": "Report which skills are used, are dead, or were not found.",
     },
     "Set up": {

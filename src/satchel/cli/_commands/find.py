@@ -16,8 +16,10 @@ from satchel.cli._terminal import (
     echo_table,
     json_option,
     one_line,
+    width,
 )
 from satchel.model import Hit
+from satchel.text import wrap
 
 
 @click.command("find")
@@ -101,7 +103,8 @@ def command(
     ]
     echo_table(("SKILL", "DESCRIPTION"), rows)
     if any(hit.weak for hit in hits):
-        echo_error("[weak] marks weak matches; use one only if it fits")
+        for line in wrap("[weak] marks weak matches; use one only if it fits", width()):
+            echo_error(line)
 
 
 def _explain(hits: Sequence[Hit]) -> None:

@@ -1,0 +1,128 @@
+"""``satchel cost``."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from satchel.cli._options import open_skills, warn
+from satchel.cli._paths import skills_option
+from satchel.cli._terminal import (
+    echo,
+    echo_error,
+    echo_json,
+    echo_table,
+    json_option,
+    one_line,
+)
+from satchel.errors import SkillError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from satchel.model import Catalog, Descriptor
+    from satchel.prompt import Format
+
+FORMATS: "tuple[Format, ...]" = ("lean", "xml-id", "markdown", "xml-spec", "json")
+
+
+class SkillCost(NamedTuple):
+    """Tokens of one skill: its line of the catalog, its SKILL.md, its other files."""
+
+    id: str
+    catalog: int
+    instructions: int
+    files: int
+
+
+@click.command("cost")
+@skills_option
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(FORMATS),
+    default="lean",
+    show_default=True,
+    help="How the catalog is written that --max-tokens is about.",
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Fail if that catalog, with every skill in full, has more.",
+)
+@json_option
+def command(
+    paths: tuple[str, ...], style: "Format", max_tokens: int | None, as_json: bool
+) -> None:
+    """Show what skills cost a model, in tokens.
+
+    For each skill: its line of the catalog, which every model call pays; its SKILL.md,
+    paid when it is loaded; its other text files together. Then the catalog in each
+    format, and what all instructions would cost in every prompt. Tokens are an
+    estimate: bytes of UTF-8 divided by four.
+
+    Status: 0, or 1 if the catalog has more than --max-tokens.
+
+    \b
+    Examples:
+      satchel cost ./skills
+      satchel cost ./skills --max-tokens 2000
+      satchel cost ./skills --json | jq .inlined
+    """
+    from satchel.prompt import render
+    from satchel.text import EstimateCounter
+
+    with open_skills(paths) as skills:
+        warn(skills)
+        catalog = skills.catalog
+        costs = sorted(_costs(catalog), key=lambda cost: (-cost.instructions, cost.id))
+        catalogs = {
+            shape: render(catalog, format=shape, budget_tokens=None).tokens
+            for shape in FORMATS
+        }
+    inlined = sum(cost.instructions for cost in costs)
+    if as_json:
+        value = {"counted_by": EstimateCounter().name, "catalog": catalogs}
+        rows = [cost._asdict() for cost in costs]
+        echo_json({"schema_version": 1, **value, "inlined": inlined, "skills": rows})
+    else:
+        _print(costs, catalogs, inlined)
+    if max_tokens is not None and catalogs[style] > max_tokens:
+        raise click.ClickException(
+            f"the catalog has {catalogs[style]:,} tokens in the format {style}, over "
+            f"--max-tokens {max_tokens:,}; shorten the longest descriptions, or list "
+            "fewer skills"
+        )
+
+
+def _costs(catalog: "Catalog") -> "Iterator[SkillCost]":
+    from satchel.text import EstimateCounter, clean_line, list_line
+
+    count = EstimateCounter().count
+    for entry in catalog.entries:
+        line = list_line(clean_line(entry.id), clean_line(entry.description))
+        texts = [_text(catalog, entry, path) for path in (None, *entry.resources)]
+        instructions, *files = map(count, texts)
+        yield SkillCost(entry.id, count(line), instructions, sum(files))
+
+
+def _text(catalog: "Catalog", entry: "Descriptor", path: str | None) -> str:
+    """Return what a load gives; nothing for a binary file, or one that is away."""
+    from satchel.load import load
+    from satchel.model import Request
+
+    try:
+        return load(catalog, Request(entry.id, path)).text
+    except SkillError as error:
+        echo_error(f"not counted: {error}")
+        return ""
+
+
+def _print(
+    costs: list[SkillCost], catalogs: "Mapping[Format, int]", inlined: int
+) -> None:
+    rows = [(one_line(cost.id), *(f"{n:,}" for n in cost[1:])) for cost in costs]
+    echo_table(("SKILL", "CATALOG", "INSTRUCTIONS", "FILES"), rows)
+    formats = ", ".join(f"{name} {tokens:,}" for name, tokens in catalogs.items())
+    echo(f"Catalog of all, by format: {formats} tokens.")
+    echo(f"All instructions in every prompt: {inlined:,} tokens.")

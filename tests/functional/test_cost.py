@@ -1,0 +1,64 @@
+"""``satchel cost``: what skills cost a model, and a gate for CI."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from satchel import Satchel
+from satchel.prompt import render
+from satchel.text import EstimateCounter
+from tests.functional.library import run, write_pack
+
+TEXT = "---\nname: {0}\ndescription: Use when {0} is due.\n---\n# {0}\n{1}"
+
+
+@pytest.fixture(autouse=True)
+def library(here: Path) -> Path:
+    write_pack(here / "skills" / "short", TEXT.format("short", "Do it.\n"))
+    files: dict[str, str | bytes] = {
+        "references/a.md": "abcd" * 30,
+        "assets/b.png": b"\x89PNG\x00\xff" * 9,
+    }
+    long = TEXT.format("long", "Word. " * 50)
+    return write_pack(here / "skills" / "long", long, files).parent
+
+
+@pytest.mark.row("C02", "T15")
+def test_each_level_of_each_skill_is_counted(library: Path) -> None:
+    count = EstimateCounter().count
+
+    value = json.loads(run("cost", "skills", "--json").stdout)
+
+    assert [skill["id"] for skill in value["skills"]] == ["long", "short"]
+    long, short = value["skills"]
+    assert long["instructions"] == count((library / "long/SKILL.md").read_text("utf-8"))
+    assert (long["files"], short["files"]) == (30, 0), "a binary file costs no token"
+    assert short["catalog"] == count("- short: Use when short is due.\n")
+    assert value["inlined"] == long["instructions"] + short["instructions"]
+    catalog = Satchel(library, sinks=()).catalog
+    for shape, tokens in value["catalog"].items():
+        assert tokens == render(catalog, format=shape, budget_tokens=None).tokens
+
+
+def test_a_person_reads_a_table() -> None:
+    lines = run("cost", "skills").stdout.splitlines()
+
+    assert lines[0].split() == ["SKILL", "CATALOG", "INSTRUCTIONS", "FILES"]
+    assert [line.split()[0] for line in lines[1:3]] == ["long", "short"]
+    assert lines[3].startswith("Catalog of all, by format: lean ")
+    assert lines[4].startswith("All instructions in every prompt: ")
+
+
+@pytest.mark.parametrize("shape", ["lean", "json"])
+def test_a_catalog_over_the_bar_fails(shape: str) -> None:
+    cost = json.loads(run("cost", "skills", "--json").stdout)["catalog"][shape]
+    gate = ("cost", "skills", "--format", shape, "--max-tokens")
+
+    assert run(*gate, str(cost)).exit_code == 0
+    over = run(*gate, str(cost - 1))
+
+    assert over.exit_code == 1
+    assert over.stderr.startswith(f"error: the catalog has {cost:,} tokens")
+    assert "SKILL" in over.stdout
+    assert run(*gate, "0").exit_code == 2
