@@ -11,6 +11,7 @@ from satchel.catalog._packs import RETIRED_STATUSES, PackDigests, ScannedPack
 from satchel.catalog._source_scanner import SourceScanner
 from satchel.errors import rename_advice
 from satchel.model import (
+    SKILL_FILE,
     Catalog,
     Conflict,
     Descriptor,
@@ -269,6 +270,25 @@ def _holder(conflict: Conflict, old: Catalog) -> Descriptor | None:
         if not places.isdisjoint((o.source, o.key) for o in owner.origins)
     )
     return next(same, None)
+
+
+def conflict_finding(conflict: Conflict, holder: Descriptor | None = None) -> Finding:
+    """Return the finding on a conflict; ``holder`` is the pack that keeps the id."""
+    ends = (
+        "none of them is listed"
+        if holder is None
+        else f"{holder.origin.location} had it first and keeps it until this "
+        "process ends"
+    )
+    return Finding.of(
+        "duplicate-skill",
+        f"{conflict.owners[1].origin.location}/{SKILL_FILE}",
+        sentence="conflict",
+        id=conflict.id,
+        places=conflict.places,
+        ends=ends,
+        fix=conflict.fix,
+    )
 
 
 def _shadowed(chosen: Descriptor, owner: Descriptor) -> Excluded:

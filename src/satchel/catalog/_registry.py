@@ -2,14 +2,15 @@
 
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel.catalog._assembly import (
     CatalogRules,
     DisabledPattern,
     assemble,
+    conflict_finding,
     is_pattern,
     keep_holders,
 )
@@ -27,6 +28,8 @@ from satchel.model import (
     Conflict,
     Descriptor,
     FileReader,
+    Finding,
+    LazyTuple,
     Manifest,
     Resource,
     SourceStatus,
@@ -35,6 +38,7 @@ from satchel.model import (
 from satchel.protocols import Clock, SkillSource
 
 if TYPE_CHECKING:
+    from satchel.catalog._stored_catalog import StoredCatalogs
     from satchel.index import IndexSettings
 
 # How often it is asked whether a source that takes its time makes progress.
@@ -104,6 +108,11 @@ class Registry:
         self._clock = clock
         self._deadline_s = deadline_s
         self._index = index
+        self._stored: StoredCatalogs | None = None
+        if index is not None and not index.fewest:
+            from satchel.catalog import _stored_catalog
+
+            self._stored = _stored_catalog.StoredCatalogs(index, rules)
         self._far_s = far_s
         self._digests = PackDigests(accept.limits)
         # Two locks, always taken in this order: one sync at a time; and a load that
@@ -141,7 +150,10 @@ class Registry:
                     self._assemble()
             if far:
                 self._await(far, self._far_s if self.catalog.entries else None)
-            return self._report()
+            report = self._report()
+            if self._stored is not None:
+                self._stored.save(self._scanners, self.latest)
+            return report
 
     def apply_late_answers(self) -> SyncReport | None:
         """Use answers that came too late for a sync; None without any."""
@@ -271,6 +283,16 @@ class Registry:
         """Tell whether an id was ever seen here, or may be in a source that is away."""
         return skill_id in self._seen or self.catalog.incomplete_source is not None
 
+    def conflict_findings(self) -> Iterable[Finding]:
+        """Return a finding for each conflict that no precedence decided."""
+        stored = self._stored
+        if stored is not None and self.catalog is self.latest is stored.catalog:
+            return stored.conflict_findings
+        return [
+            conflict_finding(conflict, self.catalog.get(conflict.id))
+            for conflict in self.latest.unresolved
+        ]
+
     def unused_disabled(self) -> tuple[DisabledPattern, ...]:
         """Return what is switched off by a plain name that nothing has."""
         labels = {scanner.label for scanner in self._scanners}
@@ -308,14 +330,19 @@ class Registry:
                 self._moved.wait(min(POLL_S, self._deadline_s))
 
     def _assemble(self) -> None:
-        new = assemble(self._scanners, self.rules, self._digests)
+        stored = self._stored and self._stored.recall(self._scanners)
+        new = stored or assemble(self._scanners, self.rules, self._digests)
         old = self.catalog
         # Only what is in use depends on the past: `latest` is what is written to disk.
-        in_use = keep_holders(new, old) if new.conflicts else new
+        in_use = keep_holders(new, old) if new.conflicts and old.entries else new
         self.latest, self.catalog = new, in_use
         if self._digests.cached:
             # Of the old catalog too: loads that began before go on with it.
             self._digests.keep(_all_descriptors(new) + _all_descriptors(old))
+        if isinstance(new.entries, LazyTuple):  # not one of them is read for its id
+            for rows in (new.entries, new.excluded, new.conflicts):
+                self._seen.update(cast("LazyTuple[object]", rows).ids)
+            return
         self._seen.update(entry.id for entry in new.entries)
         self._seen.update(excluded.descriptor.id for excluded in new.excluded)
         self._seen.update(conflict.id for conflict in new.conflicts)
@@ -327,7 +354,11 @@ class Registry:
             old, new = self._reported, self.catalog
             removed = {entry.id: entry for entry in old.entries}
             added, updated, unchanged = list[str](), list[str](), list[str]()
-            for entry in new.entries:
+            entries = new.entries
+            if isinstance(entries, LazyTuple) and (not removed or old is new):
+                (unchanged if removed else added).extend(entries.ids)
+                entries, removed = (), {}
+            for entry in entries:
                 before = removed.pop(entry.id, None)
                 if before is None:
                     added.append(entry.id)

@@ -4,11 +4,11 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from stat import S_ISDIR
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel._published import VERSION
 from satchel.catalog._pack_rows import (
@@ -24,40 +24,23 @@ from satchel.catalog._pack_rows import (
 )
 from satchel.catalog._packs import ParseOptions, ScannedPack
 from satchel.catalog._reread import ScannedSource
+from satchel.catalog._stored_packs import (
+    ROW_ERRORS,
+    UTF_8,
+    IndexedSource,
+    StoredPacks,
+)
 from satchel.errors import SkillError
-from satchel.model import SKILL_FILE, Finding, Found
+from satchel.model import SKILL_FILE, Finding
 from satchel.protocols import SkillSource, index_key
 
 if TYPE_CHECKING:
-    from satchel.index import Check, IndexFile, IndexSettings, PackRow
+    from satchel.index import Check, IndexFile, IndexSettings, PackRow, StoredRows
 
 # Raised when what reads packs reads them otherwise, so that older rows are not used.
 READER_VERSION: Final = 1
 # Where more packs than these changed, one search is quicker than a look at each.
 _MOST_LOOKS: Final = 500
-_UTF_8: Final = "utf-8", "surrogatepass"
-_ERRORS: Final = (ValueError, TypeError, LookupError, RecursionError)
-
-
-class SearchedFolders(Protocol):
-    """What a search depended on; `satchel.sources` has the class."""
-
-    folders: list[str]
-    subfolders: dict[str, tuple[str, ...]]
-    links: dict[str, bool]
-    is_plain: bool
-
-
-class IndexedSource(Protocol):
-    """A folder of this machine, whose scans say what they depended on."""
-
-    root: str
-    trace: SearchedFolders | None
-
-    @property
-    def progress(self) -> int: ...
-    def look_at(self, key: str) -> tuple[Found, int, tuple[str, ...]] | None: ...
-    def skip_scan(self, keys: Iterable[str]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +79,18 @@ class SourceIndex:
         self, file: "IndexFile", name: str, source: IndexedSource, check: "Check"
     ) -> None:
         self._file = file
-        self._name = name
+        self.name: Final = name
         self._source = source
         self._check = check
         self._rows: dict[str, PackRow] = {}
-        self._state: bytes | None = None
+        self._stored: StoredRows | None = None
         self._lost = 0
         self._began = 0, 0.0
         self.looked = 0
         """How many packs were looked at: grows while it goes on."""
         self._forgotten: set[str] = set()
+        self.written: tuple[object, str, Mapping[str, int]] | None = None
+        """Packs that were stored, their generation, and their numbers by key."""
 
     @classmethod
     def of(
@@ -132,23 +117,27 @@ class SourceIndex:
     def begin(self, began: tuple[int, float]) -> None:
         """Read the rows for a scan that began at this time, by two clocks."""
         self._began = began
-        stored = self._file.rows(self._name)
-        self._rows, self._state, self._lost = {}, None, 0
+        self.written = None
+        self._load_rows(with_marks=self._check != "trust")
+
+    def _load_rows(self, *, with_marks: bool) -> None:
+        self._stored = stored = self._file.rows(self.name, with_marks=with_marks)
+        self._rows, self._lost = {}, 0
         if stored is not None:
-            self._rows = {row.key.decode(*_UTF_8): row for row in stored.rows}
+            self._rows = {row.key.decode(*UTF_8): row for row in stored.rows}
             twice = len(stored.rows) - len(self._rows)
-            self._state, self._lost = stored.state, stored.lost + twice
+            self._lost = stored.lost + twice
 
     def packs(self, label: str) -> dict[str, ScannedPack]:
         """Return the packs as they were when they had their marks."""
-        if not self._rows:
-            return {}
-        data = self._file.packs(self._name)
+        if self._stored is not None and not self._rows:
+            self._load_rows(with_marks=True)
+        data = self._file.packs(self.name)
         packs: dict[str, ScannedPack] = {}
         for key, row in self._rows.items():
             try:
                 pack = decode_pack(data[row.number], label)
-            except _ERRORS:
+            except ROW_ERRORS:
                 self.forget(key)
                 continue
             if key not in self._forgotten:
@@ -156,45 +145,68 @@ class SourceIndex:
         return packs
 
     def recall(
-        self, scanner: ScannedSource
-    ) -> tuple[dict[str, ScannedPack], tuple[Finding, ...]] | None:
+        self, scanner: ScannedSource, last: object
+    ) -> tuple[Mapping[str, ScannedPack], tuple[Finding, ...]] | None:
         """Return what a scan would find, by looking at what the last one depended on.
 
-        None where only a scan can tell. Packs that changed are read.
+        None where only a scan can tell. Packs that changed are read. Where they are
+        those of ``last``, that is returned.
         """
-        state = self._plain_state()
-        if state is None:
-            return None
-        changed = set(state.pending)
         check, self._check = self._check, "files"  # a later sync looks at everything
-        if check != "trust":
-            if self._is_folder_changed(state):
-                return None
+        state, stored = self._plain_state(), self._stored
+        if state is None or stored is None:
+            return None
+        changed = {*state.pending, *self._forgotten}
+        if check == "trust":
+            if changed:
+                self._load_rows(with_marks=True)
+        elif self._is_folder_changed(state):
+            return None
+        else:
             changed.update(self._changed_packs(folders_only=check == "folders"))
-        # Before a pack is read: its place is asked for.
-        self._source.skip_scan([*self._rows, *state.pending])
-        packs = self.packs(scanner.label)
-        changed |= self._forgotten  # damaged rows
         if len(changed) > _MOST_LOOKS:
             return None
+        # Before a pack is read: its place is asked for.
+        self._source.skip_scan([*self._rows, *state.pending])
+        if changed:
+            read = self._read_changed(scanner, changed, state, is_first=last is None)
+            return None if read is None else (read, state.findings)
+        if isinstance(last, StoredPacks) and last.generation == stored.generation:
+            return last, state.findings
+        keys = list(self._rows) or None
+        self._rows = {}
+        packs = StoredPacks(self._file, self.name, self._source, scanner, stored, keys)
+        return packs, state.findings
+
+    def _read_changed(
+        self,
+        scanner: ScannedSource,
+        changed: set[str],
+        state: _State,
+        *,
+        is_first: bool,
+    ) -> dict[str, ScannedPack] | None:
+        """Return all packs, of which some are read; None where only a scan can tell."""
+        packs = self.packs(scanner.label)
+        changed |= self._forgotten  # damaged rows
         subfolders: dict[str, tuple[str, ...]] = {}
         for key in changed:
             pack = self._read_again(scanner, key, state)
-            if pack is None:
+            # A pack that was good may be half written: a scan waits for that.
+            if pack is None or (pack[0].refused and not is_first):
                 return None
             packs[key], subfolders[key] = pack
-        if changed:
-            packs = {key: packs[key] for key in sorted(packs)}
-            self._save(state, packs, subfolders, changed)
-        return packs, state.findings
+        packs = {key: packs[key] for key in sorted(packs)}
+        self._save(state, packs, subfolders, changed)
+        return packs
 
     def _plain_state(self) -> _State | None:
         """Return what is stored, where it says all that a scan would find."""
-        if self._state is None or self._lost:
+        if self._stored is None or self._lost:
             return None
         try:
-            state = _State.of(self._state)
-        except _ERRORS:
+            state = _State.of(self._stored.state)
+        except ROW_ERRORS:
             return None
         return state if state.is_plain else None
 
@@ -224,6 +236,8 @@ class SourceIndex:
         changed: set[str] | None,
     ) -> None:
         """Store the packs; only ``changed`` ones are looked at, None for all."""
+        if self._stored is not None and len(self._rows) < len(self._stored.numbers):
+            self._load_rows(with_marks=True)
         now_ns = self._now_ns()
         order: list[int | tuple[bytes, bytes, bytes, bytes]] = []
         pending: list[str] = []
@@ -238,11 +252,17 @@ class SourceIndex:
             elif row is not None and marked == row[2:] and key not in self._forgotten:
                 order.append(row.number)
             else:
-                order.append((key.encode(*_UTF_8), *marked, encode_pack(pack)))
+                order.append((key.encode(*UTF_8), *marked, encode_pack(pack)))
         data = replace(state, pending=tuple(pending)).encode()
-        numbers = [row.number for row in self._rows.values()]
-        if data != self._state or order != numbers or self._lost:
-            self._file.write(self._name, data, order, {})
+        stored = self._stored
+        written: tuple[Sequence[int], str] | None
+        if stored and stored.state == data and list(stored.numbers) == order:
+            written = stored.numbers, stored.generation
+        else:
+            written = self._file.write(self.name, data, order)
+        if written is not None and not pending:
+            numbers = dict(zip(packs, written[0], strict=True))
+            self.written = packs, written[1], numbers
         self._forgotten.clear()
         self._rows = {}
 
@@ -254,7 +274,7 @@ class SourceIndex:
         try:
             paths = paths_of(pack, subfolders)
             mark = mark_of_read(folder, pack, subfolders)
-        except (OSError, *_ERRORS):
+        except (OSError, *ROW_ERRORS):
             return None
         return None if is_racy(mark, paths, now_ns) else (paths, mark)
 
@@ -330,4 +350,4 @@ class SourceIndex:
 def _names(row: "PackRow | None") -> list[str]:
     if row is None or not row.paths:
         return [SKILL_FILE]
-    return row.paths.decode(*_UTF_8).split("\0")[1:]
+    return row.paths.decode(*UTF_8).split("\0")[1:]

@@ -224,19 +224,18 @@ class SourceScanner:
         self._on_end()
 
     def _scan(self) -> ScanResult:
-        last = self.result.packs if self.result else dict[str, ScannedPack]()
-        # What an attempt that failed has read need not be read again.
-        before = {**last, **self._packs}
         settings, index = self._index_settings, None
         began = (time.time_ns(), time.monotonic()) if settings else (0, 0.0)
         if settings is not None and not settings.fewest and settings.is_there:
             index = self._open_index(settings, began)
-            recalled = index and not before and index.recall(self)
-            if recalled:
-                return ScanResult(*recalled, self._clock.monotonic())
-        packs, findings = self._packs, self._findings = dict[str, ScannedPack](), []
+            if index and (recalled := self._recall(index)):
+                return recalled
         builder: DescriptorBuilder | None = None
         items = self.source.scan()
+        last = dict(self.result.packs.items()) if self.result else {}
+        # What an attempt that failed has read need not be read again.
+        before = last | self._packs
+        packs, findings = self._packs, self._findings = dict[str, ScannedPack](), []
         least = max(1, settings.fewest) if settings else 0
         if settings and not index and isinstance(items, tuple) and len(items) >= least:
             index = self._open_index(settings, began)
@@ -265,6 +264,37 @@ class SourceScanner:
         if index is not None:
             index.save(packs, tuple(findings))
         return ScanResult(packs, tuple(findings), self._clock.monotonic())
+
+    def _recall(self, index: "SourceIndex") -> ScanResult | None:
+        """Return what a scan would find, from the index; None if only that can tell."""
+        from satchel.catalog._stored_packs import StoredPacks
+
+        last = self.result.packs if self.result else None
+        if self._packs or not (last is None or isinstance(last, StoredPacks)):
+            return None  # in memory there is more
+        recalled = index.recall(self, last)
+        return recalled and ScanResult(*recalled, self._clock.monotonic())
+
+    def stored_rows(self) -> tuple[str, Mapping[str, int]] | None:
+        """Return the generation and the rows of the last result; None if it has none.
+
+        What was only just stored is forgotten with the answer.
+        """
+        from satchel.catalog._stored_packs import StoredPacks
+
+        packs = self.result.packs if self.result else None
+        if isinstance(packs, StoredPacks):
+            return packs.generation, packs.number_of()
+        written = self._index and self._index.written
+        if self._index is None or not written or written[0] is not packs:
+            return None
+        self._index.written = None
+        return written[1:]
+
+    @property
+    def index_name(self) -> str:
+        """What the index calls the source; empty if it does not know it."""
+        return self._index.name if self._index else ""
 
     def _open_index(
         self, settings: "IndexSettings", began: tuple[int, float]

@@ -13,6 +13,7 @@ import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from hashlib import blake2b
 from typing import Final, NamedTuple, TypeVar
 from zlib import crc32
 
@@ -49,6 +50,8 @@ CREATE TABLE replaced (number INTEGER PRIMARY KEY, day INTEGER NOT NULL)
 """
 _ROWS_OF: Final = 1 << 32
 _NUMBERS: Final = "/numbers"
+# Values that one query of any SQLite may have.
+_AT_ONCE: Final = 500
 
 
 class PackRow(NamedTuple):
@@ -61,9 +64,14 @@ class PackRow(NamedTuple):
 
 
 class StoredRows(NamedTuple):
-    """What is stored of one source; ``lost`` rows should be there and are not right."""
+    """What is stored of one source; ``lost`` rows should be there and are not right.
+
+    ``generation`` is another one whenever state or numbers are.
+    """
 
     state: bytes
+    numbers: Sequence[int]
+    generation: str
     rows: Sequence[PackRow]
     lost: int
 
@@ -93,12 +101,32 @@ class IndexFile:
             self._report(error)
             return 0
 
-    def blob(self, name: str) -> bytes | None:
-        """Return what `write` stored under a name; None where it is not as it was."""
-        return self._attempt(lambda base: _blob(base, name))
+    def blobs(self, names: Sequence[str]) -> list[bytes | None]:
+        """Return what was stored under some names at one moment."""
 
-    def rows(self, name: str) -> StoredRows | None:
-        """Return what is stored of a source, in the order it was; None if nothing."""
+        def read(base: sqlite3.Connection) -> list[bytes | None]:
+            base.execute("BEGIN")
+            try:
+                return [_blob(base, name) for name in names]
+            finally:
+                base.execute("ROLLBACK")
+
+        return self._attempt(read) or [None] * len(names)
+
+    def put(self, blobs: Mapping[str, bytes]) -> None:
+        """Store some blobs, all or nothing."""
+
+        def store(base: sqlite3.Connection, today: int) -> None:
+            for name, data in blobs.items():
+                _put(base, name, data, today)
+
+        self._attempt(lambda base: _write(base, store), create=True)
+
+    def rows(self, name: str, *, with_marks: bool = True) -> StoredRows | None:
+        """Return what is stored of a source, in the order it was; None if nothing.
+
+        Without marks there are no rows, and none of them is read.
+        """
 
         def read(base: sqlite3.Connection) -> StoredRows | None:
             base.execute("BEGIN")  # all of it as it was at one moment
@@ -109,6 +137,9 @@ class IndexFile:
                 numbers_now = _numbers(numbers, state)
                 if numbers_now is None:
                     return None
+                generation = _generation(numbers)
+                if not with_marks:
+                    return StoredRows(state, numbers_now, generation, (), 0)
                 first = _first_row(name)
                 listed = base.execute(
                     "SELECT number, key, paths, mark, sum FROM marks "
@@ -124,51 +155,53 @@ class IndexFile:
                 base.execute("ROLLBACK")
             self._note_use(base, name)
             in_order = [rows[number] for number in numbers_now if number in rows]
-            return StoredRows(state, in_order, len(numbers_now) - len(in_order))
+            lost = len(numbers_now) - len(in_order)
+            return StoredRows(state, numbers_now, generation, in_order, lost)
 
         return self._attempt(read)
 
-    def pack(self, number: int) -> bytes | None:
-        """Return the data of one row; None where it is not as it was."""
-        return self._attempt(lambda base: _packs(base, number, number).get(number))
+    def drop(self, number: int) -> None:
+        """Forget a row that is damaged, so that the next process stores it again."""
+        query = "DELETE FROM marks WHERE number = ?"
+        self._attempt(lambda base: base.execute(query, (number,)))
+
+    def some_packs(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Return the data of those rows that are as they were, by number."""
+
+        def read(base: sqlite3.Connection) -> dict[int, bytes]:
+            data: dict[int, bytes] = {}
+            for start in range(0, len(numbers), _AT_ONCE):
+                some = numbers[start : start + _AT_ONCE]
+                data |= _packs(base, f"IN ({', '.join('?' * len(some))})", some)
+            return data
+
+        return self._attempt(read) or {}
 
     def packs(self, name: str) -> dict[int, bytes]:
         """Return the data of all rows of a source, by number."""
         first = _first_row(name)
-        return self._attempt(lambda b: _packs(b, first, first + _ROWS_OF - 1)) or {}
+        ends = first, first + _ROWS_OF - 1
+        return self._attempt(lambda b: _packs(b, "BETWEEN ? AND ?", ends)) or {}
 
     def write(
         self,
         name: str,
         state: bytes,
         order: Sequence[int | tuple[bytes, bytes, bytes, bytes]],
-        blobs: Mapping[str, bytes],
-    ) -> list[int] | None:
-        """Replace what is stored of a source, and some blobs, all or nothing.
+    ) -> tuple[list[int], str] | None:
+        """Replace what is stored of a source, all or nothing.
 
         ``order`` has what the source holds now, sorted by key: the number of a row that
         is there already, or key, paths, mark and data of a new one.
 
         Returns:
-            The numbers in that order; None where nothing was written.
+            The numbers in that order, and the generation; None if nothing was written.
         """
 
-        def replace(base: sqlite3.Connection) -> list[int]:
-            base.execute("BEGIN IMMEDIATE")
-            try:
-                numbers = _replace_rows(base, name, state, order)
-                today = int(time.time() // _DAY_S)
-                for blob_name, data in blobs.items():
-                    _put(base, blob_name, data, today)
-                _prune(base, today)
-                base.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    base.execute("ROLLBACK")
-                raise
-            return numbers
+        def replace(base: sqlite3.Connection, today: int) -> tuple[list[int], str]:
+            return _replace_rows(base, name, state, order, today)
 
-        return self._attempt(replace, create=True)
+        return self._attempt(lambda base: _write(base, replace), create=True)
 
     def close(self) -> None:
         """Close the file; it is opened again when something is asked."""
@@ -290,13 +323,30 @@ class IndexFile:
         _log.debug("the index %s: %s: %s", self.path, type(error).__name__, error)
 
 
+def _write(
+    base: sqlite3.Connection, work: Callable[[sqlite3.Connection, int], _T]
+) -> _T:
+    """Do it all or nothing, and delete what is old."""
+    today = int(time.time() // _DAY_S)
+    base.execute("BEGIN IMMEDIATE")
+    try:
+        done = work(base, today)
+        _prune(base, today)
+        base.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            base.execute("ROLLBACK")
+        raise
+    return done
+
+
 def _replace_rows(
     base: sqlite3.Connection,
     name: str,
     state: bytes,
     order: Sequence[int | tuple[bytes, bytes, bytes, bytes]],
-) -> list[int]:
-    today = int(time.time() // _DAY_S)
+    today: int,
+) -> tuple[list[int], str]:
     first = _first_row(name)
     last = first + _ROWS_OF - 1
     before: set[int] = set()
@@ -326,9 +376,13 @@ def _replace_rows(
         "INSERT OR IGNORE INTO replaced VALUES (?, ?)", [(row, today) for row in gone]
     )
     _put(base, name, state, today)
-    head = crc32(state).to_bytes(8, "little")
-    _put(base, name + _NUMBERS, head + array("q", numbers).tobytes(), today)
-    return numbers
+    data = crc32(state).to_bytes(8, "little") + array("q", numbers).tobytes()
+    _put(base, name + _NUMBERS, data, today)
+    return numbers, _generation(data)
+
+
+def _generation(numbers: bytes) -> str:
+    return blake2b(numbers, digest_size=16).hexdigest()
 
 
 def _revive(base: sqlite3.Connection, number: int) -> None:
@@ -377,11 +431,13 @@ def _blob(base: sqlite3.Connection, name: str) -> bytes | None:
     return data
 
 
-def _packs(base: sqlite3.Connection, first: int, last: int) -> dict[int, bytes]:
-    query = "SELECT number, data, sum FROM packs WHERE number BETWEEN ? AND ?"
+def _packs(
+    base: sqlite3.Connection, which: str, numbers: Sequence[int]
+) -> dict[int, bytes]:
+    query = f"SELECT number, data, sum FROM packs WHERE number {which}"  # noqa: S608
     return {
         number: data
-        for number, data, total in base.execute(query, (first, last))
+        for number, data, total in base.execute(query, numbers)
         if _sum(number, data) == total
     }
 

@@ -22,6 +22,7 @@ from satchel.model._codes import (
     title_of,
 )
 from satchel.model._finding import Finding, Severity, worst as worst
+from satchel.model._lazy_tuple import LazyTuple as LazyTuple
 from satchel.model._limits import (
     DEFAULT_LIMITS as DEFAULT_LIMITS,
     MAX_COMPATIBILITY_CHARS as MAX_COMPATIBILITY_CHARS,

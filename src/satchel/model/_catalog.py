@@ -6,6 +6,7 @@ from typing import Final, Literal, Protocol
 
 from satchel.errors import rename_advice
 from satchel.model._finding import Finding
+from satchel.model._lazy_tuple import LazyById, LazyTuple
 from satchel.model._pack import SKILL_FILE, Descriptor, FileStat
 
 OnConflict = Literal["error", "precedence"]
@@ -166,10 +167,14 @@ class Catalog:
     readers: Mapping[str, FileReader] = field(
         default_factory=dict[str, FileReader], compare=False, repr=False
     )
-    _by_id: dict[str, Descriptor] = field(init=False, compare=False, repr=False)
+    _by_id: Mapping[str, Descriptor] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        index = {entry.id: entry for entry in self.entries}
+        index: Mapping[str, Descriptor]
+        if isinstance(self.entries, LazyTuple):
+            index = LazyById(self.entries)
+        else:
+            index = {entry.id: entry for entry in self.entries}
         # A frozen dataclass allows no plain assignment.
         object.__setattr__(self, "_by_id", index)
 

@@ -15,7 +15,7 @@ from satchel.errors import (
     SkillManifestError,
     SourceUnavailableError,
 )
-from satchel.model import SKILL_FILE, Catalog, Finding, SourceStatus
+from satchel.model import Catalog, Finding, SourceStatus
 from satchel.text import printable
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def library_findings(
         elif not state.packs and state.label in named:
             empty.append(empty_folder_finding(state.label))
     if latest.conflicts:
-        findings += _unresolved_conflicts(latest, registry.catalog)
+        findings += registry.conflict_findings()
     findings += latest.findings
     if not (registry.catalog.entries or empty):
         empty = list(_nothing_listed(latest, advice))
@@ -201,26 +201,6 @@ def _unavailable(state: SourceStatus) -> Finding:
     return Finding.of(
         "source-unavailable", state.label, problem=state.error, in_use=in_use
     )
-
-
-def _unresolved_conflicts(latest: Catalog, in_use: Catalog) -> Iterator[Finding]:
-    for conflict in latest.unresolved:
-        holder = in_use.get(conflict.id)
-        ends = (
-            "none of them is listed"
-            if holder is None
-            else f"{holder.origin.location} had it first and keeps it until this "
-            "process ends"
-        )
-        yield Finding.of(
-            "duplicate-skill",
-            f"{conflict.owners[1].origin.location}/{SKILL_FILE}",
-            sentence="conflict",
-            id=conflict.id,
-            places=conflict.places,
-            ends=ends,
-            fix=conflict.fix,
-        )
 
 
 def empty_folder_finding(label: str) -> Finding:

@@ -262,7 +262,8 @@ def test_a_row_whose_sum_is_wrong_is_read_again(
     opened(root, index)
     with sqlite3.connect(index) as base:
         base.execute("UPDATE packs SET data = replace(data, 'skill-03', 'skill-99')")
-    assert opened(root, index) == opened(root, "none")
+    for _ in range(2):
+        assert opened(root, index) == opened(root, "none")
     assert count.of(lambda: opened(root, index)) == (0, 0)
 
 

@@ -1,0 +1,110 @@
+"""Tuples whose items are made when they are asked for."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, SupportsIndex, TypeVar, overload
+
+_T = TypeVar("_T")
+
+# Items that are made at once, and from how many on none are kept.
+_CHUNK: Final = 500
+_MOST_KEPT: Final = 30_000
+
+
+class LazyTuple(tuple[_T, ...]):  # noqa: SLOT001 - a tuple can have none
+    """A tuple of which items are made when they are asked for.
+
+    It equals a plain tuple of the same items. A short one keeps what it made. ``ids``
+    are what tells its items apart, and cost nothing.
+    """
+
+    ids: Sequence[str]
+    _make: Callable[[int, int], Iterable[_T]]
+    _kept: tuple[_T, ...] | None
+
+    def __new__(
+        cls, ids: Sequence[str], make: Callable[[int, int], Iterable[_T]]
+    ) -> "LazyTuple[_T]":
+        """Take the ids, and what makes the items from one position to another."""
+        lazy = super().__new__(cls)
+        lazy.ids, lazy._make, lazy._kept = ids, make, None
+        return lazy
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[_T]:
+        if self._kept is not None:
+            return iter(self._kept)
+        if len(self) <= _MOST_KEPT:
+            self._kept = tuple(self._make(0, len(self)))
+            return iter(self._kept)
+        return self._in_chunks()
+
+    def _in_chunks(self) -> Iterator[_T]:
+        for start in range(0, len(self), _CHUNK):
+            yield from self._make(start, min(start + _CHUNK, len(self)))
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> _T: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[_T, ...]: ...
+    def __getitem__(self, index: Any) -> Any:
+        if self._kept is not None:
+            return self._kept[index]
+        places = range(len(self))[index]
+        if isinstance(places, int):
+            return next(iter(self._make(places, places + 1)))
+        if places.step == 1:
+            return tuple(self._make(places.start, places.stop))
+        return tuple(self[place] for place in places)
+
+    def __contains__(self, item: object) -> bool:
+        return any(item is one or item == one for one in self)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, tuple) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __add__(self, other: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(self) + tuple(other)
+
+    def __radd__(self, other: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(other) + tuple(self)
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return tuple, (list(self),)
+
+
+class LazyById(Mapping[str, _T]):
+    """The items of a lazy tuple by id, which has to be in order of ids."""
+
+    def __init__(self, items: LazyTuple[_T]) -> None:
+        self._items = items
+
+    def __getitem__(self, item_id: str) -> _T:
+        ids = self._items.ids
+        place = bisect_left(ids, item_id)
+        if place == len(ids) or ids[place] != item_id:
+            raise KeyError(item_id)
+        return self._items[place]
+
+    def __contains__(self, item_id: object) -> bool:
+        ids = self._items.ids
+        if not isinstance(item_id, str):
+            return False
+        place = bisect_left(ids, item_id)
+        return place < len(ids) and ids[place] == item_id
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items.ids)
+
+    def __len__(self) -> int:
+        return len(self._items)
