@@ -15,6 +15,7 @@ from benchmarks import (
     busy,
     discovery,
     good_packs,
+    index,
     linting,
     loading,
     memory,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 WHAT: Final = (
     *("discovery", "rendering", "loading", "memory", "startup", "adapters"),
-    *("usage", "linting", "good_packs", "busy", "packs", "tokens"),
+    *("usage", "index", "linting", "good_packs", "busy", "packs", "tokens"),
 )
 ON_THEIR_OWN: Final = {"good_packs", "busy", "packs", "tokens"}
 """These have tables of their own, and are run only where they are asked for."""
@@ -123,6 +124,8 @@ def _run(  # noqa: PLR0911 - one for each thing to measure
             return memory.run(library)
         case "linting":
             return linting.run(library, options.rounds)
+        case "index":
+            return index.run(library, options.rounds)
         case "usage":
             return usage.run(library, options.rounds)
         case "adapters":
