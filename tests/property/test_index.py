@@ -88,7 +88,10 @@ class EditedLibrary(RuleBasedStateMachine):
         if folder.is_symlink() or any(p.is_symlink() for p in folder.parents):
             return
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "SKILL.md").write_text(pack(name, body=f"Body {body}\n"))
+        file = folder / "SKILL.md"
+        if file.is_symlink():
+            file.unlink()
+        file.write_text(pack(name, body=f"Body {body}\n"))
 
     @rule(place=st.sampled_from(PLACES), body=st.integers(0, 9), back=st.booleans())
     def edit_in_place(self, place: str, body: int, back: bool) -> None:

@@ -8,7 +8,7 @@ from satchel.catalog._pack_rows import decode_pack
 from satchel.catalog._packs import ScannedPack
 from satchel.catalog._reread import ScannedSource
 from satchel.errors import SkillError
-from satchel.model import Descriptor, Found, Origin
+from satchel.model import Descriptor, Finding, Found, Origin
 
 if TYPE_CHECKING:
     from satchel.index import IndexFile, StoredRows
@@ -35,7 +35,9 @@ class IndexedSource(Protocol):
 
     @property
     def progress(self) -> int: ...
-    def look_at(self, key: str) -> tuple[Found, int, tuple[str, ...]] | None: ...
+    def look_at(
+        self, key: str, *, alone: bool = True
+    ) -> tuple[Found, int, tuple[str, ...]] | None: ...
     def skip_scan(self, keys: Iterable[str]) -> None: ...
 
 
@@ -117,14 +119,16 @@ class StoredPacks(Mapping[str, ScannedPack]):
         keys = (key for key, other in self.number_of().items() if other == number)
         key = next(keys, "")
         try:
-            looked = self._source.look_at(key)
+            looked = self._source.look_at(key, alone=False)
         except SkillError:
             looked = None
-        if looked is None:  # gone, too: a load says so
-            origin = Origin(self._scanner.label, key, f"{self._source.root}/{key}")
-            return ScannedPack(
-                Descriptor(key, "", origins=(origin,)), None, refused=True
+        if looked is None:  # gone, too
+            where = f"{self._source.root}/{key}"
+            entry = Descriptor(
+                key, "", origins=(Origin(self._scanner.label, key, where),)
             )
+            gone = Finding("source-error", "error", "the pack went away", where)
+            return ScannedPack(entry, None, (gone,), refused=True)
         return self._scanner.builder(self._scanner.source).read(looked[0])
 
 

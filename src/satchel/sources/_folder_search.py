@@ -128,8 +128,8 @@ class FolderSearch:
             tuple(self._found), tuple(self._findings), self._places
         )
 
-    def look_at_pack(self, key: str) -> Found | None:
-        """Return one pack as `run` would; None where only a whole search can tell."""
+    def look_at_pack(self, key: str) -> tuple[Found | None, bool]:
+        """Return one pack as `run` would, and whether there is nothing else to say."""
         path = os.path.join(self.root, key)
         entries = list_folder(path, self.limits.scan_entries)
         self.seen = len(entries)
@@ -137,7 +137,7 @@ class FolderSearch:
             if entry.name == SKILL_FILE:
                 self._pack(entries, entry, path, key)
         is_clear = self.trace.is_plain and not self._findings
-        return self._found[0] if self._found and is_clear else None
+        return (self._found[0] if self._found else None), is_clear
 
     def _start(self, folder: str) -> None:
         self.trace.is_plain = False

@@ -150,18 +150,21 @@ class LocalSource(SourceAbilities):
             return None
         return self.root, self.label, self._shown, self._limits, self.client_folders
 
-    def look_at(self, key: str) -> tuple[Found, int, tuple[str, ...]] | None:
+    def look_at(
+        self, key: str, *, alone: bool = True
+    ) -> tuple[Found, int, tuple[str, ...]] | None:
         """Return one pack as `scan` finds it, its entries, and the folders in it.
 
-        None where only a scan can tell.
+        None where there is none; where it has to be all that a scan would find there,
+        ``alone``, also if there are findings.
         """
         limits = self._limits
         search = FolderSearch(self.root, self._shown, limits, limits.scan_depth)
         try:
-            pack = search.look_at_pack(key)
+            pack, is_clear = search.look_at_pack(key)
         except (OSError, ValueError):
             return None
-        if pack is None:
+        if pack is None or (alone and not is_clear):
             return None
         return pack, search.seen, search.trace.subfolders.get(key, ())
 
