@@ -406,7 +406,8 @@ def test_small_libraries_have_no_index_unless_asked(
 
 # A process that opens a library with an index, again and again.
 CHILD = """
-import sys, time
+import logging, sys
+logging.disable()  # a pipe that nobody reads would fill up
 from pathlib import Path
 from typing import Any
 from satchel import Options, Satchel
