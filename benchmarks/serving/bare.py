@@ -45,7 +45,15 @@ def main() -> None:
         "bare", version="1", on_read_resource=read, on_call_tool=call
     )
     app = server.streamable_http_app(json_response=True)
-    uvicorn.run(app, host="127.0.0.1", port=port, log_level="error", access_log=False)
+    # The parser that `satchel serve` uses; uvicorn would take another if it is there.
+    uvicorn.run(
+        app,
+        host="127.0.0.1",
+        port=port,
+        http="h11",
+        log_level="error",
+        access_log=False,
+    )
 
 
 def _lean(name: str, text: str) -> str:

@@ -37,6 +37,13 @@ class Server:
         line = next(each for each in status.splitlines() if each.startswith("VmRSS:"))
         return int(line.split()[1]) * 1024
 
+    @property
+    def processor_s(self) -> float:
+        """Seconds of processor time that its process has taken, in all threads."""
+        # After the name, which may hold a space: the 12th and 13th field (proc(5)).
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
 
 def ours(folder: Path) -> list[str]:
     """Return the command that serves a folder, without its port."""
