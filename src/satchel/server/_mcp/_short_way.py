@@ -107,7 +107,7 @@ class ShortWay:
         self._encoded: LruCache[tuple[object, ...], bytes] = LruCache(MAX_KEPT_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Whoever traces the server wants the package's spans.
+        # Anyone who traces the server wants the package's spans.
         traced = not isinstance(get_tracer_provider(), ProxyTracerProvider)
         if traced or scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
@@ -127,9 +127,9 @@ class ShortWay:
             return
         made = await self._make(request, connection, scope)
         key = _content_key(request, made)
-        kept = None if key is None else self._encoded.find(key)
-        if kept is not None:
-            await _send_json(request.head + kept, send)
+        cached = None if key is None else self._encoded.find(key)
+        if cached is not None:
+            await _send_json(request.head + cached, send)
             return
         token = _made.set(made)
         try:
@@ -229,7 +229,7 @@ def _short_request(scope: Scope, message: Message) -> _ShortRequest | None:
 def _content_key(
     request: _ShortRequest, made: _Result | Exception
 ) -> tuple[object, ...] | None:
-    """Return everything that the encoding of a result shows; None to encode anew."""
+    """Return everything that the encoding of a result shows; None if not kept."""
     version = request.params["_meta"][PROTOCOL_VERSION_META_KEY]
     match made:
         case CallToolResult(

@@ -1,0 +1,236 @@
+"""The short way for loads gives the answers, and leaves the events, of the long one."""
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from satchel import Policy
+from satchel.policy import deny
+from satchel.server import Caller, ServedLibrary, streamable_http
+from satchel.server._guard._limits import replay_body
+from satchel.server._mcp import _short_way
+from satchel.server._mcp._short_way import ShortWay
+from satchel.testing import write_pack
+from satchel.usage import ListSink
+from tests.unit.server.mcp.clients import library, write_skills
+
+VERSION = "2026-07-28"
+
+
+def meta(client: str = "tester", **more: object) -> dict[str, Any]:
+    prefix = "io.modelcontextprotocol/"
+    return {
+        f"{prefix}protocolVersion": VERSION,
+        f"{prefix}clientCapabilities": {},
+        f"{prefix}clientInfo": {"name": client, "version": "1"},
+        **more,
+    }
+
+
+def call(arguments: object, tool: str = "load_skill", **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    params = {"name": tool, "arguments": arguments, "_meta": meta(), **more}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+def read(uri: object, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    params = {"uri": uri, "_meta": meta(), **more}
+    return {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": params}
+
+
+def load(skill: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    return call({"skill_id": skill}, **more)
+
+
+class Long:
+    """The package's application, which counts what it is asked."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app, self.asked = app, 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.asked += 1
+        await self.app(scope, receive, send)
+
+
+class Guarded:
+    """As the guard does it: names the caller, and gives the body in one piece."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        name = dict(scope["headers"]).get(b"x-caller", b"").decode()
+        state = {"caller": Caller(name)} if name else {}
+        await self.app({**scope, "state": state}, replay_body(body, receive), send)
+
+
+class Asking:
+    def __init__(self, app: ASGIApp, long: Long) -> None:
+        transport = httpx2.ASGITransport(Guarded(app))
+        self.http = httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1")
+        self.long = long
+
+    async def send(
+        self, message: object, headers: dict[str, str] | None = None
+    ) -> tuple[int, bytes]:
+        given: Any = message if isinstance(message, dict) else {}
+        params = given.get("params", {})
+        named = params.get("name", params.get("uri", ""))
+        content = message if isinstance(message, bytes) else json.dumps(message)
+        answer = await self.http.post(
+            "/mcp",
+            content=content,
+            headers={
+                "host": "127.0.0.1:1",
+                "content-type": "application/json",
+                "accept": "application/json, text/event-stream",
+                "mcp-protocol-version": VERSION,
+                "mcp-method": str(given.get("method", "tools/call")),
+                "mcp-name": str(named),
+                **(headers or {}),
+            },
+        )
+        return answer.status_code, answer.content
+
+    async def text(self, message: dict[str, Any], caller: str = "") -> str:
+        headers = {"x-caller": caller} if caller else {}
+        return (await self.send(message, headers))[1].decode()
+
+
+@asynccontextmanager
+async def asking(
+    served: ServedLibrary, *, short: bool = True
+) -> AsyncGenerator[Asking, None]:
+    http = streamable_http(served)
+    way = http.app
+    assert isinstance(way, ShortWay)
+    long = Long(way._app)
+    way._app = long
+    async with http.lifespan():
+        client = Asking(way if short else long, long)
+        async with client.http:
+            yield client
+
+
+URI = "skill://alpha/SKILL.md"
+REQUESTS: dict[str, tuple[object, dict[str, str]]] = {
+    "load": (load("alpha"), {}),
+    "a file": (
+        call({"skill_id": "alpha", "path": "scripts/run.py"}, "read_skill_file"),
+        {},
+    ),
+    "no such skill": (load("nothing"), {}),
+    "no such tool": (call({"skill_id": "alpha"}, "no_tool"), {}),
+    "no argument": (call({}), {}),
+    "unknown argument": (call({"skill_id": "alpha", "x": "y"}), {}),
+    "a number": (call({"skill_id": 7}), {}),
+    "no object": (call("alpha"), {}),
+    "an id that is a text": (load("alpha") | {"id": "a-1"}, {}),
+    "an id that is true": (load("alpha") | {"id": True}, {}),
+    "an id that is null": (load("alpha") | {"id": None}, {}),
+    "an id that is a float": (load("alpha") | {"id": 1.5}, {}),
+    "no id": ({k: v for k, v in load("alpha").items() if k != "id"}, {}),
+    "another version of JSON-RPC": (load("alpha") | {"jsonrpc": "1.0"}, {}),
+    "a key too many": (load("alpha") | {"more": 1}, {}),
+    "a parameter too many": (load("alpha", more=1), {}),
+    "another name in the header": (load("alpha"), {"mcp-name": "find_skills"}),
+    "another method in the header": (load("alpha"), {"mcp-method": "resources/read"}),
+    "another version in the header": (load("alpha"), {"mcp-protocol-version": "2030"}),
+    "a foreign host": (load("alpha"), {"host": "evil.example"}),
+    "a foreign origin": (load("alpha"), {"origin": "http://evil.example"}),
+    "text is not accepted": (load("alpha"), {"accept": "text/html"}),
+    "another type": (load("alpha"), {"content-type": "text/plain"}),
+    "no meta": (load("alpha", _meta={}), {}),
+    "another meta": (load("alpha", _meta=meta("other", extra=[1, {"a": None}])), {}),
+    "half a character": (load("\ud800"), {}),
+    "no JSON": (b"{", {}),
+    "a list": (b"[]", {}),
+    "bytes that are no text": (b'{"a": "\xff"}', {}),
+    "nested": (b"[" * 4_000, {}),
+    "long": (load("a" * 5_000), {}),
+    "resource": (read(URI), {}),
+    "binary resource": (read("skill://alpha/assets/dot.png"), {}),
+    "no such resource": (read("skill://nothing/SKILL.md"), {}),
+    "resource that is no text": (read(7), {}),
+    "resource for a copy": (read(URI), {"satchel-purpose": "sync"}),
+}
+
+
+def told(sink: ListSink) -> list[tuple[object, ...]]:
+    names = ("kind", "skill_id", "client", "outcome", "digest", "via", "error")
+    return [tuple(getattr(e, n, None) for n in names) for e in sink.events]
+
+
+@pytest.mark.parametrize("style", ["lean", "packs"])
+async def test_answers_and_events_are_those_of_the_long_way(
+    tmp_path: Path, style: str
+) -> None:
+    write_skills(tmp_path)
+    short_sink, long_sink = ListSink(), ListSink()
+    async with (
+        asking(library(tmp_path, sink=short_sink, style=style)) as short,
+        asking(library(tmp_path, sink=long_sink, style=style), short=False) as long,
+    ):
+        for _ in range(3):
+            for name, (message, headers) in REQUESTS.items():
+                answers = [await way.send(message, headers) for way in (short, long)]
+                assert answers[0] == answers[1], name
+        # It has been taken, or this test compares nothing.
+        assert short.long.asked < long.long.asked
+    assert told(short_sink) == told(long_sink)
+    assert len(short_sink.events) > len(REQUESTS) // 2
+
+
+async def test_policy_is_asked_each_time_and_for_each_caller(tmp_path: Path) -> None:
+    write_skills(tmp_path)
+    allowed = {"desk"}
+    policy = Policy(deny("beta", unless=lambda who: who.get("client") in allowed))
+    async with asking(library(tmp_path, policy=policy, style="lean")) as client:
+        for message in (load("beta"), read("skill://beta/SKILL.md")):
+            for _ in range(3):
+                assert "Turn $file" in await client.text(message, "desk")
+                assert "Turn $file" not in await client.text(message, "shop")
+            asked = client.long.asked
+            assert "Turn $file" in await client.text(message, "desk")
+            assert client.long.asked == asked
+        allowed.clear()
+        assert "Turn $file" not in await client.text(message, "desk")
+
+
+async def test_edited_pack_shows_at_once_as_on_the_long_way(tmp_path: Path) -> None:
+    write_skills(tmp_path)
+    served = library(tmp_path, style="lean")
+    async with asking(served) as short, asking(served, short=False) as long:
+        for _ in range(3):
+            assert "Do alpha." in await short.text(load("alpha"))
+        write_pack(tmp_path, "alpha", "Use for alpha.", "Do it otherwise.\n")
+        for message in (load("alpha"), read(URI)):
+            assert await short.text(message) == await long.text(message)
+        served.refresh()
+        assert "Do it otherwise." in await short.text(load("alpha"))
+        assert "Do it otherwise." in await short.text(read(URI))
+
+
+async def test_encodings_are_bounded_in_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        write_pack(tmp_path, f"s{number}", "Use it.", f"{number} " * 300)
+    monkeypatch.setattr(_short_way, "MAX_KEPT_BYTES", 10_000)
+    async with asking(library(tmp_path, style="lean")) as client:
+        for _ in range(2):
+            for number in range(20):
+                assert f" {number} " in await client.text(load(f"s{number}"))
+        # Each has some 2,000 bytes with its key, so most were dropped.
+        assert client.long.asked > 30
