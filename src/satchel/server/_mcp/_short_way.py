@@ -42,20 +42,19 @@ MAX_ENVELOPES: Final = 256
 # All encodings together, with their keys.
 MAX_KEPT_BYTES: Final = 16 * 1024 * 1024
 
+_ENVELOPE: Final = (
+    PROTOCOL_VERSION_META_KEY,
+    CLIENT_INFO_META_KEY,
+    CLIENT_CAPABILITIES_META_KEY,
+)
 _NAMES: Final = {"tools/call": "name", "resources/read": "uri"}
 _KEYS: Final = {
     "tools/call": {"name", "arguments", "_meta"},
     "resources/read": {"uri", "_meta"},
 }
+_ERA: Final = (b"mcp-protocol-version", b"mcp-method")
 # What the package looks at; `mcp-name` is compared for each request.
-_HEADERS: Final = (
-    b"host",
-    b"origin",
-    b"accept",
-    b"content-type",
-    b"mcp-protocol-version",
-    b"mcp-method",
-)
+_HEADERS: Final = (b"host", b"origin", b"accept", b"content-type", *_ERA)
 # A result, or an exception, that the handler has come to before the package asks it.
 _made: ContextVar[_Result | Exception | None] = ContextVar("made", default=None)
 
@@ -78,8 +77,7 @@ class _Context:
 
     request: Request
     session: Connection
-    # So that nothing checks it again: no part of a short request is half a character.
-    params: None = None
+    params: None = None  # no text of a short request is half a character
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +90,9 @@ class _ShortRequest:
     @property
     def head(self) -> bytes:
         """How the package begins the answer, before the result."""
-        request_id = json.dumps(self.request_id)
-        return b'{"jsonrpc":"2.0","id":' + request_id.encode() + b',"result":'
+        return (
+            f'{{"jsonrpc":"2.0","id":{json.dumps(self.request_id)},"result":'.encode()
+        )
 
 
 class ShortWay:
@@ -142,18 +141,15 @@ class ShortWay:
     ) -> _Result | Exception:
         params: CallToolRequestParams | ReadResourceRequestParams
         if request.method == "tools/call":
-            name, arguments = request.params["name"], request.params["arguments"]
-            params = CallToolRequestParams.model_construct(
-                name=name, arguments=arguments
-            )
+            given = {key: request.params[key] for key in ("name", "arguments")}
+            params = CallToolRequestParams.model_construct(**given)
         else:
-            meta = request.params["_meta"]
-            uri = request.params["uri"]
-            params = ReadResourceRequestParams.model_construct(uri=uri, meta=meta)
+            given = {"uri": request.params["uri"], "meta": request.params["_meta"]}
+            params = ReadResourceRequestParams.model_construct(**given)
         ctx = cast("McpContext", _Context(Request(scope), connection))
         handler = self._handlers[request.method]
         try:
-            made = await contain_errors(ctx, lambda given: handler(given, params))
+            made = await contain_errors(ctx, lambda asked: handler(asked, params))
         except Exception as error:  # noqa: BLE001 - raised again, where it is encoded
             return error
         return cast("_Result", made)
@@ -172,11 +168,7 @@ class ShortWay:
                     size = len(rest) + sum(len(str(part)) for part in key)
                     self._encoded.put(key, rest, size)
                 meta = request.params["_meta"]
-                connection = Connection.from_envelope(
-                    meta[PROTOCOL_VERSION_META_KEY],
-                    meta.get(CLIENT_INFO_META_KEY),
-                    meta[CLIENT_CAPABILITIES_META_KEY],
-                )
+                connection = Connection.from_envelope(*map(meta.get, _ENVELOPE))
                 self._accepted.put(request.envelope, connection)
             await send(message)
 
@@ -220,7 +212,6 @@ def _short_request(scope: Scope, message: Message) -> _ShortRequest | None:
             return None
         looked_at = [headers.get(name) for name in _HEADERS]
         envelope = (method, repr(params["_meta"]), *looked_at)
-    # It is not even of the right shape: the package says what is wrong.
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return _ShortRequest(method, request_id, params, envelope)
