@@ -1,5 +1,8 @@
 """The registry: sources in, one current catalog out."""
 
+# isinstance forgets what a tuple holds:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,5 +1,8 @@
 """Tuples whose items are made when they are asked for."""
 
+# a tuple of anything:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, SupportsIndex, TypeVar, overload
