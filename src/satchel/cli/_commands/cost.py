@@ -76,7 +76,7 @@ def command(
         warn(skills)
         catalog = skills.catalog
         costs = sorted(_costs(catalog), key=lambda cost: (-cost.instructions, cost.id))
-        catalogs = {
+        catalogs: Mapping[Format, int] = {
             shape: render(catalog, format=shape, budget_tokens=None).tokens
             for shape in FORMATS
         }
