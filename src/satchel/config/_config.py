@@ -315,8 +315,10 @@ def _budget(table: Mapping[str, object], path: str) -> int | None:
 
 def _index(table: Mapping[str, object], file: "Path") -> str | bool | None:
     value = table.get("index")
-    if value is None or value == "none" or isinstance(value, bool):
-        return value if isinstance(value, bool) else value and False
+    if value == "none":
+        return False
+    if value is None or isinstance(value, bool):
+        return value
     if not isinstance(value, str) or not value:
         detail = f'index: expected a path, "none", true or false; got {value!r}'
         raise ConfigError(str(file), detail)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, cast
 
 from satchel.errors import rename_advice
 from satchel.model._finding import Finding
@@ -172,7 +172,7 @@ class Catalog:
     def __post_init__(self) -> None:
         index: Mapping[str, Descriptor]
         if isinstance(self.entries, LazyTuple):
-            index = LazyById(self.entries)
+            index = LazyById(cast("LazyTuple[Descriptor]", self.entries))
         else:
             index = {entry.id: entry for entry in self.entries}
         # A frozen dataclass allows no plain assignment.

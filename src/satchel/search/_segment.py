@@ -119,7 +119,10 @@ class Segment:
             else:
                 high = at
         at = low
-        if at == len(ends) or self._terms[ends[at - 1] if at else 0 : ends[at]] != term:
+        if (
+            at == len(ends)
+            or bytes(self._terms[ends[at - 1] if at else 0 : ends[at]]) != term
+        ):
             return self._postings[:0]
         postings = self._postings[self._starts[at] : self._starts[at + 1]]
         if at not in self._checked:
