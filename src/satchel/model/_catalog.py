@@ -171,8 +171,9 @@ class Catalog:
 
     def __post_init__(self) -> None:
         index: Mapping[str, Descriptor]
-        if isinstance(self.entries, LazyTuple):
-            index = LazyById(cast("LazyTuple[Descriptor]", self.entries))
+        entries: object = self.entries
+        if isinstance(entries, LazyTuple):
+            index = LazyById(cast("LazyTuple[Descriptor]", entries))
         else:
             index = {entry.id: entry for entry in self.entries}
         # A frozen dataclass allows no plain assignment.
