@@ -91,6 +91,13 @@ SCHEMAS: Final[dict[str, dict[str, Any]]] = {
         description=_TEXT,
         score={"type": "number", "description": "Grows with the match."},
         source=_TEXT,
+        confidence={
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+            "description": "How sure it is that the skill fits.",
+        },
+        weak={"type": "boolean", "description": "Use it only if it fits."},
     ),
     "Counted": _object(counted=_COUNT, refused=_COUNT),
     "Hits": _object(query=_TEXT, hits=_array_of("Hit")),

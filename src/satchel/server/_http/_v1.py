@@ -305,6 +305,8 @@ ENDPOINTS: Final = (
                     "description": _DESCRIPTION_EXAMPLE,
                     "score": 3.2,
                     "source": "skills",
+                    "confidence": 0.83,
+                    "weak": False,
                 }
             ],
         },

@@ -46,6 +46,13 @@ def test_an_answer_and_an_example_are_what_the_description_says(
     assert str(missed.status_code) in get["responses"]
 
 
+def test_what_is_found_is_what_the_description_says(client: TestClient) -> None:
+    found = client.get("/v1/find?q=beta").json()
+
+    assert found["hits"]
+    _check(found, "Hits")
+
+
 def _url(endpoint: Endpoint, values: dict[str, str], more: str = "") -> str:
     path = endpoint.path
     for name, value in values.items():
