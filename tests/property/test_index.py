@@ -56,6 +56,7 @@ def contents(skills: Satchel) -> dict[str, object]:
         "files": [(entry.files, entry.odd_fields) for entry in packs],
         "bodies": [skills.load(entry.id).body for entry in catalog.entries],
         "prompt": skills.prompt().text,
+        "found": skills.find(["body two", "one 3"], 9),
     }
 
 

@@ -110,7 +110,7 @@ class Registry:
         self.rules = rules
         self._clock = clock
         self._deadline_s = deadline_s
-        self._index = index
+        self.index = index
         self._stored: StoredCatalogs | None = None
         if index is not None and not index.fewest:
             from satchel.catalog import _stored_catalog
@@ -316,8 +316,8 @@ class Registry:
         """Close every source; a second call does nothing."""
         for scanner in self._scanners:
             scanner.source.close()
-        if self._index is not None:
-            self._index.close()
+        if self.index is not None:
+            self.index.close()
 
     def _scanner(self, descriptor: Descriptor) -> SourceScanner | None:
         label = descriptor.source

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from satchel.index import Check, IndexFile, IndexSettings, PackRow, StoredRows
 
 # Raised when what reads packs reads them otherwise, so that older rows are not used.
-READER_VERSION: Final = 1
+READER_VERSION: Final = 2
 # Where more packs than these changed, one search is quicker than a look at each.
 _MOST_LOOKS: Final = 500
 

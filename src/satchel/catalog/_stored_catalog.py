@@ -57,7 +57,8 @@ class StoredCatalogs:
             listing, excluded, conflicts, findings = (
                 _decode(part, generations) for part in parts
             )
-            catalog = _RowPacks(packs).catalog(listing, excluded, conflicts)
+            stamp = sha256(repr((name, generations)).encode()).hexdigest()
+            catalog = _RowPacks(packs).catalog(listing, excluded, conflicts, stamp)
             noted, self.conflict_findings = map(decode_findings, findings)
         except ROW_ERRORS:
             return None
@@ -128,7 +129,9 @@ class _RowPacks:
             of_one.numbers[0] & ~_LOW if of_one.numbers else 0 for of_one in packs
         ]
 
-    def catalog(self, listing: _Json, excluded: _Json, conflicts: _Json) -> Catalog:
+    def catalog(
+        self, listing: _Json, excluded: _Json, conflicts: _Json, stamp: str
+    ) -> Catalog:
         ids, refs = listing
         excluded_ids, excluded_refs, reasons = excluded
         conflict_ids, owners, preferred = conflicts
@@ -155,7 +158,7 @@ class _RowPacks:
                 yield Conflict(conflict_ids[place], packs, first)
 
         return Catalog(
-            LazyTuple(ids, make_entries),
+            LazyTuple(ids, make_entries, stamp),
             LazyTuple(excluded_ids, make_excluded),
             LazyTuple(conflict_ids, make_conflicts),
         )

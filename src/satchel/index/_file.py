@@ -66,7 +66,7 @@ class PackRow(NamedTuple):
 class StoredRows(NamedTuple):
     """What is stored of one source; ``lost`` rows should be there and are not right.
 
-    ``generation`` is another one whenever state or numbers are.
+    ``generation`` is another one whenever anything was written.
     """
 
     state: bytes
@@ -376,7 +376,9 @@ def _replace_rows(
         "INSERT OR IGNORE INTO replaced VALUES (?, ?)", [(row, today) for row in gone]
     )
     _put(base, name, state, today)
-    data = crc32(state).to_bytes(8, "little") + array("q", numbers).tobytes()
+    # A file that is made again counts from the beginning; its generations differ still.
+    data = crc32(state).to_bytes(8, "little") + os.urandom(8)
+    data += array("q", numbers).tobytes()
     _put(base, name + _NUMBERS, data, today)
     return numbers, _generation(data)
 
@@ -446,7 +448,7 @@ def _numbers(data: bytes, state: bytes | None) -> "array[int] | None":
     """Return numbers as they were stored; None where they are of another ``state``."""
     if state is not None and int.from_bytes(data[:8], "little") != crc32(state):
         return None
-    return array("q", data[8:])
+    return array("q", data[16:])
 
 
 def _sum(number: int, *parts: bytes) -> int:

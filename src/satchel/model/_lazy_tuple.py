@@ -18,19 +18,24 @@ class LazyTuple(tuple[_T, ...]):  # noqa: SLOT001 - a tuple can have none
     """A tuple of which items are made when they are asked for.
 
     It equals a plain tuple of the same items. A short one keeps what it made. ``ids``
-    are what tells its items apart, and cost nothing.
+    are what tells its items apart, and cost nothing. Tuples of one ``stamp`` have equal
+    items, in another process, too; empty is unknown.
     """
 
     ids: Sequence[str]
+    stamp: str
     _make: Callable[[int, int], Iterable[_T]]
     _kept: tuple[_T, ...] | None
 
     def __new__(
-        cls, ids: Sequence[str], make: Callable[[int, int], Iterable[_T]]
+        cls,
+        ids: Sequence[str],
+        make: Callable[[int, int], Iterable[_T]],
+        stamp: str = "",
     ) -> "LazyTuple[_T]":
         """Take the ids, and what makes the items from one position to another."""
         lazy = super().__new__(cls)
-        lazy.ids, lazy._make, lazy._kept = ids, make, None
+        lazy.ids, lazy._make, lazy._kept, lazy.stamp = ids, make, None, stamp
         return lazy
 
     def __len__(self) -> int:

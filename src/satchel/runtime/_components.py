@@ -192,7 +192,10 @@ class Components:
         """The ranker that is used where none was given."""
         from satchel.search import SegmentRanker
 
-        return SegmentRanker()
+        index = self.registry.index
+        if index is None:
+            return SegmentRanker()
+        return SegmentRanker(f"{index.file().path}.d", index.fewest)
 
     def manifest_of(self, loaded: Loaded) -> Manifest:
         """Return the manifest of a loaded SKILL.md; a version is parsed only once."""

@@ -6,26 +6,19 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Final
 
-from satchel.errors import SkillError
-from satchel.model import Descriptor, FileReader, Hit
+from satchel.model import Descriptor, Hit
 from satchel.protocols import CatalogView
-from satchel.search._documents import Document, analyze, document_key
+from satchel.search._library import LibrarySegments
 from satchel.search._segment import (
     Engine,
-    Part,
+    InvalidSegment,
     Place,
     Postings,
-    Segment,
     array_engine,
     numpy_engine,
 )
 from satchel.search._words import Stemmer, normal_name, query_words, words_of
-from satchel.search._writing import merge_segments, write_segment
-from satchel.skill_md import body_of
 
-_READ_BYTES: Final = 1024 * 1024
-# More segments make a query slower; fewer make edits dearer, as each merge costs all.
-_MAX_SEGMENTS: Final = 8
 # A command asks once, and numpy would take longer to import than the answer takes.
 _QUERIES_WITHOUT_NUMPY: Final = 8
 
@@ -36,18 +29,21 @@ class SegmentRanker:
     The index is made at the first query of a catalog; for the next one only what
     changed is indexed. A query is taken apart into words before it reaches the
     index. Safe across threads.
+
+    ``home`` is a folder for segments that the next process reads; None is none. It is
+    used for a library of ``fewest`` skills or more.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, home: str | None = None, fewest: int = 0) -> None:
+        self._segments = LibrarySegments(home, fewest)
         self._lock = threading.Lock()
         self._stemmer = Stemmer()
         self._engine: Engine = array_engine
         self._queries = 0
-        self._segments: list[Segment] = []
         self._catalog: CatalogView | None = None
         self._postings = Postings(())
 
-    def rank(
+    def rank(  # noqa: C901 - one straight way, since each query takes it
         self,
         catalog: CatalogView,
         query: str,
@@ -67,14 +63,19 @@ class SegmentRanker:
             return []
         with self._lock:
             if self._catalog is not catalog:
-                self._postings = self._index(catalog)
-                self._catalog = catalog
+                self._take(catalog)
             self._queries += 1
             if self._queries == _QUERIES_WITHOUT_NUMPY:
                 self._engine = _fastest_engine()
             postings, engine = self._postings, self._engine
             stems = self._stemmer.stems(words)
-        terms = postings.terms(words, stems)
+        try:
+            terms = postings.terms(words, stems)
+        except InvalidSegment:  # a file of the index was damaged
+            with self._lock:
+                self._segments.drop_all()
+                self._catalog = None
+            return self.rank(catalog, query, k, accepts)
         # One more than asked for, since a hit's confidence is also about its lead.
         depth = k + 1
         while True:
@@ -111,40 +112,11 @@ class SegmentRanker:
             )
         ][:k]
 
-    def _index(self, catalog: CatalogView) -> Postings:
-        """Index what no segment has yet, and return the postings of this catalog."""
+    def _take(self, catalog: CatalogView) -> None:
+        self._postings = self._segments.postings(catalog)
+        self._catalog = catalog
         if "numpy" in sys.modules:
             self._engine = numpy_engine
-        places = {
-            key: (at, ordinal)
-            for at, segment in enumerate(self._segments)
-            for ordinal, key in enumerate(segment.keys())
-        }
-        live = [bytearray(segment.documents) for segment in self._segments]
-        missing: dict[bytes, Document] = {}
-        for entry in catalog.entries:
-            key = document_key(entry, with_body=True)
-            if key not in places:
-                document = _document(catalog, entry, key)
-                key = document.key
-                if key not in places:
-                    missing[key] = document
-            if key in places:
-                at, ordinal = places[key]
-                live[at][ordinal] = 1
-        if missing:
-            self._segments.append(Segment(write_segment(analyze(missing.values()))))
-            live.append(bytearray(b"\1") * len(missing))
-        if len(self._segments) > _MAX_SEGMENTS:
-            merged = merge_segments(list(zip(self._segments, live, strict=True)))
-            self._segments = [Segment(merged)]
-            live = [bytearray(b"\1") * self._segments[0].documents]
-        return Postings(
-            [
-                Part(segment, None if all(alive) else bytes(alive))
-                for segment, alive in zip(self._segments, live, strict=True)
-            ]
-        )
 
 
 # Near duplicates in the public corpus were told by the same share of shared words.
@@ -165,22 +137,3 @@ def _fastest_engine() -> Engine:
     except ImportError:
         return array_engine
     return numpy_engine
-
-
-def _document(catalog: CatalogView, entry: Descriptor, key: bytes) -> Document:
-    """Return what is searched of a skill: without a body where that is not at hand."""
-    data = _local_skill_md(catalog.readers.get(entry.source), entry)
-    if data is None:
-        return Document(document_key(entry, with_body=False), entry, None)
-    return Document(key, entry, body_of(data.decode("utf-8", "replace")))
-
-
-def _local_skill_md(reader: FileReader | None, entry: Descriptor) -> bytes | None:
-    """Return a SKILL.md that can be had at once: nothing is fetched for a search."""
-    # A source elsewhere that hangs must not delay a search of what is here.
-    if reader is None or entry.remote:
-        return None
-    try:
-        return reader.local_skill_md(entry.origin.key, _READ_BYTES)
-    except SkillError:
-        return None

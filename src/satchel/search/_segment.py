@@ -248,9 +248,6 @@ class Postings:
         """Return those whose name has the rarest term, and the ``k`` best, in order.
 
         Ties go by id.
-
-        Raises:
-            InvalidSegment: Some postings are damaged.
         """
         in_name: list[Place] = []
         scored: list[tuple[int, int, int]] = []
@@ -259,15 +256,12 @@ class Postings:
             weighted = [(t.postings[at], t.weight) for t in terms if t.postings[at]]
             if not weighted:
                 continue
-            try:
-                rows = engine(segment.documents, weighted, live, k)
-                scored += [(-score, at, ordinal) for score, ordinal in rows]
-                for posting in terms[0].postings[at]:
-                    ordinal = posting >> ORDINAL_BITS
-                    if posting >> FIELD_BITS & 1 and (live is None or live[ordinal]):
-                        in_name.append(Place(segment.id(ordinal), at, ordinal))
-            except IndexError as error:
-                raise InvalidSegment("postings of no document") from error
+            rows = engine(segment.documents, weighted, live, k)
+            scored += [(-score, at, ordinal) for score, ordinal in rows]
+            for posting in terms[0].postings[at]:
+                ordinal = posting >> ORDINAL_BITS
+                if posting >> FIELD_BITS & 1 and (live is None or live[ordinal]):
+                    in_name.append(Place(segment.id(ordinal), at, ordinal))
         scored.sort()
         # Each part has its own best; ids are only read of those that may be among all.
         last = scored[min(k, len(scored)) - 1][0] if scored else 0

@@ -5,9 +5,8 @@ from _thread import start_new_thread
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from satchel.load import CallEvent, LoadAttempt
 from satchel.model import (
     SKILL_FILE,
     Catalog,
@@ -29,6 +28,9 @@ from satchel.usage._redaction import (
     reference_and_script,
 )
 from satchel.usage._sinks import DAY_S, LoggingSink, Sinks
+
+if TYPE_CHECKING:  # a program that only searches does not wait for it
+    from satchel.load import CallEvent, LoadAttempt
 
 # Texts of which the tokens are remembered, counted already or not.
 MAX_COUNTS: Final = 1_024
@@ -148,7 +150,7 @@ class UsageEvents:
         )
         self.sinks.emit(UsageEvent, (self._with_owner, event, entry))
 
-    def record_load(self, attempt: LoadAttempt) -> None:
+    def record_load(self, attempt: "LoadAttempt") -> None:
         """Record one load, whether it succeeded or not."""
         catalog, request, outcome, start, end = attempt
         if isinstance(outcome, Loaded):
@@ -156,7 +158,7 @@ class UsageEvents:
         else:
             self.record_failure(catalog, request, outcome, start, end)
 
-    def record_call(self, call: CallEvent) -> None:
+    def record_call(self, call: "CallEvent") -> None:
         """Record the loads of one call as one event; it failed if one of them did."""
         failed = [part for part in call.parts if isinstance(part.outcome, Exception)]
         part = failed[0] if failed else call.parts[-1]
@@ -172,7 +174,7 @@ class UsageEvents:
             self._record_successes(call.parts, start, end)
 
     def _record_successes(
-        self, parts: list[LoadAttempt], start: float, end: float
+        self, parts: "list[LoadAttempt]", start: float, end: float
     ) -> None:
         if end >= self._next_day:
             self.record_catalog()

@@ -20,7 +20,12 @@ from satchel.catalog import _pack_rows
 from satchel.config import Config, load_config
 from satchel.errors import ConfigError
 from satchel.index import LARGE_SOURCE, Check, IndexSettings
-from satchel.index._file import REPLACED_DAYS, SCHEMA_VERSION, UNUSED_DAYS
+from satchel.index._file import (
+    REPLACED_DAYS,
+    SCHEMA_VERSION,
+    UNUSED_DAYS,
+    IndexFile,
+)
 from satchel.runtime import _inputs
 from satchel.sources import LocalSource, only, prefixed, renamed
 from tests.fakes import pack
@@ -299,6 +304,20 @@ def test_the_file_may_be_deleted_while_it_is_open(root: Path, index: Path) -> No
         assert "changed" in skills.sync().added
         skills.sync()
     assert opened(root, index) == opened(root, "none")
+
+
+def test_a_file_that_is_made_again_has_other_generations(index: Path) -> None:
+    """What is stored next to the index, by its generation, is of no other file."""
+    generations: set[str] = set()
+    for _ in range(3):
+        file = IndexFile(str(index))
+        written = file.write("source/a", b"state", [(b"k", b"", b"m" * 64, b"data")])
+        file.close()
+        index.unlink()
+        assert written is not None
+        generations.add(written[1])
+
+    assert len(generations) == 3
 
 
 def test_rows_that_nobody_uses_go(root: Path, index: Path) -> None:
