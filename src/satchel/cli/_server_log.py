@@ -21,6 +21,8 @@ MAX_LINES: Final = 1_000
 MAX_NAMES: Final = 5
 # Seconds for the last lines, once the server has ended.
 CLOSE_S: Final = 1.0
+# Seconds in which lines come together, so that they are printed in one go.
+PAUSE_S: Final = 0.05
 
 _LOGGER: Final = logging.getLogger("satchel")
 
@@ -62,10 +64,16 @@ class ServerLog(logging.Handler):
         return not self._thread.is_alive()
 
     def _print(self) -> None:
-        while (line := self._lines.get()) is not None:
+        line: str | None = ""
+        while line is not None and (line := self._lines.get()) is not None:
+            # To wake this thread for each line would cost more than most answers do.
+            time.sleep(PAUSE_S)
+            lines = [line]
+            while not self._lines.empty() and (line := self._lines.get()) is not None:
+                lines.append(line)
             # The reader may be gone for good, which ends no server.
             with suppress(OSError, ValueError):
-                echo_always(line)
+                echo_always(*lines)
                 if self._dropped and self._lines.empty():
                     dropped, self._dropped = self._dropped, 0
                     echo_always(f"{plural(dropped, 'line')} left out: nobody read them")

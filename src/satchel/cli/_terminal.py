@@ -105,9 +105,9 @@ def echo_error(text: str) -> None:
         echo_always(text)
 
 
-def echo_always(text: str) -> None:
-    """Print one line on standard error, safe on a terminal, with ``-q``, too."""
-    click.echo(one_line(text), err=True)
+def echo_always(*texts: str) -> None:
+    """Print lines on standard error, safe on a terminal, with ``-q``, too."""
+    click.echo("\n".join(map(one_line, texts)), err=True)
 
 
 def echo_detail(text: str) -> None:

@@ -204,6 +204,25 @@ class SkillAccess:
         finally:
             IS_LOAD.reset(before)
 
+    def load_again(self, entry: Descriptor, *, via: str) -> bool:
+        """Load a SKILL.md whose bytes are kept; False, and no event, if it is another.
+
+        Nothing is kept for a policy that asks somebody, who would be asked twice.
+        """
+        here, components = self.scoped, self._components
+        if find_loadable(here, entry.id) is not entry or self._authorizer.asks:
+            return False
+        request = self._request(entry.id, None, via)
+        start = components.clock.monotonic()
+        try:
+            loaded = self._attempt(here, request, None, None, {})
+        except Exception:  # noqa: BLE001 - `load` raises it again, and records it
+            return False
+        if components.usage_events.sinks.awake:
+            end = components.clock.monotonic()
+            self._report(None, LoadAttempt(here, request, loaded, start, end))
+        return True
+
     def copy(self, skill_id: str, file: str | None, *, via: str) -> Loaded:
         """Load one file for a copy that lives elsewhere: a sync, and no use of it."""
         request = self._request(skill_id, file, via)

@@ -10,7 +10,7 @@ from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from satchel.errors import SourceUnavailableError
-from satchel.model import SYNC, Catalog, Style, SyncReport
+from satchel.model import SYNC, Catalog, Descriptor, Style, SyncReport
 from satchel.runtime import CallerView, Satchel
 from satchel.server._errors import public_labels
 
@@ -207,6 +207,11 @@ class ServedLibrary:
             stat.size <= NEAR_BYTES and reader.is_unchanged(key, stat) is not False
             for stat in entry.files
         )
+
+    def is_local(self, entry: Descriptor) -> bool:
+        """Return whether the SKILL.md of a listed skill is read at once."""
+        reader = self.catalog.readers.get(entry.source)
+        return reader is not None and bool(reader.near) and entry.size <= NEAR_BYTES
 
     def slow_source(self, skill_id: object) -> str | None:
         """Return the label of a skill's source if reading from it may take long."""

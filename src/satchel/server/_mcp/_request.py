@@ -26,7 +26,9 @@ from satchel.server._library import ANYONE, Caller, ServedLibrary
 from satchel.text import clean_line
 
 if TYPE_CHECKING:
+    from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
+    from mcp.server.session import ServerSession
 
 McpContext: TypeAlias = "ServerRequestContext[Any, Any]"
 
@@ -69,7 +71,11 @@ class McpRequest:
 def mcp_caller(ctx: McpContext) -> Caller:
     """Return the caller that the guard let in; anyone without one, as over stdio."""
     scope = getattr(ctx.request, "scope", None)
-    state = cast("Mapping[str, object]", scope).get("state") if scope else None
+    return scope_caller(cast("Mapping[str, object]", scope)) if scope else ANYONE
+
+
+def scope_caller(scope: Mapping[str, object]) -> Caller:
+    state = scope.get("state")
     if not isinstance(state, Mapping):
         return ANYONE
     caller = cast("Mapping[str, object]", state).get("caller")
@@ -78,8 +84,12 @@ def mcp_caller(ctx: McpContext) -> Caller:
 
 def client_name(ctx: McpContext) -> str:
     """Return the name that the program gives itself: one short line, all visible."""
+    return name_of_client(ctx.session)
+
+
+def name_of_client(session: "ServerSession | Connection") -> str:
     # Each request of the modern era has it, and the handshake of the other.
-    params = ctx.session.client_params
+    params = session.client_params
     name = params.client_info.name if params is not None else ""
     # Cut before it is cleaned, since it may be megabytes long.
     return clean_line(name[: 4 * MAX_CLIENT_CHARS])[:MAX_CLIENT_CHARS]

@@ -46,7 +46,7 @@ from satchel.server._mcp._request import (
     run_handler,
 )
 from satchel.server._mcp._resources import ResourceHandlers
-from satchel.server._mcp._short_way import ShortWay, made_before
+from satchel.server._mcp._short_way import ShortWay
 from satchel.server._mcp._skills import ExtensionCatalog
 from satchel.server._mcp._subscriptions import SessionNotifier, SubscriptionStreams
 from satchel.server._mcp._tools import ToolHandlers
@@ -99,7 +99,6 @@ class SkillServer(Server[Any]):
     """A server of skills; it says in either era that its lists may change."""
 
     streams: SubscriptionStreams
-    handlers: Mapping[str, Callable[[McpContext, Any], Awaitable[Any]]]
 
     def create_initialization_options(
         self,
@@ -133,10 +132,10 @@ def build_server(library: ServedLibrary) -> SkillServer:
         # No argument of these tools is sent as a header, so there is none to compare.
         get_tool_input_schema=lambda _: None,
         on_list_tools=tools.list,
-        on_call_tool=made_before(tools.call),
+        on_call_tool=tools.call,
         on_list_resources=resources.list,
         on_list_resource_templates=resources.templates,
-        on_read_resource=made_before(resources.read),
+        on_read_resource=resources.read,
         on_subscribe_resource=sessions.subscribe,
         on_unsubscribe_resource=sessions.unsubscribe,
         on_subscriptions_listen=streams.listen,
@@ -146,7 +145,6 @@ def build_server(library: ServedLibrary) -> SkillServer:
     )
     # So that `streamable_http` can end them before its server stops.
     server.streams = streams
-    server.handlers = {"tools/call": tools.call, "resources/read": resources.read}
     methods = SkillsExtension(extension)
     server.extensions[IDENTIFIER] = {"directoryRead": True}
     add = server.add_request_handler
@@ -289,7 +287,7 @@ def streamable_http(
         max_request_body_size=max_body_bytes,
         max_sessions=max_sessions,
     )
-    app = ShortWay(StreamableHTTPASGIApp(manager), server.handlers)
+    app = ShortWay(StreamableHTTPASGIApp(manager), library)
     return StreamableHttp(app, manager.run, server, server.streams.close)
 
 

@@ -1,45 +1,39 @@
 """A short way for the two requests that agents send most, to the same answer.
 
 The package reads, checks and writes every message several times over. Once it has
-accepted an envelope (headers and ``_meta``), only what differs is looked at here. The
-handler runs each time, so the policy is asked, the file read and the event written;
-what is kept is how the package encoded the same content before.
+accepted an envelope (headers and ``_meta``) and has answered for a SKILL.md, a repeated
+request is a load and nothing else: the policy is asked, the file read, its digest
+compared and the event written. What is kept is the answer as the package encoded it.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from contextvars import ContextVar
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, cast
 
 from mcp.server.connection import Connection
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
     CLIENT_INFO_META_KEY,
     PROTOCOL_VERSION_META_KEY,
-    CallToolRequestParams,
-    CallToolResult,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    TextContent,
-    TextResourceContents,
 )
 from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
-from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel.files import LruCache
-from satchel.server._mcp._request import McpContext, contain_errors
-
-_Result: TypeAlias = CallToolResult | ReadResourceResult
-_Handler: TypeAlias = Callable[[McpContext, Any], Awaitable[_Result]]
+from satchel.model import Catalog, Descriptor
+from satchel.runtime import CallerView
+from satchel.server._library import ServedLibrary
+from satchel.server._mcp._request import name_of_client, scope_caller
+from satchel.server._mcp._skills import parts_of, uri_of
 
 # A larger request takes the long way, so that keys of the caches are small.
 MAX_REQUEST_BYTES: Final = 4_096
 MAX_HEADER_BYTES: Final = 2_048
 MAX_ID_CHARS: Final = 15
 MAX_ENVELOPES: Final = 256
-# All encodings together, with their keys.
+# All answers together.
 MAX_KEPT_BYTES: Final = 16 * 1024 * 1024
 
 _ENVELOPE: Final = (
@@ -47,63 +41,48 @@ _ENVELOPE: Final = (
     CLIENT_INFO_META_KEY,
     CLIENT_CAPABILITIES_META_KEY,
 )
-_NAMES: Final = {"tools/call": "name", "resources/read": "uri"}
-_KEYS: Final = {
-    "tools/call": {"name", "arguments", "_meta"},
-    "resources/read": {"uri", "_meta"},
-}
 _ERA: Final = (b"mcp-protocol-version", b"mcp-method")
 # What the package looks at; `mcp-name` is compared for each request.
 _HEADERS: Final = (b"host", b"origin", b"accept", b"content-type", *_ERA)
-# A result, or an exception, that the handler has come to before the package asks it.
-_made: ContextVar[_Result | Exception | None] = ContextVar("made", default=None)
+# A session is of the earlier era; a purpose may make a load a copy.
+_OTHER: Final = re.compile(rb"mcp-session-id|mcp-param-|purpose")
+# Says of a tool's result that it failed; within a text the quotes are escaped.
+_FAILED: Final = b'"isError":true'
 
 
-def made_before(handler: _Handler) -> Any:  # noqa: ANN401 - the package names its type
-    """Return the handler that gives what the short way has made, if it has."""
-
-    async def handle(ctx: McpContext, params: object) -> _Result:
-        made = _made.get()
-        if isinstance(made, Exception):
-            raise made
-        return await handler(ctx, params) if made is None else made
-
-    return handle
+def _refuse(constant: str) -> object:
+    raise ValueError(constant)  # NaN and infinities, which are no JSON
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """The part of a request's context that the two handlers look at."""
-
-    request: Request
-    session: Connection
-    params: None = None  # no text of a short request is half a character
+_decode: Final = json.JSONDecoder(parse_constant=_refuse).decode
 
 
 @dataclass(frozen=True, slots=True)
 class _ShortRequest:
-    method: str
     request_id: int | str
-    params: dict[str, Any]
+    meta: dict[str, Any]
     envelope: tuple[object, ...]
+    # The method, and the id of a skill or a URI.
+    asked: tuple[str, str]
 
     @property
     def head(self) -> bytes:
         """How the package begins the answer, before the result."""
-        return (
-            f'{{"jsonrpc":"2.0","id":{json.dumps(self.request_id)},"result":'.encode()
-        )
+        number = self.request_id
+        shown = number if isinstance(number, int) else json.dumps(number)
+        return f'{{"jsonrpc":"2.0","id":{shown},"result":'.encode()
 
 
 class ShortWay:
     """Wraps the package's application."""
 
-    def __init__(self, app: ASGIApp, handlers: Mapping[str, _Handler]) -> None:
+    def __init__(self, app: ASGIApp, library: ServedLibrary) -> None:
         self._app = app
-        self._handlers = handlers
-        self._accepted: LruCache[tuple[object, ...], Connection]
-        self._accepted = LruCache(MAX_ENVELOPES)
-        self._encoded: LruCache[tuple[object, ...], bytes] = LruCache(MAX_KEPT_BYTES)
+        self._library = library
+        # The names of clients by what the package has accepted of them.
+        self._accepted: LruCache[tuple[object, ...], str] = LruCache(MAX_ENVELOPES)
+        self._of: Catalog | None = None
+        self._answers: LruCache[tuple[object, ...], tuple[Descriptor, bytes]]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Anyone who traces the server wants the package's spans.
@@ -120,59 +99,60 @@ class ShortWay:
         if request is None:
             await self._app(scope, replay, send)
             return
-        connection = self._accepted.find(request.envelope)
-        if connection is None:
-            await self._app(scope, replay, self._watch(request, None, send))
-            return
-        made = await self._make(request, connection, scope)
-        key = _content_key(request, made)
-        cached = None if key is None else self._encoded.find(key)
-        if cached is not None:
-            await _send_json(request.head + cached, send)
-            return
-        token = _made.set(made)
-        try:
-            await self._app(scope, replay, self._watch(request, key, send))
-        finally:
-            _made.reset(token)
+        catalog = self._library.catalog
+        if catalog is not self._of:  # what is kept is of one catalog
+            self._of, self._answers = catalog, LruCache(MAX_KEPT_BYTES)
+        caller = scope_caller(scope)
+        client = self._accepted.find(request.envelope)
+        key = caller, request.meta[PROTOCOL_VERSION_META_KEY], *request.asked
+        answer = None if client is None else self._answers.find(key)
+        if client is not None and answer is not None:
+            view = self._library.view(caller, client=client)
+            if await self._load_again(view, answer[0]):
+                await _send_json(request.head + answer[1], send)
+                return
 
-    async def _make(
-        self, request: _ShortRequest, connection: Connection, scope: Scope
-    ) -> _Result | Exception:
-        params: CallToolRequestParams | ReadResourceRequestParams
-        if request.method == "tools/call":
-            given = {key: request.params[key] for key in ("name", "arguments")}
-            params = CallToolRequestParams.model_construct(**given)
-        else:
-            given = {"uri": request.params["uri"], "meta": request.params["_meta"]}
-            params = ReadResourceRequestParams.model_construct(**given)
-        ctx = cast("McpContext", _Context(Request(scope), connection))
-        handler = self._handlers[request.method]
-        try:
-            made = await contain_errors(ctx, lambda asked: handler(asked, params))
-        except Exception as error:  # noqa: BLE001 - raised again, where it is encoded
-            return error
-        return cast("_Result", made)
+        def learn(result: bytes) -> None:
+            """Keep what an answer shows: an envelope, and how a skill is encoded."""
+            meta = [request.meta[key] for key in _ENVELOPE]
+            name = name_of_client(Connection.from_envelope(*meta))
+            self._accepted.put(request.envelope, name)
+            entry = self._entry(*request.asked)
+            # After a sync in between nobody knows of which catalog the answer is.
+            if entry and self._library.catalog is catalog and _FAILED not in result:
+                self._answers.put(key, (entry, result), len(result))
 
-    def _watch(
-        self, request: _ShortRequest, key: tuple[object, ...] | None, send: Send
-    ) -> Send:
-        """Learn from an answer: that the envelope is accepted, how it is encoded."""
+        await self._app(scope, replay, _watch(request.head, learn, send))
 
-        async def watch(message: Message) -> None:
-            body: bytes = message.get("body", b"")
-            # An error has no result.
-            if body.startswith(request.head) and not message.get("more_body"):
-                if key is not None:
-                    rest = body[len(request.head) :]
-                    size = len(rest) + sum(len(str(part)) for part in key)
-                    self._encoded.put(key, rest, size)
-                meta = request.params["_meta"]
-                connection = Connection.from_envelope(*map(meta.get, _ENVELOPE))
-                self._accepted.put(request.envelope, connection)
-            await send(message)
+    async def _load_again(self, view: CallerView, entry: Descriptor) -> bool:
+        # A policy may call code of the operator, which may take long.
+        if self._library.skills.policy.rules:
+            return await self._library.threads.run(None, lambda: view.load_again(entry))
+        return view.load_again(entry)
 
-        return watch
+    def _entry(self, method: str, asked: str) -> Descriptor | None:
+        """Return the skill of which a result is the SKILL.md, if it is read at once."""
+        library = self._library
+        is_read = method == "resources/read"
+        skill_id = (parts_of(asked) or ("",))[0] if is_read else asked
+        entry = library.catalog.get(skill_id)
+        if entry is None or not entry.digest or not library.is_local(entry):
+            return None
+        # With older readers a read may be part of a download.
+        if is_read and (library.settings.compat or asked != uri_of(entry)):
+            return None
+        return entry if is_read or library.settings.style == "lean" else None
+
+
+def _watch(head: bytes, learn: Callable[[bytes], None], send: Send) -> Send:
+    async def watch(message: Message) -> None:
+        body: bytes = message.get("body", b"")
+        # An error has no result.
+        if body.startswith(head) and not message.get("more_body"):
+            learn(body[len(head) :])
+        await send(message)
+
+    return watch
 
 
 def _short_request(scope: Scope, message: Message) -> _ShortRequest | None:
@@ -183,58 +163,38 @@ def _short_request(scope: Scope, message: Message) -> _ShortRequest | None:
     if (
         message.get("more_body")
         or len(body) > MAX_REQUEST_BYTES
-        # Escapes may hide half a character, and a header may be there twice.
-        or b"\\" in body
-        or len(headers) != len(pairs)
+        or len(headers) != len(pairs)  # a header may be there twice
         or sum(map(len, headers.values())) > MAX_HEADER_BYTES
-        # A session is of the earlier era, whose requests the package answers elsewhere.
-        or b"mcp-session-id" in headers
-        or any(name.startswith(b"mcp-param-") for name in headers)
+        or _OTHER.search(b" ".join(headers))
     ):
         return None
     try:
-        given: Any = json.loads(body.decode())
-        if given.keys() != {"jsonrpc", "id", "method", "params"}:
-            return None
+        given: Any = _decode(body.decode())
         method, params, request_id = given["method"], given["params"], given["id"]
-        arguments = params.get("arguments", {})
-        texts = [method, params[_NAMES[method]], *arguments.values()]
+        meta = params["_meta"]
+        if method == "tools/call":
+            named = "load_skill"
+            (asked,) = params["arguments"].values()
+            expected = {"name": named, "arguments": {"skill_id": asked}, "_meta": meta}
+        else:
+            named = asked = params["uri"]
+            method = "resources/read"
+            expected = {"uri": asked, "_meta": meta}
+        whole = {"jsonrpc": "2.0", "id": request_id, "method": method}
         if (
-            given["jsonrpc"] != "2.0"
+            given != {**whole, "params": expected}
             or type(request_id) not in (int, str)
             or len(str(request_id)) > MAX_ID_CHARS
-            or params.keys() != _KEYS[method]
-            or not all(isinstance(text, str) for text in texts)
-            or headers[b"mcp-name"] != texts[1].encode()
-            # The package decodes such a header first.
-            or texts[1].startswith("=?")
+            or not str(request_id).isascii()
+            or not isinstance(asked, str)
+            or headers[b"mcp-name"] != named.encode()
+            or meta.keys() != set(_ENVELOPE)
         ):
             return None
-        looked_at = [headers.get(name) for name in _HEADERS]
-        envelope = (method, repr(params["_meta"]), *looked_at)
+        envelope = (method, repr(meta), *map(headers.get, _HEADERS))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return _ShortRequest(method, request_id, params, envelope)
-
-
-def _content_key(
-    request: _ShortRequest, made: _Result | Exception
-) -> tuple[object, ...] | None:
-    """Return everything that the encoding of a result shows; None if not kept."""
-    version = request.params["_meta"][PROTOCOL_VERSION_META_KEY]
-    match made:
-        case CallToolResult(
-            content=[TextContent(text=text)], structured_content=None, is_error=failed
-        ):
-            return version, "tools/call", failed, text
-        case ReadResourceResult(
-            contents=[TextResourceContents(uri=uri, mime_type=mime_type, text=text)],
-            ttl_ms=ttl_ms,
-            cache_scope=cache_scope,
-        ):
-            return version, uri, mime_type, ttl_ms, cache_scope, text
-        case _:
-            return None
+    return _ShortRequest(request_id, meta, envelope, (method, asked))
 
 
 async def _send_json(body: bytes, send: Send) -> None:
