@@ -12,13 +12,17 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
+import shutil
 import sys
+import tempfile
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from unittest.mock import patch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -174,6 +178,8 @@ def walk_routes() -> dict[str, list[tuple[str, str]]]:
 
     folder = ROOT / "examples" / "skills"
     tracer = Tracer()
+    # An index that is in the cache of the user is no part of a route.
+    os.environ["XDG_CACHE_HOME"] = os.devnull
 
     def opened(**options: Any) -> Satchel:  # noqa: ANN401
         return Satchel(folder, sinks=(), **options)
@@ -204,6 +210,29 @@ def walk_routes() -> dict[str, list[tuple[str, str]]]:
     routes["find()"] = tracer.trace(lambda: skills.find("expense report"))
     with _client(tracer, opened()) as get:
         routes["GET /v1/skills/{id}"] = get(f"/v1/skills/{skill.id}")
+    return routes | _with_index(tracer, folder)
+
+
+def _with_index(tracer: Tracer, examples: Path) -> dict[str, list[tuple[str, str]]]:
+    """Open a folder that an index has, as it was and with one changed pack."""
+    from satchel import Options, Satchel
+    from satchel.catalog import _pack_rows
+
+    with tempfile.TemporaryDirectory() as home, patch.object(_pack_rows, "RACY_NS", 0):
+        folder, index = Path(home, "skills"), Path(home, "index.db")
+        shutil.copytree(examples, folder)
+        skill = next(folder.rglob("SKILL.md"))
+
+        def opened() -> None:
+            Satchel(folder, sinks=(), options=Options(index=index)).close()
+
+        opened()
+        opened()
+        routes = {"Satchel(folder), index": tracer.trace(opened)}
+        skill.write_text(skill.read_text("utf-8") + "More.\n", "utf-8")
+        opened()  # what only a pack that changed needs is imported
+        skill.write_text(skill.read_text("utf-8") + "More.\n", "utf-8")
+        routes["Satchel(folder), index, one changed"] = tracer.trace(opened)
     return routes
 
 
@@ -254,6 +283,8 @@ ROUTE_BARS: Final[dict[str, tuple[int, int]]] = {
     "prompt()": (12, 20),
     "find()": (8, 14),
     "GET /v1/skills/{id}": (28, 90),
+    "Satchel(folder), index": (20, 95),
+    "Satchel(folder), index, one changed": (34, 170),
 }
 
 

@@ -82,7 +82,7 @@ class EditedLibrary(RuleBasedStateMachine):
     @rule(
         place=st.sampled_from(PLACES),
         name=st.sampled_from(["one", "two", "three", "Bad Name", ""]),
-        body=st.integers(0, 2),
+        body=st.integers(0, 3),
     )
     def write(self, place: str, name: str, body: int) -> None:
         folder = self.root / place
@@ -92,7 +92,8 @@ class EditedLibrary(RuleBasedStateMachine):
         file = folder / "SKILL.md"
         if file.is_symlink():
             file.unlink()
-        file.write_text(pack(name, body=f"Body {body}\n"))
+        hidden = "\u200b" if body == 3 else ""  # a finding comes and goes
+        file.write_text(pack(name, body=f"Body {body}{hidden}\n"))
 
     @rule(place=st.sampled_from(PLACES), body=st.integers(0, 9), back=st.booleans())
     def edit_in_place(self, place: str, body: int, back: bool) -> None:

@@ -102,10 +102,10 @@ def assemble(
             entry = resolver.resolve(skill_id, owners)
         if entry is None:
             continue
-        if entry.status in RETIRED_STATUSES or not entry.model_invocable:
-            excluded.append(_unlisted(entry))
-        else:
+        if is_listed(entry):
             entries.append(entry)
+        else:
+            excluded.append(_unlisted(entry))
     return Catalog(
         tuple(entries),
         tuple(sorted(excluded, key=_exclusion_order)),
@@ -298,6 +298,11 @@ def _shadowed(chosen: Descriptor, owner: Descriptor) -> Excluded:
         f"{chosen.origin.location} goes before {owner.origin.location}",
         rename_advice("give a source a prefix"),
     )
+
+
+def is_listed(entry: Descriptor) -> bool:
+    """Tell whether a pack that has its id is listed, too."""
+    return entry.status not in RETIRED_STATUSES and entry.model_invocable
 
 
 def _unlisted(descriptor: Descriptor) -> Excluded:

@@ -112,10 +112,6 @@ class Registry:
         self._deadline_s = deadline_s
         self.index = index
         self._stored: StoredCatalogs | None = None
-        if index is not None and not index.fewest:
-            from satchel.catalog import _stored_catalog
-
-            self._stored = _stored_catalog.StoredCatalogs(index, rules)
         self._far_s = far_s
         self._digests = PackDigests(accept.limits)
         # Two locks, always taken in this order: one sync at a time; and a load that
@@ -333,6 +329,14 @@ class Registry:
                 self._moved.wait(min(POLL_S, self._deadline_s))
 
     def _assemble(self) -> None:
+        if (
+            self.index
+            and not self._stored
+            and any(s.index_name for s in self._scanners)
+        ):
+            from satchel.catalog import _stored_catalog  # no small library has any
+
+            self._stored = _stored_catalog.StoredCatalogs(self.index, self.rules)
         stored = self._stored and self._stored.recall(self._scanners)
         new = stored or assemble(self._scanners, self.rules, self._digests)
         old = self.catalog

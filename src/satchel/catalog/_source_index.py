@@ -5,10 +5,11 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from stat import S_ISDIR
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel._published import VERSION
 from satchel.catalog._pack_rows import (
@@ -38,20 +39,21 @@ if TYPE_CHECKING:
     from satchel.index import Check, IndexFile, IndexSettings, PackRow, StoredRows
 
 # Raised when what reads packs reads them otherwise, so that older rows are not used.
-READER_VERSION: Final = 2
+READER_VERSION: Final = 3
+# Key, paths, mark and data of a pack, as they are stored.
+_NewRow: TypeAlias = tuple[bytes, bytes, bytes, bytes]
 # Where more packs than these changed, one search is quicker than a look at each.
 _MOST_LOOKS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What is stored of a source next to its packs.
+    """What is stored of a source next to its packs and folders.
 
-    ``folders`` have their mark, or None if it may not show an edit; ``pending`` packs
-    are read again in any case; ``seen`` is how many entries the search looked at.
+    ``pending`` packs are read again in any case, since their marks may not show an
+    edit; ``seen`` is how many entries the search looked at.
     """
 
-    folders: Mapping[str, str | None]
     links: Mapping[str, bool]
     findings: tuple[Finding, ...]
     pending: tuple[str, ...]
@@ -60,16 +62,12 @@ class _State:
 
     @classmethod
     def of(cls, data: bytes) -> "_State":
-        folders, links, findings, pending, seen, is_plain = json.loads(data)
-        noted, again = decode_findings(findings), tuple(pending)
-        return cls(folders, links, noted, again, seen, is_plain)
+        links, findings, pending, seen, is_plain = json.loads(data)
+        return cls(links, decode_findings(findings), tuple(pending), seen, is_plain)
 
     def encode(self) -> bytes:
-        fields = (
-            *(self.folders, self.links, encode_findings(self.findings)),
-            *(self.pending, self.seen, self.is_plain),
-        )
-        return json.dumps(fields, separators=(",", ":")).encode("ascii")
+        findings = encode_findings(self.findings)
+        return _json((self.links, findings, self.pending, self.seen, self.is_plain))
 
 
 class SourceIndex:
@@ -156,21 +154,16 @@ class SourceIndex:
         state, stored = self._plain_state(), self._stored
         if state is None or stored is None:
             return None
-        changed = {*state.pending, *self._forgotten}
-        if check == "trust":
-            if changed:
-                self._load_rows(with_marks=True)
-        elif self._is_folder_changed(state):
-            return None
-        else:
-            changed.update(self._changed_packs(folders_only=check == "folders"))
-        if len(changed) > _MOST_LOOKS:
+        changed = self._changed(check, stored, state)
+        if changed is None or len(changed) > _MOST_LOOKS:
             return None
         # Before a pack is read: its place is asked for.
-        self._source.skip_scan([*self._rows, *state.pending])
+        self._source.skip_scan(self._rows)
         if changed:
-            read = self._read_changed(scanner, changed, state, is_first=last is None)
-            return None if read is None else (read, state.findings)
+            packs = self._with_changed(
+                scanner, stored, changed, state, is_first=last is None
+            )
+            return None if packs is None else (packs, state.findings)
         if isinstance(last, StoredPacks) and last.generation == stored.generation:
             return last, state.findings
         keys = list(self._rows) or None
@@ -178,27 +171,67 @@ class SourceIndex:
         packs = StoredPacks(self._file, self.name, self._source, scanner, stored, keys)
         return packs, state.findings
 
-    def _read_changed(
+    def _changed(
+        self, check: "Check", stored: "StoredRows", state: _State
+    ) -> set[str] | None:
+        """Return the packs that are not as they were; None if there may be others."""
+        changed = {*state.pending, *self._forgotten}
+        if check != "trust":
+            if self._is_folder_changed(stored, state):
+                return None
+            changed.update(self._changed_packs(folders_only=check == "folders"))
+        elif changed:
+            self._load_rows(with_marks=True)
+            if not self._stored or self._stored.generation != stored.generation:
+                return None  # another process was here
+        return changed
+
+    def _with_changed(
         self,
         scanner: ScannedSource,
+        stored: "StoredRows",
         changed: set[str],
         state: _State,
         *,
         is_first: bool,
-    ) -> dict[str, ScannedPack] | None:
+    ) -> Mapping[str, ScannedPack] | None:
         """Return all packs, of which some are read; None where only a scan can tell."""
-        packs = self.packs(scanner.label)
-        changed |= self._forgotten  # damaged rows
-        subfolders: dict[str, tuple[str, ...]] = {}
-        for key in changed:
+        now_ns = self._now_ns()
+        read: dict[str, ScannedPack] = {}
+        order: dict[str, int | _NewRow] = {
+            key: row.number for key, row in self._rows.items()
+        }
+        for key in sorted(changed):
             pack = self._read_again(scanner, key, state)
             # A pack that was good may be half written: a scan waits for that.
             if pack is None or (pack[0].refused and not is_first):
                 return None
-            packs[key], subfolders[key] = pack
-        packs = {key: packs[key] for key in sorted(packs)}
-        self._save(state, packs, subfolders, changed)
-        return packs
+            read[key] = pack[0]
+            order[key] = self._new_row(key, *pack, now_ns)
+        keys = sorted(order)
+        state = replace(state, pending=_pending(order))
+        rows = [order[key] for key in keys]
+        written = self._file.write(self.name, state.encode(), None, rows)
+        if written is None:  # a full disk
+            packs = {**self.packs(scanner.label), **read}
+            return None if len(packs) < len(keys) else {key: packs[key] for key in keys}
+        self._forgotten.clear()
+        now = stored._replace(numbers=written[0], generation=written[1])
+        replaced = {
+            self._rows[key].number: number
+            for key, number in zip(keys, written[0], strict=True)
+            if key in read and key in self._rows
+        }
+        self._rows = {}
+        return StoredPacks(
+            self._file,
+            self.name,
+            self._source,
+            scanner,
+            now,
+            keys,
+            (stored.generation, replaced),
+        )
 
     def _plain_state(self) -> _State | None:
         """Return what is stored, where it says all that a scan would find."""
@@ -217,66 +250,51 @@ class SourceIndex:
         trace = self._source.trace
         if trace is None:
             return
-        now_ns = self._now_ns()
-        state = _State(
-            {key: self._folder_mark(key, now_ns) for key in trace.folders},
-            trace.links,
-            findings,
-            (),
-            self._source.progress,
-            trace.is_plain,
-        )
-        self._save(state, packs, trace.subfolders, None)
-
-    def _save(
-        self,
-        state: _State,
-        packs: Mapping[str, ScannedPack],
-        subfolders: Mapping[str, tuple[str, ...]],
-        changed: set[str] | None,
-    ) -> None:
-        """Store the packs; only ``changed`` ones are looked at, None for all."""
         if self._stored is not None and len(self._rows) < len(self._stored.numbers):
             self._load_rows(with_marks=True)
         now_ns = self._now_ns()
-        order: list[int | tuple[bytes, bytes, bytes, bytes]] = []
-        pending: list[str] = []
+        order: dict[str, int | _NewRow] = {}
         for key, pack in packs.items():
             row = self._rows.get(key)
-            if row is not None and changed is not None and key not in changed:
-                order.append(row.number)
-                continue
-            marked = self._marks(key, pack, subfolders.get(key, ()), now_ns)
-            if marked is None:
-                pending.append(key)
-            elif row is not None and marked == row[2:] and key not in self._forgotten:
-                order.append(row.number)
+            new = self._new_row(key, pack, trace.subfolders.get(key, ()), now_ns)
+            is_same = new[2] and row is not None and new[1:3] == row[2:]
+            if row is not None and is_same and key not in self._forgotten:
+                order[key] = row.number
             else:
-                order.append((key.encode(*UTF_8), *marked, encode_pack(pack)))
-        data = replace(state, pending=tuple(pending)).encode()
-        stored = self._stored
+                order[key] = new
+        folders = _json({key: self._folder_mark(key, now_ns) for key in trace.folders})
+        state = _State(
+            *(trace.links, findings, _pending(order)),
+            *(self._source.progress, trace.is_plain),
+        ).encode()
+        stored, rows = self._stored, list(order.values())
         written: tuple[Sequence[int], str] | None
-        if stored and stored.state == data and list(stored.numbers) == order:
+        if (
+            stored is not None
+            and (stored.state, stored.folders) == (state, folders)
+            and list(stored.numbers) == rows
+        ):
             written = stored.numbers, stored.generation
         else:
-            written = self._file.write(self.name, data, order)
-        if written is not None and not pending:
+            written = self._file.write(self.name, state, folders, rows)
+        if written is not None:
             numbers = dict(zip(packs, written[0], strict=True))
             self.written = packs, written[1], numbers
         self._forgotten.clear()
         self._rows = {}
 
-    def _marks(
+    def _new_row(
         self, key: str, pack: ScannedPack, subfolders: tuple[str, ...], now_ns: int
-    ) -> tuple[bytes, bytes] | None:
-        """Return what is looked at of a pack, and its marks; None if unsettled."""
+    ) -> "_NewRow":
+        """Return a row; without a mark where that might not show an edit."""
         folder = f"{self._source.root}/{key}"
-        try:
+        paths = mark = b""
+        with suppress(OSError, *ROW_ERRORS):
             paths = paths_of(pack, subfolders)
             mark = mark_of_read(folder, pack, subfolders)
-        except (OSError, *ROW_ERRORS):
-            return None
-        return None if is_racy(mark, paths, now_ns) else (paths, mark)
+            if is_racy(mark, paths, now_ns):
+                mark = b""
+        return key.encode(*UTF_8), paths, mark, encode_pack(pack)
 
     def _folder_mark(self, key: str, now_ns: int) -> str | None:
         try:
@@ -285,10 +303,11 @@ class SourceIndex:
             return None
         return None if is_racy(mark, b"", now_ns) else mark.hex()
 
-    def _is_folder_changed(self, state: _State) -> bool:
+    def _is_folder_changed(self, stored: "StoredRows", state: _State) -> bool:
         root = self._source.root
         try:
-            for key, mark in state.folders.items():
+            folders: dict[str, str | None] = json.loads(stored.folders)
+            for key, mark in folders.items():
                 if mark != folder_mark(f"{root}/{key}", follow=not key).hex():
                     return True
         except (OSError, ValueError):
@@ -345,6 +364,16 @@ class SourceIndex:
         wall_ns, monotonic = self._began
         passed_ns = int((time.monotonic() - monotonic) * 1e9)
         return min(wall_ns, self._file.time_ns() - passed_ns)
+
+
+def _pending(order: Mapping[str, "int | _NewRow"]) -> tuple[str, ...]:
+    """Return the packs whose rows have no mark."""
+    rows = order.items()
+    return tuple([key for key, row in rows if not isinstance(row, int) and not row[2]])
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 def _names(row: "PackRow | None") -> list[str]:

@@ -1,5 +1,6 @@
 """One source over time: scanned in a thread, first waited for while it moves."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from satchel.catalog._source_index import SourceIndex
     from satchel.index import IndexSettings
 
+# What a pack takes in an index at the least; those of the public corpus take 1,350.
+LEAST_PACK_BYTES: Final = 500
 NEVER_ANSWERED: Final = "no answer yet"
 
 
@@ -226,7 +229,7 @@ class SourceScanner:
     def _scan(self) -> ScanResult:
         settings, index = self._index_settings, None
         began = (time.time_ns(), time.monotonic()) if settings else (0, 0.0)
-        if settings is not None and not settings.fewest and settings.is_there:
+        if settings is not None and _may_hold(settings):
             index = self._open_index(settings, began)
             if index and (recalled := self._recall(index)):
                 return recalled
@@ -236,9 +239,9 @@ class SourceScanner:
         # What an attempt that failed has read need not be read again.
         before = last | self._packs
         packs, findings = self._packs, self._findings = dict[str, ScannedPack](), []
-        least = max(1, settings.fewest) if settings else 0
-        if settings and not index and isinstance(items, tuple) and len(items) >= least:
-            index = self._open_index(settings, began)
+        if settings is not None and isinstance(items, tuple):
+            is_large = len(items) >= max(1, settings.fewest)
+            index = (index or self._open_index(settings, began)) if is_large else None
         if index is not None and not before:
             before = index.packs(self.label)
         for item in items:
@@ -315,3 +318,15 @@ class SourceScanner:
         except SkillError:
             return True  # reading it in full reports what is wrong
         return isinstance(data, bytes) and digest_bytes(data) != pack.descriptor.digest
+
+
+def _may_hold(settings: "IndexSettings") -> bool:
+    """Tell whether a source may be in the file, so that it is asked before the source.
+
+    Without such a file nothing is imported to read it.
+    """
+    try:
+        size = os.stat(settings.path).st_size  # noqa: PTH116 - one for each scan
+    except OSError:
+        return False
+    return size >= settings.fewest * LEAST_PACK_BYTES

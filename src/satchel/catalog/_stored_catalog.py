@@ -2,13 +2,16 @@
 
 import json
 import zlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from satchel._published import VERSION
-from satchel.catalog._assembly import CatalogRules, conflict_finding
+from satchel.catalog._assembly import CatalogRules, conflict_finding, is_listed
 from satchel.catalog._pack_rows import decode_findings, encode_findings
+from satchel.catalog._packs import ScannedPack
 from satchel.catalog._source_scanner import SourceScanner
 from satchel.catalog._stored_packs import ROW_ERRORS, StoredPacks, merged
 from satchel.model import (
@@ -18,14 +21,18 @@ from satchel.model import (
     Excluded,
     Finding,
     LazyTuple,
+    finding_kind,
 )
 
 if TYPE_CHECKING:
     from satchel.index import IndexSettings
 
 # Raised when catalogs are assembled otherwise, so that older ones are not used.
-ASSEMBLY_VERSION: Final = 1
+ASSEMBLY_VERSION: Final = 2
 _PARTS: Final = ("", "/excluded", "/conflicts", "/findings")
+# Rows that were replaced since the parts were stored.
+_CHANGES: Final = "/changes"
+_MOST_CHANGES: Final = 200
 _LOW: Final = 0xFFFFFFFF
 # What a checksum says is as it was written.
 _Json: TypeAlias = Any
@@ -51,27 +58,31 @@ class StoredCatalogs:
         generations = [of_one.generation for of_one in packs]
         if self.catalog is not None and self._generations == generations:
             return self.catalog
-        name = self._name(scanners)
-        parts = self._settings.file().blobs([name + part for part in _PARTS])
+        name, file = self._name(scanners), self._settings.file()
+        *data, changes = file.blobs([name + part for part in (*_PARTS, _CHANGES)])
         try:
-            listing, excluded, conflicts, findings = (
-                _decode(part, generations) for part in parts
-            )
+            of, parts = _decode_parts(data)
+            rows = _RowPacks(packs)
+            now, refs = rows.changes_since(of, changes)
+            if refs:
+                rows.patch(parts, refs)
+            listing, excluded, conflicts, (noted, about_conflicts) = parts
+            self.conflict_findings = decode_findings(about_conflicts)
             stamp = sha256(repr((name, generations)).encode()).hexdigest()
-            catalog = _RowPacks(packs).catalog(listing, excluded, conflicts, stamp)
-            noted, self.conflict_findings = map(decode_findings, findings)
+            of_sources = [s.result.findings if s.result else () for s in scanners]
+            self.catalog = Catalog(
+                *rows.packs_of(listing, excluded, conflicts, stamp),
+                rows.findings(of_sources, *noted),
+                tuple(scanner.state for scanner in scanners),
+                {scanner.label: scanner.reader for scanner in scanners},
+            )
         except ROW_ERRORS:
             return None
-        catalog = Catalog(
-            catalog.entries,
-            catalog.excluded,
-            catalog.conflicts,
-            noted,
-            tuple(scanner.state for scanner in scanners),
-            {scanner.label: scanner.reader for scanner in scanners},
-        )
-        self._generations, self.catalog = generations, catalog
-        return catalog
+        if now != generations:
+            pairs = list(refs.items())
+            file.put({name + _CHANGES: _encode((generations, pairs), of)})
+        self._generations = generations
+        return self.catalog
 
     def save(self, scanners: Sequence[SourceScanner], catalog: Catalog) -> None:
         """Store a catalog that was assembled, where all its packs have rows."""
@@ -96,7 +107,7 @@ class StoredCatalogs:
                 _entry_rows(catalog.entries, refs),
                 _excluded_rows(catalog.excluded, refs),
                 _conflict_rows(catalog.conflicts, refs),
-                (encode_findings(catalog.findings), encode_findings(conflicts)),
+                (_finding_rows(scanners, refs), encode_findings(conflicts)),
             )
         except KeyError:  # a pack was replaced since
             return
@@ -129,9 +140,9 @@ class _RowPacks:
             of_one.numbers[0] & ~_LOW if of_one.numbers else 0 for of_one in packs
         ]
 
-    def catalog(
+    def packs_of(
         self, listing: _Json, excluded: _Json, conflicts: _Json, stamp: str
-    ) -> Catalog:
+    ) -> tuple[LazyTuple[Descriptor], LazyTuple[Excluded], LazyTuple[Conflict]]:
         ids, refs = listing
         excluded_ids, excluded_refs, reasons = excluded
         conflict_ids, owners, preferred = conflicts
@@ -157,32 +168,135 @@ class _RowPacks:
                 first = None if chosen is None else self.descriptors([chosen])[0]
                 yield Conflict(conflict_ids[place], packs, first)
 
-        return Catalog(
+        return (
             LazyTuple(ids, make_entries, stamp),
             LazyTuple(excluded_ids, make_excluded),
             LazyTuple(conflict_ids, make_conflicts),
         )
 
+    def findings(
+        self, of_sources: Sequence[tuple[Finding, ...]], kinds: _Json, rows: _Json
+    ) -> LazyTuple[Finding]:
+        """Return the findings of each source, and then of each of its packs."""
+        ids: list[str] = []
+        for of_source, (_, _, numbers) in zip(of_sources, rows, strict=True):
+            ids += [finding_kind(finding) for finding in of_source]
+            ids += [kinds[number] for number in numbers]
+        # Where those of each source and of each pack begin, and what they are of.
+        starts: list[int] = []
+        owners: list[int | tuple[Finding, ...]] = []
+
+        def make(start: int, stop: int) -> list[Finding]:
+            if not owners:
+                counts: list[int] = []
+                for of_source, (refs, of_packs, _) in zip(
+                    of_sources, rows, strict=True
+                ):
+                    owners.extend((of_source, *refs))
+                    counts += (len(of_source), *of_packs)
+                starts.extend(accumulate(counts[:-1], initial=0))
+            first, last = bisect_right(starts, start) - 1, bisect_left(starts, stop)
+            some = owners[first:last]
+            packs = iter(self.packs([of for of in some if isinstance(of, int)]))
+            made = [
+                finding
+                for of in some
+                for finding in (next(packs).findings if isinstance(of, int) else of)
+            ]
+            return made[start - starts[first] : stop - starts[first]]
+
+        return LazyTuple(ids, make)
+
+    def changes_since(
+        self, then: _Json, stored: bytes | None
+    ) -> tuple[_Json, dict[int, int]]:
+        """Return what became of rows since these generations, by reference.
+
+        ``stored`` is what earlier processes noted of it, up to the generations that are
+        returned.
+
+        Raises:
+            ValueError: That is not known, or is too much.
+        """
+        notes: list[tuple[_Json, dict[int, int]]] = [(then, {})]
+        if stored is not None:
+            of, (until, pairs) = _decode(stored)
+            if of == then:
+                notes.append((until, dict(pairs)))
+        for until, refs in notes:
+            bases = {new: old for old, new in refs.items()}
+            for position, (packs, generation) in enumerate(
+                zip(self._packs, until, strict=True)
+            ):
+                if packs.generation == generation:
+                    continue
+                if packs.replaced is None or packs.replaced[0] != generation:
+                    break
+                for numbers in packs.replaced[1].items():
+                    old, new = (
+                        (n & _LOW) * len(self._packs) + position for n in numbers
+                    )
+                    refs[bases.get(old, old)] = new
+            else:
+                if len(refs) <= _MOST_CHANGES:
+                    return until, refs
+        raise ValueError("it is of other packs")
+
+    def patch(self, parts: _Json, refs: Mapping[int, int]) -> None:
+        """Put changed packs into the place of what they were.
+
+        Raises:
+            ValueError: It is about more than the entry of each.
+        """
+        (ids, entries), _, (_, owners, _), ((kinds, with_findings), _) = parts
+        claimed = {ref for row in owners for one in row for ref in _flat(one)}
+        for (old, new), pack in zip(
+            refs.items(), self.packs([*refs.values()]), strict=True
+        ):
+            place, entry = entries.index(old), pack.descriptor
+            is_plain = not (pack.refused or pack.filtered or old in claimed)
+            if not (is_plain and entry.id == ids[place] and is_listed(entry)):
+                raise ValueError("it takes another place")
+            entries[place] = new
+            position = new % len(self._packs)
+            numbers = [_number(kinds, finding_kind(one)) for one in pack.findings]
+            self._replace_findings(with_findings[position], old, new, numbers)
+
+    def _replace_findings(
+        self, with_findings: _Json, old: int, new: int, numbers: list[int]
+    ) -> None:
+        refs, counts, all_numbers = with_findings
+        if old in refs:
+            at = refs.index(old)
+            count = counts[at]
+        elif numbers:
+            size, position = len(self._packs), new % len(self._packs)
+            order = {n & _LOW: at for at, n in enumerate(self._packs[position].numbers)}
+            place, count = order[new // size], 0
+            at = bisect_left(refs, place, key=lambda ref: order[ref // size])
+        else:
+            return
+        first, end = sum(counts[:at]), at + (old in refs)
+        refs[at:end] = [new] if numbers else []
+        counts[at:end] = [len(numbers)] if numbers else []
+        all_numbers[first : first + count] = numbers
+
     def descriptors(self, refs: Sequence[int | list[int]]) -> list[Descriptor]:
-        rows = [ref if isinstance(ref, list) else [ref] for ref in refs]
+        rows = [_flat(ref) for ref in refs]
+        packs = iter(self.packs([ref for row in rows for ref in row]))
+        made = [[next(packs).descriptor for _ in row] for row in rows]
+        return [merged(first, others) for first, *others in made]
+
+    def packs(self, refs: Sequence[int]) -> list[ScannedPack]:
         by_source: dict[int, list[int]] = {}
-        for row in rows:
-            for ref in row:
-                low, position = divmod(ref, len(self._packs))
-                by_source.setdefault(position, []).append(self._firsts[position] | low)
-        made = {
-            (position, number): pack.descriptor
+        for ref in refs:
+            number, position = divmod(ref, len(self._packs))
+            by_source.setdefault(position, []).append(self._firsts[position] | number)
+        read = {
+            position: iter(self._packs[position].at(numbers))
             for position, numbers in by_source.items()
-            for number, pack in zip(
-                numbers, self._packs[position].at(numbers), strict=True
-            )
         }
-
-        def of(ref: int) -> Descriptor:
-            low, position = divmod(ref, len(self._packs))
-            return made[position, self._firsts[position] | low]
-
-        return [merged(of(row[0]), [of(ref) for ref in row[1:]]) for row in rows]
+        return [next(read[ref % len(self._packs)]) for ref in refs]
 
 
 _Refs = Mapping[tuple[str, str], int]
@@ -216,19 +330,54 @@ def _conflict_rows(conflicts: Sequence[Conflict], refs: _Refs) -> tuple[Any, ...
     )
 
 
+def _finding_rows(scanners: Sequence[SourceScanner], refs: _Refs) -> tuple[Any, ...]:
+    """Return the kinds of findings; and of each source its packs that have some.
+
+    Of these there are the references, how many each has, and the numbers of the kinds.
+    """
+    kinds: list[str] = []
+    sources: list[tuple[list[int], list[int], list[int]]] = []
+    for scanner in scanners:
+        rows, counts, numbers = list[int](), list[int](), list[int]()
+        for key, pack in scanner.result.packs.items() if scanner.result else ():
+            if pack.findings:
+                rows.append(refs[scanner.label, key])
+                counts.append(len(pack.findings))
+                numbers += [_number(kinds, finding_kind(one)) for one in pack.findings]
+        sources.append((rows, counts, numbers))
+    return kinds, sources
+
+
+def _number(kinds: list[str], kind: str) -> int:
+    if kind not in kinds:
+        kinds.append(kind)
+    return kinds.index(kind)
+
+
+def _flat(ref: int | list[int]) -> list[int]:
+    return ref if isinstance(ref, list) else [ref]
+
+
 def _encode(values: object, generations: Sequence[str]) -> bytes:
     text = json.dumps((generations, values), separators=(",", ":"))
     return zlib.compress(text.encode("ascii"), 1)
 
 
-def _decode(data: bytes | None, generations: Sequence[str]) -> _Json:
-    """Return the values; ``ValueError`` where they are of other packs."""
+def _decode_parts(data: Sequence[bytes | None]) -> tuple[_Json, list[_Json]]:
+    """Return the generations of all parts, and their values."""
+    decoded = [_decode(part) for part in data]
+    of = decoded[0][0]
+    if any(other != of for other, _ in decoded):
+        raise ValueError("another process writes them")
+    return of, [values for _, values in decoded]
+
+
+def _decode(data: bytes | None) -> tuple[_Json, _Json]:
+    """Return the generations and the values; ``ValueError`` if it is damaged."""
     if data is None:
         raise ValueError("nothing is stored")
     try:
         of, values = json.loads(zlib.decompress(data))
     except zlib.error as error:
         raise ValueError("it is damaged") from error
-    if of != list(generations):
-        raise ValueError("it is of other packs")
-    return values
+    return of, values

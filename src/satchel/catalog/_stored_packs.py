@@ -45,7 +45,8 @@ class StoredPacks(Mapping[str, ScannedPack]):
     """Packs by key, in the order of keys; ``keys`` are those, if they were read.
 
     ``numbers`` are those of their rows, in that order. ``generation`` is another one
-    whenever anything of the source changes.
+    whenever anything of the source changes; ``replaced`` is the one before, and what
+    became of its rows, if that is known.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - where it is, and what of it
@@ -56,6 +57,7 @@ class StoredPacks(Mapping[str, ScannedPack]):
         scanner: ScannedSource,
         stored: "StoredRows",
         keys: Sequence[str] | None,
+        replaced: tuple[str, Mapping[int, int]] | None = None,
     ) -> None:
         self._file = file
         self._name = name
@@ -65,6 +67,7 @@ class StoredPacks(Mapping[str, ScannedPack]):
         self._keys = keys
         self._by_key: dict[str, int] | None = None
         self.generation: Final = stored.generation
+        self.replaced: Final = replaced
 
     def __len__(self) -> int:
         return len(self.numbers)

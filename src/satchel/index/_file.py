@@ -50,6 +50,7 @@ CREATE TABLE replaced (number INTEGER PRIMARY KEY, day INTEGER NOT NULL)
 """
 _ROWS_OF: Final = 1 << 32
 _NUMBERS: Final = "/numbers"
+_FOLDERS: Final = "/folders"
 # Values that one query of any SQLite may have.
 _AT_ONCE: Final = 500
 
@@ -70,6 +71,7 @@ class StoredRows(NamedTuple):
     """
 
     state: bytes
+    folders: bytes
     numbers: Sequence[int]
     generation: str
     rows: Sequence[PackRow]
@@ -125,7 +127,7 @@ class IndexFile:
     def rows(self, name: str, *, with_marks: bool = True) -> StoredRows | None:
         """Return what is stored of a source, in the order it was; None if nothing.
 
-        Without marks there are no rows, and none of them is read.
+        Without marks there are no folders and no rows, and none of them is read.
         """
 
         def read(base: sqlite3.Connection) -> StoredRows | None:
@@ -139,7 +141,8 @@ class IndexFile:
                     return None
                 generation = _generation(numbers)
                 if not with_marks:
-                    return StoredRows(state, numbers_now, generation, (), 0)
+                    return StoredRows(state, b"", numbers_now, generation, (), 0)
+                folders = _blob(base, name + _FOLDERS)
                 first = _first_row(name)
                 listed = base.execute(
                     "SELECT number, key, paths, mark, sum FROM marks "
@@ -155,8 +158,10 @@ class IndexFile:
                 base.execute("ROLLBACK")
             self._note_use(base, name)
             in_order = [rows[number] for number in numbers_now if number in rows]
-            lost = len(numbers_now) - len(in_order)
-            return StoredRows(state, numbers_now, generation, in_order, lost)
+            lost = len(numbers_now) - len(in_order) + (folders is None)
+            return StoredRows(
+                state, folders or b"", numbers_now, generation, in_order, lost
+            )
 
         return self._attempt(read)
 
@@ -187,18 +192,22 @@ class IndexFile:
         self,
         name: str,
         state: bytes,
+        folders: bytes | None,
         order: Sequence[int | tuple[bytes, bytes, bytes, bytes]],
     ) -> tuple[list[int], str] | None:
         """Replace what is stored of a source, all or nothing.
 
-        ``order`` has what the source holds now, sorted by key: the number of a row that
-        is there already, or key, paths, mark and data of a new one.
+        ``folders`` None leaves those that are there. ``order`` has what the source
+        holds now, sorted by key: the number of a row that is there already, or key,
+        paths, mark and data of a new one.
 
         Returns:
             The numbers in that order, and the generation; None if nothing was written.
         """
 
         def replace(base: sqlite3.Connection, today: int) -> tuple[list[int], str]:
+            if folders is not None:
+                _put(base, name + _FOLDERS, folders, today)
             return _replace_rows(base, name, state, order, today)
 
         return self._attempt(lambda base: _write(base, replace), create=True)
@@ -315,8 +324,9 @@ class IndexFile:
         today = int(time.time() // _DAY_S)
         with suppress(sqlite3.Error):
             base.execute(
-                "UPDATE blobs SET used = ?1 WHERE name IN (?2, ?3) AND used < ?1 - 7",
-                (today, name, name + _NUMBERS),
+                "UPDATE blobs SET used = ?1 "
+                "WHERE name IN (?2, ?3, ?4) AND used < ?1 - 7",
+                (today, name, name + _NUMBERS, name + _FOLDERS),
             )
 
     def _report(self, error: Exception) -> None:

@@ -1,15 +1,14 @@
 """Where the index is, and when it is used: what options, files and variables say."""
 
-import os
-import sys
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:  # programs with few skills do not wait for SQLite
+    import os
+
     from satchel.index._file import IndexFile
 
-NAME: Final = "index.db"
 NO_INDEX: Final = "none"
 
 IndexChoice: TypeAlias = "str | os.PathLike[str] | bool | None"
@@ -24,11 +23,12 @@ LARGE_SOURCE: Final = 500
 class IndexSettings:
     """An index that is to be used.
 
-    ``path`` empty is the file in the user's cache folder. ``fewest`` is how many packs
-    a source has to have; with 0 the index is asked before the source is looked at.
+    ``is_ours`` is whether whatever is at the path may be replaced. ``fewest`` is how
+    many packs a source has to have.
     """
 
-    path: str = ""
+    path: str
+    is_ours: bool = False
     fewest: int = 0
     check: Check = "files"
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -41,30 +41,12 @@ class IndexSettings:
                 self._file = self._find()
             return self._file
 
-    @property
-    def is_there(self) -> bool:
-        """Whether there is a file; without one nothing is imported to read it."""
-        return os.path.exists(self.path or _default_path())  # noqa: PTH110
-
     def _find(self) -> "IndexFile":
         from satchel.index._file import IndexFile
 
-        return IndexFile(self.path or _default_path(), is_ours=not self.path)
+        return IndexFile(self.path, is_ours=self.is_ours)
 
     def close(self) -> None:
         with self._lock:
             if self._file is not None:
                 self._file.close()
-
-
-def _default_path() -> str:
-    """Return the path of the file in the user's cache folder."""
-    if sys.platform in {"win32", "darwin"}:
-        import platformdirs
-
-        folder: str = platformdirs.user_cache_dir("satchel", appauthor=False)
-    else:
-        # As platformdirs finds it, which brings modules that no start needs.
-        caches = os.environ.get("XDG_CACHE_HOME", "").strip() or "~/.cache"
-        folder = f"{os.path.expanduser(caches)}/satchel"  # noqa: PTH111
-    return os.path.join(folder, NAME)  # noqa: PTH118

@@ -34,6 +34,7 @@ from satchel.model import (
     Limits,
     Loaded,
     Request,
+    findings_of,
 )
 from satchel.protocols import CatalogView
 from satchel.skill_md import body_of
@@ -144,9 +145,8 @@ def _not_found(catalog: CatalogView, id: str) -> SkillError:
     if incomplete is not None and not replacement:
         return SourceUnavailableError(incomplete.label, incomplete.error)
     # A folder that cannot be opened has no descriptor, only a finding.
-    for finding in catalog.findings:
-        is_folder = finding.code == "unreadable-folder"
-        if is_folder and finding.path.rpartition("/")[2] == id:
+    for finding in findings_of(catalog.findings, {"unreadable-folder"}):
+        if finding.path.rpartition("/")[2] == id:
             return ReferenceUnreadableError(id, SKILL_FILE, detail=finding.message)
     from satchel.text import nearest
 

@@ -21,7 +21,15 @@ from satchel.model._codes import (
     read_page,
     title_of,
 )
-from satchel.model._finding import Finding, Severity, worst as worst
+from satchel.model._finding import (
+    Finding,
+    Severity,
+    finding_kind as finding_kind,
+    findings_of as findings_of,
+    joined_findings as joined_findings,
+    kinds_of as kinds_of,
+    worst as worst,
+)
 from satchel.model._lazy_tuple import LazyTuple as LazyTuple
 from satchel.model._limits import (
     DEFAULT_LIMITS as DEFAULT_LIMITS,

@@ -1,12 +1,13 @@
 """What an author or an operator should know about a pack: a value, no exception."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
 from satchel.errors import SkillError
 from satchel.model._codes import code_entry
+from satchel.model._lazy_tuple import LazyTuple
 
 Severity = Literal["error", "warning", "note"]
 
@@ -98,3 +99,38 @@ def worst(findings: Iterable[Finding]) -> Severity | None:
     return min(
         (finding.severity for finding in findings), key=_RANK.__getitem__, default=None
     )
+
+
+def finding_kind(finding: Finding) -> str:
+    """Return what a lazy tuple of findings has for an id: its severity and code."""
+    return f"{finding.severity} {finding.code}"
+
+
+def kinds_of(findings: Sequence[Finding]) -> Sequence[str]:
+    """Return severity and code of each, and make none."""
+    if isinstance(findings, LazyTuple):
+        return findings.ids
+    return [finding_kind(finding) for finding in findings]
+
+
+def findings_of(findings: Sequence[Finding], codes: Container[str]) -> list[Finding]:
+    """Return the findings of some codes, and make no others."""
+    kinds = enumerate(kinds_of(findings))
+    return [findings[at] for at, kind in kinds if kind.partition(" ")[2] in codes]
+
+
+def joined_findings(
+    before: Sequence[Finding], findings: Sequence[Finding], after: Sequence[Finding]
+) -> tuple[Finding, ...]:
+    """Return all of them; those of a lazy tuple are made when they are asked for."""
+    if not isinstance(findings, LazyTuple):
+        return (*before, *findings, *after)
+    first, end = len(before), len(before) + len(findings)
+
+    def make(start: int, stop: int) -> Iterator[Finding]:
+        yield from before[start:stop]
+        yield from findings[max(0, start - first) : max(0, min(stop, end) - first)]
+        yield from after[max(0, start - end) : max(0, stop - end)]
+
+    ids = (*kinds_of(before), *findings.ids, *kinds_of(after))
+    return LazyTuple(ids, make)

@@ -136,6 +136,7 @@ class Components:
         self.log = FindingLog()
         self.findings: tuple[Finding, ...] = ()
         """Those of the last sync, whatever tools are offered."""
+        self._published: Catalog | None = None
         self.listeners: list[Callable[[SyncReport], None]] = []
         # Made now, so that a wrong variable or a clash of tools is an error at once.
         if self.sinks is None:
@@ -159,9 +160,11 @@ class Components:
         if self.sinks != ():
             self.usage_events.forget_owners()
             self.usage_events.record_catalog(report.added)
-        self.findings = library_findings(self.registry, self.named, self.advice)
-        if self.findings or self.log.logged:
-            self.log.write(self.findings)
+        if self._published is not self.registry.latest:
+            self._published = self.registry.latest
+            self.findings = library_findings(self.registry, self.named, self.advice)
+            if self.findings or self.log.logged:
+                self.log.write(self.findings)
         for listener in tuple(self.listeners):  # one may take itself off
             listener(report)
 

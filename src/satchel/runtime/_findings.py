@@ -1,7 +1,7 @@
 """Findings on a library: collected, logged, raised, and summarised."""
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,14 @@ from satchel.errors import (
     SkillManifestError,
     SourceUnavailableError,
 )
-from satchel.model import Catalog, Finding, SourceStatus
+from satchel.model import (
+    Catalog,
+    Finding,
+    LazyTuple,
+    SourceStatus,
+    joined_findings,
+    kinds_of,
+)
 from satchel.text import printable
 
 if TYPE_CHECKING:
@@ -49,11 +56,6 @@ def without_logging() -> Generator[None]:
         _logging_off.reset(token)
 
 
-def needs_attention(finding: Finding) -> bool:
-    """Tell whether something was refused, unreachable, in conflict, or not found."""
-    return finding.severity == "error" or finding.code in _WARNED_CODES
-
-
 def finding_line(finding: Finding) -> str:
     """Return a finding and its fix as one line without control characters."""
     fix = f"; fix: {finding.fix}" if finding.fix else ""
@@ -64,47 +66,59 @@ def finding_line(finding: Finding) -> str:
 class FindingLog:
     """Logs each finding that needs attention once, for as long as it lasts."""
 
-    logged: frozenset[Finding] = frozenset()
+    logged: Sequence[Finding] = ()
 
-    def write(self, findings: Iterable[Finding]) -> None:
+    def write(self, findings: Sequence[Finding]) -> None:
         """Log, at WARNING, each such finding that was not there the last time."""
-        urgent = tuple(filter(needs_attention, findings))
-        new = [finding for finding in urgent if finding not in self.logged]
-        # Only those of now: what went away and comes back is logged again.
-        self.logged = frozenset(urgent)
-        if not new or _logging_off.get():
-            return
-        import logging  # costs start-up time, and mostly there is nothing to say
+        before, self.logged = self.logged, findings
+        if before:
+            # Only those of now: what went away and comes back is logged again.
+            old = frozenset(_urgent(before))
+            findings = [finding for finding in _urgent(findings) if finding not in old]
+        lines = () if _logging_off.get() else _log_lines(findings)
+        if lines:
+            import logging  # costs start-up time, and mostly there is nothing to say
 
-        logger = logging.getLogger("satchel")
-        for line in _log_lines(new):
-            logger.warning("%s", line)
-
-
-def _by_code(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    by_code: dict[str, list[Finding]] = {}
-    for finding in findings:
-        by_code.setdefault(finding.code, []).append(finding)
-    return by_code
+            logger = logging.getLogger("satchel")
+            for line in lines:
+                logger.warning("%s", line)
 
 
-def _log_lines(findings: Iterable[Finding]) -> list[str]:
+def _urgent(findings: Sequence[Finding]) -> list[Finding]:
+    places = _urgent_places(findings).values()
+    return [findings[at] for at in sorted(at for alike in places for at in alike)]
+
+
+def _urgent_places(findings: Sequence[Finding]) -> dict[str, list[int]]:
+    """Return where those are that need attention, by code.
+
+    Something was refused, unreachable, in conflict, or not found.
+    """
+    places: dict[str, list[int]] = {}
+    for at, kind in enumerate(kinds_of(findings)):
+        severity, _, code = kind.partition(" ")
+        if severity == "error" or code in _WARNED_CODES:
+            places.setdefault(code, []).append(at)
+    return places
+
+
+def _log_lines(findings: Sequence[Finding]) -> list[str]:
+    """Return the lines on what needs attention among these."""
     lines: list[str] = []
-    for code, alike in _by_code(findings).items():
+    for code, alike in _urgent_places(findings).items():
         if len(alike) <= MAX_LINES_PER_CODE:
-            lines += map(finding_line, alike)
+            lines += [finding_line(findings[at]) for at in alike]
         else:
-            first = finding_line(alike[0])
             lines.append(
                 f"{len(alike):,} findings {code}, all in Satchel.findings; "
-                f"the first: {first}"
+                f"the first: {finding_line(findings[alike[0]])}"
             )
     return lines
 
 
-def first_error(findings: Iterable[Finding], latest: Catalog) -> SkillError | None:
+def first_error(findings: Sequence[Finding], latest: Catalog) -> SkillError | None:
     """Return the first finding that needs attention as an error with notes."""
-    urgent = tuple(filter(needs_attention, findings))
+    urgent = _urgent(findings)
     if not urgent:
         return None
     error = _error_for(urgent[0], latest)
@@ -149,12 +163,13 @@ def library_findings(
             empty.append(empty_folder_finding(state.label))
     if latest.conflicts:
         findings += registry.conflict_findings()
-    findings += latest.findings
     if not (registry.catalog.entries or empty):
         empty = list(_nothing_listed(latest, advice))
     if registry.rules.disabled:
         empty += [_unused(pattern, latest) for pattern in registry.unused_disabled()]
-    return (*findings, *empty)
+    if isinstance(latest.findings, LazyTuple):
+        return joined_findings(findings, latest.findings, empty)
+    return (*findings, *latest.findings, *empty)
 
 
 def _unused(disabled: "DisabledPattern", latest: Catalog) -> Finding:
@@ -222,10 +237,11 @@ def contents(catalog: Catalog) -> str:
     return f"{_counted(len(catalog), 'skill')} from {where}"
 
 
-def summary(registry: "Registry", findings: Iterable[Finding]) -> str:
+def summary(registry: "Registry", findings: Sequence[Finding]) -> str:
     catalog = registry.catalog
     states = catalog.sources
-    by_code = _by_code(filter(needs_attention, findings))
+    urgent = _urgent_places(findings).items()
+    by_code = {code: (findings[alike[0]], len(alike)) for code, alike in urgent}
     excluded = len(catalog.excluded)
     rest = f", {excluded:,} not listed (see .catalog.excluded)" if excluded else ""
     skills, sources = _counted(len(catalog), "skill"), _counted(len(states), "source")
@@ -234,7 +250,7 @@ def summary(registry: "Registry", findings: Iterable[Finding]) -> str:
     if len(states) > MAX_SOURCE_LINES:
         lines.append(f"  and {_counted(len(states) - MAX_SOURCE_LINES, 'source')} more")
     shown = MAX_CODE_LINES if len(by_code) <= MAX_CODE_LINES else MAX_CODE_LINES - 1
-    lines += [f"  {_code_line(alike)}" for alike in list(by_code.values())[:shown]]
+    lines += [f"  {_code_line(*alike)}" for alike in list(by_code.values())[:shown]]
     if len(by_code) > shown:
         lines.append(f"  and {len(by_code) - shown} more kinds of findings")
     if by_code:
@@ -248,9 +264,9 @@ def _source_line(state: SourceStatus) -> str:
     return f"{state.label}: {_counted(state.packs, 'pack')}{away}"
 
 
-def _code_line(alike: list[Finding]) -> str:
-    more = f" (and {len(alike) - 1:,} more {alike[0].code})" if len(alike) > 1 else ""
-    return f"{alike[0]}{more}"
+def _code_line(first: Finding, count: int) -> str:
+    more = f" (and {count - 1:,} more {first.code})" if count > 1 else ""
+    return f"{first}{more}"
 
 
 def _cut_line(line: str) -> str:

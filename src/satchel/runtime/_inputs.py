@@ -1,6 +1,7 @@
 """What a user names for a Satchel, as sources: folders, files, sources, skills."""
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
@@ -32,6 +33,7 @@ if TYPE_CHECKING:  # it costs start-up time
 SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | Skill"
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
 
+_INDEX_FILE: Final = "index.db"
 _URL_SCHEMES: Final = ("https://", "http://")
 _COMMON_FOLDERS: Final = (
     "skills",
@@ -70,8 +72,22 @@ def index_settings(
     if False in choices or NO_INDEX in choices:
         return None
     named = [os.fspath(one) for one in choices if not isinstance(one, (bool, NoneType))]
+    path = named[0] if named else default_index()
     fewest = LARGE_SOURCE if choices == (None, None, None) else 0
-    return IndexSettings(named[0] if named else "", fewest, options.check)
+    return IndexSettings(path, not named, fewest, options.check)
+
+
+def default_index() -> str:
+    """Return the path of the file in the user's cache folder."""
+    if sys.platform in {"win32", "darwin"}:
+        import platformdirs
+
+        folder: str = platformdirs.user_cache_dir("satchel", appauthor=False)
+    else:
+        # As platformdirs finds it, which brings modules that no start needs.
+        caches = os.environ.get("XDG_CACHE_HOME", "").strip() or "~/.cache"
+        folder = f"{os.path.expanduser(caches)}/satchel"  # noqa: PTH111
+    return os.path.join(folder, _INDEX_FILE)  # noqa: PTH118
 
 
 def open_inputs_or_config(

@@ -211,13 +211,15 @@ def check_only(
 
 
 def unknown_disabled_error(
-    findings: "Iterable[Finding]", latest: "Catalog"
+    findings: "Sequence[Finding]", latest: "Catalog"
 ) -> ConfigError | None:
     """Return the error for a name in ``disabled`` that no skill has, or None."""
     # Not for what the environment switches off, which may be meant for another program,
     # nor while a source is away, for then nobody can tell.
-    for finding in findings:
-        if (finding.code, finding.path) == ("disabled-unknown", "disabled"):
+    from satchel.model import findings_of  # mostly nothing is switched off
+
+    for finding in findings_of(findings, {"disabled-unknown"}):
+        if finding.path == "disabled":
             if latest.incomplete_source is not None:
                 return None
             return ConfigError("disabled", f"{finding.message}; {finding.fix}")

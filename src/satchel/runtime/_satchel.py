@@ -153,7 +153,7 @@ class Satchel(SkillLibrary):
             advice=opened.advice,
         )
         self._components.sync()
-        if self._components.findings:
+        if (strict or off) and self._components.findings:
             check = first_error if strict else unknown_disabled_error
             if error := check(self._components.findings, self.registry.latest):
                 self.close()  # nobody gets an object that could be closed

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Self, cast
 
 from satchel.catalog import Health, Registry
@@ -17,6 +18,7 @@ from satchel.model import (
     Request,
     Resource,
     SyncReport,
+    joined_findings,
 )
 from satchel.policy import Policy
 from satchel.protocols import with_abilities
@@ -98,10 +100,11 @@ class SkillLibrary:
         and no one offers, and rules of the policy that raised.
         """
         latest, parts = self.registry.latest, self._components
-        packs = (*latest, *(excluded.descriptor for excluded in latest.excluded))
-        names_tools = any(entry.tools for entry in packs)
+        excluded = (excluded.descriptor for excluded in latest.excluded)
+        names_tools = any(entry.tools for entry in chain(latest, excluded))
         missing = parts.tool_registry.missing(latest) if names_tools else ()
-        return (*parts.library_findings(), *missing, *self.policy.problems)
+        more = (*missing, *self.policy.problems)
+        return joined_findings((), parts.library_findings(), more)
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:

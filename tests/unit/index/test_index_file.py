@@ -16,16 +16,17 @@ from unittest.mock import patch
 import pytest
 
 from satchel import Options, Satchel
-from satchel.catalog import _pack_rows
+from satchel.catalog import _pack_rows, _registry, _source_scanner
 from satchel.config import Config, load_config
 from satchel.errors import ConfigError
-from satchel.index import LARGE_SOURCE, Check, IndexSettings
+from satchel.index import LARGE_SOURCE, Check
 from satchel.index._file import (
     REPLACED_DAYS,
     SCHEMA_VERSION,
     UNUSED_DAYS,
     IndexFile,
 )
+from satchel.model import Catalog
 from satchel.runtime import _inputs
 from satchel.sources import LocalSource, only, prefixed, renamed
 from tests.fakes import pack
@@ -108,6 +109,29 @@ def test_one_that_changed_is_read_alone(
     time.sleep(0.05)
     opened(root, index)  # what was written just now is read twice
     assert count.of(lambda: opened(root, index)) == (0, 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_one_that_changed_nothing_else_is_assembled(
+    root: Path, index: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    rng = random.Random(seed)  # noqa: S311
+    opened(root, index)
+    opened(root, index)
+
+    def refuse(*_: object) -> Catalog:
+        raise AssertionError("it is assembled")
+
+    for _ in range(12):
+        number = rng.choice([5, 6, 7, 8, 9, 24])  # ids that one pack claims
+        folder = root / f"group-{number % 3}" / f"skill-{number:02}"
+        name = f"skill-{number:02}"
+        body = rng.choice(["New\n", "Hidden \u200b\n", "</instructions>\n"])
+        (folder / "SKILL.md").write_text(pack(name, body=body))
+        with monkeypatch.context() as patched:
+            patched.setattr(_registry, "assemble", refuse)
+            found = opened(root, index)
+        assert found == opened(root, "none")
 
 
 def test_a_new_pack_costs_a_search_and_is_read_alone(
@@ -311,7 +335,7 @@ def test_a_file_that_is_made_again_has_other_generations(index: Path) -> None:
     generations: set[str] = set()
     for _ in range(3):
         file = IndexFile(str(index))
-        written = file.write("source/a", b"state", [(b"k", b"", b"m" * 64, b"data")])
+        written = file.write("source/a", b"", b"", [(b"k", b"", b"m", b"data")])
         file.close()
         index.unlink()
         assert written is not None
@@ -367,11 +391,12 @@ def test_each_of_three_may_name_a_file_and_switch_it_off(
     program, configured, environ = given
     options, config = Options(index=program), Config(index=configured)
     chosen = _inputs.index_settings(options, config, environ)
-    assert (chosen and (chosen.path, chosen.fewest)) == expected
+    default = _inputs.default_index()
+    assert (chosen and (chosen.path.replace(default, ""), chosen.fewest)) == expected
 
 
 def test_the_default_file_is_in_the_cache_folder_of_the_user() -> None:
-    path = Path(IndexSettings().file().path)
+    path = Path(_inputs.default_index())
     assert path.is_relative_to(Path.home())
     assert path.parts[-2:] == ("satchel", "index.db")
 
@@ -411,7 +436,7 @@ def test_satchel_toml_says_what_it_expects(tmp_path: Path) -> None:
 def test_small_libraries_have_no_index_unless_asked(
     root: Path, monkeypatch: pytest.MonkeyPatch, count: CountedReads
 ) -> None:
-    default = Path(IndexSettings().file().path)
+    default = Path(_inputs.default_index())
     opened(root, None)
     assert not default.exists()
     monkeypatch.setattr(_inputs, "LARGE_SOURCE", 30)
@@ -419,7 +444,8 @@ def test_small_libraries_have_no_index_unless_asked(
     time.sleep(0.05)
     opened(root, None)
     assert default.exists()
-    assert count.of(lambda: opened(root, None)) == (0, 1)
+    monkeypatch.setattr(_source_scanner, "LEAST_PACK_BYTES", 1)
+    assert count.of(lambda: opened(root, None)) == (0, 0)
     assert opened(root, None) == opened(root, "none")
 
 
@@ -430,7 +456,7 @@ logging.disable()  # a pipe that nobody reads would fill up
 from pathlib import Path
 from typing import Any
 from satchel import Options, Satchel
-from satchel.catalog import _pack_rows
+from satchel.catalog import _pack_rows, _registry, _source_scanner
 _pack_rows.RACY_NS = 0
 root, index, number = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 for turn in range(int(sys.argv[4])):

@@ -13,6 +13,7 @@ from satchel.model import (
     Descriptor,
     Finding,
     Limits,
+    findings_of,
 )
 from satchel.server._library import ServerSettings
 from satchel.skill_md import READ_DIFFERENTLY, spec_name_violations
@@ -56,9 +57,8 @@ class PortabilityCheck:
         cached_for, repairs = self._repairs
         if cached_for is not findings:
             repairs = dict[str, str]()
-            for finding in findings:
-                if finding.code in READ_DIFFERENTLY:
-                    repairs.setdefault(finding.path, finding.code)
+            for finding in findings_of(findings, READ_DIFFERENTLY):
+                repairs.setdefault(finding.path, finding.code)
             # One tuple, so that no thread sees the repairs of another catalog.
             self._repairs = findings, repairs
             # Which entries are portable depends on the repairs, and those are new.
