@@ -25,6 +25,15 @@ CLIENTS: Final = (1, 16, 64)
 SKILLS: Final = 1_000
 STARTING_SKILLS: Final = 10_000
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+LISTS: Final = ("skills/list", "GET /v1/catalog")
+# Bars of issue and docs: what a bare server of the package or of Starlette gives.
+BARS: Final[dict[Kind, float]] = {
+    "resources/read": 1.0,
+    "load_skill": 1.0,
+    "skills/list": 0.8,
+    "GET /v1/skills": 0.6,
+    "GET /v1/catalog": 0.6,
+}
 WHAT: Final = ("rates", "memory", "startup")
 _MIB: Final = 1024 * 1024
 
@@ -207,6 +216,8 @@ def _proof(number: int) -> str:
 
 
 def _wishes(kind: Kind, skills: int) -> list[Wish]:
+    if kind in LISTS:
+        return [wish(kind, "", _name(99))]  # the last of the shorter page
     return [wish(kind, _name(number), _proof(number)) for number in range(skills)]
 
 

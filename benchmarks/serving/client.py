@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Kind = Literal["resources/read", "load_skill"]
+Kind = Literal[
+    "resources/read", "load_skill", "skills/list", "GET /v1/skills", "GET /v1/catalog"
+]
 
 PROTOCOL: Final = "2026-07-28"
 _META: Final = {
@@ -34,13 +36,19 @@ class Wish:
 
 
 def wish(kind: Kind, skill: str, proof: str) -> Wish:
-    """Return the request for one skill, in the stateless protocol."""
+    """Return the request for one skill, or for the first page of a list."""
+    if kind.startswith("GET "):
+        path = f"/v1/skills/{skill}" if kind == "GET /v1/skills" else "/v1/catalog"
+        head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:1\r\nAccept: */*\r\n\r\n"
+        return Wish(head.encode(), proof.encode())
+    params: dict[str, object] = {}
+    name, method = "", "skills/list"
     if kind == "resources/read":
-        name, uri = f"skill://{skill}/SKILL.md", f"skill://{skill}/SKILL.md"
-        method, params = kind, {"uri": uri}
-    else:
+        name, method = f"skill://{skill}/SKILL.md", kind
+        params = {"uri": name}
+    elif kind == "load_skill":
         name, method = "load_skill", "tools/call"
-        params = {"name": "load_skill", "arguments": {"skill_id": skill}}
+        params = {"name": name, "arguments": {"skill_id": skill}}
     body = json.dumps(
         {
             "jsonrpc": "2.0",
@@ -54,7 +62,8 @@ def wish(kind: Kind, skill: str, proof: str) -> Wish:
         "Content-Type: application/json\r\n"
         "Accept: application/json, text/event-stream\r\n"
         f"MCP-Protocol-Version: {PROTOCOL}\r\nMcp-Method: {method}\r\n"
-        f"Mcp-Name: {name}\r\nContent-Length: {len(body)}\r\n\r\n"
+        + (f"Mcp-Name: {name}\r\n" if name else "")
+        + f"Content-Length: {len(body)}\r\n\r\n"
     )
     return Wish(head.encode() + body, proof.encode())
 

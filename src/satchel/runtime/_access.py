@@ -218,7 +218,7 @@ class SkillAccess:
             loaded = self._attempt(here, request, None, None, {})
         except Exception:  # noqa: BLE001 - `load` raises it again, and records it
             return False
-        if components.usage_events.sinks.awake:
+        if components.sinks != () and components.usage_events.sinks.awake:
             end = components.clock.monotonic()
             self._report(None, LoadAttempt(here, request, loaded, start, end))
         return True

@@ -69,9 +69,9 @@ def create_app(
 
     routes: list[BaseRoute] = [
         Route("/mcp", mcp.app),  # first, since most requests go there
+        *api_routes(http),
         *health_routes(http),
         loads_route(http),
-        *api_routes(http),
         *discovery_routes(http),
         *releases_routes(http),
         metrics_route(http, used, traffic),

@@ -74,6 +74,8 @@ ANYONE: Final = Caller()
 
 def is_copy_request(headers: Mapping[str, str]) -> bool:
     """Return whether a request fetches for a copy elsewhere, which is no load."""
+    if not any("purpose" in name for name in headers):
+        return False
     if headers.get("satchel-purpose", "").strip().lower() == SYNC:
         return True
     return any(
@@ -185,11 +187,12 @@ class ServedLibrary:
             client="",
         )
 
-    def is_near(self, skill_id: object) -> bool:
+    def is_near(self, skill_id: object, *, read_again: str = "") -> bool:
         """Return whether any file of a skill is read at once, so no thread is needed.
 
         A source says by ``near`` that it reads from memory or from a local disk. Files
-        that are elsewhere, or large, may take long.
+        that are elsewhere, or large, may take long. ``read_again`` is a file whose
+        digest is compared anyway.
         """
         # A policy may call code of the operator, which may take long.
         if not isinstance(skill_id, str) or self.skills.policy.rules:
@@ -204,7 +207,8 @@ class ServedLibrary:
         key = entry.origin.key
         # An edited pack is read again, slowly.
         return all(
-            stat.size <= NEAR_BYTES and reader.is_unchanged(key, stat) is not False
+            stat.size <= NEAR_BYTES
+            and (stat.path == read_again or reader.is_unchanged(key, stat) is not False)
             for stat in entry.files
         )
 

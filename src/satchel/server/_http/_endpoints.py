@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, Final, cast
 from urllib.parse import quote, unquote_to_bytes
@@ -12,12 +13,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.errors import SkillError, echo
-from satchel.model import SKILL_FILE
+from satchel.files import IdentityCache, LruCache
+from satchel.model import SKILL_FILE, Catalog
 from satchel.runtime import CallerView
 from satchel.server._errors import ErrorAnswer, error_answer
 from satchel.server._http._responses import ResponseFactory, error_response
-from satchel.server._library import ANYONE, Caller, ServedLibrary
+from satchel.server._library import (
+    ANYONE,
+    Caller,
+    ServedLibrary,
+    is_copy_request,
+)
 
+# All bodies that may be sent again.
+MAX_SENT_BYTES: Final = 16 * 1024 * 1024
 ARCHIVE_SUFFIX: Final = ".tar.gz"
 NOT_FOUND: Final = ErrorAnswer(
     404, "not-found", "there is nothing here; / says what there is"
@@ -92,6 +101,13 @@ class HttpContext:
     library: ServedLibrary
     settings: HttpSettings = field(default_factory=HttpSettings)
     responses: ResponseFactory = field(default_factory=ResponseFactory)
+    # Answers about one catalog, by caller and question.
+    _sent: IdentityCache[Catalog, LruCache[object, Response]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # A frozen dataclass allows no plain assignment.
+        sent = IdentityCache[Catalog, object](1, lambda: self.library.catalog)
+        object.__setattr__(self, "_sent", sent)
 
     def view(self, request: Request) -> CallerView:
         caller, client = sender_of(request)
@@ -108,13 +124,56 @@ class HttpContext:
             ApiRequest(request, self.library, view, self.responses, values)
         )
 
-    async def run(
-        self, request: Request, source: str | None, answer: Callable[[], Response]
+    async def repeat(
+        self,
+        endpoint: Endpoint,
+        request: Request,
+        path: Mapping[str, str] = _NO_VALUES,
+        *,
+        source: str | None = None,
     ) -> Response:
-        """Return the response of ``answer``, run in a thread of the slow ``source``."""
+        """Answer as before while the catalog stays; where it is a load, load again."""
+        library, catalog = self.library, self.library.catalog
+        sent = self._sent.get(catalog, lambda: LruCache(MAX_SENT_BYTES))
+        skill_id, (caller, client) = path.get("id"), sender_of(request)
+        key = caller, skill_id, request.scope["query_string"]
+        is_use = request.method == "GET" and not is_copy_request(request.headers)
+        # A load waits for nothing if it is near, a list if it asks no rule.
+        has_rules = bool(library.skills.policy.rules)
+        before = sent.find(key) if is_use and not has_rules else None
+        near = before is not None
+        if skill_id is not None:
+            # The load itself compares the digest of SKILL.md.
+            near = library.is_near(skill_id, read_again=SKILL_FILE if near else "")
+
+        def answer() -> Response:
+            if before is not None and near:
+                entry = catalog.get(skill_id) if skill_id else None
+                view = library.view(caller, via="http", client=client)
+                if entry is None or view.load_again(entry):
+                    return self.responses.again(request, before)
+            response = self.answer(endpoint, request, path)
+            if response.status_code == HTTPStatus.OK and is_use:
+                sent.put(key, response, len(response.body))
+            return response
+
+        return await self.run(request, source, answer, near=near)
+
+    async def run(
+        self,
+        request: Request,
+        source: str | None,
+        answer: Callable[[], Response],
+        *,
+        near: bool = False,
+    ) -> Response:
+        """Return the response of ``answer``, run in a thread of the slow ``source``.
+
+        Or ``near``: at once, where it waits for nothing.
+        """
         # Here, and nowhere else, errors become HTTP responses.
         try:
-            return await self.library.threads.run(source, answer)
+            return answer() if near else await self.library.threads.run(source, answer)
         except InvalidParameterError as error:
             invalid = ErrorAnswer(422, "invalid-parameter", str(error))
             return error_response(request, invalid)

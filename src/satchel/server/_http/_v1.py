@@ -28,6 +28,7 @@ MAX_HITS: Final = 100
 MAX_QUERY_CHARS: Final = 1000
 MAX_BUDGET: Final = 10_000_000
 _SKILLS: Final = "/v1/skills/"
+_CATALOG: Final = "/v1/catalog"
 _PROMPT_KEYS: Final = (
     *("text", "tokens", "counted_by", "budget_tokens"),
     *("shortened", "names_only", "left_out", "suggested"),
@@ -181,7 +182,7 @@ _COUNTS: Final = (
 
 ENDPOINTS: Final = (
     Endpoint(
-        "/v1/catalog",
+        _CATALOG,
         "getCatalog",
         "The skills, a page at a time",
         "Sorted by id. Give `next` as `after` for the page that follows.",
@@ -352,25 +353,29 @@ def api_routes(http: HttpContext) -> list[Route]:
     }
     get_skill = endpoints.pop(f"{_SKILLS}{{id}}")
     get_file = endpoints.pop(f"{_SKILLS}{{id}}/files/{{path}}")
+    get_catalog = endpoints.pop(_CATALOG)
 
     async def skill_route(request: Request) -> Response:
         # Starlette would decode "%2F" in an id before it splits the path.
         match path_segments(request, _SKILLS):
             case [str(skill_id)] if skill_id:
-                endpoint, values = get_skill, {"id": skill_id}
+                source, values = http.library.slow_source(skill_id), {"id": skill_id}
+                return await http.repeat(get_skill, request, values, source=source)
             # The slashes of a file's path may be encoded or not; both lead here.
             case [str(skill_id), "files", *path] if skill_id and path:
-                endpoint, values = get_file, {"id": skill_id, "path": "/".join(path)}
+                values = {"id": skill_id, "path": "/".join(path)}
+                source = http.library.slow_source(skill_id)
+                answer = partial(http.answer, get_file, request, values)
+                near = http.library.is_near(skill_id)
+                return await http.run(request, source, answer, near=near)
             case _:
                 return error_response(request, NOT_FOUND)
-        source = http.library.slow_source(skill_id)
-        answer = partial(http.answer, endpoint, request, values)
-        return await http.run(request, source, answer)
 
     return [
+        Route(f"{_SKILLS}{{rest:path}}", skill_route),
+        Route(_CATALOG, partial(http.repeat, get_catalog)),
         *(
             Route(path, http.threaded(partial(http.answer, endpoint)))
             for path, endpoint in endpoints.items()
         ),
-        Route(f"{_SKILLS}{{rest:path}}", skill_route),
     ]

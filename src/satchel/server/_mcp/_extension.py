@@ -51,10 +51,12 @@ class SkillsExtension:
         def work(mcp: McpRequest) -> dict[str, Any]:
             skills = self._extension.listable(mcp.view)
             page, cursor = mcp.page(skills, lambda s: s.id, params, kind="skills")
-            entries = (
+            entries = [
                 self._extension.or_none(listed_entry, mcp.view, skill) for skill in page
-            )
-            return _result(mcp, cursor, skills=[*filter(None, entries)])
+            ]
+            result = _result(mcp, cursor, skills=[e for e in entries if e])
+            # One that cannot be read now will be there as soon as it can.
+            return {**result, "ttlMs": 0} if False in entries else result
 
         return await run_handler(self._library, ctx, work, lists=True)
 
@@ -106,7 +108,7 @@ class SkillsExtension:
         if not target.path:
             main = self._extension.or_none(main_resource, view, skill)
             # A skill whose SKILL.md cannot be described is not shown at all.
-            if main is None:
+            if not main:
                 return []
             children[main.uri] = main
         for path in skill.present:

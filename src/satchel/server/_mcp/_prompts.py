@@ -209,7 +209,7 @@ class CompletionHandler:
         return (path for path in paths if path.startswith(typed))
 
     def _is_shown(self, view: CallerView, skill: Descriptor) -> bool:
-        return self._extension.or_none(main_resource, view, skill) is not None
+        return bool(self._extension.or_none(main_resource, view, skill))
 
     def _words(self, view: CallerView, prompt: str, argument: str) -> Iterable[str]:
         """Return the words that a skill's argument hint offers for one argument."""

@@ -128,7 +128,7 @@ class ResourceHandlers:
                 for skill in page
             ]
             return ListResourcesResult(
-                resources=[*filter(None, resources)], next_cursor=cursor, **mcp.caching
+                resources=[r for r in resources if r], next_cursor=cursor, **mcp.caching
             )
 
         return await run_handler(self._library, ctx, work, lists=True)

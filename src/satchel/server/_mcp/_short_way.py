@@ -1,9 +1,10 @@
-"""A short way for the two requests that agents send most, to the same answer.
+"""A short way for the requests that agents send most, to the same answer.
 
 The package reads, checks and writes every message several times over. Once it has
 accepted an envelope (headers and ``_meta``) and has answered for a SKILL.md, a repeated
 request is a load and nothing else: the policy is asked, the file read, its digest
-compared and the event written. What is kept is the answer as the package encoded it.
+compared and the event written. What is kept is the answer as the package encoded it,
+and so are pages of the list of skills, as long as the catalog stays.
 """
 
 import json
@@ -46,8 +47,9 @@ _ERA: Final = (b"mcp-protocol-version", b"mcp-method")
 _HEADERS: Final = (b"host", b"origin", b"accept", b"content-type", *_ERA)
 # A session is of the earlier era; a purpose may make a load a copy.
 _OTHER: Final = re.compile(rb"mcp-session-id|mcp-param-|purpose")
-# Says of a tool's result that it failed; within a text the quotes are escaped.
-_FAILED: Final = b'"isError":true'
+# A tool's result that failed, a list that is not complete; in texts quotes are escaped.
+_PASSING: Final = re.compile(rb'"isError":true|"ttlMs":0[,}]')
+_LIST: Final = "skills/list"
 
 
 def _refuse(constant: str) -> object:
@@ -62,7 +64,7 @@ class _ShortRequest:
     request_id: int | str
     meta: dict[str, Any]
     envelope: tuple[object, ...]
-    # The method, and the id of a skill or a URI.
+    # The method, and the id of a skill, a URI, or the cursor of a page.
     asked: tuple[str, str]
 
     @property
@@ -82,7 +84,7 @@ class ShortWay:
         # The names of clients by what the package has accepted of them.
         self._accepted: LruCache[tuple[object, ...], str] = LruCache(MAX_ENVELOPES)
         self._of: Catalog | None = None
-        self._answers: LruCache[tuple[object, ...], tuple[Descriptor, bytes]]
+        self._answers: LruCache[tuple[object, ...], tuple[Descriptor | None, bytes]]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Anyone who traces the server wants the package's spans.
@@ -107,8 +109,9 @@ class ShortWay:
         key = caller, request.meta[PROTOCOL_VERSION_META_KEY], *request.asked
         answer = None if client is None else self._answers.find(key)
         if client is not None and answer is not None:
+            entry = answer[0]
             view = self._library.view(caller, client=client)
-            if await self._load_again(view, answer[0]):
+            if entry is None or await self._load_again(view, entry):
                 await _send_json(request.head + answer[1], send)
                 return
 
@@ -117,9 +120,15 @@ class ShortWay:
             meta = [request.meta[key] for key in _ENVELOPE]
             name = name_of_client(Connection.from_envelope(*meta))
             self._accepted.put(request.envelope, name)
-            entry = self._entry(*request.asked)
             # After a sync in between nobody knows of which catalog the answer is.
-            if entry and self._library.catalog is catalog and _FAILED not in result:
+            if self._library.catalog is not catalog or _PASSING.search(result):
+                return
+            entry = self._entry(*request.asked)
+            # The rules of a policy are asked for each list, too.
+            is_list = (
+                request.asked[0] == _LIST and not self._library.skills.policy.rules
+            )
+            if entry or is_list:
                 self._answers.put(key, (entry, result), len(result))
 
         await self._app(scope, replay, _watch(request.head, learn, send))
@@ -133,6 +142,8 @@ class ShortWay:
     def _entry(self, method: str, asked: str) -> Descriptor | None:
         """Return the skill of which a result is the SKILL.md, if it is read at once."""
         library = self._library
+        if method == _LIST:
+            return None
         is_read = method == "resources/read"
         skill_id = (parts_of(asked) or ("",))[0] if is_read else asked
         entry = library.catalog.get(skill_id)
@@ -172,7 +183,11 @@ def _short_request(scope: Scope, message: Message) -> _ShortRequest | None:
         given: Any = _decode(body.decode())
         method, params, request_id = given["method"], given["params"], given["id"]
         meta = params["_meta"]
-        if method == "tools/call":
+        named: str | None
+        if method == _LIST:
+            named, asked = None, params.get("cursor", "")
+            expected = {"cursor": asked, "_meta": meta} if asked else {"_meta": meta}
+        elif method == "tools/call":
             named = "load_skill"
             (asked,) = params["arguments"].values()
             expected = {"name": named, "arguments": {"skill_id": asked}, "_meta": meta}
@@ -187,7 +202,7 @@ def _short_request(scope: Scope, message: Message) -> _ShortRequest | None:
             or len(str(request_id)) > MAX_ID_CHARS
             or not str(request_id).isascii()
             or not isinstance(asked, str)
-            or headers[b"mcp-name"] != named.encode()
+            or headers.get(b"mcp-name", b"").decode() != (named or "")
             or meta.keys() != set(_ENVELOPE)
         ):
             return None

@@ -6,7 +6,7 @@ Source: MCP's skills extension (SEP-2640), "Skill URIs".
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 from urllib.parse import quote, unquote
 
 from satchel.errors import SkillError
@@ -172,14 +172,14 @@ class ExtensionCatalog:
         describe: "Callable[[ExtensionCatalog, CallerView, Descriptor], _T]",
         view: CallerView,
         skill: Descriptor,
-    ) -> _T | None:
-        """Return what a list says of a skill; None where that is impossible now."""
+    ) -> _T | Literal[False] | None:
+        """Return what a list says of a skill; None if nothing, False if not now."""
         try:
             # A pack that is being written must not hold up a whole list.
             return describe(self, view.without_waiting, skill)
         except (SkillError, NotPortableError, OSError) as error:
             _log.info("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
-            return None
+            return None if isinstance(error, NotPortableError) else False
 
     def frontmatter(self, view: CallerView, skill: Descriptor) -> Mapping[str, Json]:
         """Return a skill's frontmatter as it was written, as JSON."""
