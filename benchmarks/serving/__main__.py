@@ -45,6 +45,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--requests", type=int, default=1_920, help="of each figure")
     parser.add_argument("--fastmcp", help="a Python that has FastMCP; else without it")
+    parser.add_argument(
+        "--quiet", action="store_true", help="also a server without log and events"
+    )
     options = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     asked = {options.what} if isinstance(options.what, str) else set(options.what)
@@ -56,7 +59,8 @@ def main() -> None:
     )
     bars: list[Bar] = []
     if asked & {"all", "rates"}:
-        bars += rates(options.rounds, options.requests, options.fastmcp)
+        given = options.rounds, options.requests, options.fastmcp
+        bars += rates(*given, quiet=options.quiet)
     if asked & {"all", "memory"}:
         bars += memory()
     if asked & {"all", "startup"}:
@@ -65,22 +69,30 @@ def main() -> None:
     print(table(BAR_HEAD, (bar.row() for bar in bars)))
 
 
-def rates(rounds: int, requests: int, peer: str | None) -> list[Bar]:
+def rates(
+    rounds: int, requests: int, peer: str | None, *, quiet: bool = False
+) -> list[Bar]:
     """Compare answers a second of a server's processor time, each warm, in turns."""
     bars: list[Bar] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(_library(SKILLS)))
-        commands = {"satchel": ours(folder), "bare mcp": bare(folder)}
+        commands = {"satchel": ours(folder), "bare": bare(folder)}
+        if quiet:  # neither lines for requests nor events
+            commands["without log and events"] = ours(folder, "--no-access-log")
         if peer:
             commands["FastMCP"] = fastmcp(peer, folder)
         first = _wishes("resources/read", 1)[0]
         servers: dict[str, Server] = {}
         for name, command in commands.items():
             home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            servers[name] = stack.enter_context(running(command, first, home))
+            usage = {"SATCHEL_USAGE": "off"} if name.startswith("without") else {}
+            server = running(command, first, home, usage)
+            servers[name] = stack.enter_context(server)
         for kind in KINDS:
             wishes = _wishes(kind, SKILLS)
             able = [n for n in servers if n != "FastMCP" or kind == "resources/read"]
+            for name in able:  # warm: each skill once
+                rate(servers[name].port, wishes, 1, 20 if peer else len(wishes))
             for clients in CLIENTS:
                 figures = in_turn(
                     {
@@ -97,19 +109,17 @@ def rates(rounds: int, requests: int, peer: str | None) -> list[Bar]:
                     },
                     rounds,
                 )
-                own, floor = figures["satchel"], figures["bare mcp"]
+                own, floor = figures["satchel"], figures["bare"]
+                peer_name = "bare Starlette" if "GET" in kind else "bare mcp"
                 print(f"## {kind}, {clients} clients, {SKILLS:,} packs\n")
                 rows = [
                     (name, f"{Spread.of(each):,.0f}", f"{ratio(each, floor):.2f}")
                     for name, each in figures.items()
                 ]
-                print(
-                    table(
-                        ("", "answers a second of its processor", "over bare mcp"), rows
-                    )
-                )
-                name = f"{kind}, {clients} clients, over bare mcp"
-                bars.append(Bar(name, 1.0, ratio(own, floor), at_least=True))
+                head = "", "answers a second of its processor", f"over {peer_name}"
+                print(table(head, rows))
+                name = f"{kind}, {clients} clients, over {peer_name}"
+                bars.append(Bar(name, BARS[kind], ratio(own, floor), at_least=True))
                 if "FastMCP" in figures:
                     name = f"{kind}, {clients} clients, over FastMCP"
                     against = ratio(own, figures["FastMCP"])

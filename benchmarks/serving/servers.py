@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.serving.client import rate
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from benchmarks.serving.client import Wish
 
@@ -45,9 +45,9 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def ours(folder: Path) -> list[str]:
+def ours(folder: Path, *options: str) -> list[str]:
     """Return the command that serves a folder, without its port."""
-    skills = ["--skills", str(folder)]
+    skills = ["--skills", str(folder), *options]
     return [sys.executable, "-m", "satchel", "serve", *skills, "--port"]
 
 
@@ -63,12 +63,18 @@ def fastmcp(python: str, folder: Path) -> list[str]:
 
 
 @contextmanager
-def running(command: Sequence[str], first: Wish, home: Path) -> Generator[Server]:
+def running(
+    command: Sequence[str],
+    first: Wish,
+    home: Path,
+    variables: Mapping[str, str] | None = None,
+) -> Generator[Server]:
     """Run a server until the block ends."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environ = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+    environ |= variables or {}
     start = time.perf_counter()
     with (
         (home / "log").open("wb") as log,

@@ -187,12 +187,11 @@ class ServedLibrary:
             client="",
         )
 
-    def is_near(self, skill_id: object, *, read_again: str = "") -> bool:
+    def is_near(self, skill_id: object) -> bool:
         """Return whether any file of a skill is read at once, so no thread is needed.
 
         A source says by ``near`` that it reads from memory or from a local disk. Files
-        that are elsewhere, or large, may take long. ``read_again`` is a file whose
-        digest is compared anyway.
+        that are elsewhere, or large, may take long.
         """
         # A policy may call code of the operator, which may take long.
         if not isinstance(skill_id, str) or self.skills.policy.rules:
@@ -207,8 +206,7 @@ class ServedLibrary:
         key = entry.origin.key
         # An edited pack is read again, slowly.
         return all(
-            stat.size <= NEAR_BYTES
-            and (stat.path == read_again or reader.is_unchanged(key, stat) is not False)
+            stat.size <= NEAR_BYTES and reader.is_unchanged(key, stat) is not False
             for stat in entry.files
         )
 

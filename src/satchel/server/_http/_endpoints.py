@@ -138,22 +138,21 @@ class HttpContext:
         skill_id, (caller, client) = path.get("id"), sender_of(request)
         key = caller, skill_id, request.scope["query_string"]
         is_use = request.method == "GET" and not is_copy_request(request.headers)
-        # A load waits for nothing if it is near, a list if it asks no rule.
-        has_rules = bool(library.skills.policy.rules)
-        before = sent.find(key) if is_use and not has_rules else None
-        near = before is not None
-        if skill_id is not None:
-            # The load itself compares the digest of SKILL.md.
-            near = library.is_near(skill_id, read_again=SKILL_FILE if near else "")
+        # Rules are asked for each answer, and may take long.
+        before = None if library.skills.policy.rules else sent.find(key)
+        before = before if is_use else None
+        near = before is not None or library.is_near(skill_id)
 
         def answer() -> Response:
-            if before is not None and near:
+            if before is not None:
                 entry = catalog.get(skill_id) if skill_id else None
                 view = library.view(caller, via="http", client=client)
                 if entry is None or view.load_again(entry):
                     return self.responses.again(request, before)
             response = self.answer(endpoint, request, path)
-            if response.status_code == HTTPStatus.OK and is_use:
+            is_whole = response.status_code == HTTPStatus.OK and is_use
+            # Of a slow source nothing is sent again.
+            if is_whole and (near or skill_id is None):
                 sent.put(key, response, len(response.body))
             return response
 

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from mcp.server.connection import Connection
 from mcp_types import (
@@ -22,7 +22,7 @@ from mcp_types import (
 from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from satchel.files import LruCache
+from satchel.files import IdentityCache, LruCache
 from satchel.model import Catalog, Descriptor
 from satchel.runtime import CallerView
 from satchel.server._library import ServedLibrary
@@ -51,12 +51,8 @@ _OTHER: Final = re.compile(rb"mcp-session-id|mcp-param-|purpose")
 _PASSING: Final = re.compile(rb'"isError":true|"ttlMs":0[,}]')
 _LIST: Final = "skills/list"
 
-
-def _refuse(constant: str) -> object:
-    raise ValueError(constant)  # NaN and infinities, which are no JSON
-
-
-_decode: Final = json.JSONDecoder(parse_constant=_refuse).decode
+# With the skill of which the answer is the SKILL.md, None for a list.
+_Answers: TypeAlias = LruCache[tuple[object, ...], tuple[Descriptor | None, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +79,8 @@ class ShortWay:
         self._library = library
         # The names of clients by what the package has accepted of them.
         self._accepted: LruCache[tuple[object, ...], str] = LruCache(MAX_ENVELOPES)
-        self._of: Catalog | None = None
-        self._answers: LruCache[tuple[object, ...], tuple[Descriptor | None, bytes]]
+        self._by_catalog: IdentityCache[Catalog, _Answers]
+        self._by_catalog = IdentityCache(1, lambda: library.catalog)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Anyone who traces the server wants the package's spans.
@@ -101,16 +97,17 @@ class ShortWay:
         if request is None:
             await self._app(scope, replay, send)
             return
-        catalog = self._library.catalog
-        if catalog is not self._of:  # what is kept is of one catalog
-            self._of, self._answers = catalog, LruCache(MAX_KEPT_BYTES)
+        library = self._library
+        answers = self._by_catalog.get(
+            library.catalog, lambda: _Answers(MAX_KEPT_BYTES)
+        )
         caller = scope_caller(scope)
         client = self._accepted.find(request.envelope)
         key = caller, request.meta[PROTOCOL_VERSION_META_KEY], *request.asked
-        answer = None if client is None else self._answers.find(key)
+        answer = None if client is None else answers.find(key)
         if client is not None and answer is not None:
             entry = answer[0]
-            view = self._library.view(caller, client=client)
+            view = library.view(caller, client=client)
             if entry is None or await self._load_again(view, entry):
                 await _send_json(request.head + answer[1], send)
                 return
@@ -120,16 +117,14 @@ class ShortWay:
             meta = [request.meta[key] for key in _ENVELOPE]
             name = name_of_client(Connection.from_envelope(*meta))
             self._accepted.put(request.envelope, name)
-            # After a sync in between nobody knows of which catalog the answer is.
-            if self._library.catalog is not catalog or _PASSING.search(result):
+            if _PASSING.search(result):
                 return
-            entry = self._entry(*request.asked)
             # The rules of a policy are asked for each list, too.
-            is_list = (
-                request.asked[0] == _LIST and not self._library.skills.policy.rules
-            )
+            is_list = request.asked[0] == _LIST and not library.skills.policy.rules
+            entry = None if is_list else self._entry(*request.asked)
+            # After a sync in between, nobody looks into these answers any more.
             if entry or is_list:
-                self._answers.put(key, (entry, result), len(result))
+                answers.put(key, (entry, result), len(result))
 
         await self._app(scope, replay, _watch(request.head, learn, send))
 
@@ -142,17 +137,16 @@ class ShortWay:
     def _entry(self, method: str, asked: str) -> Descriptor | None:
         """Return the skill of which a result is the SKILL.md, if it is read at once."""
         library = self._library
-        if method == _LIST:
-            return None
         is_read = method == "resources/read"
         skill_id = (parts_of(asked) or ("",))[0] if is_read else asked
         entry = library.catalog.get(skill_id)
         if entry is None or not entry.digest or not library.is_local(entry):
             return None
         # With older readers a read may be part of a download.
-        if is_read and (library.settings.compat or asked != uri_of(entry)):
-            return None
-        return entry if is_read or library.settings.style == "lean" else None
+        if is_read and not library.settings.compat and asked == uri_of(entry):
+            return entry
+        is_lean_load = method == "tools/call" and library.settings.style == "lean"
+        return entry if is_lean_load else None
 
 
 def _watch(head: bytes, learn: Callable[[bytes], None], send: Send) -> Send:
@@ -180,7 +174,7 @@ def _short_request(scope: Scope, message: Message) -> _ShortRequest | None:
     ):
         return None
     try:
-        given: Any = _decode(body.decode())
+        given: Any = json.loads(body.decode())
         method, params, request_id = given["method"], given["params"], given["id"]
         meta = params["_meta"]
         named: str | None
@@ -200,7 +194,6 @@ def _short_request(scope: Scope, message: Message) -> _ShortRequest | None:
             given != {**whole, "params": expected}
             or type(request_id) not in (int, str)
             or len(str(request_id)) > MAX_ID_CHARS
-            or not str(request_id).isascii()
             or not isinstance(asked, str)
             or headers.get(b"mcp-name", b"").decode() != (named or "")
             or meta.keys() != set(_ENVELOPE)

@@ -434,3 +434,54 @@ def test_the_manifest_of_a_skill_in_code_is_told_though_it_has_no_frontmatter() 
         "name": "a",
         "description": "Use when testing.",
     }
+
+
+def test_a_repeated_skill_is_a_load_each_time_and_never_an_old_one(
+    client: TestClient, library: ServedLibrary, sink: ListSink, pack_folder: Path
+) -> None:
+    path = "/v1/skills/beta"
+    first = client.get(path)
+    tag = first.headers["etag"]
+
+    assert client.get(path).content == first.content
+    assert client.get(path, headers={"If-None-Match": tag}).status_code == 304
+    assert client.head(path).headers["etag"] == tag
+    assert client.get(path, headers={"Satchel-Purpose": "sync"}).json() == first.json()
+    assert client.get(f"{path}?x=1").status_code == 422
+    assert [event.name for event in sink.events] == ["beta"] * 3
+    assert len({event.digest for event in sink.events}) == 1
+    assert len(sink.skill_syncs) == 1
+
+    write_pack(pack_folder, "beta", "Use otherwise.")
+    changed = client.get(path).json()
+    assert changed["description"] == "Use otherwise."
+    assert changed["resources"] != first.json()["resources"]
+    (pack_folder / "beta/SKILL.md").unlink()
+    library.refresh()
+    assert client.get(path).status_code == 404
+
+
+def test_a_repeated_catalog_is_that_of_now(
+    client: TestClient, library: ServedLibrary, pack_folder: Path
+) -> None:
+    path = "/v1/catalog?limit=2"
+    first = client.get(path)
+
+    assert client.get(path).content == first.content
+    assert client.head(path).headers["etag"] == first.headers["etag"]
+    assert client.get("/v1/catalog?limit=3").json()["next"] is None
+    write_pack(pack_folder, "aaa", "Use for all.")
+    library.refresh()
+    assert client.get(path).json()["total"] == 4
+
+
+def test_a_repeated_answer_asks_the_rules_again(pack_folder: Path) -> None:
+    hidden: set[str] = set()
+    policy = Policy(deny("alpha", unless=lambda _: "alpha" not in hidden))
+    client = client_for(pack_folder, policy=policy)
+    for path in ("/v1/skills/alpha", "/v1/catalog"):
+        hidden.clear()
+        for _ in range(2):
+            assert "Use for alpha." in client.get(path).text
+        hidden.add("alpha")
+        assert "Use for alpha." not in client.get(path).text

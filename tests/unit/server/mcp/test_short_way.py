@@ -1,6 +1,9 @@
 """The short way for loads gives the answers, and leaves the events, of the long one."""
 
+import asyncio
+import copy
 import json
+import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,6 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import given, settings, strategies as st
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel import Policy
@@ -23,7 +27,7 @@ from tests.unit.server.mcp.clients import library, write_skills
 VERSION = "2026-07-28"
 
 
-def meta(client: str = "tester", **more: object) -> dict[str, Any]:
+def meta(client: object = "tester", **more: object) -> dict[str, Any]:
     prefix = "io.modelcontextprotocol/"
     return {
         f"{prefix}protocolVersion": VERSION,
@@ -41,6 +45,11 @@ def call(arguments: object, tool: str = "load_skill", **more: Any) -> dict[str, 
 def read(uri: object, **more: Any) -> dict[str, Any]:  # noqa: ANN401
     params = {"uri": uri, "_meta": meta(), **more}
     return {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": params}
+
+
+def listed(**more: Any) -> dict[str, Any]:  # noqa: ANN401
+    params = {"_meta": meta(), **more}
+    return {"jsonrpc": "2.0", "id": 1, "method": "skills/list", "params": params}
 
 
 def load(skill: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -86,7 +95,11 @@ class Asking:
     ) -> tuple[int, bytes]:
         given: Any = message if isinstance(message, dict) else {}
         params = given.get("params", {})
-        named = params.get("name", params.get("uri", ""))
+        named = (
+            params.get("name", params.get("uri", ""))
+            if isinstance(params, dict)
+            else ""
+        )
         content = message if isinstance(message, bytes) else json.dumps(message)
         answer = await self.http.post(
             "/mcp",
@@ -124,6 +137,7 @@ async def asking(
 
 
 URI = "skill://alpha/SKILL.md"
+LARGE = json.dumps(load("alpha")).replace('ties": {}', 'ties": {"x": 1e999}').encode()
 REQUESTS: dict[str, tuple[object, dict[str, str]]] = {
     "load": (load("alpha"), {}),
     "a file": (
@@ -163,8 +177,70 @@ REQUESTS: dict[str, tuple[object, dict[str, str]]] = {
     "binary resource": (read("skill://alpha/assets/dot.png"), {}),
     "no such resource": (read("skill://nothing/SKILL.md"), {}),
     "resource that is no text": (read(7), {}),
+    "list": (listed(), {"mcp-name": ""}),
+    "page": (listed(cursor="c2tpbGxzCmFscGhh"), {"mcp-name": ""}),
+    "no page": (listed(cursor="x"), {"mcp-name": ""}),
+    "no text for a page": (listed(cursor=[]), {"mcp-name": ""}),
+    "a progress token": (load("alpha", _meta=meta(progressToken=1)), {}),
+    "another program": (load("alpha", _meta=meta("other")), {}),
+    "no text for a name": (load("alpha", _meta=meta(7)), {}),
+    "a large number": (LARGE, {"mcp-name": "load_skill"}),
+    "infinity": (LARGE.replace(b"1e999", b"Infinity"), {"mcp-name": "load_skill"}),
+    "escapes": (json.dumps(load("alpha")).replace("alpha", "\\u0061lpha").encode(), {}),
+    "a key twice": (json.dumps(load("alpha"))[:-1].encode() + b', "id": 2}', {}),
     "resource for a copy": (read(URI), {"satchel-purpose": "sync"}),
 }
+
+
+IDS: st.SearchStrategy[Any] = st.one_of(
+    st.integers(-(10**17), 10**17),
+    st.text(max_size=18),
+    st.sampled_from([None, True, 1.0, 0.5, [], "\x7f", '"', "\\", "\ud800"]),
+)
+PLACES = (
+    ("id",),
+    ("params",),
+    ("params", "_meta"),
+    ("params", "_meta", "progressToken"),
+)
+ODD: st.SearchStrategy[Any] = st.sampled_from(
+    ["alpha", "beta", "", URI, 7, None, True, [], {}, {"skill_id": "beta"}]
+)
+
+
+@st.composite
+def message(draw: st.DrawFn) -> object:
+    """One request that the short way might take, or one almost like it."""
+    base = draw(st.sampled_from([load("alpha"), load("beta"), read(URI), listed()]))
+    sent: dict[str, Any] = copy.deepcopy({**base, "id": draw(IDS)})
+    if draw(st.booleans()):
+        *path, last = draw(
+            st.sampled_from([*PLACES, *(("params", key) for key in base["params"])])
+        )
+        inside = sent
+        for step in path:
+            inside = inside[step]
+        if draw(st.booleans()):
+            inside[last] = draw(ODD)
+        else:
+            inside.pop(last, None)
+    return [sent] if draw(st.integers(0, 19)) == 0 else sent
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(message(), min_size=1, max_size=8))
+def test_any_request_is_answered_as_on_the_long_way(messages: list[object]) -> None:
+    async def send_all(folder: Path) -> None:
+        sinks = ListSink(), ListSink()
+        served = [library(folder, sink=sink, style="lean") for sink in sinks]
+        async with asking(served[0]) as short, asking(served[1], short=False) as long:
+            for each in [load("alpha"), read(URI), listed(), *messages * 2]:
+                assert await short.send(each) == await long.send(each), each
+        assert told(sinks[0]) == told(sinks[1])
+
+    with tempfile.TemporaryDirectory() as name:
+        write_skills(Path(name))
+        asyncio.run(send_all(Path(name)))
 
 
 def told(sink: ListSink) -> list[tuple[object, ...]]:
@@ -234,3 +310,38 @@ async def test_encodings_are_bounded_in_bytes(
                 assert f" {number} " in await client.text(load(f"s{number}"))
         # Each has some 2,000 bytes with its key, so most were dropped.
         assert client.long.asked > 30
+
+
+async def test_list_of_skills_is_kept_while_the_catalog_stays(tmp_path: Path) -> None:
+    write_skills(tmp_path)
+    served = library(tmp_path, style="lean")
+    async with asking(served) as client:
+        headers = {"mcp-name": ""}
+        first = await client.send(listed(), headers)
+        asked = client.long.asked
+        assert await client.send(listed(), headers) == first
+        assert client.long.asked == asked
+        write_pack(tmp_path, "gamma", "Use for gamma.")
+        served.refresh()
+        assert "gamma" in (await client.send(listed(), headers))[1].decode()
+        # Another caller may have other skills.
+        assert "gamma" in await client.text(listed(), "desk")
+        for message in (listed(), read(URI)):
+            for _ in range(3):
+                assert '"cacheScope":"public"' in await client.text(message)
+                assert '"cacheScope":"private"' in await client.text(message, "desk")
+
+
+async def test_list_without_a_skill_that_is_not_there_now_is_not_kept(
+    tmp_path: Path,
+) -> None:
+    write_skills(tmp_path)
+    served = library(tmp_path, style="lean")
+    (tmp_path / "alpha/SKILL.md").rename(tmp_path / "away")
+    async with asking(served) as client:
+        for _ in range(2):
+            answer = json.loads(await client.text(listed()))["result"]
+            assert "alpha" not in str(answer)
+            assert answer["ttlMs"] == 0
+        (tmp_path / "away").rename(tmp_path / "alpha/SKILL.md")
+        assert "alpha" in await client.text(listed())
