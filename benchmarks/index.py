@@ -7,6 +7,8 @@ of the opening alone, or of the whole process where the import is a part of it.
 from __future__ import annotations
 
 import json
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -46,6 +48,14 @@ status = open("/proc/self/status").read() if sys.platform == "linux" else ""
 anon = [int(line.split()[1]) for line in status.splitlines() if "RssAnon" in line]
 print(json.dumps([imported - start, opened - imported, (anon or [0])[0] / 1024]))
 """
+_LISTED: Final = """
+import sys
+from satchel import Options, Satchel
+skills = Satchel(sys.argv[1], sinks=(), options=Options(index=sys.argv[2]))
+contested = {conflict.id for conflict in skills.conflicts}
+listed = (entry for entry in skills.catalog.entries[:500] if len(entry.origins) == 1)
+print(next(one.origin.location for one in listed if one.id not in contested))
+"""
 
 
 def run(library: Library, rounds: int) -> list[Bar]:
@@ -71,8 +81,20 @@ def run(library: Library, rounds: int) -> list[Bar]:
                 _time_of, folder, {"index": index, "check": "trust"}
             ),
         }
+        find = ["find", "convert a pdf to markdown", "--skills", folder]
+        command = ["-c", "from satchel.cli import main; main()", *find]
+        environ = {**os.environ, "SATCHEL_INDEX": index}
+        competitors |= {
+            "index, one pack changed": partial(_changed, folder, index),
+            "import yaml, click": partial(_process, "-c", "import yaml, click"),
+            "satchel find": partial(_process, *command, environ=environ),
+        }
+        _process(*command, environ=environ)  # makes the postings
         figures = in_turn(competitors, rounds)
     walk, warm = figures["walk and stat"], figures["index, nothing changed"]
+    started = zip(figures["import yaml, click"], walk, strict=True)
+    changed = zip(figures["index, one pack changed"], warm, strict=True)
+    more = [1000 * (one - nothing) for one, nothing in changed]
     rows = [
         (name, f"{Spread.of(times):.3f}", f"{ratio(times, walk):.2f}")
         for name, times in figures.items()
@@ -81,6 +103,12 @@ def run(library: Library, rounds: int) -> list[Bar]:
     trusted = Spread.of([1000 * seconds for seconds in figures["index, trust"]])
     return [
         Bar("open with the index, nothing changed, over a walk", 2, ratio(warm, walk)),
+        Bar("one changed pack, ms more", 30, Spread.of(more)),
+        Bar(
+            "satchel find, over import yaml, click and a walk",
+            5,
+            ratio(figures["satchel find"], [sum(both) for both in started]),
+        ),
         Bar("check='trust', ms more than the import", 100, trusted),
         Bar("MB of memory with the index open (RssAnon)", 150, Spread.of(memory)),
     ]
@@ -88,6 +116,30 @@ def run(library: Library, rounds: int) -> list[Bar]:
 
 def _walked(folder: str) -> float:
     return float(_output(_WALK, folder))
+
+
+def _changed(folder: str, index: str) -> float:
+    """Open after an edit of one pack that is listed; undo the edit."""
+    found = _output(_LISTED, folder, index).strip()
+    skill = Path(found, "SKILL.md")
+    data = skill.read_bytes()
+    skill.write_bytes(data + b"\nMore.\n")
+    try:
+        return _time_of(folder, {"index": index})
+    finally:
+        skill.write_bytes(data)
+        time.sleep(2.5)  # what was written just now is read again
+        for _ in range(2):
+            _opened(folder, {"index": index})
+
+
+def _process(*arguments: str, environ: dict[str, str] | None = None) -> float:
+    """Return the processor time of a whole Python process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, *arguments]
+    subprocess.run(command, check=True, capture_output=True, env=environ)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _time_of(

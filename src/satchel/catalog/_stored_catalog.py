@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from satchel.index import IndexSettings
 
 # Raised when catalogs are assembled otherwise, so that older ones are not used.
-ASSEMBLY_VERSION: Final = 2
+ASSEMBLY_VERSION: Final = 3
 _PARTS: Final = ("", "/excluded", "/conflicts", "/findings")
 # Rows that were replaced since the parts were stored.
 _CHANGES: Final = "/changes"
@@ -66,8 +66,8 @@ class StoredCatalogs:
             now, refs = rows.changes_since(of, changes)
             if refs:
                 rows.patch(parts, refs)
-            listing, excluded, conflicts, (noted, about_conflicts) = parts
-            self.conflict_findings = decode_findings(about_conflicts)
+            (*listing, tools_named), excluded, conflicts, (noted, more) = parts
+            self.conflict_findings = decode_findings(more)
             stamp = sha256(repr((name, generations)).encode()).hexdigest()
             of_sources = [s.result.findings if s.result else () for s in scanners]
             self.catalog = Catalog(
@@ -75,6 +75,7 @@ class StoredCatalogs:
                 rows.findings(of_sources, *noted),
                 tuple(scanner.state for scanner in scanners),
                 {scanner.label: scanner.reader for scanner in scanners},
+                tools_named,
             )
         except ROW_ERRORS:
             return None
@@ -104,7 +105,7 @@ class StoredCatalogs:
         conflicts = [conflict_finding(conflict) for conflict in catalog.unresolved]
         try:
             fields: tuple[Any, ...] = (
-                _entry_rows(catalog.entries, refs),
+                (*_entry_rows(catalog.entries, refs), catalog.names_tools),
                 _excluded_rows(catalog.excluded, refs),
                 _conflict_rows(catalog.conflicts, refs),
                 (_finding_rows(scanners, refs), encode_findings(conflicts)),
@@ -248,7 +249,7 @@ class _RowPacks:
         Raises:
             ValueError: It is about more than the entry of each.
         """
-        (ids, entries), _, (_, owners, _), ((kinds, with_findings), _) = parts
+        (ids, entries, _), _, (_, owners, _), ((kinds, with_findings), _) = parts
         claimed = {ref for row in owners for one in row for ref in _flat(one)}
         for (old, new), pack in zip(
             refs.items(), self.packs([*refs.values()]), strict=True
@@ -258,6 +259,7 @@ class _RowPacks:
             if not (is_plain and entry.id == ids[place] and is_listed(entry)):
                 raise ValueError("it takes another place")
             entries[place] = new
+            parts[0][2] = parts[0][2] or bool(entry.tools)
             position = new % len(self._packs)
             numbers = [_number(kinds, finding_kind(one)) for one in pack.findings]
             self._replace_findings(with_findings[position], old, new, numbers)

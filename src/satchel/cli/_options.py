@@ -20,7 +20,7 @@ from satchel.errors import (
     SkillError,
     SourceUnavailableError,
 )
-from satchel.model import Finding
+from satchel.model import Finding, kinds_of
 from satchel.text import plural
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _MISSING_SKILL_CODES: Final = frozenset(
     {NoSkillsError.code, SourceUnavailableError.code, DuplicateSkillError.code}
 )
+
+# A library with a thousand conflicts must not hide what was asked for.
+_MOST_OF_A_CODE: Final = 10
 
 # In the context of click: a note has said that all skills are untrusted.
 _UNTRUSTED: Final = "satchel.cli._options.untrusted"
@@ -225,21 +228,38 @@ def warn(skills: "Satchel") -> None:
         echo_error(f"{plural(refused, 'pack')} cannot be used: see satchel doctor")
 
 
+def _is_untrusted() -> bool:
+    """Tell whether a note has said that all skills are untrusted."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and _UNTRUSTED in ctx.meta
+
+
 def findings_of(skills: "Satchel") -> tuple[Finding, ...]:
     """Return the findings, but not one that a note about trust has said already."""
-    ctx = click.get_current_context(silent=True)
-    if ctx is None or _UNTRUSTED not in ctx.meta:
-        return tuple(skills.findings)
+    if not _is_untrusted():
+        return skills.findings
     return tuple(item for item in skills.findings if item.code != NoSkillsError.code)
 
 
 def print_findings(skills: "Satchel", codes: Collection[str]) -> None:
-    """Print the findings of these codes on standard error."""
-    for finding in findings_of(skills):
-        if finding.code in codes:
+    """Print the findings of these codes on standard error, at most ten of each."""
+    from satchel.runtime import findings_of_sync
+
+    findings = findings_of_sync(skills)
+    if _is_untrusted():
+        codes = set(codes) - {NoSkillsError.code}
+    places: dict[str, list[int]] = {}
+    for at, kind in enumerate(kinds_of(findings)):
+        if (code := kind.partition(" ")[2]) in codes:
+            places.setdefault(code, []).append(at)
+    for code, alike in places.items():
+        for finding in [findings[at] for at in alike[:_MOST_OF_A_CODE]]:
             echo_error(str(finding))
-            if finding.code == DuplicateSkillError.code:
+            if code == DuplicateSkillError.code:
                 echo_error(f"    fix: {finding.fix}")
+        if len(alike) > _MOST_OF_A_CODE:
+            rest = len(alike) - _MOST_OF_A_CODE
+            echo_error(f"and {rest:,} more {code}: see satchel doctor")
 
 
 def complete_skill(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, Literal, Protocol, cast
 
 from satchel.errors import rename_advice
@@ -167,6 +168,8 @@ class Catalog:
     readers: Mapping[str, FileReader] = field(
         default_factory=dict[str, FileReader], compare=False, repr=False
     )
+    tools_named: bool | None = field(default=None, compare=False, repr=False)
+    """Whether a pack may name tools; None is unknown."""
     _by_id: Mapping[str, Descriptor] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -218,6 +221,14 @@ class Catalog:
             if listed := sorted(name for name in names if name in self):
                 return listed[0]
         return ""
+
+    @property
+    def names_tools(self) -> bool:
+        """Whether a pack, listed or not, names tools."""
+        if self.tools_named is not None:
+            return self.tools_named
+        excluded = (excluded.descriptor for excluded in self.excluded)
+        return any(entry.tools for entry in chain(self, excluded))
 
     @property
     def incomplete_source(self) -> SourceStatus | None:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from satchel.runtime._session_settings import SessionOptions
     from satchel.runtime._session_skill import SessionSkill as SessionSkill
     from satchel.runtime._session_state import SavedState as SavedState
+    from satchel.runtime._skill_library import findings_of_sync as findings_of_sync
     from satchel.runtime._staging import Stager, UploadStager
     from satchel.runtime._tool_calls import Permit
     from satchel.runtime._used_approvals import (
@@ -92,6 +93,7 @@ __getattr__ = lazy_door(
         "_session_settings": "SessionOptions",
         "_session_skill": "SessionSkill",
         "_session_state": "SavedState",
+        "_skill_library": "findings_of_sync",
         "_staging": "Stager UploadStager",
         "_tool_calls": "Permit",
         "_used_approvals": "UsedApprovalsInFolder UsedApprovalsInMemory",

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Self, cast
 
 from satchel.catalog import Health, Registry
@@ -100,9 +99,7 @@ class SkillLibrary:
         and no one offers, and rules of the policy that raised.
         """
         latest, parts = self.registry.latest, self._components
-        excluded = (excluded.descriptor for excluded in latest.excluded)
-        names_tools = any(entry.tools for entry in chain(latest, excluded))
-        missing = parts.tool_registry.missing(latest) if names_tools else ()
+        missing = parts.tool_registry.missing(latest) if latest.names_tools else ()
         more = (*missing, *self.policy.problems)
         return joined_findings((), parts.library_findings(), more)
 
@@ -257,3 +254,8 @@ class SkillLibrary:
     @property
     def _listed(self) -> Catalog:
         return self._access.listed if self.policy.rules else self.registry.catalog
+
+
+def findings_of_sync(skills: SkillLibrary) -> tuple[Finding, ...]:
+    """Return the findings but those on tools and rules, for which packs are read."""
+    return skills._components.findings  # noqa: SLF001 - of the class above

@@ -20,8 +20,8 @@ from satchel.skill_md._dialects import (
 )
 from satchel.skill_md._frontmatter import (
     Node as Node,
+    YamlProblem as YamlProblem,
     YamlTree as YamlTree,
-    read_tree as read_tree,
 )
 from satchel.skill_md._misspelled import (
     MisspelledKey as MisspelledKey,
@@ -33,6 +33,7 @@ from satchel.skill_md._opening import (
     Frontmatter as Frontmatter,
     Span as Span,
     find_span as find_span,
+    read_tree as read_tree,
 )
 from satchel.skill_md._parser import (
     Parsed,
@@ -55,7 +56,6 @@ from satchel.skill_md._repairs import (
     WRITTEN_REPAIRS as WRITTEN_REPAIRS,
     YAML_REPAIRS as YAML_REPAIRS,
 )
-from satchel.skill_md._yaml import YamlProblem as YamlProblem
 
 if TYPE_CHECKING:
     from satchel.skill_md._body import (

@@ -4,7 +4,7 @@ import re
 from typing import Any, Final, NamedTuple
 
 from satchel.model import Finding, Limits
-from satchel.skill_md._frontmatter import Node, YamlTree, read_tree
+from satchel.skill_md._frontmatter import Node, YamlProblem, YamlTree, read_plain
 from satchel.skill_md._misspelled import MisspelledKey
 
 # A fence is a line of its own. `...` ends a YAML document as `---` does. A line that
@@ -44,6 +44,18 @@ def find_span(data: str | bytes) -> Span | None:
         return None
     # The opening match stops before a line feed, the closing one begins with one.
     return Span(first.end() + 1, last.start() + 1, last.end())
+
+
+def read_tree(
+    head: bytes, limits: Limits, *, with_lines: bool = False
+) -> YamlTree | YamlProblem:
+    """Return the mapping in ``head``, or why there is none; it never raises."""
+    plain = None if with_lines else read_plain(head, limits)
+    if plain is not None:
+        return plain
+    from satchel.skill_md._yaml_tree import parse_yaml  # most libraries need it never
+
+    return parse_yaml(head, limits, with_lines=with_lines)
 
 
 class Frontmatter(NamedTuple):

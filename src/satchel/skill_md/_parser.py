@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from satchel.errors import LimitExceededError
 from satchel.model import (
@@ -14,7 +14,7 @@ from satchel.model import (
     Manifest,
 )
 from satchel.skill_md._dialects import SPEC_FIELDS, STRICT_FIELDS
-from satchel.skill_md._frontmatter import Node, YamlTree, read_tree
+from satchel.skill_md._frontmatter import Node, YamlProblem, YamlTree
 from satchel.skill_md._manifest import manifest_of
 from satchel.skill_md._misspelled import (
     METADATA_KEYS,
@@ -23,7 +23,13 @@ from satchel.skill_md._misspelled import (
     find_misspelled,
     with_corrected_keys,
 )
-from satchel.skill_md._opening import Frontmatter, ManifestDraft, find_span, too_large
+from satchel.skill_md._opening import (
+    Frontmatter,
+    ManifestDraft,
+    find_span,
+    read_tree,
+    too_large,
+)
 from satchel.skill_md._profiles import (
     Profile,
     Violation,
@@ -34,9 +40,6 @@ from satchel.skill_md._profiles import (
     strict_violations,
 )
 from satchel.text import clean_line, decode, find_hidden
-
-if TYPE_CHECKING:
-    from satchel.skill_md._yaml import YamlProblem
 
 _RULES: Final = {"spec": spec_violations, "strict": strict_violations}
 # A file of a thousand equal keys must not give a thousand findings.

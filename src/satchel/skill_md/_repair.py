@@ -26,10 +26,9 @@ from satchel.skill_md._entries import (
     with_english_keys,
     without_bold_keys,
 )
-from satchel.skill_md._frontmatter import YamlTree, read_tree
-from satchel.skill_md._opening import Frontmatter, Span, find_span, too_large
+from satchel.skill_md._frontmatter import YamlProblem, YamlTree
+from satchel.skill_md._opening import Frontmatter, Span, find_span, read_tree, too_large
 from satchel.skill_md._writer import quoted
-from satchel.skill_md._yaml import YamlProblem
 from satchel.text import decode
 
 # Broken entries in one frontmatter; the most seen in 11,793 public files: 3.

@@ -3,18 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 from yaml import SafeLoader
 from yaml.events import ScalarEvent
 
-
-class YamlProblem(NamedTuple):
-    """Why there is no tree: a code, a sentence, and the line in the frontmatter."""
-
-    code: str
-    message: str
-    line: int | None = None
+from satchel.skill_md._frontmatter import YamlProblem
 
 
 class UnreadableYamlError(Exception):

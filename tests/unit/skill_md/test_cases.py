@@ -17,8 +17,8 @@ from satchel.skill_md import (
     FENCE_REPAIRS,
     YAML_REPAIRS,
     Parsed,
-    _frontmatter,
     _yaml,
+    _yaml_tree,
     body_of,
     parse,
 )
@@ -67,7 +67,7 @@ def test_case(case: Path) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case_without_the_c_parser(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where PyYAML has no C extension the same comes, more slowly."""
-    for module in (_frontmatter, _yaml):
+    for module in (_yaml_tree, _yaml):
         monkeypatch.setattr(module, "new_parser", _yaml._PureParser)
     expected = json.loads((case / "expect.json").read_text("utf-8"))
 
@@ -88,7 +88,7 @@ _READ_OTHERWISE: set[str] = set()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_bodies_begin_behind_the_frontmatter(case: Path) -> None:
+def test_bodies_begin_behind_the_yaml_tree(case: Path) -> None:
     """What `parse` reads is never handed out a second time as body."""
     data = (case / "SKILL.md").read_bytes()
     body = body_of(decode(data).text)

@@ -429,8 +429,8 @@ def test_nesting_does_not_end_the_process(loader: str) -> None:
     """`yaml.load` and `yaml.compose` overflow the C stack on the same input."""
     script = textwrap.dedent(
         f"""
-        from satchel.skill_md import _frontmatter, _yaml, parse
-        _frontmatter.new_parser = _yaml.new_parser = _yaml.{loader}
+        from satchel.skill_md import _yaml, _yaml_tree, parse
+        _yaml_tree.new_parser = _yaml.new_parser = _yaml.{loader}
         for piece in (b"[", b"{{", b"- ", b"? ", b"[" * 9 + b"]" * 9):
             a = b"a: " + piece * 30_000
             parsed = parse(b"---\\nname: x\\ndescription: d\\n" + a + b"\\n---\\n")
@@ -459,13 +459,13 @@ def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyError("x")
 
     for name, broken, code in (
-        ("_frontmatter.new_parser", Raising, "invalid-yaml"),
+        ("_yaml_tree.new_parser", Raising, "invalid-yaml"),
         ("_parser.manifest_of", fail, "parser-failed"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(f"satchel.skill_md.{name}", broken)
             # Plain frontmatter needs no YAML parser.
-            patch.setattr("satchel.skill_md._frontmatter.read_plain", lambda *_: None)
+            patch.setattr("satchel.skill_md._opening.read_plain", lambda *_: None)
             parsed = parse(CLEAN)
         assert parsed.manifest is None
         assert [(f.severity, f.code) for f in parsed.findings] == [("error", code)]
