@@ -18,5 +18,5 @@ def test_a_library_with_many_conflicts_does_not_hide_the_answer(tmp_path: Path) 
     result = run("find", "form", str(tmp_path))
 
     lines = result.stderr.splitlines()
-    assert sum("duplicate-skill:" in line for line in lines) == 10
+    assert sum("error duplicate-skill:" in line for line in lines) == 10
     assert "and 2 more duplicate-skill: see satchel doctor" in lines

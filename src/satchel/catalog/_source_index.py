@@ -150,7 +150,8 @@ class SourceIndex:
         None where only a scan can tell. Packs that changed are read. Where they are
         those of ``last``, that is returned.
         """
-        check, self._check = self._check, "files"  # a later sync looks at everything
+        check = self._check
+        self._check = "files"  # a later sync looks at everything
         state, stored = self._plain_state(), self._stored
         if state is None or stored is None:
             return None

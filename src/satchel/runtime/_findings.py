@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel.catalog import duplicate_error
 from satchel.errors import (
@@ -167,9 +167,10 @@ def library_findings(
         empty = list(_nothing_listed(latest, advice))
     if registry.rules.disabled:
         empty += [_unused(pattern, latest) for pattern in registry.unused_disabled()]
-    if isinstance(latest.findings, LazyTuple):
-        return joined_findings(findings, latest.findings, empty)
-    return (*findings, *latest.findings, *empty)
+    of_packs: tuple[Finding, ...] = latest.findings
+    if not isinstance(of_packs, LazyTuple):
+        return (*findings, *of_packs, *empty)
+    return joined_findings(findings, cast("Sequence[Finding]", of_packs), empty)
 
 
 def _unused(disabled: "DisabledPattern", latest: Catalog) -> Finding:

@@ -258,4 +258,4 @@ class SkillLibrary:
 
 def findings_of_sync(skills: SkillLibrary) -> tuple[Finding, ...]:
     """Return the findings but those on tools and rules, for which packs are read."""
-    return skills._components.findings  # noqa: SLF001 - of the class above
+    return skills._components.findings  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - of the class above
