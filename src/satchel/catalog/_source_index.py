@@ -79,7 +79,7 @@ class SourceIndex:
         self._file = file
         self.name: Final = name
         self._source = source
-        self._check = check
+        self._check: Check = check
         self._rows: dict[str, PackRow] = {}
         self._stored: StoredRows | None = None
         self._lost = 0

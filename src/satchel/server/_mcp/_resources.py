@@ -128,7 +128,9 @@ class ResourceHandlers:
                 for skill in page
             ]
             return ListResourcesResult(
-                resources=[r for r in resources if r], next_cursor=cursor, **mcp.caching
+                resources=[r for r in resources if r is not None and r is not False],
+                next_cursor=cursor,
+                **mcp.caching,
             )
 
         return await run_handler(self._library, ctx, work, lists=True)
