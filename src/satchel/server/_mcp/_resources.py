@@ -128,7 +128,7 @@ class ResourceHandlers:
                 for skill in page
             ]
             return ListResourcesResult(
-                resources=[r for r in resources if r is not None and r is not False],
+                resources=[each for each in resources if isinstance(each, Resource)],
                 next_cursor=cursor,
                 **mcp.caching,
             )
