@@ -1,17 +1,15 @@
-"""A short way for the requests that agents send most, to the same answer.
+"""A short way for requests that were answered before, to the same answer.
 
-The package reads, checks and writes every message several times over. Once it has
-accepted an envelope (headers and ``_meta``) and has answered for a SKILL.md, a repeated
-request is a load and nothing else: the policy is asked, the file read, its digest
-compared and the event written. What is kept is the answer as the package encoded it,
-and so are pages of the list of skills, as long as the catalog stays.
+The package reads, checks and writes every message several times over. Where a request
+differs from an earlier one in its id alone, only what may have changed is looked at:
+for a SKILL.md the policy is asked, the file read, its digest compared and the event
+written; a page of the list of skills stays as long as the catalog. What is kept is the
+encoding.
 """
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, cast
 
 from mcp.server.connection import Connection
 from mcp_types import (
@@ -24,17 +22,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel.files import IdentityCache, LruCache
 from satchel.model import Catalog, Descriptor
-from satchel.runtime import CallerView
 from satchel.server._library import ServedLibrary
 from satchel.server._mcp._request import name_of_client, scope_caller
 from satchel.server._mcp._skills import parts_of, uri_of
 
-# A larger request takes the long way, so that keys of the caches are small.
 MAX_REQUEST_BYTES: Final = 4_096
-MAX_HEADER_BYTES: Final = 2_048
-MAX_ID_CHARS: Final = 15
-MAX_ENVELOPES: Final = 256
-# All answers together.
+# All answers of one catalog, with the requests that they are for.
 MAX_KEPT_BYTES: Final = 16 * 1024 * 1024
 
 _ENVELOPE: Final = (
@@ -42,33 +35,23 @@ _ENVELOPE: Final = (
     CLIENT_INFO_META_KEY,
     CLIENT_CAPABILITIES_META_KEY,
 )
-_ERA: Final = (b"mcp-protocol-version", b"mcp-method")
-# What the package looks at; `mcp-name` is compared for each request.
-_HEADERS: Final = (b"host", b"origin", b"accept", b"content-type", *_ERA)
+# What the package looks at.
+_HEADERS: Final = (
+    *(b"host", b"origin", b"accept", b"content-type"),
+    *(b"mcp-protocol-version", b"mcp-method", b"mcp-name"),
+)
 # A session is of the earlier era; a purpose may make a load a copy.
-_OTHER: Final = re.compile(rb"mcp-session-id|mcp-param-|purpose")
+_OTHER_HEADERS: Final = re.compile(rb"mcp-session-id|mcp-param-|purpose")
+_ID: Final = re.compile(rb'"id": ?(0|-?[1-9]\d{0,14}|"[ -!#-\[\]-~]{0,15}")')
 # A tool's result that failed, a list that is not complete; in texts quotes are escaped.
 _PASSING: Final = re.compile(rb'"isError":true|"ttlMs":0[,}]')
-_LIST: Final = "skills/list"
-
-# With the skill of which the answer is the SKILL.md, None for a list.
-_Answers: TypeAlias = LruCache[tuple[object, ...], tuple[Descriptor | None, bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class _ShortRequest:
-    request_id: int | str
-    meta: dict[str, Any]
-    envelope: tuple[object, ...]
-    # The method, and the id of a skill, a URI, or the cursor of a page.
-    asked: tuple[str, str]
-
-    @property
-    def head(self) -> bytes:
-        """How the package begins the answer, before the result."""
-        number = self.request_id
-        shown = number if isinstance(number, int) else json.dumps(number)
-        return f'{{"jsonrpc":"2.0","id":{shown},"result":'.encode()
+class _Answer(NamedTuple):
+    # The skill of which it is the SKILL.md, None for a list.
+    entry: Descriptor | None
+    client: str
+    result: bytes
 
 
 class ShortWay:
@@ -77,10 +60,8 @@ class ShortWay:
     def __init__(self, app: ASGIApp, library: ServedLibrary) -> None:
         self._app = app
         self._library = library
-        # The names of clients by what the package has accepted of them.
-        self._accepted: LruCache[tuple[object, ...], str] = LruCache(MAX_ENVELOPES)
-        self._by_catalog: IdentityCache[Catalog, _Answers]
-        self._by_catalog = IdentityCache(1, lambda: library.catalog)
+        self._answers: IdentityCache[Catalog, LruCache[object, _Answer]]
+        self._answers = IdentityCache(1, lambda: library.catalog)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Anyone who traces the server wants the package's spans.
@@ -88,121 +69,95 @@ class ShortWay:
         if traced or scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
-        first = [await receive()]
+        first = [message := await receive()]
 
         async def replay() -> Message:
             return first.pop() if first else await receive()
 
-        request = _short_request(scope, first[0])
-        if request is None:
+        body: bytes = message.get("body", b"")
+        split = None if message.get("more_body") else _split(scope, body)
+        if split is None:
             await self._app(scope, replay, send)
             return
-        library = self._library
-        answers = self._by_catalog.get(
-            library.catalog, lambda: _Answers(MAX_KEPT_BYTES)
-        )
+        number, rest = split
+        head = b'{"jsonrpc":"2.0","id":%b,"result":' % number
         caller = scope_caller(scope)
-        client = self._accepted.find(request.envelope)
-        key = caller, request.meta[PROTOCOL_VERSION_META_KEY], *request.asked
-        answer = None if client is None else answers.find(key)
-        if client is not None and answer is not None:
-            entry = answer[0]
-            view = library.view(caller, client=client)
-            if entry is None or await self._load_again(view, entry):
-                await _send_json(request.head + answer[1], send)
-                return
+        # After a sync nobody looks into these answers any more.
+        answers = self._answers.get(
+            self._library.catalog, lambda: LruCache(MAX_KEPT_BYTES)
+        )
+        answer = answers.find((caller, rest))
+        if answer is not None and await self._is_current(scope, answer):
+            await _send_json(head + answer.result, send)
+            return
 
-        def learn(result: bytes) -> None:
-            """Keep what an answer shows: an envelope, and how a skill is encoded."""
-            meta = [request.meta[key] for key in _ENVELOPE]
-            name = name_of_client(Connection.from_envelope(*meta))
-            self._accepted.put(request.envelope, name)
-            if _PASSING.search(result):
-                return
-            # The rules of a policy are asked for each list, too.
-            is_list = request.asked[0] == _LIST and not library.skills.policy.rules
-            entry = None if is_list else self._entry(*request.asked)
-            # After a sync in between, nobody looks into these answers any more.
-            if entry or is_list:
-                answers.put(key, (entry, result), len(result))
+        async def watch(message: Message) -> None:
+            sent: bytes = message.get("body", b"")
+            # An error has no result.
+            if sent.startswith(head) and not message.get("more_body"):
+                learned = self._learn(json.loads(body), sent[len(head) :])
+                if learned is not None:
+                    answers.put((caller, rest), learned, len(sent) + len(body))
+            await send(message)
 
-        await self._app(scope, replay, _watch(request.head, learn, send))
+        await self._app(scope, replay, watch)
 
-    async def _load_again(self, view: CallerView, entry: Descriptor) -> bool:
+    async def _is_current(self, scope: Scope, answer: _Answer) -> bool:
+        """Load the skill again of which the answer is; it is an event, too."""
+        library, entry = self._library, answer.entry
+        if entry is None:
+            return True
+        view = library.view(scope_caller(scope), client=answer.client)
         # A policy may call code of the operator, which may take long.
-        if self._library.skills.policy.rules:
-            return await self._library.threads.run(None, lambda: view.load_again(entry))
+        if library.skills.policy.rules:
+            return await library.threads.run(None, lambda: view.load_again(entry))
         return view.load_again(entry)
 
-    def _entry(self, method: str, asked: str) -> Descriptor | None:
-        """Return the skill of which a result is the SKILL.md, if it is read at once."""
-        library = self._library
-        is_read = method == "resources/read"
-        skill_id = (parts_of(asked) or ("",))[0] if is_read else asked
-        entry = library.catalog.get(skill_id)
-        if entry is None or not entry.digest or not library.is_local(entry):
+    def _learn(self, message: dict[str, Any], result: bytes) -> _Answer | None:
+        """Return what is kept of a message that the package has answered, if so."""
+        library, params = self._library, message.get("params") or {}
+        meta = params.pop("_meta", None) or {}
+        if meta.keys() != set(_ENVELOPE) or _PASSING.search(result):
             return None
-        # With older readers a read may be part of a download.
-        if is_read and not library.settings.compat and asked == uri_of(entry):
-            return entry
-        is_lean_load = method == "tools/call" and library.settings.style == "lean"
-        return entry if is_lean_load else None
-
-
-def _watch(head: bytes, learn: Callable[[bytes], None], send: Send) -> Send:
-    async def watch(message: Message) -> None:
-        body: bytes = message.get("body", b"")
-        # An error has no result.
-        if body.startswith(head) and not message.get("more_body"):
-            learn(body[len(head) :])
-        await send(message)
-
-    return watch
-
-
-def _short_request(scope: Scope, message: Message) -> _ShortRequest | None:
-    """Return a request of which nothing but its envelope needs the package's checks."""
-    body: bytes = message.get("body", b"")
-    pairs = cast("list[tuple[bytes, bytes]]", scope["headers"])
-    headers = dict(pairs)
-    if (
-        message.get("more_body")
-        or len(body) > MAX_REQUEST_BYTES
-        or len(headers) != len(pairs)  # a header may be there twice
-        or sum(map(len, headers.values())) > MAX_HEADER_BYTES
-        or _OTHER.search(b" ".join(headers))
-    ):
-        return None
-    try:
-        given: Any = json.loads(body.decode())
-        method, params, request_id = given["method"], given["params"], given["id"]
-        meta = params["_meta"]
-        named: str | None
-        if method == _LIST:
-            named, asked = None, params.get("cursor", "")
-            expected = {"cursor": asked, "_meta": meta} if asked else {"_meta": meta}
-        elif method == "tools/call":
-            named = "load_skill"
-            (asked,) = params["arguments"].values()
-            expected = {"name": named, "arguments": {"skill_id": asked}, "_meta": meta}
-        else:
-            named = asked = params["uri"]
-            method = "resources/read"
-            expected = {"uri": asked, "_meta": meta}
-        whole = {"jsonrpc": "2.0", "id": request_id, "method": method}
-        if (
-            given != {**whole, "params": expected}
-            or type(request_id) not in (int, str)
-            or len(str(request_id)) > MAX_ID_CHARS
-            or not isinstance(asked, str)
-            or headers.get(b"mcp-name", b"").decode() != (named or "")
-            or meta.keys() != set(_ENVELOPE)
+        entry = None
+        match message["method"], params:
+            # The rules of a policy are asked for each list.
+            case "skills/list", _ if not library.skills.policy.rules:
+                pass
+            case "tools/call", {"name": "load_skill", "arguments": {"skill_id": asked}}:
+                is_lean = library.settings.style == "lean"
+                entry = library.catalog.get(asked) if is_lean else None
+            # With older readers a read may be part of a download.
+            case "resources/read", {"uri": uri} if not library.settings.compat:
+                entry = library.catalog.get((parts_of(uri) or ("",))[0])
+                entry = entry if entry and uri == uri_of(entry) else None
+            case _:
+                return None
+        if message["method"] != "skills/list" and not (
+            entry and entry.digest and library.is_local(entry)
         ):
             return None
-        envelope = (method, repr(meta), *map(headers.get, _HEADERS))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        session = Connection.from_envelope(*(meta[key] for key in _ENVELOPE))
+        return _Answer(entry, name_of_client(session), result)
+
+
+def _split(scope: Scope, body: bytes) -> tuple[bytes, tuple[bytes, ...]] | None:
+    """Return the id of a request, and all else that the answer depends on."""
+    pairs = cast("list[tuple[bytes, bytes]]", scope["headers"])
+    headers = dict(pairs)
+    match = _ID.search(body) if len(body) <= MAX_REQUEST_BYTES else None
+    if (
+        match is None
+        # Another key may be meant, or be spelled with escapes.
+        or body.count(b'"id"') != 1
+        or b"\\" in body
+        or len(headers) != len(pairs)  # a header may be there twice
+        or _OTHER_HEADERS.search(b" ".join(headers))
+    ):
         return None
-    return _ShortRequest(request_id, meta, envelope, (method, asked))
+    around = body[: match.start()], body[match.end() :]
+    # No header has a line break.
+    return match[1], (*around, *(headers.get(name, b"\n") for name in _HEADERS))
 
 
 async def _send_json(body: bytes, send: Send) -> None:

@@ -15,6 +15,7 @@ from hypothesis import given, settings, strategies as st
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel import Policy
+from satchel.model import PURPOSE_KEY, SYNC
 from satchel.policy import deny
 from satchel.server import Caller, ServedLibrary, streamable_http
 from satchel.server._guard._limits import replay_body
@@ -137,6 +138,24 @@ async def asking(
 
 
 URI = "skill://alpha/SKILL.md"
+HANDSHAKE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "tester", "version": "1"},
+    },
+}
+LOADS = {"mcp-name": "load_skill"}
+# In its first place the id is one of the client's capabilities.
+INNER = (
+    json.dumps(dict(reversed(load("alpha").items())))
+    .replace('ties": {}', 'ties": {"x": {"id": 1}}')
+    .encode()
+)
+ESCAPED = json.dumps(load("alpha")).encode()[:-1] + rb', "\u0069d": 1}'
 LARGE = json.dumps(load("alpha")).replace('ties": {}', 'ties": {"x": 1e999}').encode()
 REQUESTS: dict[str, tuple[object, dict[str, str]]] = {
     "load": (load("alpha"), {}),
@@ -182,10 +201,21 @@ REQUESTS: dict[str, tuple[object, dict[str, str]]] = {
     "no page": (listed(cursor="x"), {"mcp-name": ""}),
     "no text for a page": (listed(cursor=[]), {"mcp-name": ""}),
     "a progress token": (load("alpha", _meta=meta(progressToken=1)), {}),
+    "ping": ({"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"mcp-name": ""}),
+    "handshake": (HANDSHAKE, {"mcp-name": "", "mcp-protocol-version": "2025-06-18"}),
+    "an id within": (INNER, LOADS),
+    "another id within": (INNER.replace(b'"id": 1', b'"id": 2', 1), LOADS),
+    "an escaped id": (ESCAPED, LOADS),
+    "an escaped id and another": (ESCAPED.replace(b'"id": 1', b'"id": 2'), LOADS),
+    "alias": (call({"name": "alpha"}), {}),
+    "resource for a copy, by meta": (
+        read(URI, _meta=meta(**{PURPOSE_KEY: SYNC})),
+        {},
+    ),
     "another program": (load("alpha", _meta=meta("other")), {}),
     "no text for a name": (load("alpha", _meta=meta(7)), {}),
-    "a large number": (LARGE, {"mcp-name": "load_skill"}),
-    "infinity": (LARGE.replace(b"1e999", b"Infinity"), {"mcp-name": "load_skill"}),
+    "a large number": (LARGE, LOADS),
+    "infinity": (LARGE.replace(b"1e999", b"Infinity"), LOADS),
     "escapes": (json.dumps(load("alpha")).replace("alpha", "\\u0061lpha").encode(), {}),
     "a key twice": (json.dumps(load("alpha"))[:-1].encode() + b', "id": 2}', {}),
     "resource for a copy": (read(URI), {"satchel-purpose": "sync"}),
@@ -280,8 +310,10 @@ async def test_policy_is_asked_each_time_and_for_each_caller(tmp_path: Path) -> 
             asked = client.long.asked
             assert "Turn $file" in await client.text(message, "desk")
             assert client.long.asked == asked
+        assert "beta" in await client.text(listed(), "desk")
         allowed.clear()
         assert "Turn $file" not in await client.text(message, "desk")
+        assert "beta" not in await client.text(listed(), "desk")
 
 
 async def test_edited_pack_shows_at_once_as_on_the_long_way(tmp_path: Path) -> None:
