@@ -151,11 +151,7 @@ class CallerView:
             return self._access.load(skill_id, file, via=self.via)
 
     def load_again(self, entry: Descriptor) -> bool:
-        """Record one more load of a SKILL.md that is kept; False where it is another.
-
-        The policy is asked and the file is read, as by `load`. With False nothing is
-        recorded, and `load` says why.
-        """
+        """Record one more load of a SKILL.md; False, and no event, if it is another."""
         return self._access.load_again(entry, via=self.via)
 
     def copy(self, skill_id: str, file: str | None = None) -> Loaded:

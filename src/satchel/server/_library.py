@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from satchel.errors import SourceUnavailableError
+from satchel.files import IdentityCache, LruCache
 from satchel.model import SYNC, Catalog, Descriptor, Style, SyncReport
 from satchel.runtime import CallerView, Satchel
 from satchel.server._errors import public_labels
@@ -24,6 +25,9 @@ NEAR_BYTES: Final = 256 * 1024
 # time than handing the work to a thread and back.
 NEAR_FILES: Final = 32
 
+# Answers that were encoded before, of all protocols together.
+MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
+
 # Requests that may wait for one slow source at a time.
 MAX_THREADS: Final = 8
 # Requests that may wait for one of these threads while none is answered.
@@ -32,6 +36,8 @@ MAX_WAITING: Final = 16
 STUCK_S: Final = 1.0
 # Names the threads of work that reads skills of all sources, such as a list.
 ALL_SOURCES: Final = "\0all"
+# Names no thread: for work that waits for nothing.
+NOW: Final = "\0now"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +108,8 @@ class SourceThreads:
 
     async def run(self, source: str | None, work: Callable[[], _T]) -> _T:
         """Return what ``work`` returns; None is the threads that all requests share."""
+        if source == NOW:
+            return work()
         if source is None:
             # A local read ends soon, so its thread may be left to itself.
             return await to_thread.run_sync(work, abandon_on_cancel=True)
@@ -143,6 +151,8 @@ class ServedLibrary:
         self._caller_view = lru_cache(MAX_VIEWS)(self._make_caller_view)
         self._client_view = lru_cache(MAX_VIEWS)(self._make_client_view)
         self._labels: tuple[Catalog | None, dict[str, str]] = None, {}
+        self._answers: IdentityCache[Catalog, LruCache[object, Any]]
+        self._answers = IdentityCache(1, lambda: self.catalog)
         self._listeners: list[Callable[[SyncReport], None]] = []
         self._excluded = skills.catalog.excluded
         skills.listen(self._synced)
@@ -151,6 +161,11 @@ class ServedLibrary:
     def catalog(self) -> Catalog:
         """The catalog in use: another object after a sync."""
         return self.skills.registry.catalog
+
+    @property
+    def answers(self) -> LruCache[object, Any]:
+        """Encoded answers about the catalog in use; a sync begins with none."""
+        return self._answers.get(self.catalog, lambda: LruCache(MAX_ANSWER_BYTES))
 
     def labels_in(self, catalog: Catalog) -> dict[str, str]:
         """Return the public names of sources, see `public_labels`; cached."""

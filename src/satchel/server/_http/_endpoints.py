@@ -13,20 +13,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.errors import SkillError, echo
-from satchel.files import IdentityCache, LruCache
-from satchel.model import SKILL_FILE, Catalog
+from satchel.model import SKILL_FILE
 from satchel.runtime import CallerView
 from satchel.server._errors import ErrorAnswer, error_answer
-from satchel.server._http._responses import ResponseFactory, error_response
+from satchel.server._http._responses import JSON, ResponseFactory, error_response
 from satchel.server._library import (
     ANYONE,
+    NOW,
     Caller,
     ServedLibrary,
     is_copy_request,
 )
 
-# All bodies that may be sent again.
-MAX_SENT_BYTES: Final = 16 * 1024 * 1024
 ARCHIVE_SUFFIX: Final = ".tar.gz"
 NOT_FOUND: Final = ErrorAnswer(
     404, "not-found", "there is nothing here; / says what there is"
@@ -101,13 +99,6 @@ class HttpContext:
     library: ServedLibrary
     settings: HttpSettings = field(default_factory=HttpSettings)
     responses: ResponseFactory = field(default_factory=ResponseFactory)
-    # Answers about one catalog, by caller and question.
-    _sent: IdentityCache[Catalog, LruCache[object, Response]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        # A frozen dataclass allows no plain assignment.
-        sent = IdentityCache[Catalog, object](1, lambda: self.library.catalog)
-        object.__setattr__(self, "_sent", sent)
 
     def view(self, request: Request) -> CallerView:
         caller, client = sender_of(request)
@@ -125,54 +116,44 @@ class HttpContext:
         )
 
     async def repeat(
-        self,
-        endpoint: Endpoint,
-        request: Request,
-        path: Mapping[str, str] = _NO_VALUES,
-        *,
-        source: str | None = None,
+        self, endpoint: Endpoint, request: Request, path: Mapping[str, str] = _NO_VALUES
     ) -> Response:
         """Answer as before while the catalog stays; where it is a load, load again."""
-        library, catalog = self.library, self.library.catalog
-        sent = self._sent.get(catalog, lambda: LruCache(MAX_SENT_BYTES))
+        library, answers = self.library, self.library.answers
         skill_id, (caller, client) = path.get("id"), sender_of(request)
         key = caller, skill_id, request.scope["query_string"]
         is_use = request.method == "GET" and not is_copy_request(request.headers)
         # Rules are asked for each answer, and may take long.
-        before = None if library.skills.policy.rules else sent.find(key)
-        before = before if is_use else None
+        is_use = is_use and not library.skills.policy.rules
+        before = answers.find(key) if is_use else None
         near = before is not None or library.is_near(skill_id)
 
         def answer() -> Response:
             if before is not None:
-                entry = catalog.get(skill_id) if skill_id else None
+                entry = library.catalog.get(skill_id) if skill_id else None
                 view = library.view(caller, via="http", client=client)
                 if entry is None or view.load_again(entry):
-                    return self.responses.again(request, before)
+                    data, tag = before
+                    return self.responses.bytes(
+                        request, data, media_type=JSON, digest=tag
+                    )
             response = self.answer(endpoint, request, path)
-            is_whole = response.status_code == HTTPStatus.OK and is_use
             # Of a slow source nothing is sent again.
-            if is_whole and (near or skill_id is None):
-                sent.put(key, response, len(response.body))
+            if response.status_code == HTTPStatus.OK and is_use and (near or not path):
+                data = bytes(response.body)
+                answers.put(key, (data, response.headers["etag"].strip('"')), len(data))
             return response
 
-        return await self.run(request, source, answer, near=near)
+        source = NOW if near else library.slow_source(skill_id)
+        return await self.run(request, source, answer)
 
     async def run(
-        self,
-        request: Request,
-        source: str | None,
-        answer: Callable[[], Response],
-        *,
-        near: bool = False,
+        self, request: Request, source: str | None, answer: Callable[[], Response]
     ) -> Response:
-        """Return the response of ``answer``, run in a thread of the slow ``source``.
-
-        Or ``near``: at once, where it waits for nothing.
-        """
+        """Return the response of ``answer``, run in a thread of the slow ``source``."""
         # Here, and nowhere else, errors become HTTP responses.
         try:
-            return answer() if near else await self.library.threads.run(source, answer)
+            return await self.library.threads.run(source, answer)
         except InvalidParameterError as error:
             invalid = ErrorAnswer(422, "invalid-parameter", str(error))
             return error_response(request, invalid)

@@ -72,13 +72,6 @@ class ResponseFactory:
             },
         )
 
-    def again(self, request: Request, response: Response) -> Response:
-        """Return a JSON response that was sent before, or 304."""
-        if "if-none-match" not in request.headers:
-            return response
-        digest, data = response.headers["etag"].strip('"'), bytes(response.body)
-        return self.bytes(request, data, media_type=JSON, digest=digest)
-
     def file(self, request: Request, loaded: Loaded) -> Response:
         """Return the bytes of a file of a pack; their digest is the ETag."""
         return self.bytes(

@@ -21,7 +21,7 @@ from satchel.server._http._endpoints import (
 )
 from satchel.server._http._openapi import openapi_document
 from satchel.server._http._responses import error_response
-from satchel.server._library import is_copy_request
+from satchel.server._library import NOW, is_copy_request
 
 MAX_PAGE: Final = 1000
 MAX_HITS: Final = 100
@@ -359,15 +359,14 @@ def api_routes(http: HttpContext) -> list[Route]:
         # Starlette would decode "%2F" in an id before it splits the path.
         match path_segments(request, _SKILLS):
             case [str(skill_id)] if skill_id:
-                source, values = http.library.slow_source(skill_id), {"id": skill_id}
-                return await http.repeat(get_skill, request, values, source=source)
+                return await http.repeat(get_skill, request, {"id": skill_id})
             # The slashes of a file's path may be encoded or not; both lead here.
             case [str(skill_id), "files", *path] if skill_id and path:
                 values = {"id": skill_id, "path": "/".join(path)}
-                source = http.library.slow_source(skill_id)
-                answer = partial(http.answer, get_file, request, values)
                 near = http.library.is_near(skill_id)
-                return await http.run(request, source, answer, near=near)
+                source = NOW if near else http.library.slow_source(skill_id)
+                answer = partial(http.answer, get_file, request, values)
+                return await http.run(request, source, answer)
             case _:
                 return error_response(request, NOT_FOUND)
 

@@ -26,9 +26,7 @@ from satchel.server._library import ANYONE, Caller, ServedLibrary
 from satchel.text import clean_line
 
 if TYPE_CHECKING:
-    from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
-    from mcp.server.session import ServerSession
 
 McpContext: TypeAlias = "ServerRequestContext[Any, Any]"
 
@@ -84,13 +82,12 @@ def scope_caller(scope: Mapping[str, object]) -> Caller:
 
 def client_name(ctx: McpContext) -> str:
     """Return the name that the program gives itself: one short line, all visible."""
-    return name_of_client(ctx.session)
-
-
-def name_of_client(session: "ServerSession | Connection") -> str:
     # Each request of the modern era has it, and the handshake of the other.
-    params = session.client_params
-    name = params.client_info.name if params is not None else ""
+    params = ctx.session.client_params
+    return shown_client(params.client_info.name if params is not None else "")
+
+
+def shown_client(name: str) -> str:
     # Cut before it is cleaned, since it may be megabytes long.
     return clean_line(name[: 4 * MAX_CLIENT_CHARS])[:MAX_CLIENT_CHARS]
 

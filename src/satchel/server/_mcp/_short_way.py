@@ -11,30 +11,18 @@ import json
 import re
 from typing import Any, Final, NamedTuple, cast
 
-from mcp.server.connection import Connection
-from mcp_types import (
-    CLIENT_CAPABILITIES_META_KEY,
-    CLIENT_INFO_META_KEY,
-    PROTOCOL_VERSION_META_KEY,
-)
+from mcp_types import CLIENT_INFO_META_KEY
 from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from satchel.files import IdentityCache, LruCache
-from satchel.model import Catalog, Descriptor
+from satchel.model import Descriptor
 from satchel.server._library import ServedLibrary
-from satchel.server._mcp._request import name_of_client, scope_caller
+from satchel.server._mcp._request import scope_caller, shown_client
 from satchel.server._mcp._skills import parts_of, uri_of
 
 MAX_REQUEST_BYTES: Final = 4_096
-# All answers of one catalog, with the requests that they are for.
-MAX_KEPT_BYTES: Final = 16 * 1024 * 1024
 
-_ENVELOPE: Final = (
-    PROTOCOL_VERSION_META_KEY,
-    CLIENT_INFO_META_KEY,
-    CLIENT_CAPABILITIES_META_KEY,
-)
+_ENVELOPE: Final = "io.modelcontextprotocol/"
 # What the package looks at.
 _HEADERS: Final = (
     *(b"host", b"origin", b"accept", b"content-type"),
@@ -60,8 +48,6 @@ class ShortWay:
     def __init__(self, app: ASGIApp, library: ServedLibrary) -> None:
         self._app = app
         self._library = library
-        self._answers: IdentityCache[Catalog, LruCache[object, _Answer]]
-        self._answers = IdentityCache(1, lambda: library.catalog)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Anyone who traces the server wants the package's spans.
@@ -83,10 +69,8 @@ class ShortWay:
         head = b'{"jsonrpc":"2.0","id":%b,"result":' % number
         caller = scope_caller(scope)
         # After a sync nobody looks into these answers any more.
-        answers = self._answers.get(
-            self._library.catalog, lambda: LruCache(MAX_KEPT_BYTES)
-        )
-        answer = answers.find((caller, rest))
+        answers = self._library.answers
+        answer: _Answer | None = answers.find((caller, rest))
         if answer is not None and await self._is_current(scope, answer):
             await _send_json(head + answer.result, send)
             return
@@ -117,7 +101,9 @@ class ShortWay:
         """Return what is kept of a message that the package has answered, if so."""
         library, params = self._library, message.get("params") or {}
         meta = params.pop("_meta", None) or {}
-        if meta.keys() != set(_ENVELOPE) or _PASSING.search(result):
+        # What is not of the envelope may differ each time, such as a trace.
+        others = [key for key in meta if not key.startswith(_ENVELOPE)]
+        if others or _PASSING.search(result):
             return None
         entry = None
         match message["method"], params:
@@ -137,8 +123,8 @@ class ShortWay:
             entry and entry.digest and library.is_local(entry)
         ):
             return None
-        session = Connection.from_envelope(*(meta[key] for key in _ENVELOPE))
-        return _Answer(entry, name_of_client(session), result)
+        client = (meta.get(CLIENT_INFO_META_KEY) or {}).get("name", "")
+        return _Answer(entry, shown_client(client), result)
 
 
 def _split(scope: Scope, body: bytes) -> tuple[bytes, tuple[bytes, ...]] | None:

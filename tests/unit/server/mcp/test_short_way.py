@@ -17,9 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from satchel import Policy
 from satchel.model import PURPOSE_KEY, SYNC
 from satchel.policy import deny
-from satchel.server import Caller, ServedLibrary, streamable_http
+from satchel.server import Caller, ServedLibrary, _library, streamable_http
 from satchel.server._guard._limits import replay_body
-from satchel.server._mcp import _short_way
 from satchel.server._mcp._short_way import ShortWay
 from satchel.testing import write_pack
 from satchel.usage import ListSink
@@ -335,7 +334,7 @@ async def test_encodings_are_bounded_in_bytes(
 ) -> None:
     for number in range(20):
         write_pack(tmp_path, f"s{number}", "Use it.", f"{number} " * 300)
-    monkeypatch.setattr(_short_way, "MAX_KEPT_BYTES", 10_000)
+    monkeypatch.setattr(_library, "MAX_ANSWER_BYTES", 10_000)
     async with asking(library(tmp_path, style="lean")) as client:
         for _ in range(2):
             for number in range(20):
