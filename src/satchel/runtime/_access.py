@@ -205,11 +205,9 @@ class SkillAccess:
             IS_LOAD.reset(before)
 
     def load_again(self, entry: Descriptor, *, via: str) -> bool:
-        """Load a SKILL.md whose bytes are kept; False, and no event, if it is another.
-
-        Nothing is kept for a policy that asks somebody, who would be asked twice.
-        """
+        """Load a SKILL.md that is kept; False, and no event, if it is another."""
         here, components = self.scoped, self._components
+        # Nobody is asked twice.
         if find_loadable(here, entry.id) is not entry or self._authorizer.asks:
             return False
         request = self._request(entry.id, None, via)

@@ -11,7 +11,7 @@ from anyio.lowlevel import RunVar
 
 from satchel.errors import SourceUnavailableError
 from satchel.files import IdentityCache, LruCache
-from satchel.model import SYNC, Catalog, Descriptor, Style, SyncReport
+from satchel.model import SYNC, Catalog, Style, SyncReport
 from satchel.runtime import CallerView, Satchel
 from satchel.server._errors import public_labels
 
@@ -225,10 +225,9 @@ class ServedLibrary:
             for stat in entry.files
         )
 
-    def is_local(self, entry: Descriptor) -> bool:
-        """Return whether the SKILL.md of a listed skill is read at once."""
-        reader = self.catalog.readers.get(entry.source)
-        return reader is not None and bool(reader.near) and entry.size <= NEAR_BYTES
+    def thread_for(self, skill_id: object) -> str | None:
+        """Return where a skill is read: `NOW`, or in a thread, of its slow source."""
+        return NOW if self.is_near(skill_id) else self.slow_source(skill_id)
 
     def slow_source(self, skill_id: object) -> str | None:
         """Return the label of a skill's source if reading from it may take long."""

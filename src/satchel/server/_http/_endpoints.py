@@ -126,7 +126,7 @@ class HttpContext:
         # Rules are asked for each answer, and may take long.
         is_use = is_use and not library.skills.policy.rules
         before = answers.find(key) if is_use else None
-        near = before is not None or library.is_near(skill_id)
+        source = library.thread_for(skill_id) if before is None else NOW
 
         def answer() -> Response:
             if before is not None:
@@ -138,13 +138,13 @@ class HttpContext:
                         request, data, media_type=JSON, digest=tag
                     )
             response = self.answer(endpoint, request, path)
+            is_whole = is_use and response.status_code == HTTPStatus.OK
             # Of a slow source nothing is sent again.
-            if response.status_code == HTTPStatus.OK and is_use and (near or not path):
+            if is_whole and (source == NOW or not path):
                 data = bytes(response.body)
                 answers.put(key, (data, response.headers["etag"].strip('"')), len(data))
             return response
 
-        source = NOW if near else library.slow_source(skill_id)
         return await self.run(request, source, answer)
 
     async def run(

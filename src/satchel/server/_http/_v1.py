@@ -21,7 +21,7 @@ from satchel.server._http._endpoints import (
 )
 from satchel.server._http._openapi import openapi_document
 from satchel.server._http._responses import error_response
-from satchel.server._library import NOW, is_copy_request
+from satchel.server._library import is_copy_request
 
 MAX_PAGE: Final = 1000
 MAX_HITS: Final = 100
@@ -363,8 +363,7 @@ def api_routes(http: HttpContext) -> list[Route]:
             # The slashes of a file's path may be encoded or not; both lead here.
             case [str(skill_id), "files", *path] if skill_id and path:
                 values = {"id": skill_id, "path": "/".join(path)}
-                near = http.library.is_near(skill_id)
-                source = NOW if near else http.library.slow_source(skill_id)
+                source = http.library.thread_for(skill_id)
                 answer = partial(http.answer, get_file, request, values)
                 return await http.run(request, source, answer)
             case _:

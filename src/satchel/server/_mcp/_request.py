@@ -121,10 +121,7 @@ async def run_handler(
         ttl_ms = settings.ttl_s * 1_000
         return work(McpRequest(view, ttl_ms, scope, settings.page_size))
 
-    # At once, since handing it to a thread would take longer.
-    if library.is_near(near):
-        return run()
-    source = library.slow_sources if lists else library.slow_source(near)
+    source = library.slow_sources if lists else library.thread_for(near)
     return await library.threads.run(source, run)
 
 

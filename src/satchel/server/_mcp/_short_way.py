@@ -105,11 +105,10 @@ class ShortWay:
         others = [key for key in meta if not key.startswith(_ENVELOPE)]
         if others or _PASSING.search(result):
             return None
-        entry = None
         match message["method"], params:
             # The rules of a policy are asked for each list.
             case "skills/list", _ if not library.skills.policy.rules:
-                pass
+                return _Answer(None, "", result)
             case "tools/call", {"name": "load_skill", "arguments": {"skill_id": asked}}:
                 is_lean = library.settings.style == "lean"
                 entry = library.catalog.get(asked) if is_lean else None
@@ -119,9 +118,7 @@ class ShortWay:
                 entry = entry if entry and uri == uri_of(entry) else None
             case _:
                 return None
-        if message["method"] != "skills/list" and not (
-            entry and entry.digest and library.is_local(entry)
-        ):
+        if entry is None or not entry.digest or library.slow_source(entry.id):
             return None
         client = (meta.get(CLIENT_INFO_META_KEY) or {}).get("name", "")
         return _Answer(entry, shown_client(client), result)
@@ -147,9 +144,7 @@ def _split(scope: Scope, body: bytes) -> tuple[bytes, tuple[bytes, ...]] | None:
 
 
 async def _send_json(body: bytes, send: Send) -> None:
-    headers = [
-        (b"content-length", b"%d" % len(body)),
-        (b"content-type", b"application/json"),
-    ]
+    size = b"%d" % len(body)
+    headers = [(b"content-length", size), (b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})
