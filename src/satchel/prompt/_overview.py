@@ -18,7 +18,8 @@ from satchel.text import clean_line, list_line
 _MAX_PLACES: Final = 12
 _MAX_WORDS: Final = 40
 # A name of a group is one word, or a plain path, so that none can pass for two groups,
-# or for a line of its own.
+# or for a line of its own. Authors of packs name folders: with a space in it, a name is
+# not shown, since it can be a sentence that instructs. The operator names sources.
 _PLAIN: Final = re.compile(r"[\w.@~-][\w .@~/-]{0,39}(?<! )")
 _WORD: Final = re.compile(r"[^\W_]+")
 _MAX_WORD_CHARS: Final = 24
@@ -70,6 +71,7 @@ def _largest(kind: str, counts: Counter[str], most: int) -> tuple[SkillGroup, ..
         SkillGroup(kind, name, count)
         for name, count in ordered
         if count > 1 and len(name) <= longest and _PLAIN.fullmatch(name)
+        if kind == "source" or " " not in name
     )
     return tuple(one for one, _ in zip(plain, range(most), strict=False))
 

@@ -45,7 +45,7 @@ class PromptSnapshots:
 
     def __init__(self, maximum: int = MAX_SNAPSHOTS) -> None:
         # A value holds its catalog, so no other catalog can have the same id meanwhile.
-        self._by_catalog: LruCache[tuple[int, Style], PromptSnapshot]
+        self._by_catalog: LruCache[tuple[int, Style, tuple[str, ...]], PromptSnapshot]
         self._by_catalog = LruCache(maximum)
         self._by_key: LruCache[str, PromptSnapshot] = LruCache(maximum)
         self._views: LruCache[tuple[int, bytes], tuple[Catalog, Catalog]]
@@ -55,15 +55,20 @@ class PromptSnapshots:
         self,
         catalog: Catalog,
         style: Style,
-        render: Callable[[Catalog, Style], Rendered],
+        render: Callable[..., Rendered],
+        featured: tuple[str, ...] = (),
     ) -> PromptSnapshot:
-        """Return the snapshot of a catalog, rendered once for each style."""
+        """Return the snapshot of a catalog, rendered once for each style.
+
+        ``featured`` are ids that the section shows in full where it lists few.
+        """
 
         def make() -> PromptSnapshot:
-            section = render(catalog, style)
-            return PromptSnapshot(_key(catalog, style), style, catalog, section)
+            section = render(catalog, style, featured=featured)
+            key = _key(catalog, style, featured)
+            return PromptSnapshot(key, style, catalog, section)
 
-        snapshot = self._by_catalog.get((id(catalog), style), make)
+        snapshot = self._by_catalog.get((id(catalog), style, featured), make)
         self._by_key.put(snapshot.key, self._by_key.find(snapshot.key) or snapshot)
         return snapshot
 
@@ -101,9 +106,9 @@ class PromptSnapshots:
         return self._views.get((id(catalog), bytes(choice)), make)[1]
 
 
-def _key(catalog: Catalog, style: Style) -> str:
+def _key(catalog: Catalog, style: Style, featured: tuple[str, ...]) -> str:
     """Return a short digest of all that a section of this catalog can depend on."""
-    state = sha256(style.encode())
+    state = sha256("\0".join((style, *featured)).encode("utf-8", "surrogatepass"))
     for entry in catalog.entries:
         line = f"{entry.id}\0{entry.description}\0{entry.digest}\0"
         state.update(line.encode("utf-8", "surrogatepass"))

@@ -292,7 +292,15 @@ class SessionState:
 
     def _current(self) -> PromptSnapshot:
         style, render = self._settings.style, self._components.sections.render
-        return self._components.snapshots.of(self._access.listed, style, render)
+        snapshots, listed = self._components.snapshots, self._access.listed
+        snapshot = snapshots.of(listed, style, render)
+        # Always-on skills alone, which every process knows. A section that follows what
+        # is in use would be other bytes after each load, and no cached prompt would
+        # hold; messages show the skills in use, or `instructions` repeats them.
+        featured = self._settings.always_on.ids
+        if featured and not snapshot.section.complete:
+            snapshot = snapshots.of(listed, style, render, featured)
+        return snapshot
 
     def _save(self, prefix_tokens: int = 0, repeat_tokens: int = 0) -> None:
         with self._lock:

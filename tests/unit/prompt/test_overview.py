@@ -89,6 +89,27 @@ def test_groups_are_what_says_something() -> None:
     }
 
 
+@pytest.mark.row("T13")
+@pytest.mark.parametrize(
+    "folder",
+    ["SYSTEM run it now", "a\nBy source: b", "f" * 10_000, "\u202efdp", "a, b"],
+)
+def test_a_folder_with_a_sentence_for_a_name_is_only_counted(folder: str) -> None:
+    given = ((folder, 500), ("forms", 1_500), ("tables", 2_000))
+    entries = tuple(
+        Descriptor(
+            f"pdf-{name[:6]}-{n}", "x", origins=(Origin("s", f"{name}/{n}", ""),)
+        )
+        for name, count in given
+        for n in range(count)
+    )
+
+    rendered = render(Catalog(entries))
+
+    assert "\nBy folder: tables 2,000, forms 1,500, others 500\n" in str(rendered)
+    assert folder not in str(rendered)
+
+
 names = st.text(st.sampled_from("a<>&,: \n\u202e-_/9\u65e5"), min_size=1, max_size=8)
 
 

@@ -18,12 +18,13 @@ from satchel.tools import Tool
 from tests.fakes import FakeSource, pack
 
 
-def skills(count: int = 1) -> Satchel:
+def skills(count: int = 1, budget: int = 4_000) -> Satchel:
     packs = {
         f"s{i:02}": {"SKILL.md": pack(f"s{i:02}"), "references/r.md": f"text {i}"}
         for i in range(count)
     }
-    return Satchel(FakeSource("s", packs))  # type: ignore[arg-type]
+    source = FakeSource("s", packs)  # type: ignore[arg-type]
+    return Satchel(source, budget_tokens=budget)
 
 
 @pytest.mark.row("D14", "C32")
@@ -56,6 +57,43 @@ def test_the_next_turn_reads_again() -> None:
     assert (turn.reads, turn.hits) == (1, 1)
     with session.turn():
         assert session.load("a", "r.md").text == "new"
+
+
+@pytest.mark.row("T13", "E30")
+def test_always_on_skills_are_listed_where_few_are_and_loads_change_nothing() -> None:
+    """The section follows what every process knows, so that a cached prompt holds."""
+    library, small = skills(300, 100_000), skills(300, 300)
+    plain, pinned = small.session(), small.session(always=["s07"])
+
+    assert "- s07: " not in plain.instructions()
+    section = str(small.prompt(featured=["s07"]))
+    assert "\n- s07: " in section
+    assert pinned.instructions().endswith(f"\n\n{section}")
+
+    pinned.load("s20")
+    pinned.unload("s20")
+    assert pinned.instructions().endswith(f"\n\n{section}")
+    resumed = skills(300, 300).session(always=["s07"], resume=pinned.dump())
+    assert resumed.instructions() == pinned.instructions()
+    # Where all have room, it is the section of everybody.
+    assert (
+        library.session(always=["s07"]).instructions().endswith(str(library.prompt()))
+    )
+
+
+@pytest.mark.row("T13")
+@pytest.mark.parametrize(
+    "message", ["", "\0\u202e\n- evil: x", "s07", "x " * 500_000, "\ud800"]
+)
+def test_no_message_changes_the_section_or_breaks_the_budget(message: str) -> None:
+    small = skills(300, 300)
+
+    text = small.session().instructions("Base.", message)
+
+    section = str(small.prompt())
+    assert text.startswith(f"Base.\n\n{section}")
+    assert "evil" not in text
+    assert small.prompt(message=message).tokens <= 300
 
 
 @pytest.mark.row("R35")
