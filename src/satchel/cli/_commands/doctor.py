@@ -129,7 +129,9 @@ def _sources(skills: "Satchel", paths: tuple[str, ...]) -> list[str]:
             age = "" if source.age_s is None else f", {source.age_s:.0f} s old"
             line += f", no answer ({one_line(state.error)}){age}"
         lines.append(line)
-    return lines
+    index = skills.registry.index
+    file = one_line(index.path) if index else "none, it is switched off"
+    return [*lines, f"index: {file}"]
 
 
 def _prompt(skills: "Satchel") -> list[str]:

@@ -128,7 +128,7 @@ class ResourceHandlers:
                 for skill in page
             ]
             return ListResourcesResult(
-                resources=[each for each in resources if isinstance(each, Resource)],
+                resources=[entry for entry in resources if isinstance(entry, Resource)],
                 next_cursor=cursor,
                 **mcp.caching,
             )
