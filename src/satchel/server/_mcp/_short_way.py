@@ -99,8 +99,9 @@ class ShortWay:
 
     def _learn(self, message: dict[str, Any], result: bytes) -> _Answer | None:
         """Return what is kept of a message that the package has answered, if so."""
-        library, params = self._library, message.get("params") or {}
-        meta = params.pop("_meta", None) or {}
+        library = self._library
+        params = cast("dict[str, Any]", message.get("params") or {})
+        meta = cast("dict[str, Any]", params.pop("_meta", None) or {})
         # What is not of the envelope may differ each time, such as a trace.
         others = [key for key in meta if not key.startswith(_ENVELOPE)]
         if others or _PASSING.search(result):
@@ -120,8 +121,8 @@ class ShortWay:
                 return None
         if entry is None or not entry.digest or library.slow_source(entry.id):
             return None
-        client = (meta.get(CLIENT_INFO_META_KEY) or {}).get("name", "")
-        return _Answer(entry, shown_client(client), result)
+        about: Any = meta.get(CLIENT_INFO_META_KEY)
+        return _Answer(entry, shown_client(about["name"] if about else ""), result)
 
 
 def _split(scope: Scope, body: bytes) -> tuple[bytes, tuple[bytes, ...]] | None:
