@@ -113,6 +113,7 @@ def test_find_lists_the_best_first() -> None:
     }
 
 
+@pytest.mark.row("T14")
 def test_find_marks_weak_matches_and_never_leaves_them_out() -> None:
     table = run(
         "find", "bake a cake for seven unicorns in the form of a fish", "skills"

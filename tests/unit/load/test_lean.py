@@ -128,6 +128,7 @@ def test_a_text_that_is_in_sight_is_not_given_again() -> None:
     assert text == "It stands above.\nNew.\nOld."
 
 
+@pytest.mark.row("T14")
 def test_weak_hits_are_listed_below_a_line_that_says_so() -> None:
     weak = [Hit("b", "Weak.", 1.0, confidence=0.1), Hit("c", "Too.", 0.5, confidence=0)]
     hits = [Hit("a", "Strong.", 2.0, confidence=0.9), *weak]

@@ -245,6 +245,7 @@ def test_what_several_queries_find_goes_first() -> None:
     assert skills.find([]) == skills.find(["", "the"], k=0) == []
 
 
+@pytest.mark.row("T14")
 def test_a_hit_says_why_and_how_sure_it_is() -> None:
     skills = three_skills()
 
