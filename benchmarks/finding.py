@@ -6,7 +6,8 @@ one of ``qid``, ``set``, ``query``, ``positives`` (id to grade) and ``near_dups`
 since public packs share names; 50 hits are asked for, of which measures look at ten.
 
 A hit on a copy counts as the right answer, once: further copies of it take their
-place in the list and gain nothing.
+place in the list and gain nothing. The last column is the share of queries with a right
+answer among the skills that `Satchel.prompt` shows for a message.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.corpus import write_corpus
 from satchel import Options, Satchel
+from satchel.prompt import SUGGESTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,6 +56,7 @@ class Measures:
     hit: float
     recall: float
     rank: float
+    suggested: float
 
 
 def read_queries(path: Path) -> Iterator[Query]:
@@ -75,6 +78,7 @@ def judge(query: Query, ids: Sequence[str]) -> Measures:
         hit=float(bool(gains and gains[0])),
         recall=len(right) / len(query.positives),
         rank=1 / (right[0] + 1) if right else 0.0,
+        suggested=float(any(_gains(query, ids[:SUGGESTED]))),
     )
 
 
@@ -117,12 +121,12 @@ def main() -> None:
         written = write_corpus(options.corpus, folder)
         sets = measure(folder, list(read_queries(options.queries)))
     print(f"{written.packs:,} packs, precedence, {HITS} hits, copies count once\n")
-    print("| queries | n | NDCG@10 | Hit@1 | Recall@10 | MRR@10 |")
-    print("|---|---:|---:|---:|---:|---:|")
+    print("| queries | n | NDCG@10 | Hit@1 | Recall@10 | MRR@10 | in first 20 |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
     for name, rows in sorted(sets.items()):
         means = [
             sum(getattr(row, field) for row in rows) / len(rows)
-            for field in ("ndcg", "hit", "recall", "rank")
+            for field in ("ndcg", "hit", "recall", "rank", "suggested")
         ]
         print(f"| {name} | {len(rows)} | {' | '.join(f'{m:.3f}' for m in means)} |")
 

@@ -48,6 +48,7 @@ def test_a_person_reads_a_table() -> None:
     assert [line.split()[0] for line in lines[1:3]] == ["long", "short"]
     assert lines[3].startswith("Catalog of all, by format: lean ")
     assert lines[4].startswith("All instructions in every prompt: ")
+    assert lines[5] == "Tokens are counted by estimate (UTF-8 bytes / 4)."
 
 
 @pytest.mark.parametrize("shape", ["lean", "json"])

@@ -121,8 +121,11 @@ def _text(catalog: "Catalog", entry: "Descriptor", path: str | None) -> str:
 def _print(
     costs: list[SkillCost], catalogs: "Mapping[Format, int]", inlined: int
 ) -> None:
+    from satchel.text import EstimateCounter
+
     rows = [(one_line(cost.id), *(f"{n:,}" for n in cost[1:])) for cost in costs]
     echo_table(("SKILL", "CATALOG", "INSTRUCTIONS", "FILES"), rows)
     formats = ", ".join(f"{name} {tokens:,}" for name, tokens in catalogs.items())
     echo(f"Catalog of all, by format: {formats} tokens.")
     echo(f"All instructions in every prompt: {inlined:,} tokens.")
+    echo(f"Tokens are counted by {EstimateCounter().name}.")
