@@ -16,6 +16,7 @@ import argparse
 import gzip
 import json
 import math
+import random
 import tempfile
 from collections import defaultdict
 from dataclasses import dataclass
@@ -24,7 +25,9 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.corpus import write_corpus
 from satchel import Options, Satchel
-from satchel.prompt import SUGGESTED
+from satchel.model import Catalog
+from satchel.prompt import SUGGESTED, render
+from satchel.text import EstimateCounter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -110,6 +113,22 @@ def measure(folder: Path, queries: Sequence[Query]) -> dict[str, list[Measures]]
     return found
 
 
+def print_catalogs(folder: Path) -> None:
+    """Print what the section of 100 skills, of 1,000 and of all costs a model."""
+    count = EstimateCounter().count
+    print("\n| skills listed | section, at most 4,000 tokens | ids alone | in full |")
+    print("|---:|---:|---:|---:|")
+    with Satchel(folder, options=Options(on_conflict="precedence")) as skills:
+        entries = skills.catalog.entries
+    for size in sorted({min(size, len(entries)) for size in (100, 1_000, 10**9)}):
+        chosen = random.Random(13).sample(entries, size)  # noqa: S311
+        chosen.sort(key=lambda entry: entry.id)
+        catalog = Catalog(tuple(chosen))
+        ids = count("\n".join(entry.id for entry in chosen))
+        full = render(catalog, budget_tokens=None).tokens
+        print(f"| {size:,} | {render(catalog).tokens:,} | {ids:,} | {full:,} |")
+
+
 def main() -> None:
     """Write the packs to a folder of their own, ask every query, print a table."""
     parser = argparse.ArgumentParser(prog="benchmarks.finding", description=__doc__)
@@ -120,7 +139,8 @@ def main() -> None:
         folder = Path(home) / "packs"
         written = write_corpus(options.corpus, folder)
         sets = measure(folder, list(read_queries(options.queries)))
-    print(f"{written.packs:,} packs, precedence, {HITS} hits, copies count once\n")
+        print_catalogs(folder)
+    print(f"\n{written.packs:,} packs, precedence, {HITS} hits, copies count once\n")
     print("| queries | n | NDCG@10 | Hit@1 | Recall@10 | MRR@10 | in first 20 |")
     print("|---|---:|---:|---:|---:|---:|---:|")
     for name, rows in sorted(sets.items()):
