@@ -64,6 +64,11 @@ def main() -> None:
     parser.add_argument("--show", default="", help="of good_packs: a code to read")
     parser.add_argument("--write", action="store_true", help="of good_packs: its page")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument(
+        "--packs",
+        type=int,
+        help="so many: fewer of the corpus, or its texts again under other names",
+    )
     parser.add_argument("--peers", help="a,b,c or none; else all that are installed")
     parser.add_argument("--frameworks", default="", help="a,b,c; else all")
     options = parser.parse_args()
@@ -86,7 +91,7 @@ def main() -> None:
     if "packs" in asked:
         sys.exit(not role_packs.run())
     if "busy" in asked:
-        with open_library(options.corpus) as library:
+        with open_library(options.corpus, options.packs) as library:
             sys.exit(not busy.run(library.folder, library.packs))
     wanted = [n for n in WHAT if n not in ON_THEIR_OWN and asked & {"all", n}]
     print(
@@ -97,7 +102,7 @@ def main() -> None:
     if options.corpus is None and not OWN_PACKS.issuperset(wanted):
         print(f"No corpus was given: {PACKS:,} synthetic packs stand in for one.\n")
     bars: list[Bar] = []
-    with open_library(options.corpus) as library:
+    with open_library(options.corpus, options.packs) as library:
         for name in wanted:
             bars += _run(name, library, options)
     print("## Bars\n")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAX_NAME_BYTES = 255
 # Names that one system or another reads as something else than a plain file name.
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]|^\.{1,2}$|^$|[. ]$')
+# The name in a frontmatter, plain or in quotes.
+_NAME = re.compile(r"(?m)^(name:[ ]*[\"']?[^\s\"'#]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,15 @@ class CorpusText:
                 return f"{field} is over {MAX_NAME_BYTES} bytes"
         return None
 
+    def again(self, turn: int) -> CorpusText:
+        """Return the same text under other names; the first one is turn 0."""
+        if not turn:
+            return self
+        suffix = f"-{turn + 1}"
+        name = _NAME.sub(rf"\g<1>{suffix}", self.text, count=1)
+        # A name has at most 255 bytes, and a character at most four.
+        return CorpusText(self.id + suffix, self.dir and self.dir[:60] + suffix, name)
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -65,10 +76,12 @@ def read_corpus(path: Path) -> Iterator[CorpusText]:
             yield CorpusText(entry["id"], entry["dir"], entry["text"])
 
 
-def write_corpus(corpus: Path, folder: Path) -> Written:
+def write_corpus(corpus: Path, folder: Path, count: int | None = None) -> Written:
     """Write each text as ``folder/<id>/<dir>/SKILL.md``; see the module.
 
-    ``folder`` must not exist, so that nothing is written through a link in it.
+    With ``count`` there are so many: the texts in their order, again and again, each
+    time under other names. ``folder`` must not exist, so that nothing is written
+    through a link in it.
 
     Raises:
         FileExistsError: ``folder`` is there already.
@@ -76,7 +89,10 @@ def write_corpus(corpus: Path, folder: Path) -> Written:
     folder.mkdir(parents=True)
     packs = 0
     skipped: list[tuple[str, str]] = []
-    for entry in read_corpus(corpus):
+    entries = list(read_corpus(corpus))
+    for number in range(len(entries) if count is None else count):
+        turn, place = divmod(number, len(entries))
+        entry = entries[place].again(turn)
         reason = entry.unsafe()
         if reason is None:
             pack = folder / entry.id / entry.dir

@@ -40,17 +40,21 @@ class Library:
 
 
 @contextmanager
-def open_library(corpus: Path | None) -> Iterator[Library]:
+def open_library(corpus: Path | None, count: int | None = None) -> Iterator[Library]:
     """Write the packs into a temporary folder that is removed at the end.
+
+    ``count`` is how many; None is all of the corpus.
 
     Without a corpus they are synthetic, and the same ones each time.
     """
     with tempfile.TemporaryDirectory(prefix="satchel-library-") as home:
         folder = Path(home, "library")
         if corpus is None:
-            yield Library(folder, write_synthetic(folder, PACKS), "synthetic packs")
+            yield Library(
+                folder, write_synthetic(folder, count or PACKS), "synthetic packs"
+            )
             return
-        written = write_corpus(corpus, folder)
+        written = write_corpus(corpus, folder, count)
         about = f"packs of {corpus.name}, {len(written.skipped)} lines skipped"
         yield Library(folder, written.packs, about)
 
