@@ -14,8 +14,8 @@ NO_INDEX: Final = "none"
 IndexChoice: TypeAlias = "str | os.PathLike[str] | bool | None"
 Check: TypeAlias = Literal["files", "folders", "trust"]
 
-# Packs from which on there is an index where nobody asked for one. So many take 100 ms
-# to read and 20 ms with it; fewer are not worth a file that nobody asked for.
+# Packs from which on there is an index where nobody asked for one. So many take 115 ms
+# to read and 13 ms with it; fewer are not worth a file (docs/decisions/0024).
 LARGE_SOURCE: Final = 500
 
 
