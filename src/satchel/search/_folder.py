@@ -73,6 +73,9 @@ class SegmentFolder:
             data = (self._folder / _LIVE).read_bytes()
         except OSError:
             return None
+        # Without segments it may be a folder that others can write: see `read`.
+        if not segments:
+            return None
         live = data[_SEAL_BYTES:]
         sizes = [segment.documents for segment in segments]
         if len(live) != sum(sizes) or data != self._sealed(stamp, segments, live):

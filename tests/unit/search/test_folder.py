@@ -90,6 +90,9 @@ def test_a_folder_that_others_can_write_is_left_alone(tmp_path: Path) -> None:
 
     assert folder.read() == []
     assert folder.add(DATA).documents == 1
+    other = SegmentFolder(str(tmp_path), "x")
+    (home / "live").write_bytes(other._sealed("a", [], b""))
+    assert other.live_of("a") is None
 
 
 def test_a_place_that_cannot_be_written_only_costs_time(tmp_path: Path) -> None:
