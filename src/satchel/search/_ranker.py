@@ -115,7 +115,7 @@ class SegmentRanker:
     def _take(self, catalog: CatalogView) -> None:
         self._postings = self._segments.postings(catalog)
         self._catalog = catalog
-        if "numpy" in sys.modules:
+        if sys.modules.get("numpy") is not None:  # None: its import is blocked
             self._engine = numpy_engine
 
 
