@@ -47,8 +47,8 @@ _HARMLESS: Final = bytes({*range(0x100)} - {*_NEEDLESS, *LEADS})
 
 # Tags of the envelope that a text could close, or open again, from within.
 _BREAKOUT: Final = (
-    r"<(?:\s*/\s*(?:instructions|execution_directive|skill_context)"
-    r"|\s*(?:execution_directive|active_resources|skill_context))\b"
+    r"<\s*(?:/\s*(?:instructions|execution_directive|skill_context)"
+    r"|(?:execution_directive|active_resources|skill_context))\b"
 )
 _BREAKOUT_BYTES: Final = re.compile(_BREAKOUT.encode(), re.IGNORECASE)
 _BREAKOUT_TEXT: Final = re.compile(_BREAKOUT, re.IGNORECASE | re.ASCII)
