@@ -5,7 +5,7 @@
 # pyright: reportUnknownArgumentType=false
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
@@ -282,7 +282,7 @@ class Registry:
         """Tell whether an id was ever seen here, or may be in a source that is away."""
         return skill_id in self._seen or self.catalog.incomplete_source is not None
 
-    def conflict_findings(self) -> Iterable[Finding]:
+    def conflict_findings(self) -> Sequence[Finding]:
         """Return a finding for each conflict that no precedence decided."""
         stored = self._stored
         if stored is not None and self.catalog is self.latest is stored.catalog:

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -183,7 +184,8 @@ class SourceIndex:
             changed.update(self._changed_packs(folders_only=check == "folders"))
         elif changed:
             self._load_rows(with_marks=True)
-            if not self._stored or self._stored.generation != stored.generation:
+            generation = self._stored.generation if self._stored else ""
+            if self._lost or generation != stored.generation:
                 return None  # another process was here
         return changed
 
@@ -199,29 +201,32 @@ class SourceIndex:
         """Return all packs, of which some are read; None where only a scan can tell."""
         now_ns = self._now_ns()
         read: dict[str, ScannedPack] = {}
-        order: dict[str, int | _NewRow] = {
-            key: row.number for key, row in self._rows.items()
-        }
+        keys, rows = list(self._rows), list[int | _NewRow](stored.numbers)
+        pending: list[str] = []
         for key in sorted(changed):
             pack = self._read_again(scanner, key, state)
             # A pack that was good may be half written: a scan waits for that.
             if pack is None or (pack[0].refused and not is_first):
                 return None
             read[key] = pack[0]
-            order[key] = self._new_row(key, *pack, now_ns)
-        keys = sorted(order)
-        state = replace(state, pending=_pending(order))
-        rows = [order[key] for key in keys]
+            row = self._new_row(key, *pack, now_ns)
+            if not _has_mark(row):
+                pending.append(key)
+            place = bisect_left(keys, key)
+            replaced = int(keys[place : place + 1] == [key])
+            keys[place : place + replaced] = [key]
+            rows[place : place + replaced] = [row]
+        state = replace(state, pending=tuple(pending))
         written = self._file.write(self.name, state.encode(), None, rows)
         if written is None:  # a full disk
             packs = {**self.packs(scanner.label), **read}
             return None if len(packs) < len(keys) else {key: packs[key] for key in keys}
         self._forgotten.clear()
         now = stored._replace(numbers=written[0], generation=written[1])
-        replaced = {
-            self._rows[key].number: number
-            for key, number in zip(keys, written[0], strict=True)
-            if key in read and key in self._rows
+        became = {
+            self._rows[key].number: written[0][bisect_left(keys, key)]
+            for key in read
+            if key in self._rows
         }
         self._rows = {}
         return StoredPacks(
@@ -231,7 +236,7 @@ class SourceIndex:
             scanner,
             now,
             keys,
-            (stored.generation, replaced),
+            (stored.generation, became),
         )
 
     def _plain_state(self) -> _State | None:
@@ -264,8 +269,9 @@ class SourceIndex:
             else:
                 order[key] = new
         folders = _json({key: self._folder_mark(key, now_ns) for key in trace.folders})
+        pending = (key for key, row in order.items() if not _has_mark(row))
         state = _State(
-            *(trace.links, findings, _pending(order)),
+            *(trace.links, findings, tuple(pending)),
             *(self._source.progress, trace.is_plain),
         ).encode()
         stored, rows = self._stored, list(order.values())
@@ -367,10 +373,9 @@ class SourceIndex:
         return min(wall_ns, self._file.time_ns() - passed_ns)
 
 
-def _pending(order: Mapping[str, "int | _NewRow"]) -> tuple[str, ...]:
-    """Return the packs whose rows have no mark."""
-    rows = order.items()
-    return tuple([key for key, row in rows if not isinstance(row, int) and not row[2]])
+def _has_mark(row: "int | _NewRow") -> bool:
+    """Return whether an edit would show; a row that was stored before has a mark."""
+    return isinstance(row, int) or bool(row[2])
 
 
 def _json(value: object) -> bytes:

@@ -3,14 +3,14 @@
 import json
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from hashlib import sha256
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from satchel._published import VERSION
 from satchel.catalog._assembly import CatalogRules, conflict_finding, is_listed
-from satchel.catalog._pack_rows import decode_findings, encode_findings
 from satchel.catalog._packs import ScannedPack
 from satchel.catalog._source_scanner import SourceScanner
 from satchel.catalog._stored_packs import ROW_ERRORS, StoredPacks, merged
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from satchel.index import IndexSettings
 
 # Raised when catalogs are assembled otherwise, so that older ones are not used.
-ASSEMBLY_VERSION: Final = 3
+ASSEMBLY_VERSION: Final = 4
 _PARTS: Final = ("", "/excluded", "/conflicts", "/findings")
+# Read when somebody asks why a pack is not listed.
+_REASONS: Final = "/reasons"
 # Rows that were replaced since the parts were stored.
 _CHANGES: Final = "/changes"
 _MOST_CHANGES: Final = 200
@@ -47,7 +49,7 @@ class StoredCatalogs:
         self._generations: Sequence[str] = ()
         self.catalog: Catalog | None = None
         """The catalog that was recalled last, and the findings on its conflicts."""
-        self.conflict_findings: tuple[Finding, ...] = ()
+        self.conflict_findings: Sequence[Finding] = ()
 
     def recall(self, scanners: Sequence[SourceScanner]) -> Catalog | None:
         """Return the catalog of what the sources have; None where nobody stored it."""
@@ -59,19 +61,23 @@ class StoredCatalogs:
         if self.catalog is not None and self._generations == generations:
             return self.catalog
         name, file = self._name(scanners), self._settings.file()
-        *data, changes = file.blobs([name + part for part in (*_PARTS, _CHANGES)])
+        names = [name + part for part in (*_PARTS, _REASONS, _CHANGES)]
+        *data, changes = file.blobs(names)
         try:
-            of, parts = _decode_parts(data)
+            of, (*packed, reasons) = _unwrapped(data)
+            parts = [_decode(part) for part in packed]
             rows = _RowPacks(packs)
             now, refs = rows.changes_since(of, changes)
             if refs:
                 rows.patch(parts, refs)
-            (*listing, tools_named), excluded, conflicts, (noted, more) = parts
-            self.conflict_findings = decode_findings(more)
+            (*listing, tools_named), excluded, conflicts, noted = parts
             stamp = sha256(repr((name, generations)).encode()).hexdigest()
             of_sources = [s.result.findings if s.result else () for s in scanners]
+            unpacked = cache(partial(_decode, reasons))
+            made = rows.packs_of(listing, excluded, unpacked, conflicts, stamp)
+            self.conflict_findings = _conflict_findings(made[-1], conflicts[-1])
             self.catalog = Catalog(
-                *rows.packs_of(listing, excluded, conflicts, stamp),
+                *made,
                 rows.findings(of_sources, *noted),
                 tuple(scanner.state for scanner in scanners),
                 {scanner.label: scanner.reader for scanner in scanners},
@@ -102,13 +108,13 @@ class StoredCatalogs:
                 refs[scanner.label, key] = ref
         if any(scanner.error for scanner in scanners):
             return
-        conflicts = [conflict_finding(conflict) for conflict in catalog.unresolved]
         try:
             fields: tuple[Any, ...] = (
                 (*_entry_rows(catalog.entries, refs), catalog.names_tools),
                 _excluded_rows(catalog.excluded, refs),
                 _conflict_rows(catalog.conflicts, refs),
-                (_finding_rows(scanners, refs), encode_findings(conflicts)),
+                _finding_rows(scanners, refs),
+                [(one.reason, one.detail, one.fix) for one in catalog.excluded],
             )
         except KeyError:  # a pack was replaced since
             return
@@ -116,7 +122,7 @@ class StoredCatalogs:
         self._settings.file().put(
             {
                 name + part: _encode(values, generations)
-                for part, values in zip(_PARTS, fields, strict=True)
+                for part, values in zip((*_PARTS, _REASONS), fields, strict=True)
             }
         )
 
@@ -142,14 +148,19 @@ class _RowPacks:
         ]
 
     def packs_of(
-        self, listing: _Json, excluded: _Json, conflicts: _Json, stamp: str
+        self,
+        listing: _Json,
+        excluded: _Json,
+        reasons: Callable[[], _Json],
+        conflicts: _Json,
+        stamp: str,
     ) -> tuple[LazyTuple[Descriptor], LazyTuple[Excluded], LazyTuple[Conflict]]:
         ids, refs = listing
-        excluded_ids, excluded_refs, reasons = excluded
+        excluded_ids, excluded_refs = excluded
         conflict_ids, owners, preferred = conflicts
         for rows, names in (
             (refs, ids),
-            (reasons, excluded_ids),
+            (excluded_refs, excluded_ids),
             (owners, conflict_ids),
         ):
             if len(rows) != len(names):
@@ -160,7 +171,7 @@ class _RowPacks:
 
         def make_excluded(start: int, stop: int) -> Iterable[Excluded]:
             packs = self.descriptors(excluded_refs[start:stop])
-            return map(Excluded, packs, *zip(*reasons[start:stop], strict=True))
+            return map(Excluded, packs, *zip(*reasons()[start:stop], strict=True))
 
         def make_conflicts(start: int, stop: int) -> Iterable[Conflict]:
             for place in range(start, stop):
@@ -221,7 +232,8 @@ class _RowPacks:
         """
         notes: list[tuple[_Json, dict[int, int]]] = [(then, {})]
         if stored is not None:
-            of, (until, pairs) = _decode(stored)
+            of, (packed,) = _unwrapped([stored])
+            until, pairs = _decode(packed)
             if of == then:
                 notes.append((until, dict(pairs)))
         for until, refs in notes:
@@ -249,7 +261,7 @@ class _RowPacks:
         Raises:
             ValueError: It is about more than the entry of each.
         """
-        (ids, entries, _), _, (_, owners, _), ((kinds, with_findings), _) = parts
+        (ids, entries, _), _, (_, owners, _), (kinds, with_findings) = parts
         claimed = {ref for row in owners for one in row for ref in _flat(one)}
         for (old, new), pack in zip(
             refs.items(), self.packs([*refs.values()]), strict=True
@@ -317,7 +329,6 @@ def _excluded_rows(excluded: Sequence[Excluded], refs: _Refs) -> tuple[Any, ...]
     return (
         [one.descriptor.id for one in excluded],
         [_ref(one.descriptor, refs) for one in excluded],
-        [(one.reason, one.detail, one.fix) for one in excluded],
     )
 
 
@@ -360,26 +371,47 @@ def _flat(ref: int | list[int]) -> list[int]:
     return ref if isinstance(ref, list) else [ref]
 
 
+def _conflict_findings(
+    conflicts: Sequence[Conflict], preferred: Sequence[object]
+) -> Sequence[Finding]:
+    """Return the findings on what no precedence decided, made when asked for."""
+    places = [place for place, chosen in enumerate(preferred) if chosen is None]
+    if not places:
+        return ()
+
+    def make(start: int, stop: int) -> list[Finding]:
+        return [conflict_finding(conflicts[place]) for place in places[start:stop]]
+
+    (first,) = make(0, 1)
+    return LazyTuple([finding_kind(first)] * len(places), make)
+
+
 def _encode(values: object, generations: Sequence[str]) -> bytes:
-    text = json.dumps((generations, values), separators=(",", ":"))
-    return zlib.compress(text.encode("ascii"), 1)
+    head, rest = (json.dumps(of, separators=(",", ":")) for of in (generations, values))
+    return f"{head}\n".encode("ascii") + zlib.compress(rest.encode("ascii"), 1)
 
 
-def _decode_parts(data: Sequence[bytes | None]) -> tuple[_Json, list[_Json]]:
-    """Return the generations of all parts, and their values."""
-    decoded = [_decode(part) for part in data]
-    of = decoded[0][0]
-    if any(other != of for other, _ in decoded):
+def _unwrapped(data: Sequence[bytes | None]) -> tuple[_Json, list[bytes]]:
+    """Return the generations that all of it is of, and what each part holds, packed.
+
+    Raises:
+        ValueError: A part is missing, or another process writes them.
+    """
+    heads: set[bytes] = set()
+    packed: list[bytes] = []
+    for part in data:
+        if part is None:
+            raise ValueError("nothing is stored")
+        head, _, rest = part.partition(b"\n")
+        heads.add(head)
+        packed.append(rest)
+    if len(heads) > 1:
         raise ValueError("another process writes them")
-    return of, [values for _, values in decoded]
+    return json.loads(heads.pop()), packed
 
 
-def _decode(data: bytes | None) -> tuple[_Json, _Json]:
-    """Return the generations and the values; ``ValueError`` if it is damaged."""
-    if data is None:
-        raise ValueError("nothing is stored")
+def _decode(packed: bytes) -> _Json:
     try:
-        of, values = json.loads(zlib.decompress(data))
+        return json.loads(zlib.decompress(packed))
     except zlib.error as error:
         raise ValueError("it is damaged") from error
-    return of, values

@@ -367,20 +367,20 @@ def _replace_rows(
         "SELECT max(number) FROM packs WHERE number BETWEEN ? AND ?", (first, last)
     ).fetchone()
     number = first if highest is None else highest
-    numbers: list[int] = []
-    for row in order:
-        if isinstance(row, int):
-            numbers.append(row)
-            if row not in before:  # another process replaced it, or never had it
-                _revive(base, row)
-            continue
+
+    def insert(key: bytes, paths: bytes, mark: bytes, data: bytes) -> int:
+        nonlocal number
         number += 1
-        numbers.append(number)
-        *marks, data = row
-        marked = number, *marks, _sum(number, *marks)
-        base.execute("INSERT INTO marks VALUES (?, ?, ?, ?, ?)", marked)
+        marks = number, key, paths, mark
+        base.execute("INSERT INTO marks VALUES (?, ?, ?, ?, ?)", (*marks, _sum(*marks)))
         stored = number, data, _sum(number, data)
         base.execute("INSERT INTO packs VALUES (?, ?, ?)", stored)
+        return number
+
+    for row in {*order} - before:
+        if isinstance(row, int):  # another process replaced it, or never had it
+            _revive(base, row)
+    numbers = [row if isinstance(row, int) else insert(*row) for row in order]
     gone = before.difference(numbers)
     base.executemany(
         "INSERT OR IGNORE INTO replaced VALUES (?, ?)", [(row, today) for row in gone]

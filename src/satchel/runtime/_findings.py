@@ -94,11 +94,16 @@ def _urgent_places(findings: Sequence[Finding]) -> dict[str, list[int]]:
 
     Something was refused, unreachable, in conflict, or not found.
     """
-    places: dict[str, list[int]] = {}
-    for at, kind in enumerate(kinds_of(findings)):
+    kinds = kinds_of(findings)
+    codes: dict[str, str] = {}
+    for kind in set(kinds):  # few, of very many findings
         severity, _, code = kind.partition(" ")
         if severity == "error" or code in _WARNED_CODES:
-            places.setdefault(code, []).append(at)
+            codes[kind] = code
+    places: dict[str, list[int]] = {}
+    for at, kind in enumerate(kinds):
+        if kind in codes:
+            places.setdefault(codes[kind], []).append(at)
     return places
 
 
@@ -161,16 +166,16 @@ def library_findings(
             findings.append(_unavailable(state))
         elif not state.packs and state.label in named:
             empty.append(empty_folder_finding(state.label))
-    if latest.conflicts:
-        findings += registry.conflict_findings()
+    conflicts = registry.conflict_findings() if latest.conflicts else ()
     if not (registry.catalog.entries or empty):
         empty = list(_nothing_listed(latest, advice))
     if registry.rules.disabled:
         empty += [_unused(pattern, latest) for pattern in registry.unused_disabled()]
     of_packs: tuple[Finding, ...] = latest.findings
     if not isinstance(of_packs, LazyTuple):
-        return (*findings, *of_packs, *empty)
-    return joined_findings(findings, cast("Sequence[Finding]", of_packs), empty)
+        return (*findings, *conflicts, *of_packs, *empty)
+    more = joined_findings(conflicts, cast("Sequence[Finding]", of_packs), empty)
+    return joined_findings(findings, more, ())
 
 
 def _unused(disabled: "DisabledPattern", latest: Catalog) -> Finding:
