@@ -23,6 +23,7 @@ from satchel.load._wording import (
     LEAN_FIND,
     NOTHING_FOUND,
     PARAMETERS,
+    PARTIAL_SEARCH,
     READ_ANY_FILE,
     READ_OTHER_FILE,
     WEAK_MATCHES,
@@ -117,6 +118,7 @@ def _find_tool(backend: ToolBackend, style: Style) -> Tool:
         # Models write any number; a wrong one is no reason to find nothing.
         hits = backend.find(query, max(1, min(k, _MAX_HITS)))
         rows = [(hit, clip(clean_line(hit.description), _ROW_COLUMNS)) for hit in hits]
+        partial = [f"{PARTIAL_SEARCH}."] if any(hit.partial for hit in hits) else []
         if style == "lean":
             lines = [
                 (hit.weak, list_line(clean_line(hit.id), text)) for hit, text in rows
@@ -125,7 +127,9 @@ def _find_tool(backend: ToolBackend, style: Style) -> Tool:
             if weak:
                 weak.insert(0, f"{WEAK_MATCHES}:\n")
             strong = [line for is_weak, line in lines if not is_weak]
-            return "".join([*strong, *weak]).rstrip("\n") or NOTHING_FOUND
+            return "".join([*strong, *weak, *partial]).rstrip("\n") or NOTHING_FOUND
+        notes = [f"{WEAK_MATCHES}."] if any(hit.weak for hit in hits) else []
+        note = " ".join(notes + partial)
         return {
             "query": echo(query),
             "skills": [
@@ -136,7 +140,7 @@ def _find_tool(backend: ToolBackend, style: Style) -> Tool:
                 }
                 for hit, text in rows
             ],
-            **({"note": f"{WEAK_MATCHES}."} if any(h.weak for h in hits) else {}),
+            **({"note": note} if note else {}),
         }
 
     if style == "lean":

@@ -63,6 +63,10 @@ LEAN_BINARY: Final = "This file is not text: it is {:,} bytes of {}."
 LEAN_UNCHANGED: Final = "{} {!r} is unchanged. Use its text above."
 NOTHING_FOUND: Final = "No skill was found."
 WEAK_MATCHES: Final = "Weak matches; use one only if it fits"
+PARTIAL_SEARCH: Final = (
+    "Only names and descriptions of some skills are searched yet; later searches may "
+    "find more"
+)
 FIND_SKILLS: Final = (
     "Find skills by a few words of the task, also those that are not listed."
 )

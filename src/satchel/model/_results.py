@@ -143,6 +143,8 @@ class Hit:
     how often a hit like this is what was asked for, where half of the queries ask for
     something that is not here; 1 where a ranker of your own says nothing. ``copies``
     are ids of skills of the same name and nearly the same text, which this row is for.
+    ``partial`` means that only names and descriptions were searched of some skills, for
+    the instructions of very many are indexed later.
     """
 
     id: str
@@ -152,6 +154,7 @@ class Hit:
     matches: tuple[Match, ...] = ()
     confidence: float = 1.0
     copies: tuple[str, ...] = ()
+    partial: bool = False
 
     @property
     def weak(self) -> bool:

@@ -143,6 +143,7 @@ class SkillAccess:
         source: str | None = None,
         tag: str | None = None,
         owner: str | None = None,
+        whole: bool = False,
     ) -> list[Hit]:
         """Return at most ``k`` hits, of those that may be found."""
         from satchel.runtime._finding import find
@@ -158,7 +159,7 @@ class SkillAccess:
                 and self._authorizer.may("find", entry)
             )
 
-        hits = find(self._components, query, k, accepts)
+        hits = find(self._components, query, k, accepts, whole=whole)
         return [hit for hit in hits if hit.confidence >= min_confidence]
 
     def load(

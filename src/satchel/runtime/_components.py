@@ -183,6 +183,8 @@ class Components:
         if "resync" in self.__dict__:
             self.resync.close()
         self.registry.close()
+        if "search" in self.__dict__:
+            self.search.close()
         if "usage_events" in self.__dict__:
             self.usage_events.sinks.flush()
             if self.sinks is None:

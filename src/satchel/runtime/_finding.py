@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from satchel.model import Descriptor, Hit
@@ -20,12 +21,15 @@ def find(
     query: str | Sequence[str],
     k: int,
     accepts: Callable[[Descriptor], bool],
+    *,
+    whole: bool,
 ) -> list[Hit]:
     """Return at most ``k`` hits that are accepted; of several queries, fused."""
+    rank = partial(_rank, components, accepts=accepts, whole=whole)
     if isinstance(query, str):
-        return _rank(components, query, k, accepts)
+        return rank(query, k)
     depth = max(k, _FUSED_HITS)
-    lists = [_rank(components, text, depth, accepts) for text in dict.fromkeys(query)]
+    lists = [rank(text, depth) for text in dict.fromkeys(query)]
     if len(lists) == 1:
         return lists[0][: max(k, 0)]
     best: dict[str, Hit] = {}
@@ -46,11 +50,13 @@ def _rank(
     components: "Components",
     query: str,
     k: int,
+    *,
     accepts: Callable[[Descriptor], bool],
+    whole: bool,
 ) -> list[Hit]:
     catalog, ranker = components.registry.catalog, components.ranker
     if ranker is None:
-        return components.search.rank(catalog, query, k, accepts)
+        return components.search.rank(catalog, query, k, accepts, whole=whole)
     # A ranker of somebody else's knows no filter. What is left out below must not take
     # the place of others, so all is asked for.
     hits: list[Hit] = []

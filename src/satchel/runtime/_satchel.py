@@ -234,6 +234,7 @@ class Satchel(SkillLibrary):
         source: str | None = None,
         tag: str | None = None,
         owner: str | None = None,
+        whole: bool = False,
     ) -> list[Hit]:
         """Return at most ``k`` skills that match ``query``, best first, ties by id.
 
@@ -248,10 +249,13 @@ class Satchel(SkillLibrary):
             source: Only skills of the source of this label.
             tag: Only skills with this among their tags and keywords, in any case.
             owner: Only skills of this owner.
+            whole: Wait until all instructions are indexed. Where more than 20,000 are
+                not, the first answers are about names and descriptions
+                (`Hit.partial`), and instructions are indexed in a thread.
         """
         # Without rules nothing is hidden, and the ranker's own list will do.
         narrowed = self.policy.rules or min_confidence or source or tag or owner
-        if isinstance(query, str) and not narrowed:
+        if isinstance(query, str) and not (narrowed or whole):
             ranker = self._components.ranker or self._components.search
             return list(ranker.rank(self.registry.catalog, query, k))
         return self._access.find(
@@ -260,6 +264,7 @@ class Satchel(SkillLibrary):
             source=source,
             tag=tag,
             owner=owner,
+            whole=whole,
         )
 
     def why(self, name: str) -> "Why":

@@ -1,6 +1,7 @@
 """The segments of one library: what is in them, what is missing, what can go."""
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
 
 from satchel.errors import SkillError
 from satchel.model import Descriptor, FileReader, LazyTuple
@@ -13,6 +14,37 @@ from satchel.search._writing import merge_segments, write_segment
 _READ_BYTES: Final = 1024 * 1024
 # More make a query slower; fewer make edits dearer, since each merge writes again.
 _MAX_SEGMENTS: Final = 8
+# Above that, names and descriptions are searched first: to index so many bodies takes
+# some ten seconds, and as many again for each 15,000 more.
+MOST_AT_ONCE: Final = 20_000
+_PIECE: Final = 16_384
+
+_Parts: TypeAlias = list[tuple[Segment, bytes]]
+
+
+class _Live:
+    """Which documents of some segments a catalog has."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self._segments = segments
+        self._masks = [bytearray(segment.documents) for segment in segments]
+        self._places = {
+            key: (at, ordinal)
+            for at, segment in enumerate(segments)
+            for ordinal, key in enumerate(segment.keys())
+        }
+
+    def add(self, key: bytes) -> bool:
+        """Note that the catalog has a document; False if no segment has it."""
+        place = self._places.get(key)
+        if place is None:
+            return False
+        at, ordinal = place
+        self._masks[at][ordinal] = 1
+        return True
+
+    def parts(self) -> _Parts:
+        return list(zip(self._segments, map(bytes, self._masks), strict=True))
 
 
 class LibrarySegments:
@@ -22,37 +54,86 @@ class LibrarySegments:
         self._home, self._fewest = home, fewest
         self._folder: SegmentFolder | None = None
         self._segments: list[Segment] = []
+        self._stamp = ""
+        self._heads: Segment | None = None
+        self.waiting: list[tuple[bytes, Descriptor]] = []
+        """Skills whose bodies are not searched yet, the last ones of ``_heads``."""
 
-    def postings(self, catalog: CatalogView) -> Postings:
-        """Index what no segment has yet, and return the postings of this catalog."""
+    def postings(self, catalog: CatalogView, *, whole: bool) -> Postings:
+        """Index what no segment has yet, and return the postings of this catalog.
+
+        Of very many skills, if not ``whole``, names and descriptions; bodies then wait.
+        """
         entries = catalog.entries
-        stamp = entries.stamp if isinstance(entries, LazyTuple) else ""
+        self._stamp = entries.stamp if isinstance(entries, LazyTuple) else ""
+        self._heads, self.waiting = None, []
         if self._folder is None and self._home and len(entries) >= self._fewest:
             roots = (f"{name}\n{r.root}\n" for name, r in catalog.readers.items())
             self._folder = SegmentFolder(self._home, "".join(sorted(roots)))
             self._segments += self._folder.read()
-        parts = self._folder.live_of(stamp) if self._folder and stamp else None
+        parts = None
+        if self._folder and self._stamp:
+            parts = self._folder.live_of(self._stamp)
         if parts is None:
-            parts = self._index(catalog)
-            if self._folder and stamp:
-                self._folder.note_live(stamp, dict(parts))
-        self._segments = [segment for segment, _ in parts]
-        return Postings(
-            [Part(segment, live if 0 in live else None) for segment, live in parts]
-        )
+            return self._index(catalog, whole=whole)
+        return self._use(parts)
 
-    def _index(self, catalog: CatalogView) -> list[tuple[Segment, bytes]]:
-        live, missing = self._look(catalog)
-        parts = list(zip(self._segments, map(bytes, live), strict=True))
+    def _index(self, catalog: CatalogView, *, whole: bool) -> Postings:
+        live = _Live(self._segments)
+        missing: dict[bytes, Descriptor] = {}
+        for entry in catalog.entries:
+            key = document_key(entry, with_body=True)
+            if not live.add(key):
+                missing[key] = entry
+        documents: list[Document] = []
+        if whole or len(missing) <= MOST_AT_ONCE:
+            documents = self._read(catalog, missing, live)
+        else:
+            self.waiting = [*missing.items()]
+        parts = live.parts()
         # Those of which nothing is left need no place in memory and on disk.
         for segment, alive in parts:
             if 1 not in alive:
                 self._drop(segment)
         parts = [part for part in parts if 1 in part[1]]
-        if missing:
-            data = write_segment(analyze(missing.values()))
-            parts.append((self._add(data), b"\1" * len(missing)))
-        return self._merge(parts) if len(parts) > _MAX_SEGMENTS else parts
+        if documents:
+            data = write_segment(analyze(documents))
+            parts.append((self._add(data), b"\1" * len(documents)))
+        elif self.waiting:
+            heads = (_head(entry) for _, entry in self.waiting)
+            self._heads = Segment(write_segment(analyze(heads)))
+        return self._finish(parts)
+
+    def index_piece(self, catalog: CatalogView) -> bytes:
+        """Return a segment of the first that wait; it may take seconds."""
+        some = self.waiting[:_PIECE]
+        return write_segment(analyze(_document(catalog, e, key) for key, e in some))
+
+    def take_piece(self, data: bytes) -> Postings:
+        """Use such a segment from now on."""
+        del self.waiting[:_PIECE]
+        segment = self._add(data)
+        return self._finish([*self._parts, (segment, b"\1" * segment.documents)])
+
+    def _finish(self, parts: _Parts) -> Postings:
+        """Use these; where no body waits, for the next process too."""
+        if not self.waiting:
+            parts = self._merge(parts) if len(parts) > _MAX_SEGMENTS else parts
+            if self._folder and self._stamp:
+                self._folder.note_live(self._stamp, dict(parts))
+        return self._use(parts)
+
+    def _use(self, parts: _Parts) -> Postings:
+        self._parts = parts
+        self._segments = [segment for segment, _ in parts]
+        if self._heads and self.waiting:
+            done = self._heads.documents - len(self.waiting)
+            heads = self._heads, bytes(done) + b"\1" * len(self.waiting)
+            parts = [*parts, heads]
+        return Postings(
+            [Part(segment, live if 0 in live else None) for segment, live in parts],
+            partial=bool(self.waiting),
+        )
 
     def drop_all(self) -> None:
         """Forget all segments, on disk too: one of them is damaged."""
@@ -60,30 +141,18 @@ class LibrarySegments:
             self._drop(segment)
         self._segments = []
 
-    def _look(
-        self, catalog: CatalogView
-    ) -> tuple[list[bytearray], dict[bytes, Document]]:
-        """Return which documents of the segments are here, and those in none."""
-        places = {
-            key: (at, ordinal)
-            for at, segment in enumerate(self._segments)
-            for ordinal, key in enumerate(segment.keys())
-        }
-        live = [bytearray(segment.documents) for segment in self._segments]
-        missing: dict[bytes, Document] = {}
-        for entry in catalog.entries:
-            key = document_key(entry, with_body=True)
-            if key not in places:
-                document = _document(catalog, entry, key)
-                key = document.key
-                if key not in places:
-                    missing[key] = document
-            if key in places:
-                at, ordinal = places[key]
-                live[at][ordinal] = 1
-        return live, missing
+    def _read(
+        self, catalog: CatalogView, missing: Mapping[bytes, Descriptor], live: _Live
+    ) -> list[Document]:
+        """Return the documents of skills; one that turns out to be here is live."""
+        documents: list[Document] = []
+        for key, entry in missing.items():
+            document = _document(catalog, entry, key)
+            if document.key == key or not live.add(document.key):
+                documents.append(document)
+        return documents
 
-    def _merge(self, parts: list[tuple[Segment, bytes]]) -> list[tuple[Segment, bytes]]:
+    def _merge(self, parts: _Parts) -> _Parts:
         """Merge all but the largest, and that one too if half of it is dead."""
         rest = sorted(parts, key=lambda part: part[0].documents)
         large = [] if 2 * sum(rest[-1][1]) < rest[-1][0].documents else [rest.pop()]
@@ -100,11 +169,15 @@ class LibrarySegments:
             self._folder.drop(segment)
 
 
+def _head(entry: Descriptor) -> Document:
+    return Document(document_key(entry, with_body=False), entry, None)
+
+
 def _document(catalog: CatalogView, entry: Descriptor, key: bytes) -> Document:
     """Return what is searched of a skill: without a body where that is not at hand."""
     data = _local_skill_md(catalog.readers.get(entry.source), entry)
     if data is None:
-        return Document(document_key(entry, with_body=False), entry, None)
+        return _head(entry)
     from satchel.skill_md import body_of  # not where all is indexed already
 
     return Document(key, entry, body_of(data.decode("utf-8", "replace")))

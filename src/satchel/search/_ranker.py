@@ -19,6 +19,7 @@ from satchel.search._segment import (
 )
 from satchel.search._words import Stemmer, normal_name, query_words, words_of
 
+FOLLOWER: Final = "satchel-search"
 # A command asks once, and numpy would take longer to import than the answer takes.
 _QUERIES_WITHOUT_NUMPY: Final = 8
 
@@ -27,8 +28,9 @@ class SegmentRanker:
     """BM25 over name, description and keywords, and half as much over a body's head.
 
     The index is made at the first query of a catalog; for the next one only what
-    changed is indexed. A query is taken apart into words before it reaches the
-    index. Safe across threads.
+    changed is indexed. Of more than 20,000 new skills names and descriptions are
+    indexed first, and bodies in a thread. A query is taken apart into words before it
+    reaches the index. Safe across threads.
 
     ``home`` is a folder for segments that the next process reads; None is none. It is
     used for a library of ``fewest`` skills or more.
@@ -49,10 +51,12 @@ class SegmentRanker:
         query: str,
         k: int,
         accepts: Callable[[Descriptor], bool] | None = None,
+        *,
+        whole: bool = False,
     ) -> list[Hit]:
         """Return at most ``k`` hits, best first, ties by id.
 
-        ``accepts`` says which skills may be among them; None is all.
+        ``accepts`` says which may be among them; ``whole`` waits for all bodies.
 
         A skill whose id is the whole query goes first, whatever its case, accents,
         hyphens and underscores. A word of a query that happens to be an id decides
@@ -62,8 +66,8 @@ class SegmentRanker:
         if not words or k < 1:
             return []
         with self._lock:
-            if self._catalog is not catalog:
-                self._take(catalog)
+            if self._catalog is not catalog or (whole and self._segments.waiting):
+                self._take(catalog, whole=whole)
             self._queries += 1
             if self._queries == _QUERIES_WITHOUT_NUMPY:
                 self._engine = _fastest_engine()
@@ -75,7 +79,7 @@ class SegmentRanker:
             with self._lock:
                 self._segments.drop_all()
                 self._catalog = None
-            return self.rank(catalog, query, k, accepts)
+            return self.rank(catalog, query, k, accepts, whole=whole)
         # One more than asked for, since a hit's confidence is also about its lead.
         depth = k + 1
         while True:
@@ -106,17 +110,40 @@ class SegmentRanker:
                 *(entry.id, entry.description, score, entry.source, matches),
                 1.0 if place in first else sure,
                 tuple(copies),
+                postings.partial,
             )
             for (place, (entry, copies)), (score, matches, sure) in zip(
                 rows.items(), judged, strict=True
             )
         ][:k]
 
-    def _take(self, catalog: CatalogView) -> None:
-        self._postings = self._segments.postings(catalog)
+    def close(self) -> None:
+        """Index nothing more for the catalog in use."""
+        with self._lock:
+            self._catalog = None
+
+    def _take(self, catalog: CatalogView, *, whole: bool) -> None:
+        self._postings = self._segments.postings(catalog, whole=whole)
         self._catalog = catalog
+        if self._segments.waiting:
+            try:
+                threading.Thread(
+                    target=self._follow, args=(catalog,), name=FOLLOWER, daemon=True
+                ).start()
+            except RuntimeError:  # the system has no more threads to give
+                self._postings = self._segments.postings(catalog, whole=True)
         if sys.modules.get("numpy") is not None:  # None: its import is blocked
             self._engine = numpy_engine
+
+    def _follow(self, catalog: CatalogView) -> None:
+        """Index bodies piece by piece, for as long as the catalog is in use."""
+        waiting = self._segments.waiting
+        while waiting:
+            data = self._segments.index_piece(catalog)
+            with self._lock:
+                if self._segments.waiting is not waiting or self._catalog is None:
+                    return
+                self._postings = self._segments.take_piece(data)
 
 
 # Near duplicates in the public corpus were told by the same share of shared words.

@@ -208,10 +208,14 @@ class Place:
 
 
 class Postings:
-    """Segments as one library: what is rare and what is best counts over all."""
+    """Segments as one library: what is rare and what is best counts over all.
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    ``partial`` means that the bodies of some skills are not in it yet.
+    """
+
+    def __init__(self, parts: Sequence[Part], *, partial: bool = False) -> None:
         self.parts = tuple(parts)
+        self.partial: Final = partial
         self.size = sum(
             part.segment.documents if part.live is None else sum(part.live)
             for part in parts

@@ -4,17 +4,20 @@ import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import click
 
 from satchel.cli._options import find_settings, open_skills, warn
 from satchel.cli._paths import option_paths, skills_option
+from satchel.cli._progress import progress
 from satchel.cli._terminal import (
     echo_error,
     echo_json,
     echo_table,
     json_option,
+    on_terminal,
     one_line,
     width,
 )
@@ -63,29 +66,47 @@ def command(
       satchel find "numbers look wrong" ./skills -k 3 --json
     """
     _refuse_words(query, paths)
+    # A person at a terminal gets an answer at once, a program only a complete one.
+    whole = as_json or not on_terminal()
     with open_skills(paths, trusted=True) as skills:
-        hits = skills.find(query, limit, **filters)
+        with progress("searching"):
+            hits = skills.find(query, limit, whole=whole, **filters)
         warn(skills)
-    if as_json:
-        results = [
-            {
-                "id": hit.id,
-                "description": hit.description,
-                "score": round(hit.score, 4),
-                "source": hit.source,
-                "confidence": hit.confidence,
-                "weak": hit.weak,
-                "copies": list(hit.copies),
-                **({"matches": [asdict(m) for m in hit.matches]} if explain else {}),
-            }
-            for hit in hits
-        ]
-        echo_json({"query": query, "hits": results})
-        return
+        show = partial(_show, query, explain=explain, named=bool(paths))
+        if as_json:
+            _print_json(query, hits, explain=explain)
+        else:
+            show(hits)
+        if any(hit.partial for hit in hits):
+            echo_error("only names and descriptions so far: instructions are indexed")
+            with progress("indexing"):
+                complete = skills.find(query, limit, whole=True, **filters)
+            if [hit.id for hit in complete] != [hit.id for hit in hits]:
+                show(complete)
+
+
+def _print_json(query: str, hits: Sequence[Hit], *, explain: bool) -> None:
+    results = [
+        {
+            "id": hit.id,
+            "description": hit.description,
+            "score": round(hit.score, 4),
+            "source": hit.source,
+            "confidence": hit.confidence,
+            "weak": hit.weak,
+            "copies": list(hit.copies),
+            **({"matches": [asdict(m) for m in hit.matches]} if explain else {}),
+        }
+        for hit in hits
+    ]
+    echo_json({"query": query, "hits": results})
+
+
+def _show(query: str, hits: Sequence[Hit], *, explain: bool, named: bool) -> None:
     if not hits:
         echo_error(f"no skill matches {query!r}; `satchel list` shows them all")
         return
-    mark = "[untrusted] " if not (paths or find_settings()) else ""
+    mark = "[untrusted] " if not (named or find_settings()) else ""
     if explain:
         _explain(hits)
         return

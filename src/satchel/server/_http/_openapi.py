@@ -100,7 +100,14 @@ SCHEMAS: Final[dict[str, dict[str, Any]]] = {
         weak={"type": "boolean", "description": "Use it only if it fits."},
     ),
     "Counted": _object(counted=_COUNT, refused=_COUNT),
-    "Hits": _object(query=_TEXT, hits=_array_of("Hit")),
+    "Hits": _object(
+        query=_TEXT,
+        partial={
+            "type": "boolean",
+            "description": "Of some skills only names and descriptions were searched.",
+        },
+        hits=_array_of("Hit"),
+    ),
     "OpenApi": {"type": "object"},
 }
 

@@ -109,8 +109,9 @@ def _load(api: ApiRequest, skill_id: str, file: str | None = None) -> Loaded:
 
 def find_skills(api: ApiRequest) -> Response:
     query = api.values["q"]
+    hits = api.view.find(query, api.values["k"])
     labels = api.library.labels_in(api.library.catalog)
-    hits = [
+    rows = [
         {
             "id": hit.id,
             "description": hit.description,
@@ -119,9 +120,11 @@ def find_skills(api: ApiRequest) -> Response:
             "confidence": hit.confidence,
             "weak": hit.weak,
         }
-        for hit in api.view.find(query, api.values["k"])
+        for hit in hits
     ]
-    return api.responses.json(api.request, {"query": query, "hits": hits})
+    partial = any(hit.partial for hit in hits)
+    value = {"query": query, "partial": partial, "hits": rows}
+    return api.responses.json(api.request, value)
 
 
 def _entry(api: ApiRequest, entry: Descriptor) -> dict[str, str]:
@@ -300,6 +303,7 @@ ENDPOINTS: Final = (
         "Hits",
         {
             "query": "check an invoice",
+            "partial": False,
             "hits": [
                 {
                     "id": "invoice-check",
