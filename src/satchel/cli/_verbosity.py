@@ -1,5 +1,6 @@
 """``-q`` and ``-v``, which every command has: how much goes to standard error."""
 
+from functools import partial
 from typing import Final
 
 import click
@@ -30,21 +31,11 @@ def _store(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
 
 def verbosity_options() -> list[click.Option]:
     """Return the two options; the later one on the command line counts."""
+    option = partial(
+        click.Option, is_flag=True, expose_value=False, is_eager=True, callback=_store
+    )
+    more = "Print more: what was read, how long it took, every finding."
     return [
-        click.Option(
-            ["-q", "--quiet"],
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=_store,
-            help="Print results and errors only.",
-        ),
-        click.Option(
-            ["-v", "--verbose"],
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=_store,
-            help="Print more: what was read, how long it took, every finding.",
-        ),
+        option(["-q", "--quiet"], help="Print results and errors only."),
+        option(["-v", "--verbose"], help=more),
     ]

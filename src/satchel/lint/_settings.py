@@ -200,9 +200,6 @@ class LintSettings:
         )
 
 
-DEFAULT_SETTINGS: Final = LintSettings()
-
-
 def settings_of(  # noqa: PLR0913 - a file, and what a command line may add
     config: LintConfig = DEFAULT_LINT,
     path: str = "",

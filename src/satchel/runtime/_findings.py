@@ -23,7 +23,7 @@ from satchel.model import (
     joined_findings,
     kinds_of,
 )
-from satchel.text import printable
+from satchel.text import plural, printable
 
 if TYPE_CHECKING:
     from satchel.catalog import DisabledPattern, Registry
@@ -239,8 +239,8 @@ MAX_LINE_CHARS: Final = 200
 def contents(catalog: Catalog) -> str:
     """Return how many skills there are, and from where, in a few words."""
     labels = [printable(state.label, keep="") for state in catalog.sources]
-    where = labels[0] if len(labels) == 1 else _counted(len(labels), "source")
-    return f"{_counted(len(catalog), 'skill')} from {where}"
+    where = labels[0] if len(labels) == 1 else plural(len(labels), "source")
+    return f"{plural(len(catalog), 'skill')} from {where}"
 
 
 def summary(registry: "Registry", findings: Sequence[Finding]) -> str:
@@ -250,11 +250,11 @@ def summary(registry: "Registry", findings: Sequence[Finding]) -> str:
     by_code = {code: (findings[alike[0]], len(alike)) for code, alike in urgent}
     excluded = len(catalog.excluded)
     rest = f", {excluded:,} not listed (see .catalog.excluded)" if excluded else ""
-    skills, sources = _counted(len(catalog), "skill"), _counted(len(states), "source")
+    skills, sources = plural(len(catalog), "skill"), plural(len(states), "source")
     lines = [f"{skills} from {sources}{rest}"]
     lines += [f"  {_source_line(state)}" for state in states[:MAX_SOURCE_LINES]]
     if len(states) > MAX_SOURCE_LINES:
-        lines.append(f"  and {_counted(len(states) - MAX_SOURCE_LINES, 'source')} more")
+        lines.append(f"  and {plural(len(states) - MAX_SOURCE_LINES, 'source')} more")
     shown = MAX_CODE_LINES if len(by_code) <= MAX_CODE_LINES else MAX_CODE_LINES - 1
     lines += [f"  {_code_line(*alike)}" for alike in list(by_code.values())[:shown]]
     if len(by_code) > shown:
@@ -267,7 +267,7 @@ def summary(registry: "Registry", findings: Sequence[Finding]) -> str:
 
 def _source_line(state: SourceStatus) -> str:
     away = f", did not answer: {state.error}" if state.error else ""
-    return f"{state.label}: {_counted(state.packs, 'pack')}{away}"
+    return f"{state.label}: {plural(state.packs, 'pack')}{away}"
 
 
 def _code_line(first: Finding, count: int) -> str:
@@ -278,7 +278,3 @@ def _code_line(first: Finding, count: int) -> str:
 def _cut_line(line: str) -> str:
     text = printable(line, keep="")
     return text if len(text) <= MAX_LINE_CHARS else f"{text[: MAX_LINE_CHARS - 1]}…"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

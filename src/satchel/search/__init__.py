@@ -7,13 +7,6 @@ from satchel._lazy import lazy_door
 if TYPE_CHECKING:
     from satchel.search._ranker import SegmentRanker
 
-__all__ = [
-    "SegmentRanker",
-]
+__all__ = ["SegmentRanker"]
 
-__getattr__ = lazy_door(
-    __name__,
-    {
-        "_ranker": "SegmentRanker",
-    },
-)
+__getattr__ = lazy_door(__name__, {"_ranker": "SegmentRanker"})

@@ -87,6 +87,11 @@ def safe_in_log(text: str) -> str:
     return _COMMAND.sub("## ", printable(text, keep=""))
 
 
+def line_in_log(text: str) -> str:
+    """Return a line that is not a command where it begins a line of such a log."""
+    return safe_in_log(f"./{text}" if text.startswith("::") else text)
+
+
 def as_json(document: object) -> str:
     """Return JSON of ASCII that is safe on a terminal and in such a log."""
     # An escape of JSON, so that a parser still reads the same text.

@@ -5,16 +5,12 @@ from satchel.lint._reporters._formats import (
     PLAIN_TEXT,
     TextOptions,
     change_lines,
+    line_in_log,
     safe_in_log,
 )
 
 
 def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
     """Return the findings, what a change brings, if any, and the summary."""
-    findings = map(_safe, map(str, report.findings))
+    findings = map(line_in_log, map(str, report.findings))
     return "\n".join([*findings, *change_lines(report), safe_in_log(report.summary)])
-
-
-def _safe(line: str) -> str:
-    """Return a line that is not a command in the log of a CI system."""
-    return safe_in_log(f"./{line}" if line.startswith("::") else line)

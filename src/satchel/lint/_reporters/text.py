@@ -10,6 +10,7 @@ from satchel.lint._reporters._formats import (
     PLAIN_TEXT,
     TextOptions,
     change_sections,
+    line_in_log,
     safe_in_log,
 )
 from satchel.model import Finding, codes, title_of
@@ -149,11 +150,6 @@ def _excerpt(finding: Finding, view: TextOptions, paint: _Paint) -> Iterator[str
         yield f"{paint(below, _FRAME)} {' ' * part.column}{marks}"
 
 
-def _path(text: str) -> str:
-    """Return a path that is not a command where it begins a line of a log."""
-    return safe_in_log(f"./{text}" if text.startswith("::") else text)
-
-
 def _changes(report: CheckReport, paint: _Paint) -> Iterator[str]:
     change = report.change
     if change is None:
@@ -165,7 +161,7 @@ def _changes(report: CheckReport, paint: _Paint) -> Iterator[str]:
         colour = _RED if section.title == "hidden text" else _BOLD
         yield paint(f"{section.title}:", colour)
         for subject, text in section.lines:
-            yield f"{_INDENT}{_path(subject)}: {safe_in_log(text)}"
+            yield f"{_INDENT}{line_in_log(subject)}: {safe_in_log(text)}"
         if section.more:
             yield f"{_INDENT}and {section.more:,} more"
 
