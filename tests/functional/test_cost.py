@@ -63,3 +63,30 @@ def test_a_catalog_over_the_bar_fails(shape: str) -> None:
     assert over.stderr.startswith(f"error: the catalog has {cost:,} tokens")
     assert "SKILL" in over.stdout
     assert run(*gate, "0").exit_code == 2
+
+
+def test_a_counter_of_the_user_counts_all_of_it(here: Path) -> None:
+    """Such as a tokenizer: here, words."""
+    module = "def count(text):\n    return len(text.split())\n"
+    (here / "words_here.py").write_text(module)
+    own = ("--counter", "words_here:count")
+
+    value = json.loads(run("cost", "skills", "--json", *own).stdout)
+
+    assert value["counted_by"] == "words_here:count"
+    assert [one["catalog"] for one in value["skills"]] == [7, 7]
+    catalog = Satchel(here / "skills", sinks=()).catalog
+    text = render(catalog, format="lean", budget_tokens=None).text
+    assert value["catalog"]["lean"] == len(text.split())
+    printed = run("cost", "skills", *own).stdout
+    assert printed.endswith("Tokens are counted by words_here:count.\n")
+
+
+@pytest.mark.parametrize(
+    "counter", ["no_such_module:count", "json:nothing", "json:loads", "builtins:list"]
+)
+def test_a_counter_that_cannot_count_is_refused(counter: str) -> None:
+    refused = run("cost", "skills", "--counter", counter)
+
+    assert refused.exit_code == 2
+    assert f"{counter!r} cannot count" in refused.stderr

@@ -6,12 +6,17 @@ of them is changed, and a new version adds one.
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from satchel import Options, Satchel
 from satchel.checking import read_baseline
+from satchel.index import IndexFile
+from satchel.index._file import SCHEMA_VERSION
 from satchel.lint import CheckReport
 from satchel.model import Finding
 from satchel.runtime import dump_state, parse_state
@@ -88,6 +93,36 @@ def test_a_printed_diff_has_the_shape_that_was_released(path: Path, here: Path) 
     assert path.name <= f"diff-{version}.json"
     if path.name == f"diff-{version}.json":
         assert keys(printed) == keys(json.loads(path.read_text("utf-8")))
+
+
+@pytest.mark.row("R37")
+@pytest.mark.parametrize(
+    "path", sorted(FORMATS.glob("index-*.db")), ids=lambda path: path.stem
+)
+def test_every_released_index_is_read_or_replaced(path: Path, tmp_path: Path) -> None:
+    """It has two packs of another folder; those of this one are stored next to them."""
+    write_pack(tmp_path / "skills/deploy", COLON.replace(": through", " through"))
+    place = tmp_path / "index.db"
+    place.write_bytes(path.read_bytes())
+    place.chmod(0o600)
+    with closing(sqlite3.connect(place)) as base:
+        query = "SELECT name FROM blobs WHERE name LIKE 'source/%/numbers'"
+        ((name,),) = base.execute(query).fetchall()
+
+    stored = IndexFile(str(place)).rows(name.removesuffix("/numbers"))
+    with closing(Satchel(tmp_path / "skills", options=Options(index=place))) as skills:
+        findings, ids = skills.findings, [entry.id for entry in skills.catalog]
+
+    if path.stem == f"index-{SCHEMA_VERSION}":
+        assert stored is not None
+        assert [row.key for row in stored.rows] == [b"alpha", b"beta"]
+    assert (findings, ids) == ((), ["deploy"])
+    with closing(sqlite3.connect(place)) as base:
+        assert base.execute("SELECT * FROM satchel_index").fetchall() == [
+            (SCHEMA_VERSION,)
+        ]
+        (packs,) = base.execute("SELECT count(*) FROM packs").fetchone()
+    assert packs == 1 + len(stored.rows if stored else ())
 
 
 def test_every_format_has_a_file_for_each_version_up_to_the_last() -> None:

@@ -1,6 +1,11 @@
 """``satchel cost``."""
 
-from typing import TYPE_CHECKING, NamedTuple
+import sys
+from functools import partial
+from operator import index
+from pkgutil import resolve_name
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import click
 
@@ -17,10 +22,11 @@ from satchel.cli._terminal import (
 from satchel.errors import SkillError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from satchel.model import Catalog, Descriptor
     from satchel.prompt import Format
+    from satchel.protocols import TokenCounter
 
 FORMATS: "tuple[Format, ...]" = ("lean", "xml-id", "markdown", "xml-spec", "json")
 
@@ -32,6 +38,24 @@ class SkillCost(NamedTuple):
     catalog: int
     instructions: int
     files: int
+
+
+def _counter(
+    ctx: click.Context, param: click.Parameter, name: str | None
+) -> "TokenCounter":
+    from satchel.text import EstimateCounter
+
+    if name is None:
+        return EstimateCounter()
+    sys.path.insert(0, "")  # an installed command does not search the working folder
+    try:
+        count = resolve_name(name)
+        index(count("two words"))
+    # A module may call `sys.exit` when it is imported.
+    except (Exception, SystemExit) as error:
+        problem = f"{name!r} cannot count: {type(error).__name__}: {error}"
+        raise click.BadParameter(problem, ctx, param) from error
+    return cast("TokenCounter", SimpleNamespace(name=name, count=count))
 
 
 @click.command("cost")
@@ -50,16 +74,26 @@ class SkillCost(NamedTuple):
     metavar="N",
     help="Fail if that catalog, with every skill in full, has more.",
 )
+@click.option(
+    "--counter",
+    metavar="MODULE:NAME",
+    callback=_counter,
+    help="Count tokens with this function, of a text; its module is imported.",
+)
 @json_option
 def command(
-    paths: tuple[str, ...], style: "Format", max_tokens: int | None, as_json: bool
+    paths: tuple[str, ...],
+    style: "Format",
+    max_tokens: int | None,
+    counter: "TokenCounter",
+    as_json: bool,
 ) -> None:
     """Show what skills cost a model, in tokens.
 
     For each skill: its line of the catalog, which every model call pays; its SKILL.md,
     paid when it is loaded; its other text files together. Then the catalog in each
     format, and what all instructions would cost in every prompt. Tokens are an
-    estimate: bytes of UTF-8 divided by four.
+    estimate, bytes of UTF-8 divided by four, or what a --counter of yours returns.
 
     Status: 0, or 1 if the catalog has more than --max-tokens.
 
@@ -70,23 +104,24 @@ def command(
       satchel cost ./skills --json | jq .inlined
     """
     from satchel.prompt import render
-    from satchel.text import EstimateCounter
 
     with open_skills(paths) as skills:
         warn(skills)
         catalog = skills.catalog
-        costs = sorted(_costs(catalog), key=lambda cost: (-cost.instructions, cost.id))
+        costs = list(_costs(catalog, counter.count))
+        costs.sort(key=lambda cost: (-cost.instructions, cost.id))
+        whole = partial(render, catalog, budget_tokens=None, counter=counter)
         catalogs: Mapping[Format, int] = {
-            shape: render(catalog, format=shape, budget_tokens=None).tokens
-            for shape in FORMATS
+            shape: whole(format=shape).tokens for shape in FORMATS
         }
     inlined = sum(cost.instructions for cost in costs)
     if as_json:
-        value = {"counted_by": EstimateCounter().name, "catalog": catalogs}
+        value = {"counted_by": counter.name, "catalog": catalogs}
         rows = [cost._asdict() for cost in costs]
         echo_json({"schema_version": 1, **value, "inlined": inlined, "skills": rows})
     else:
         _print(costs, catalogs, inlined)
+        echo(f"Tokens are counted by {counter.name}.")
     if max_tokens is not None and catalogs[style] > max_tokens:
         raise click.ClickException(
             f"the catalog has {catalogs[style]:,} tokens in the format {style}, over "
@@ -95,10 +130,9 @@ def command(
         )
 
 
-def _costs(catalog: "Catalog") -> "Iterator[SkillCost]":
-    from satchel.text import EstimateCounter, clean_line, list_line
+def _costs(catalog: "Catalog", count: "Callable[[str], int]") -> "Iterator[SkillCost]":
+    from satchel.text import clean_line, list_line
 
-    count = EstimateCounter().count
     for entry in catalog.entries:
         line = list_line(clean_line(entry.id), clean_line(entry.description))
         texts = [_text(catalog, entry, path) for path in (None, *entry.resources)]
@@ -121,11 +155,8 @@ def _text(catalog: "Catalog", entry: "Descriptor", path: str | None) -> str:
 def _print(
     costs: list[SkillCost], catalogs: "Mapping[Format, int]", inlined: int
 ) -> None:
-    from satchel.text import EstimateCounter
-
     rows = [(one_line(cost.id), *(f"{n:,}" for n in cost[1:])) for cost in costs]
     echo_table(("SKILL", "CATALOG", "INSTRUCTIONS", "FILES"), rows)
     formats = ", ".join(f"{name} {tokens:,}" for name, tokens in catalogs.items())
     echo(f"Catalog of all, by format: {formats} tokens.")
     echo(f"All instructions in every prompt: {inlined:,} tokens.")
-    echo(f"Tokens are counted by {EstimateCounter().name}.")
