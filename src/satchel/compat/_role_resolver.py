@@ -76,7 +76,9 @@ class RoleResolver:
         )
         self._packs: Final = PackPrompt(self._library, limits)
         roles = os.path.join(self.templates_dir, "roles")
-        self._templates: Final = TemplatePrompt(roles, _absolute(roles), limits)
+        # Absolute, and not normalised: ``..`` may follow a link.
+        absolute = os.path.join(os.getcwd(), roles)  # noqa: PTH109
+        self._templates: Final = TemplatePrompt(roles, absolute, limits)
         self._logged: Final = OncePerKey()
         self.named_packs = False
 
@@ -199,11 +201,6 @@ class RoleResolver:
             (role, finding),
             lambda: _log.warning("role %r: %s", role, printable(str(finding), keep="")),
         )
-
-
-def _absolute(path: str) -> str:
-    """Return the absolute path without normalising it: ``..`` may follow a link."""
-    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH117
 
 
 def _home(templates_dir: str) -> str:

@@ -143,11 +143,10 @@ class IndexFile:
                 if not with_marks:
                     return StoredRows(state, b"", numbers_now, generation, (), 0)
                 folders = _blob(base, name + _FOLDERS)
-                first = _first_row(name)
                 listed = base.execute(
                     "SELECT number, key, paths, mark, sum FROM marks "
                     "WHERE number BETWEEN ? AND ?",
-                    (first, first + _ROWS_OF - 1),
+                    _range(name),
                 )
                 rows = {
                     row[0]: PackRow._make(row[:4])
@@ -184,8 +183,7 @@ class IndexFile:
 
     def packs(self, name: str) -> dict[int, bytes]:
         """Return the data of all rows of a source, by number."""
-        first = _first_row(name)
-        ends = first, first + _ROWS_OF - 1
+        ends = _range(name)
         return self._attempt(lambda b: _packs(b, "BETWEEN ? AND ?", ends)) or {}
 
     def write(
@@ -357,8 +355,7 @@ def _replace_rows(
     order: Sequence[int | tuple[bytes, bytes, bytes, bytes]],
     today: int,
 ) -> tuple[list[int], str]:
-    first = _first_row(name)
-    last = first + _ROWS_OF - 1
+    first, last = _range(name)
     before: set[int] = set()
     now = _blob(base, name + _NUMBERS)
     if now is not None:
@@ -406,13 +403,10 @@ def _revive(base: sqlite3.Connection, number: int) -> None:
 def _prune(base: sqlite3.Connection, today: int) -> None:
     """Delete what no process uses any more."""
     old = (today - REPLACED_DAYS,)
-    if base.execute("SELECT 1 FROM replaced WHERE day < ?", old).fetchone():
-        for table in ("marks", "packs"):
-            base.execute(
-                f"DELETE FROM {table} WHERE number IN "  # noqa: S608 - our own names
-                "(SELECT number FROM replaced WHERE day < ?)",
-                old,
-            )
+    gone = "SELECT number FROM replaced WHERE day < ?"
+    if base.execute(gone, old).fetchone():
+        for table in ("marks", "packs"):  # our own names
+            base.execute(f"DELETE FROM {table} WHERE number IN ({gone})", old)  # noqa: S608
         base.execute("DELETE FROM replaced WHERE day < ?", old)
     unused = base.execute(
         "SELECT name FROM blobs WHERE used < ?", (today - UNUSED_DAYS,)
@@ -420,12 +414,10 @@ def _prune(base: sqlite3.Connection, today: int) -> None:
     for (name,) in unused:
         base.execute("DELETE FROM blobs WHERE name = ?", (name,))
         if name.endswith(_NUMBERS):
-            first = _first_row(name.removesuffix(_NUMBERS))
+            ends = _range(name.removesuffix(_NUMBERS))
             for table in ("marks", "packs"):
-                base.execute(
-                    f"DELETE FROM {table} WHERE number BETWEEN ? AND ?",  # noqa: S608
-                    (first, first + _ROWS_OF - 1),
-                )
+                query = f"DELETE FROM {table} WHERE number BETWEEN ? AND ?"  # noqa: S608
+                base.execute(query, ends)
 
 
 def _put(base: sqlite3.Connection, name: str, data: bytes, today: int) -> None:
@@ -471,9 +463,11 @@ def _sum(number: int, *parts: bytes) -> int:
     return total
 
 
-def _first_row(name: str) -> int:
+def _range(name: str) -> tuple[int, int]:
+    """Return the first and the last number that a row of a source may have."""
     # Two sources may share a range; each knows its own rows by their numbers.
-    return (crc32(name.encode()) & 0x7FFFFFFF) << 32
+    first = (crc32(name.encode()) & 0x7FFFFFFF) << 32
+    return first, first + _ROWS_OF - 1
 
 
 def _as_uri(path: str) -> str:

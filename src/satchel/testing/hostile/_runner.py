@@ -91,8 +91,8 @@ def run_loader(
     start = time.monotonic()
     try:
         _limit_memory(child.pid, memory_bytes)
-        output = _PipeReader(child.stdout, start, _OUTPUT_BYTES)
-        errors = _PipeReader(child.stderr, start, _CHUNK_BYTES)
+        output = _PipeReader(child.stdout, _OUTPUT_BYTES)
+        errors = _PipeReader(child.stderr, _CHUNK_BYTES)
         in_time = _wait(child, output, timeout_s)
         end = time.monotonic()
     finally:
@@ -149,14 +149,13 @@ def judge(answer: Mapping[str, Any], seconds: float) -> LoaderOutcome:
 class _PipeReader(threading.Thread):
     """Reads a pipe to its end, and keeps the first ``limit`` bytes."""
 
-    def __init__(self, pipe: IO[bytes] | None, start: float, limit: int) -> None:
+    def __init__(self, pipe: IO[bytes] | None, limit: int) -> None:
         super().__init__(daemon=True)
         if pipe is None:
             raise TypeError(pipe)
         self._pipe = pipe
         self._limit = limit
         self.data = bytearray()
-        self.start_at = start
         self.ready_at: float | None = None
         self.start()
 
