@@ -115,6 +115,26 @@ async def test_options_narrow_what_is_there(bench: Bench) -> None:
     assert TRAVEL not in "".join(last.results)
 
 
+async def test_what_fits_the_message_is_suggested(
+    driver: Driver, tmp_path: Path
+) -> None:
+    """With ``suggest`` what fits the user's message comes behind a short catalog."""
+    for number in range(60):
+        folder = tmp_path / f"s{number:02}"
+        folder.mkdir()
+        text = pack(folder.name, f"Use when topic{number} is asked about.")
+        (folder / "SKILL.md").write_text(text)
+    skills = Satchel(tmp_path, budget_tokens=300)
+
+    shown = []
+    for suggest in (False, True):
+        rig = driver.build(setup(skills, script("done"), suggest=suggest))
+        await rig.say("tell me about topic37", who=ANA)
+        shown.append("- s37: " in rig.seen[0].system)
+
+    assert shown == [False, True]
+
+
 async def test_prompt_and_tool_order_are_stable(bench: Bench) -> None:
     """Equal runs send equal bytes, and no step changes what earlier ones sent."""
     model = script([load("travel")], [load("refunds")], [REFUND], "done")

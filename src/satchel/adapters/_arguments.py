@@ -46,6 +46,7 @@ _KINDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
         "a count of tokens",
         lambda value: type(value) is int and value >= 0,
     ),
+    "suggest": ("True or False", lambda value: isinstance(value, bool)),
     "trust_state": ("True or False", lambda value: isinstance(value, bool)),
 }
 

@@ -37,13 +37,14 @@ class VisibleMessages:
 
     ``loaded`` are the ids whose instructions are among the ``results`` of tools, with
     that text, in the order in which they were loaded; ``invoked`` the ids that user
-    messages begin with, as a user calls a skill.
+    messages begin with, as a user calls a skill. ``message`` is the last of the user.
     """
 
     results: tuple[str, ...] = ()
     loaded: tuple[tuple[str, str], ...] = ()
     invoked: frozenset[str] = frozenset()
     after_user: bool = False
+    message: str = ""
 
     @property
     def ids(self) -> frozenset[str]:
@@ -64,13 +65,14 @@ def read_history(style: Style, messages: Iterable[SeenMessage]) -> VisibleMessag
     results: list[str] = []
     loaded: dict[str, str] = {}
     invoked: set[str] = set()
-    last = ""
+    last = message_of_user = ""
     tool, parameter = LOAD_TOOLS[style]
     for message in messages:
         role = message.role
         if role != "system":
             last = role
         if role == "user":
+            message_of_user = message.text
             invoked.update(_in_context(style, message.text))
         if role != "tool":
             continue
@@ -82,7 +84,8 @@ def read_history(style: Style, messages: Iterable[SeenMessage]) -> VisibleMessag
             loaded.pop(id, None)  # the latest load decides the order
             loaded[id] = message.text
     return VisibleMessages(
-        tuple(results), tuple(loaded.items()), frozenset(invoked), last == "user"
+        *(tuple(results), tuple(loaded.items()), frozenset(invoked)),
+        *(last == "user", message_of_user),
     )
 
 

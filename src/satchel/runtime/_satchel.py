@@ -293,6 +293,7 @@ class Satchel(SkillLibrary):
         approve: "Approver | None" = None,
         stage: "Stager | bool" = False,
         reinject_tokens: int | None = None,
+        suggest: bool = False,
         resume: "Mapping[str, object] | str | None" = None,
         trust_state: bool = True,
     ) -> "Session":
@@ -311,6 +312,8 @@ class Satchel(SkillLibrary):
                 True copies to a private folder of this machine.
             reinject_tokens: What may be spent to repeat skills in use after their text
                 left the messages; None is 25,000.
+            suggest: Add the 20 skills that best fit the user's last message behind the
+                catalog section, where that lists few of many.
             resume: What `Session.dump` gave, as it is or as JSON. With anything else
                 the conversation begins again: one line is logged as a warning, and
                 ``problems`` of the session has it.
@@ -338,6 +341,7 @@ class Satchel(SkillLibrary):
             approve=approve,
             stager=self._components.stager_for(stage),
             reinject_tokens=reinject_tokens,
+            suggest=suggest,
             trust_state=trust_state,
         )
         state, problems = (None, ()) if resume is None else read_state(resume)

@@ -145,33 +145,32 @@ class Session:
         """Return what belongs in the system prompt, its parts separated by blank lines.
 
         ``base``; the always-on skills; the catalog section, the same bytes for the
-        whole conversation, and if it lists few of many, those that fit ``message``;
-        skills in use whose text the messages do not show any more. Else ``base`` alone.
+        whole conversation, and if it lists few of many, those that fit ``message`` or,
+        with ``suggest``, the user's last; skills in use that the messages show no more.
         """
         self._state.save_prefix()
         sections, section = self._components.sections, self._state.snapshot.section
-        section = sections.add_suggestions(section, self._access.find, message)
+        given = self._state.message if message is None else message
+        section = sections.add_suggestions(section, self._access.find, given)
         parts = [base, *self._tools.always_on_texts(), str(section), self.reinjected()]
         return "\n\n".join(part for part in parts if part)
 
     @property
     def reads_files(self) -> bool:
-        """Whether `instructions` has to read files now: an event loop should not wait.
-
-        Where packs are always on, opening the session reads them too.
-        """
-        return bool(self.settings.always_on.ids or self._state.evicted())
+        """Whether `instructions` reads files now; with always-on packs opening does."""
+        settings = self.settings
+        return bool(settings.always_on.ids or settings.suggest or self._state.evicted())
 
     @property
     def mark(self) -> object:
         """The same object while the same messages lead to the same model call.
 
         Then `instructions`, `tools` and `dump` return nothing new. It is always another
-        one where that cannot be known: rules may decide otherwise at any time, and
-        always-on skills and texts that are repeated are read again.
+        one where that cannot be known: rules decide otherwise, or packs are read again.
         """
-        state, always_on = self._state, self.settings.always_on
-        if self._authorizer.has_rules or always_on.order or state.evicted():
+        state, settings = self._state, self.settings
+        read_again = settings.suggest or settings.always_on.order or state.evicted()
+        if self._authorizer.has_rules or read_again:
             return object()
         components = self._components
         catalog, offers = components.registry.catalog, components.tool_registry.version

@@ -26,6 +26,7 @@ class SessionOptions(TypedDict, total=False):
     approve: Approver | None
     stage: "Stager | bool"
     reinject_tokens: int
+    suggest: bool
     trust_state: bool
 
 
@@ -88,7 +89,8 @@ class SessionSettings:
     """What does not change while a session lasts.
 
     ``only`` are groups of patterns; a skill is here if each group has one that fits.
-    ``client`` is the program that asks, for events. ``trust_state`` says that only
+    ``client`` is the program that asks, for events. ``suggest`` adds what fits the
+    user's last message to the instructions. ``trust_state`` says that only
     the application can write the state that it resumes from.
     """
 
@@ -101,6 +103,7 @@ class SessionSettings:
     approve: Approver | None = None
     stager: "Stager | None" = None
     reinject_tokens: int | None = None
+    suggest: bool = False
     trust_state: bool = True
 
 

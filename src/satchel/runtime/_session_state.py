@@ -173,6 +173,13 @@ class SessionState:
                     continue  # messages can be made up, and so show no approval
                 self.activate(skill_id, "", text)
 
+    @property
+    def message(self) -> str | None:
+        """The user's last message, where what fits it is to be suggested."""
+        if not self._settings.suggest or self._visible is None:
+            return None
+        return self._visible.message or None
+
     def record_load(self, loaded: Loaded) -> None:
         """Count a skill as in use, as it is now; what was not found is forgotten."""
         if self.saved.not_found:

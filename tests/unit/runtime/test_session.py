@@ -12,7 +12,7 @@ from satchel.errors import (
     DuplicateToolError,
     SkillNotFoundError,
 )
-from satchel.model import Question
+from satchel.model import Question, SeenMessage
 from satchel.policy import Policy, PolicyRule, ask, deny
 from satchel.tools import Tool
 from tests.fakes import FakeSource, pack
@@ -94,6 +94,24 @@ def test_no_message_changes_the_section_or_breaks_the_budget(message: str) -> No
     assert text.startswith(f"Base.\n\n{section}")
     assert "evil" not in text
     assert small.prompt(message=message).tokens <= 300
+
+
+@pytest.mark.row("T13", "A25")
+def test_a_session_suggests_what_fits_the_last_message_of_the_user() -> None:
+    small = skills(300, 300)
+    plain, suggesting = small.session(), small.session(suggest=True)
+    before = suggesting.mark
+    history = [SeenMessage("user", "s03"), SeenMessage("assistant", "s04")]
+    for session in (plain, suggesting):
+        session.see([*history, SeenMessage("user", "s07"), SeenMessage("tool", "s09")])
+
+    assert plain.instructions() == plain.instructions("", None) != ""
+    assert "- s07: " not in plain.instructions()
+    assert suggesting.instructions() == plain.instructions("", "s07")
+    assert suggesting.instructions("", "s20") == plain.instructions("", "s20")
+    # What a caller keeps for equal marks is not the text of another message.
+    assert suggesting.mark is not before
+    assert suggesting.reads_files
 
 
 @pytest.mark.row("R35")
