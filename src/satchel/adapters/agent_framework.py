@@ -96,7 +96,7 @@ class _SkillsProvider(ContextProvider):
         defaults: Mapping[str, Any] = getattr(agent, "default_options", {})
         own: list[Any] = defaults.get("tools") or []
         tools = run.open([*own])[len(own) :]
-        text = run.session.instructions()
+        text = run.session.instructions(message=run.message(context))
         if not text and not tools:
             return
         # The framework joins instructions by one line break: this makes a blank line.
@@ -147,6 +147,11 @@ class _Run(FunctionMiddleware):
         self._made: dict[str, FunctionTool] = {}
         self._natives: set[str] = set()
         self._opened: tuple[object, ...] = ()
+
+    def message(self, context: SessionContext) -> str | None:
+        """Return what the user says, where what fits it is to be suggested."""
+        texts = [m.text for m in context.input_messages if m.role == "user"]
+        return texts[-1] if texts and self.session.settings.suggest else None
 
     def save(self) -> None:
         self._state[self.session.agent] = self.session.dump()
@@ -285,7 +290,7 @@ class _Run(FunctionMiddleware):
                         "tool", result_text(content.result), name, arguments or {}
                     )
             if message.role == "user":
-                yield SeenMessage("user")
+                yield SeenMessage("user", message.text)
             elif message.role == "assistant":
                 yield SeenMessage("assistant")
 

@@ -25,7 +25,12 @@ from typing import Any, Final, Self, TypeAlias, TypeVar, Unpack, cast
 
 from satchel.adapters._arguments import check_kind
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
-from satchel.adapters._translation import NO_PARAMETERS, ToolForms
+from satchel.adapters._translation import (
+    NO_PARAMETERS,
+    ToolForms,
+    seen_message,
+    text_of,
+)
 from satchel.errors import DuplicateToolError
 from satchel.model import Reply, SeenMessage
 from satchel.runtime import Permit, Satchel, Session, SessionOptions, question_text
@@ -631,7 +636,8 @@ def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[SeenMess
             text = result_text(message.get_content(use_compressed_content=compressed))
             yield SeenMessage("tool", text, message.tool_name or "")
         else:
-            yield SeenMessage("user" if message.role == "user" else "assistant")
+            role = "user" if message.role == "user" else "assistant"
+            yield seen_message(role, text_of(message.content))
 
 
 def _questions(calls: Iterable[FunctionCall]) -> dict[str | None, str]:

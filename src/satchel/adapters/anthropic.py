@@ -373,7 +373,8 @@ def _seen(messages: Iterable[Any], cleared: int) -> list[SeenMessage]:
             elif (call := _call_of(block)) is not None:
                 reader.add_call(call.id, call.name, call.arguments)
         if not _is_answer(message):
-            seen.append(seen_message(field_of(message, "role")))
+            text = text_of(field_of(message, "content"))
+            seen.append(seen_message(field_of(message, "role"), text))
     return seen
 
 

@@ -265,9 +265,10 @@ class _Skills:
         self._waiting -= {key for key in self._waiting if key[0] == self._current}
         transcript = await self._transcript(self._current)
         transcript.conversation.begin_turn()
-        transcript.add(SeenMessage("user"))
+        transcript.add(SeenMessage("user", given.get("prompt", "")))
         await self._show_opened(transcript)
-        return {}
+        suggested = transcript.conversation.session.suggested
+        return _context("UserPromptSubmit", await asyncio.to_thread(suggested))
 
     async def _on_call(self, given: Given, call_id: str, _: object) -> Output:
         """Allow a call, or have a person asked."""
@@ -365,7 +366,7 @@ def _seen(messages: Iterable[SessionMessage]) -> Iterator[SeenMessage]:
         for block in results:
             yield reader.result(block["tool_use_id"], text_of(block.get("content")))
         if not results:
-            yield SeenMessage(message.type)
+            yield SeenMessage(message.type, text_of(content))
 
 
 def _short(name: str) -> str:

@@ -359,17 +359,19 @@ def _history(
     contents: Sequence[types.Content], names: AbstractSet[str]
 ) -> Iterator[SeenMessage]:
     pending: list[types.FunctionCall] = []
-    part: types.Part | None = None
     for content in contents:
+        part: types.Part | None = None
         for part in content.parts or ():
             call, answer = part.function_call, part.function_response
             if call is not None and call.name in names:
                 pending.append(call)
             elif answer is not None and answer.name in names:
                 yield _answered(answer, pending)
-    # Results have the role of the user too: only text at the end is a new message.
-    if part is not None and part.text and contents[-1].role == "user":
-        yield SeenMessage("user")
+        # Results have the role of the user too: only text at the end is a new message.
+        if content.role != "user":
+            yield SeenMessage("assistant")
+        elif part is not None and part.text:
+            yield SeenMessage("user", part.text)
 
 
 def _answered(

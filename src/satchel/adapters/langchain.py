@@ -85,7 +85,6 @@ _DECIDED: Final = "satchel_decided"
 _MAX_TURNS: Final = 1024
 # Marks decisions of this process: no other knows whether their calls were made.
 _PROCESS: Final = uuid4().hex
-_USER: Final = SeenMessage("user")
 _ASSISTANT: Final = SeenMessage("assistant")
 
 
@@ -392,24 +391,24 @@ def _decided(
 def _seen(
     messages: Iterable[AnyMessage], hidden: frozenset[str] = frozenset()
 ) -> Iterator[SeenMessage]:
-    """Yield messages as a session takes them, without results that are hidden.
-
-    The session reads nothing but results, so the others have no text here.
-    """
+    """Yield messages as a session takes them, without results that are hidden."""
     reader = ResultReader()
     for message in messages:
         if message.type == "tool":
             call_id = message.tool_call_id
             if call_id not in hidden:
-                content = message.content
-                text = content if isinstance(content, str) else str(message.text)
-                yield reader.result(call_id, text, message.name or "")
+                yield reader.result(call_id, _text(message), message.name or "")
         elif message.type == "ai":
             for call in message.tool_calls:
                 reader.add_call(call["id"], call["name"], call["args"])
             yield _ASSISTANT
         elif message.type == "human":
-            yield _USER
+            yield SeenMessage("user", _text(message))
+
+
+def _text(message: AnyMessage) -> str:
+    content = message.content
+    return content if isinstance(content, str) else str(message.text)
 
 
 def _hidden(stored: list[AnyMessage], shown: list[AnyMessage]) -> list[str]:

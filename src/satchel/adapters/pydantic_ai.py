@@ -366,6 +366,14 @@ def _history(
             elif isinstance(part, ToolReturnPart) and part.tool_name in names:
                 text = part.model_response_str()
                 yield reader.result(part.tool_call_id, text, part.tool_name)
-    last = messages[-1].parts if messages else ()
-    if any(isinstance(part, UserPromptPart) for part in last):
-        yield SeenMessage("user")
+        prompts = [part for part in message.parts if isinstance(part, UserPromptPart)]
+        if prompts:
+            yield SeenMessage("user", _prompt_text(prompts[-1]))
+        elif message.kind == "response":
+            yield SeenMessage("assistant")
+
+
+def _prompt_text(part: UserPromptPart) -> str:
+    content = part.content
+    texts = [content] if isinstance(content, str) else content
+    return "\n".join(text for text in texts if isinstance(text, str))

@@ -72,7 +72,7 @@ def read_history(style: Style, messages: Iterable[SeenMessage]) -> VisibleMessag
         if role != "system":
             last = role
         if role == "user":
-            message_of_user = message.text
+            message_of_user = message.text or message_of_user
             invoked.update(_in_context(style, message.text))
         if role != "tool":
             continue

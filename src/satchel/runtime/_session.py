@@ -71,8 +71,7 @@ class Session:
         )
         if settings.always_on.order:
             # Left out, not refused: one configuration serves users of unequal rights.
-            may_load = partial(authorizer.may, "load")
-            always_on = settings.always_on.allowed(may_load)
+            always_on = settings.always_on.allowed(partial(authorizer.may, "load"))
             settings = replace(settings, always_on=always_on)
         self.settings = settings
         # Three collaborators: what may be read, what is remembered, which tools.
@@ -149,11 +148,16 @@ class Session:
         with ``suggest``, the user's last; skills in use that the messages show no more.
         """
         self._state.save_prefix()
+        section, always_on = self._state.snapshot.section, self._tools.always_on_texts()
+        parts = [base, *always_on, str(section), self.suggested(message)]
+        return "\n\n".join(part for part in (*parts, self.reinjected()) if part)
+
+    def suggested(self, message: str | None = None) -> str:
+        """Return what `instructions` adds of skills that fit a message, alone."""
+        text = self._state.message if message is None else message
         sections, section = self._components.sections, self._state.snapshot.section
-        given = self._state.message if message is None else message
-        section = sections.add_suggestions(section, self._access.find, given)
-        parts = [base, *self._tools.always_on_texts(), str(section), self.reinjected()]
-        return "\n\n".join(part for part in parts if part)
+        more = sections.add_suggestions(section, self._access.find, text)
+        return more.text.removeprefix(section.text).strip("\n")
 
     @property
     def reads_files(self) -> bool:
@@ -292,10 +296,7 @@ class Session:
             self._access.end_turn(turn)
 
     def join(self, turn: TurnCache) -> None:
-        """Read within a turn that outlasts this session: another step began it.
-
-        It counts until this session ends, or until `leave`.
-        """
+        """Read within a turn that another step began, until the end or `leave`."""
         self._access.join_turn(turn)
 
     def leave(self, turn: TurnCache) -> None:
