@@ -5,7 +5,7 @@
 # pyright: reportUnknownArgumentType=false
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
@@ -88,6 +88,7 @@ class Registry:
         deadline_s: float = 30.0,
         far_s: float | None = None,
         index: "IndexSettings | None" = None,
+        progress: Callable[[int], object] | None = None,
     ) -> None:
         """Take the sources in order; nothing is asked before the first `sync`.
 
@@ -95,6 +96,7 @@ class Registry:
         and how long one that has answered before may take. ``far_s`` is how long a sync
         waits for sources on other machines if those of this machine have packs; None
         waits until they are given up. ``index`` has what earlier processes read.
+        ``progress`` is called with the number of packs so far, while a sync waits.
         """
         self._moved = threading.Event()
         labels: Counter[str] = Counter()
@@ -113,6 +115,7 @@ class Registry:
         self.index = index
         self._stored: StoredCatalogs | None = None
         self._far_s = far_s
+        self._progress = progress
         self._digests = PackDigests(accept.limits)
         # Two locks, always taken in this order: one sync at a time; and a load that
         # reads an edited pack again must not wait for sources that a sync waits for.
@@ -327,6 +330,17 @@ class Registry:
             waiting = [s for s in waiting if not s.is_done(self._deadline_s)]
             if waiting:
                 self._moved.wait(min(POLL_S, self._deadline_s))
+                if self._progress is not None:
+                    self._tell(self._progress)
+
+    def _tell(self, progress: Callable[[int], object]) -> None:
+        try:
+            progress(sum(scanner.looked for scanner in self._scanners))
+        except Exception:
+            self._progress = None
+            import logging  # a callback of somebody else's seldom fails
+
+            logging.getLogger("satchel").exception("the progress callback failed")
 
     def _assemble(self) -> None:
         if (

@@ -148,6 +148,13 @@ class SourceScanner:
         return True
 
     @property
+    def looked(self) -> int:
+        """How many packs it has looked at, in the scan that runs or the last one."""
+        if not self.is_scanning:
+            return len(self.result.packs) if self.result else 0
+        return max(len(self._packs), self._index.looked if self._index else 0)
+
+    @property
     def has_late_answer(self) -> bool:
         """Whether there is an answer that has not been used yet."""
         return not self.is_scanning and self._answer is not None

@@ -139,11 +139,11 @@ def open_named_skills(
     # A command is a process of its own: without an index each one reads everything.
     options.setdefault("index", True)
     moved = {field.name for field in fields(Options)} & options.keys()
-    rare = Options(**{name: options.pop(name) for name in moved})
+    rare = {name: options.pop(name) for name in moved}
     begun = time.perf_counter()
     # Each command prints its findings itself.
-    with without_logging(), progress("reading skills"):
-        skills = Satchel(*paths, options=rare, **options)
+    with without_logging(), progress("reading skills") as count:
+        skills = Satchel(*paths, options=Options(**rare, progress=count), **options)
     for state in skills.registry.latest.sources:
         echo_detail(f"read {state.label}: {plural(state.packs, 'pack')}")
     listed = plural(len(skills.catalog), "skill")

@@ -66,6 +66,9 @@ class Options:
         check: What is looked at when an index is opened: ``files`` is every folder and
             file; ``folders`` misses edits of a file in place until it is loaded;
             ``trust`` looks at nothing before the next `Satchel.sync`.
+        progress: Called with the number of packs that are read so far, some ten times a
+            second, while a sync takes longer than that. It is not called again once it
+            has raised, which is logged.
 
     Raises:
         ConfigError: A value is not known.
@@ -85,6 +88,7 @@ class Options:
     environ: Mapping[str, str] | None = None
     index: "IndexChoice" = None
     check: "Check" = "files"
+    progress: Callable[[int], object] | None = None
 
     def __post_init__(self) -> None:
         if self.on_conflict is not None:

@@ -134,16 +134,16 @@ class Satchel(SkillLibrary):
             deadline_s=options.deadline_s,
             far_s=options.far_s,
             index=index_settings(options, config, environ),
+            progress=options.progress,
         )
-        if isinstance(budget_tokens, str):  # "default": None is a value of its own
-            budget_tokens = config.budget_tokens
+        most = config.budget_tokens if isinstance(budget_tokens, str) else budget_tokens
         self._components = Components(
             registry=self.registry,
             accept=accept,
             policy=policy,
             counter=counter,
             clock=clock,
-            sections=PromptSections(counter, budget_tokens),
+            sections=PromptSections(counter, most),
             ranker=options.ranker,
             tools=tuple(tools),
             skills=opened.skills,

@@ -25,9 +25,9 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return seen
 
 
-def wait_for_line(seen: Terminal) -> None:
+def wait_for_line(seen: Terminal, line: str = "reading skills: 0 s") -> None:
     end = time.monotonic() + 30
-    while "reading skills: 0 s" not in seen.getvalue() and time.monotonic() < end:
+    while line not in seen.getvalue() and time.monotonic() < end:
         time.sleep(0.005)
 
 
@@ -38,6 +38,16 @@ def test_what_takes_long_is_shown_and_erased(seen: Terminal) -> None:
     line = "reading skills: 0 s"
     assert seen.getvalue().startswith(f"\r{line}")
     assert seen.getvalue().endswith(f"\r{' ' * len(line)}\r")
+
+
+def test_packs_are_counted(seen: Terminal) -> None:
+    with _progress.progress("reading skills") as count:
+        assert count is not None
+        for packs in (1, 1_234):
+            count(packs)
+        wait_for_line(seen, "reading skills: 1,234 packs, 0 s")
+
+    assert "reading skills: 1,234 packs, 0 s" in seen.getvalue()
 
 
 def test_it_is_erased_before_an_error_is_printed(seen: Terminal) -> None:
