@@ -397,16 +397,16 @@ def _seen(
         if message.type == "tool":
             call_id = message.tool_call_id
             if call_id not in hidden:
-                yield reader.result(call_id, _text(message), message.name or "")
+                yield reader.result(call_id, _text_of(message), message.name or "")
         elif message.type == "ai":
             for call in message.tool_calls:
                 reader.add_call(call["id"], call["name"], call["args"])
             yield _ASSISTANT
         elif message.type == "human":
-            yield SeenMessage("user", _text(message))
+            yield SeenMessage("user", _text_of(message))
 
 
-def _text(message: AnyMessage) -> str:
+def _text_of(message: AnyMessage) -> str:
     content = message.content
     return content if isinstance(content, str) else str(message.text)
 
