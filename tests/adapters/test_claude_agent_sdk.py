@@ -328,7 +328,7 @@ def test_a_transcript_is_read_as_the_model_saw_it() -> None:
     read = [(s.role, s.tool, s.text) for s in adapter._seen(transcript)]
 
     assert read == [
-        ("user", "", ""),
+        ("user", "", "hi"),
         ("assistant", "", ""),
         ("tool", "load_skill", "c"),
         ("tool", "", "a\nb"),

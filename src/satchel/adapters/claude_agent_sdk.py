@@ -267,8 +267,11 @@ class _Skills:
         transcript.conversation.begin_turn()
         transcript.add(SeenMessage("user", given.get("prompt", "")))
         await self._show_opened(transcript)
-        suggested = transcript.conversation.session.suggested
-        return _context("UserPromptSubmit", await asyncio.to_thread(suggested))
+        session = transcript.conversation.session
+        if not session.settings.suggest:
+            return {}
+        suggested = await asyncio.to_thread(session.suggested)
+        return _context("UserPromptSubmit", suggested)
 
     async def _on_call(self, given: Given, call_id: str, _: object) -> Output:
         """Allow a call, or have a person asked."""
