@@ -13,8 +13,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from satchel import Satchel
 from satchel.policy import ask
@@ -26,16 +28,32 @@ from tools.adapters.frameworks import ROOT
 def in_process(
     *arguments: object, given: str, approvals: str = "memory"
 ) -> subprocess.CompletedProcess[str]:
-    """Run this module in another process, which keeps used ``approvals`` there."""
-    return subprocess.run(
-        [sys.executable, "-m", "tests.adapters.processes", *map(str, arguments)],
-        input=given,
-        cwd=ROOT,
-        env={**os.environ, "SATCHEL_APPROVALS": approvals},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Run this module in another process, which keeps used ``approvals`` there.
+
+    What it started does not outlive it. An agent's program that did would hold a pipe
+    for minutes, so the output goes to files.
+    """
+    command = [sys.executable, "-m", "tests.adapters.processes", *map(str, arguments)]
+    environ = {**os.environ, "SATCHEL_APPROVALS": approvals}
+    with TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=errors,
+            cwd=ROOT,
+            env=environ,
+            text=True,
+            start_new_session=True,
+        )
+        process.communicate(given)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        output.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(
+            command, process.returncode, output.read(), errors.read()
+        )
 
 
 class Effects(list[str]):
