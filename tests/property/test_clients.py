@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from satchel.clients import PROPERTIES, VERDICTS, Candidate, loaders, predict
 from satchel.clients._properties._all import properties_of
-from tools.loaders.packs import PACKS
+from satchel.testing._conformance._packs import PACKS
 
 pytestmark = pytest.mark.property
 

@@ -133,8 +133,8 @@ def _measure(driver: Driver, options: argparse.Namespace) -> str:
 
 
 def _show(driver: Driver, keys: list[str]) -> int:
-    from tools.loaders.judging import look
-    from tools.loaders.packs import PACKS
+    from satchel.testing._conformance._packs import PACKS
+    from tools.loaders.looking import look
 
     rows = [(key, pack) for key in keys or PACKS for pack in PACKS[key]]
     packs = [pack for _, pack in rows]

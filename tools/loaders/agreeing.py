@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from satchel.clients import Loader, PackReader, read_measured
 from satchel.clients._prediction import predict_for
 from satchel.clients._properties._all import PLAIN, properties_in
-from tools.loaders.expecting import expected_of
-from tools.loaders.judging import judge, look
+from satchel.testing._conformance._judging import expected_of, judge
+from tools.loaders.looking import look
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +71,7 @@ def agree(driver: Driver, packs: Sequence[Candidate]) -> Agreement:
     for pack, seen in zip(
         packs, look(driver, packs, with_neighbours=True), strict=True
     ):
-        real = judge(seen, expected_of(pack)).verdict
+        real = judge(seen.found, expected_of(pack)).verdict
         reading = PackReader(pack)
         keys = properties_in(reading)
         predicted = predict_for(

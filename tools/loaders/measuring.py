@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from satchel.clients import VERDICTS, PackReader, read_measured
 from satchel.clients._loaders import LoaderData, LoaderTable
-from tools.loaders.expecting import expected_of
-from tools.loaders.judging import judge, look
+from satchel.testing._conformance._judging import expected_of, judge
+from satchel.testing._conformance._packs import PACKS
 from tools.loaders.known import LOCK, MEASURED
-from tools.loaders.packs import PACKS
+from tools.loaders.looking import look
 from tools.loaders.writing import table_to_json, words_for
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from satchel.clients import Candidate, LoaderVerdict
+    from satchel.testing._conformance._judging import Judged
     from tools.loaders.driver import Driver, Seen
-    from tools.loaders.judging import Judged
 
 
 def measure(
@@ -77,7 +77,7 @@ class _Row(NamedTuple):
 
 
 def _row(seen: Seen, pack: Candidate) -> _Row:
-    judged = judge(seen, expected_of(pack))
+    judged = judge(seen.found, expected_of(pack))
     words = words_for(judged.shown, PackReader(pack)) if judged.shown else {}
     return _Row(judged, words)
 

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     )
     from satchel.skill_md._entries import (
         FrontmatterEntry as FrontmatterEntry,
+        fold as fold,
         split_entries as split_entries,
     )
     from satchel.skill_md._layers import (
@@ -106,7 +107,7 @@ __getattr__ = lazy_door(
     {
         "_body": "HEADING before_frontmatter body_of first_sentence tolerant_span",
         "_editor": "entry_text repaired_text set_entry comments_in edit_fields",
-        "_entries": "FrontmatterEntry split_entries",
+        "_entries": "FrontmatterEntry fold split_entries",
         "_layers": "Layer MergedField merge_layers",
         "_metadata_editor": "edit_metadata",
         "_writer": "quoted render_frontmatter same_values",

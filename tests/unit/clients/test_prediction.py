@@ -34,7 +34,7 @@ from satchel.clients._properties._all import (
     properties_in,
     properties_of,
 )
-from tools.loaders.packs import BODY, FIRST, NAME, PACKS, pack
+from satchel.testing._conformance._packs import BODY, FIRST, NAME, PACKS, pack
 from tools.loaders.writing import table_to_json
 
 LOADER = Loader("one", "One", "1", "framework", "2026-11-21", "measured", "it")

@@ -8,16 +8,21 @@ from pathlib import Path
 import pytest
 
 from satchel.clients import Candidate, PackReader, ShownEntry
+from satchel.testing._conformance._judging import (
+    NEIGHBOURS,
+    Expected,
+    expected_of,
+    judge,
+    write_library,
+)
+from satchel.testing._conformance._packs import pack
 from tools.loaders.clients import asking, reading
 from tools.loaders.clients.api import FakeApi, answer
 from tools.loaders.clients.desk import open_desk
 from tools.loaders.clients.installing import Npm, Pip
-from tools.loaders.driver import Seen, UnavailableError, uv_command
+from tools.loaders.driver import UnavailableError, uv_command
 from tools.loaders.drivers.node import DRIVERS, Client
-from tools.loaders.expecting import expected_of
-from tools.loaders.judging import NEIGHBOURS, Expected, judge, write_library
 from tools.loaders.known import PAGE
-from tools.loaders.packs import pack
 from tools.loaders.table import render
 from tools.loaders.writing import words_for
 
@@ -45,18 +50,18 @@ RIGHT = Expected(frozenset(["the-pack"]), "It counts  words")
 def test_a_verdict_is_what_its_meaning_says(
     found: tuple[tuple[str, str | None], ...], wanted: str
 ) -> None:
-    assert judge(Seen(found), RIGHT).verdict == wanted
+    assert judge(found, RIGHT).verdict == wanted
 
 
 def test_a_cut_and_a_pack_without_a_description() -> None:
     right = Expected(frozenset(["the-pack"]), "x" * 300)
     found = (*GOOD, ("the-pack", f"{'x' * 120} (some left out) {'x' * 50}"))
 
-    assert judge(Seen(found), right).verdict == "cut"
+    assert judge(found, right).verdict == "cut"
 
     right = Expected(frozenset(["the-pack"]), None)
 
-    assert judge(Seen((*GOOD, ("the-pack", "Something"))), right).verdict == "wrong"
+    assert judge((*GOOD, ("the-pack", "Something")), right).verdict == "wrong"
 
 
 @pytest.mark.parametrize(

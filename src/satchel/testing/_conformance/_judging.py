@@ -1,22 +1,14 @@
-"""Put packs before loaders, and judge what they make of them."""
+"""Write packs for loaders, and judge what they make of them."""
 
-from __future__ import annotations
-
-import shutil
-import tempfile
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from satchel.clients import ShownEntry
+from satchel.clients import Candidate, LoaderVerdict, PackReader, ShownEntry
 from satchel.model import portable_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from satchel.clients import Candidate, LoaderVerdict
-    from tools.loaders.driver import Driver, Seen
+from satchel.skill_md import fold
 
 NEIGHBOURS: Final = ("aa-good-neighbour", "zz-good-neighbour")
 """They stand before and behind a pack in every order that loaders go by."""
@@ -51,6 +43,21 @@ def names_of(declared: str, folder: str) -> frozenset[str]:
     return frozenset(plain | normal | set(map(portable_name, plain)))
 
 
+def expected_of(candidate: Candidate) -> Expected:
+    """Return what Satchel reads; where it refuses a reference in YAML, its lines."""
+    reading = PackReader(candidate)
+    manifest = reading.parsed.manifest
+    if manifest is not None:
+        declared = reading.source("name") or manifest.name
+        names = names_of(declared, candidate.folder) | names_of(manifest.name, "")
+        return Expected(names, manifest.description)
+    said = {entry.key: fold(entry.value, entry.more) for entry in reading.entries}
+    names = names_of(said.get("name", ""), candidate.folder)
+    if reading.problem in {"yaml-anchor", "yaml-alias", "yaml-tag"}:
+        return Expected(names, said.get("description"))
+    return Expected(names, None)
+
+
 def write_library(
     library: Path, candidate: Candidate, *, with_neighbours: bool
 ) -> None:
@@ -77,30 +84,15 @@ def _write(folder: Path, name: str, data: bytes) -> None:
     file.write_bytes(data)
 
 
-def look(
-    driver: Driver, candidates: Sequence[Candidate], *, with_neighbours: bool
-) -> Iterator[Seen]:
-    """Yield what a loader finds in a library of each pack, in their order.
-
-    Raises:
-        UnavailableError: The loader cannot be run.
-    """
-    with tempfile.TemporaryDirectory(prefix="loaders-") as home:
-        libraries = [Path(home, f"{at:04}") for at in range(len(candidates))]
-        for library, candidate in zip(libraries, candidates, strict=True):
-            library.mkdir()
-            write_library(library, candidate, with_neighbours=with_neighbours)
-        for library, seen in zip(libraries, driver.look(libraries), strict=True):
-            yield seen
-            shutil.rmtree(library, ignore_errors=True)
-
-
-def judge(seen: Seen, expected: Expected) -> Judged:
+def judge(
+    found: Collection[tuple[str, str | None]],  # names and descriptions
+    expected: Expected,
+) -> Judged:
     """Return the verdict on what was found next to good neighbours."""
-    names = {name for name, _ in seen.found}
+    names = {name for name, _ in found}
     if not names.issuperset(NEIGHBOURS):
         return Judged("breaks-neighbours")
-    own = [pair for pair in seen.found if pair[0] not in NEIGHBOURS]
+    own = [pair for pair in found if pair[0] not in NEIGHBOURS]
     if not own:
         return Judged("dropped")
     return min(

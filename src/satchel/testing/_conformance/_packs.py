@@ -4,8 +4,6 @@ All are written here, for this purpose. A property that needs another one, such 
 link text that has no frontmatter, has both.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from satchel.clients import Candidate
