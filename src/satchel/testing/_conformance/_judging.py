@@ -51,10 +51,10 @@ def expected_of(candidate: Candidate) -> Expected:
         declared = reading.source("name") or manifest.name
         names = names_of(declared, candidate.folder) | names_of(manifest.name, "")
         return Expected(names, manifest.description)
-    said = {entry.key: fold(entry.value, entry.more) for entry in reading.entries}
-    names = names_of(said.get("name", ""), candidate.folder)
+    written = {entry.key: fold(entry.value, entry.more) for entry in reading.entries}
+    names = names_of(written.get("name", ""), candidate.folder)
     if reading.problem in {"yaml-anchor", "yaml-alias", "yaml-tag"}:
-        return Expected(names, said.get("description"))
+        return Expected(names, written.get("description"))
     return Expected(names, None)
 
 
@@ -108,18 +108,18 @@ def _judge_pair(pair: tuple[str, str | None], expected: Expected) -> Judged:
         return Judged("wrong", shown)
     if description is None:
         return Judged("loaded")
-    right, said = _folded(expected.description), _folded(description)
-    if said == right:
+    right, listed = _folded(expected.description), _folded(description)
+    if listed == right:
         return Judged("loaded", shown)
-    return Judged("cut" if _is_part(said, right) else "wrong", shown)
+    return Judged("cut" if _is_part(listed, right) else "wrong", shown)
 
 
-def _is_part(said: str, right: str) -> bool:
+def _is_part(shown: str, right: str) -> bool:
     """Whether it is the beginning; some put a notice where they cut, or in between."""
-    start = said.rstrip(".… ")
+    start = shown.rstrip(".… ")
     if start and right.startswith(start):
         return True
-    return len(said) < len(right) and said[:_ALIKE_CHARS] == right[:_ALIKE_CHARS]
+    return len(shown) < len(right) and shown[:_ALIKE_CHARS] == right[:_ALIKE_CHARS]
 
 
 def _folded(text: str) -> str:

@@ -274,6 +274,7 @@ _PACKS: Final[dict[str, Candidate | tuple[Candidate, ...]]] = {
 }
 
 PACKS: Final = {
-    key: each if isinstance(each, tuple) else (each,) for key, each in _PACKS.items()
+    key: packs if isinstance(packs, tuple) else (packs,)
+    for key, packs in _PACKS.items()
 }
 """By property, the packs that have it; of several the mildest verdict is its own."""
