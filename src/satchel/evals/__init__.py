@@ -6,7 +6,33 @@ from satchel._lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.evals._case import EvalCase
+    from satchel.evals._model import (
+        ChatModel as ChatModel,
+        ChatReply as ChatReply,
+        ChatRequest as ChatRequest,
+        ModelBusyError as ModelBusyError,
+        ModelDeniedError as ModelDeniedError,
+        ModelError as ModelError,
+        ToolCallText as ToolCallText,
+    )
+    from satchel.evals._model_endpoint import ModelEndpoint as ModelEndpoint
+    from satchel.evals._trial_report import TrialReport as TrialReport
+    from satchel.evals._trial_run import (
+        STYLES as STYLES,
+        TrialLimits as TrialLimits,
+        run_trials,
+    )
 
-__all__ = ["EvalCase"]
+__all__ = ["EvalCase", "run_trials"]
 
-__getattr__ = lazy_door(__name__, {"_case": "EvalCase"})
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_case": "EvalCase",
+        "_model": "ChatModel ChatReply ChatRequest ModelBusyError ModelDeniedError "
+        "ModelError ToolCallText",
+        "_model_endpoint": "ModelEndpoint",
+        "_trial_report": "TrialReport",
+        "_trial_run": "STYLES TrialLimits run_trials",
+    },
+)

@@ -30,8 +30,16 @@ from satchel.sources._memory import MemorySource as MemorySource
 
 if TYPE_CHECKING:
     from satchel.sources._archive import ArchiveSource as ArchiveSource
+    from satchel.sources._headers import checked_headers as checked_headers
+    from satchel.sources._http._network import (
+        CheckedBackend as CheckedBackend,
+        RequestRefusedError as RequestRefusedError,
+        request_deadline as request_deadline,
+        resolve_host as resolve_host,
+    )
     from satchel.sources._http._pinned import PinnedSource as PinnedSource
     from satchel.sources._http._source import HttpSource as HttpSource
+    from satchel.sources._http._urls import parse_url as parse_url
     from satchel.sources._layered import (
         LAYERS as LAYERS,
         LayeredSource as LayeredSource,
@@ -75,8 +83,12 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_archive": "ArchiveSource",
+        "_headers": "checked_headers",
+        "_http._network": "CheckedBackend RequestRefusedError request_deadline "
+        "resolve_host",
         "_http._pinned": "PinnedSource",
         "_http._source": "HttpSource",
+        "_http._urls": "parse_url",
         "_layered": "LAYERS LayerExplanation LayeredSource local_layers",
         "_legacy": "LegacySource LegacySourceAdapter as_source",
         "_mcp._source": "McpSource",

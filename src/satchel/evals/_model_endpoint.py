@@ -1,0 +1,265 @@
+"""A model behind an endpoint of the form of OpenAI's Chat Completions."""
+
+import json
+import os
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, cast
+
+from satchel.errors import ConfigError, ExtraMissingError
+from satchel.evals._model import (
+    ChatReply,
+    ChatRequest,
+    ModelBusyError,
+    ModelDeniedError,
+    ModelError,
+    ToolCallText,
+)
+from satchel.text import clean_line
+
+try:
+    import httpcore2
+
+    from satchel.sources import (
+        CheckedBackend,
+        RequestRefusedError,
+        checked_headers,
+        parse_url,
+        request_deadline,
+        resolve_host,
+    )
+except ImportError as error:
+    raise ExtraMissingError("a model behind a URL", "http") from error
+
+URL_VARIABLE: Final = "OPENAI_BASE_URL"
+KEY_VARIABLE: Final = "OPENAI_API_KEY"
+# Bytes of an answer; one with a tool call has a few thousand.
+MAX_REPLY_BYTES: Final = 4 * 1024 * 1024
+# Characters of an error of the endpoint that a report repeats.
+_MAX_DETAIL: Final = 200
+# Tool calls of one answer, and characters of one call, that are looked at.
+_MAX_CALLS: Final = 64
+_MAX_ARGUMENTS: Final = 10_000
+_MAX_TOKENS: Final = 1 << 40
+_OK: Final = 200
+# Nobody gets an answer with this key or from this URL.
+_DENIED: Final = frozenset({401, 402, 403, 404, 405})
+_BUSY: Final = frozenset({408, 409, 425, 429})
+_REDIRECTS: Final = range(300, 400)
+
+
+class ModelEndpoint:
+    """A `ChatModel` behind a URL. It asks once and follows no redirect.
+
+    The key is that of ``OPENAI_API_KEY``; without one, none is sent. It is not logged,
+    stored or put in an error. Plain http is for this machine and private networks only.
+    """
+
+    def __init__(
+        self, name: str, base_url: str = "", *, timeout_s: float = 60.0
+    ) -> None:
+        """Connect nothing yet.
+
+        Args:
+            name: The model, as the endpoint calls it.
+            base_url: The URL above ``/chat/completions``; empty is that of the variable
+                ``OPENAI_BASE_URL``.
+            timeout_s: Seconds that one answer may take, until its last byte.
+
+        Raises:
+            ConfigError: There is no URL, or it or the key cannot be used.
+        """
+        text = base_url or os.environ.get(URL_VARIABLE, "")
+        if not text:
+            raise ConfigError(URL_VARIABLE, "say where the model is: set it")
+        key = os.environ.get(KEY_VARIABLE, "")
+        try:
+            url = parse_url(text)
+        except ValueError as error:
+            raise ConfigError(URL_VARIABLE, f"the base URL: {error}") from None
+        try:
+            headers = checked_headers({"Authorization": f"Bearer {key}"} if key else {})
+        except ValueError as error:
+            raise ConfigError(KEY_VARIABLE, str(error)) from None
+        path = f"{url.path.rstrip('/')}/chat/completions"
+        self._name = name
+        self._url = replace(url, path=path)
+        self._timeout_s = timeout_s
+        self._headers = [
+            (b"Host", url.authority.encode()),
+            (b"Accept", b"application/json"),
+            (b"Accept-Encoding", b"identity"),
+            (b"Content-Type", b"application/json"),
+            (b"User-Agent", b"satchel"),
+            *((k.encode(), value.encode()) for k, value in headers.items()),
+        ]
+        self._key = key
+        self._pool = httpcore2.ConnectionPool(
+            network_backend=CheckedBackend(allow_private=True, resolve=resolve_host)
+        )
+        # Nobody closes a model, and its connections must not stay open.
+        weakref.finalize(self, self._pool.close)
+
+    @property
+    def identity(self) -> str:
+        """Which model it is, and where; without the key."""
+        return f"{self._name} at {self._url}"
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        """Send one request; the errors are those of `ChatModel.complete`."""
+        body: dict[str, Any] = {"model": self._name, "messages": request.messages}
+        if request.tools:
+            body["tools"] = request.tools
+        end = time.monotonic() + self._timeout_s
+        plain = self._url.scheme == "http"
+        try:
+            with request_deadline(end, time.monotonic, plain=plain):
+                return self._send(json.dumps(body).encode(), end)
+        except RequestRefusedError as error:
+            raise ModelDeniedError(str(error)) from None
+        except httpcore2.TimeoutException:
+            limit = f"{self._timeout_s:g} seconds"
+            raise ModelBusyError(f"no whole answer in {limit}") from None
+        except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+            detail = clean_line(str(error))[:_MAX_DETAIL]
+            raise ModelBusyError(f"the connection failed: {detail}") from None
+
+    def _send(self, body: bytes, end: float) -> ChatReply:
+        left = max(end - time.monotonic(), 0.0)
+        length = (b"Content-Length", str(len(body)).encode())
+        address = httpcore2.URL(
+            scheme=self._url.scheme.encode(),
+            host=self._url.host.encode(),
+            port=self._url.port,
+            target=self._url.target.encode(),
+        )
+        with self._pool.stream(
+            "POST",
+            address,
+            headers=[*self._headers, length],
+            content=body,
+            extensions={
+                "timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)
+            },
+        ) as response:
+            fields = {
+                name.lower().decode("latin-1"): value.decode("latin-1")
+                for name, value in response.headers
+            }
+            self._check_status(response, fields)
+            return parse_reply(_read_body(response), fields.get("content-type", ""))
+
+    def _check_status(
+        self, response: httpcore2.Response, fields: Mapping[str, str]
+    ) -> None:
+        """Raise the error that a status means."""
+        status = response.status
+        message = f"the endpoint answers {status}"
+        if status in _BUSY or status >= 500:  # noqa: PLR2004 - the server's errors
+            raise ModelBusyError(message, _retry_after_s(fields.get("retry-after", "")))
+        if status in _REDIRECTS:
+            # Followed, it would show the key and the messages to somebody else.
+            raise ModelDeniedError(f"{message}, a redirect, which is not followed")
+        if status != _OK:
+            detail = self._detail(_read_body(response))
+            kind = ModelDeniedError if status in _DENIED else ModelError
+            raise kind(f"{message}: {detail}" if detail else message)
+        if fields.get("content-encoding", "identity").strip().lower() != "identity":
+            raise ModelError("the answer is compressed, which was not requested")
+
+    def _detail(self, body: bytes) -> str:
+        """Return the message in the body of an error, without the key."""
+        with suppress(ValueError, RecursionError):
+            error = _mapping(json.loads(body)).get("error")
+            text = _text(_mapping(error).get("message")) or _text(error)
+            # Some repeat the key that they refuse.
+            text = text.replace(self._key, "...") if self._key else text
+            return clean_line(text)[:_MAX_DETAIL]
+        return ""
+
+
+def _retry_after_s(text: str) -> float | None:
+    """Return the seconds that Retry-After asks for, as a number or a date."""
+    text = text.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max((date - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _read_body(response: httpcore2.Response) -> bytes:
+    body = bytearray()
+    for piece in response.iter_stream():
+        body += piece
+        if len(body) > MAX_REPLY_BYTES:
+            raise ModelError(f"the answer has more than {MAX_REPLY_BYTES:,} bytes")
+    return bytes(body)
+
+
+def parse_reply(body: bytes, content_type: str = "") -> ChatReply:
+    """Return the reply in the body of an answer.
+
+    Raises:
+        ModelError: It has another form; says which.
+    """
+    try:
+        value: object = json.loads(body)
+    except (ValueError, RecursionError):
+        kind = clean_line(content_type)[:40] or "without a type"
+        raise ModelError(f"the answer is no JSON ({kind})") from None
+    answer = _mapping(value)
+    choices = _list(answer.get("choices"))
+    if not choices:
+        about = "is an error" if answer.get("error") else "has no choices"
+        raise ModelError(f"the answer {about}")
+    message = _mapping(_mapping(choices[0]).get("message"))
+    if not message:
+        raise ModelError("the first choice has no message")
+    usage = _mapping(answer.get("usage"))
+    return ChatReply(
+        _calls(message.get("tool_calls")),
+        _text(message.get("content") or message.get("refusal")),
+        _count(usage.get("prompt_tokens")),
+        _count(usage.get("completion_tokens")),
+    )
+
+
+def _calls(value: object) -> tuple[ToolCallText, ...]:
+    functions = [_mapping(_mapping(item).get("function")) for item in _list(value)]
+    return tuple(
+        ToolCallText(_text(function.get("name")), _arguments(function.get("arguments")))
+        for function in functions[:_MAX_CALLS]
+    )
+
+
+def _arguments(value: object) -> str:
+    # Some servers give the object itself, and not its text.
+    text = json.dumps(value) if isinstance(value, dict) else _text(value)
+    return text[:_MAX_ARGUMENTS]
+
+
+def _list(value: object) -> Sequence[Any]:
+    return cast("Sequence[Any]", value) if isinstance(value, list) else ()
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MAX_TOKENS else None
