@@ -6,6 +6,12 @@ from satchel._lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.evals._case import EvalCase
+    from satchel.evals._grading import (
+        GradedIteration as GradedIteration,
+        GradedRun as GradedRun,
+        read_iteration as read_iteration,
+        write_benchmark as write_benchmark,
+    )
     from satchel.evals._model import (
         ChatModel as ChatModel,
         ChatReply as ChatReply,
@@ -29,6 +35,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_case": "EvalCase",
+        "_grading": "GradedIteration GradedRun read_iteration write_benchmark",
         "_model": "ChatModel ChatReply ChatRequest ModelBusyError ModelDeniedError "
         "ModelError ToolCallText",
         "_model_endpoint": "ModelEndpoint",
