@@ -85,14 +85,14 @@ def _write(folder: Path, name: str, data: bytes) -> None:
 
 
 def judge(
-    found: Collection[tuple[str, str | None]],  # names and descriptions
+    listed: Collection[tuple[str, str | None]],  # names and descriptions
     expected: Expected,
 ) -> Judged:
-    """Return the verdict on what was found next to good neighbours."""
-    names = {name for name, _ in found}
+    """Return the verdict on what was listed next to good neighbours."""
+    names = {name for name, _ in listed}
     if not names.issuperset(NEIGHBOURS):
         return Judged("breaks-neighbours")
-    own = [pair for pair in found if pair[0] not in NEIGHBOURS]
+    own = [pair for pair in listed if pair[0] not in NEIGHBOURS]
     if not own:
         return Judged("dropped")
     return min(
