@@ -1,6 +1,7 @@
 """Fixtures for people who have skills; pytest finds them by itself.
 
 ``skill_pack`` writes packs into the test's own folder, ``open_skills`` opens them.
+``--satchel-loader`` tries a loader of skills instead of running tests.
 """
 
 from pathlib import Path
@@ -12,6 +13,34 @@ if TYPE_CHECKING:  # at the start of every test run, whether it has skills or no
     from collections.abc import Callable, Iterator
 
     from satchel.runtime import Satchel
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what tries a loader."""
+    group = parser.getgroup("satchel")
+    group.addoption(
+        "--satchel-loader",
+        metavar="TARGET",
+        help="try a loader on hundreds of packs: module:function or file.py:function; "
+        "behind a comma, what returns the prompt",
+    )
+    group.addoption(
+        "--satchel-python", metavar="PYTHON", help="the Python that has the loader"
+    )
+    group.addoption(
+        "--satchel-report",
+        metavar="FILE",
+        action="append",
+        help="write what came of it: .md, .json (also for a badge), .svg (a badge)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try a loader, where one is named."""
+    if config.getoption("satchel_loader"):
+        from satchel.testing._conformance._pytest import install
+
+        install(config)
 
 
 @pytest.fixture
