@@ -24,7 +24,7 @@ class LoaderNotRunError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LoaderAnswer:
     """What a loader did with one folder.
 
     ``error`` is the exception that it raised, ``where`` its line in the loader.
@@ -63,7 +63,7 @@ class LoaderProcess:
         self._timeout_s = 2 * timeout_s + _GRACE_S
         self._start()
 
-    def ask(self, folder: Path) -> Answer:
+    def ask(self, folder: Path) -> LoaderAnswer:
         """Return what it does with a folder; one that ends it does not end the rest."""
         with suppress(BrokenPipeError):
             self._pipe.write(json.dumps(str(folder)).encode() + b"\n")
@@ -73,7 +73,9 @@ class LoaderProcess:
             ended = self._child.poll()
             self.close()
             self._start()
-            return Answer(end="hung" if ended is None else "died", status=ended or 0)
+            return LoaderAnswer(
+                end="hung" if ended is None else "died", status=ended or 0
+            )
         return _answer_of(line, str(folder))
 
     def close(self) -> None:
@@ -129,10 +131,10 @@ def _there(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _answer_of(line: dict[str, Any], folder: str) -> Answer:
+def _answer_of(line: dict[str, Any], folder: str) -> LoaderAnswer:
     texts = [*line.get("notes", ()), *line["printed"].splitlines()]
     notes = tuple(text.replace(folder, "") for text in texts if text.strip())
-    return Answer(
+    return LoaderAnswer(
         listed=tuple((name, about) for name, about in line.get("listed", ())),
         error=line.get("error", "").replace(folder, ""),
         where=line.get("where", "") or line.get("prompt_where", ""),

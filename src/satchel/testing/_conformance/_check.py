@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from satchel.testing._conformance._asking import (
-    Answer,
+    LoaderAnswer,
     LoaderNotRunError,
     LoaderProcess,
 )
@@ -166,7 +166,7 @@ class LoaderTrial:
 
     def _ask(
         self, case: LoaderCase, *, with_neighbours: bool
-    ) -> tuple[Answer, "_Shown"]:
+    ) -> tuple[LoaderAnswer, "_Shown"]:
         process = self._free.get()
         try:
             with tempfile.TemporaryDirectory(
@@ -199,7 +199,7 @@ def _is_short(case: LoaderCase) -> bool:
     return not case.name.startswith(_LONG)
 
 
-def _flaw(case: LoaderCase, answer: Answer, base: _Base) -> str:
+def _flaw(case: LoaderCase, answer: LoaderAnswer, base: _Base) -> str:
     """Return the key of what is wrong, in `_report.FLAWS`; empty for nothing."""
     notes = {note for note in answer.notes if note not in base.notes}
     broken = _broken(case, answer, notes)
@@ -216,7 +216,7 @@ def _flaw(case: LoaderCase, answer: Answer, base: _Base) -> str:
     return "silent" if case.is_skill and not notes else ""
 
 
-def _broken(case: LoaderCase, answer: Answer, notes: set[str]) -> str | None:
+def _broken(case: LoaderCase, answer: LoaderAnswer, notes: set[str]) -> str | None:
     """Return how the good packs are lost; None where they are not."""
     if answer.error:
         return "raises"
@@ -232,7 +232,7 @@ def _broken(case: LoaderCase, answer: Answer, notes: set[str]) -> str | None:
     return "prompt-raises" if answer.prompt_error else None
 
 
-def _leak(answer: Answer, base: _Base) -> str:
+def _leak(answer: LoaderAnswer, base: _Base) -> str:
     text = "\n".join(f"{name}\n{about}" for name, about in answer.listed)
     leaks = {"secret"} & set(find_leaks(text))
     if answer.prompt is not None:
@@ -246,7 +246,7 @@ def _leak(answer: Answer, base: _Base) -> str:
     return "leaks-characters" if leaks else ""
 
 
-def _misread(case: PackCase, answer: Answer) -> str:
+def _misread(case: PackCase, answer: LoaderAnswer) -> str:
     expected = case.expected
     judged = judge(answer.listed, expected)
     shown = judged.shown
@@ -261,7 +261,7 @@ def _misread(case: PackCase, answer: Answer) -> str:
     return "misreads" if shown.description else "empties"
 
 
-def _detail(answer: Answer) -> str:
+def _detail(answer: LoaderAnswer) -> str:
     if answer.end == "died":
         return f"its process ended with status {answer.status}"
     return (answer.error or answer.prompt_error).partition("\n")[0][:300]
