@@ -148,20 +148,22 @@ class ModelEndpoint:
             },
         ) as response:
             fields = {
-                name.lower().decode("latin-1"): value.decode("latin-1")
+                name.lower(): value.decode("latin-1").strip()
                 for name, value in response.headers
             }
             self._check_status(response, fields)
-            return parse_reply(_read_body(response), fields.get("content-type", ""))
+            return parse_reply(_read_body(response), fields.get(b"content-type", ""))
 
     def _check_status(
-        self, response: httpcore2.Response, fields: Mapping[str, str]
+        self, response: httpcore2.Response, fields: Mapping[bytes, str]
     ) -> None:
         """Raise the error that a status means."""
         status = response.status
         message = f"the endpoint answers {status}"
         if status in _BUSY or status >= 500:  # noqa: PLR2004 - the server's errors
-            raise ModelBusyError(message, _retry_after_s(fields.get("retry-after", "")))
+            raise ModelBusyError(
+                message, _retry_after_s(fields.get(b"retry-after", ""))
+            )
         if status in _REDIRECTS:
             # Followed, it would show the key and the messages to somebody else.
             raise ModelDeniedError(f"{message}, a redirect, which is not followed")
@@ -169,7 +171,7 @@ class ModelEndpoint:
             detail = self._detail(_read_body(response))
             kind = ModelDeniedError if status in _DENIED else ModelError
             raise kind(f"{message}: {detail}" if detail else message)
-        if fields.get("content-encoding", "identity").strip().lower() != "identity":
+        if fields.get(b"content-encoding", "identity").lower() != "identity":
             raise ModelError("the answer is compressed, which was not requested")
 
     def _detail(self, body: bytes) -> str:
@@ -185,7 +187,6 @@ class ModelEndpoint:
 
 def _retry_after_s(text: str) -> float | None:
     """Return the seconds that Retry-After asks for, as a number or a date."""
-    text = text.strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])
     try:

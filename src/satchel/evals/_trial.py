@@ -14,10 +14,10 @@ from satchel.runtime import LOAD_TOOLS, READ_TOOL, Satchel
 from satchel.tools import Tool, arguments_of
 
 # The first member of what is digested: another form of trials gets other answers.
-_FORMAT: Final = "satchel-trial-1"
+_FORMAT: Final = "satchel trial 1"
 PROMPT: Final = "You are a helpful assistant."
 
-Act: TypeAlias = Literal["load", "unknown-skill", "other-tool", "text"]
+Act: TypeAlias = Literal["load", "unknown", "other", "text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +90,17 @@ def first_call(reply: ChatReply, trial: Trial, catalog: Catalog) -> FirstCall:
     call = reply.calls[0]
     load_tool, parameter = LOAD_TOOLS[trial.style]
     if call.name not in {load_tool, READ_TOOL} or call.name not in trial.tools:
-        return FirstCall("other-tool", call.name)
+        return FirstCall("other", call.name)
     try:
         arguments = arguments_of(call.name, call.arguments)
     except ToolError:
-        return FirstCall("unknown-skill")
+        return FirstCall("unknown")
     names = [parameter]
     names += [alias for alias, of in trial.tools[call.name].aliases if of == parameter]
     skill = next((arguments[name] for name in names if name in arguments), None)
     entry = catalog.get(skill)
     if entry is None:
-        return FirstCall("unknown-skill", skill if isinstance(skill, str) else "")
+        return FirstCall("unknown", skill if isinstance(skill, str) else "")
     return FirstCall("load", entry.id)
 
 

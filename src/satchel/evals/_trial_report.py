@@ -23,8 +23,8 @@ from satchel.text import plural, printable
 THRESHOLD: Final = 0.5
 _OTHERS: Final[Mapping[str, str]] = {
     "text": "no tool",
-    "unknown-skill": "an unknown skill",
-    "other-tool": "another tool",
+    "unknown": "an unknown skill",
+    "other": "another tool",
 }
 
 

@@ -162,6 +162,20 @@ class SkillAccess:
         hits = find(self._components, query, k, accepts, whole=whole)
         return [hit for hit in hits if hit.confidence >= min_confidence]
 
+    def search(self, query: str, k: int) -> list[Hit]:
+        """Find for a model or a client.
+
+        A query without a good hit is kept where the operator wants it.
+        """
+        hits = self.find(query, k)
+        components = self._components
+        path = components.environ.get("SATCHEL_QUERIES", "").strip()
+        if path and all(hit.weak for hit in hits):
+            from satchel.usage import record_query
+
+            record_query(path, query, hits, components.clock.now())
+        return hits
+
     def load(
         self,
         skill_id: str,

@@ -324,7 +324,7 @@ class CallerView:
 
     def find(self, query: str, k: int = 10) -> list[Hit]:
         """Return at most ``k`` skills that match ``query``, best first, ties by id."""
-        return self._access.find(query, k)
+        return self._access.search(query, k)
 
     def prompt(
         self,
@@ -398,7 +398,7 @@ class _ViewBackend(ToolBackend):
         return self._access.load(request.id, request.file, via=via)
 
     def find(self, query: str, k: int) -> list[Hit]:
-        return self._access.find(query, k)
+        return self._access.search(query, k)
 
     def advice(self, error: SkillError) -> str | None:
         return wording.replacement_advice(error, self._access.listed) or None

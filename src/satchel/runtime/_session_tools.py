@@ -92,7 +92,7 @@ class SessionTools(ToolBackend):
         return loaded
 
     def find(self, query: str, k: int) -> Sequence[Hit]:
-        return self._access.find(query, k)
+        return self._access.search(query, k)
 
     def folder(self, loaded: Loaded) -> str | None:
         """Return the folder in which the agent finds the skill's files, if it does."""

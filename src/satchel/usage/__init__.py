@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from satchel.usage._metrics import MetricsSink
     from satchel.usage._owners import OwnerLookup as OwnerLookup
     from satchel.usage._publisher import report_to
+    from satchel.usage._queries import (
+        QUERIES_VARIABLE as QUERIES_VARIABLE,
+        record_query as record_query,
+        suggest_cases as suggest_cases,
+    )
     from satchel.usage._reader import read_records
     from satchel.usage._records import (
         Records as Records,
@@ -78,6 +83,7 @@ __getattr__ = lazy_door(
         "_metrics": "MetricsSink",
         "_owners": "OwnerLookup",
         "_publisher": "report_to",
+        "_queries": "QUERIES_VARIABLE record_query suggest_cases",
         "_reader": "read_records",
         "_records": "Records ended_unclosed host_mark",
         "_report": "CORE_SHARE SkillStatus SkillUse UsageReport make_report",

@@ -18,7 +18,7 @@ from satchel.skill_md import FENCE_REPAIRS, YAML_REPAIRS
 
 SOURCE = Path(satchel.__file__).parent
 ROOMS = (
-    *("authoring", "catalog", "checking", "compat", "files", "lint", "load"),
+    *("authoring", "catalog", "checking", "compat", "evals", "files", "lint", "load"),
     *("prompt", "release", "runtime", "skill_md", "sources", "text"),
 )
 """Where findings are made; every kebab-case literal there is a code, but for these:"""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _MIN_FREE_BYTES = 64 * 1024
+_DAY_S = 86_400
 # Names on one line of the report; --json has them all.
 _SHOWN = 10
 
@@ -63,6 +64,12 @@ def now() -> float:
     "your state folder.",
 )
 @click.option(
+    "--suggest-evals",
+    is_flag=True,
+    help="Print cases for satchel eval to review instead: names that were not found, "
+    "and the queries that SATCHEL_QUERIES keeps.",
+)
+@click.option(
     "--verify",
     "chain",
     metavar="CHAINFILE",
@@ -81,6 +88,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     mirrors: tuple[str, ...],
     as_json: bool,
     db: str | None,
+    suggest_evals: bool,
     chain: str | None,
     head: str | None,
 ) -> int:
@@ -97,6 +105,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       satchel usage ./skills --days 90
       satchel usage --json | jq -r '.dead[].name'
       satchel usage --db jsonl:///var/log/satchel.jsonl
+      satchel usage --suggest-evals --json > evals/asked.json
       satchel usage --verify /var/log/satchel.chain
     """
     if chain is not None:
@@ -104,12 +113,35 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if head is not None:
         raise click.UsageError("--head goes with --verify")
     report = _report(_file(db), paths, days, mirrors, named=db is not None)
-    if as_json:
+    if suggest_evals:
+        _suggest_evals(report, as_json=as_json)
+    elif as_json:
         echo_json(report.as_dict())
     else:
         for line in _lines(report):
             echo(line)
     return 0
+
+
+def _suggest_evals(report: "UsageReport", *, as_json: bool) -> None:
+    import os
+
+    from satchel.usage import QUERIES_VARIABLE, suggest_cases
+
+    path = os.environ.get(QUERIES_VARIABLE, "").strip()
+    if not path:
+        echo_error(f"no query is on record: {QUERIES_VARIABLE} names no file for them")
+    try:
+        since = now() - report.days * _DAY_S
+        cases = suggest_cases(report.missing, path, since=since)
+    except OSError as error:
+        raise ConfigError(QUERIES_VARIABLE, f"{path}: {error.strerror}") from error
+    if as_json:
+        echo_json({"evals": cases})
+        return
+    echo(f"{plural(len(cases), 'case')} to review: which skill should answer, if any?")
+    for case in cases:
+        echo(f"  {one_line(case['query'])}: {one_line(case['review'])}")
 
 
 def _file(db: str | None) -> str:
