@@ -11,6 +11,11 @@ if TYPE_CHECKING:
         count_packs as count_packs,
         usual_folders as usual_folders,
     )
+    from satchel.checking._listing import (
+        ClientListings as ClientListings,
+        LibraryListing as LibraryListing,
+        predict_library_listing as predict_library_listing,
+    )
     from satchel.checking._prediction import (
         LOADER_GROUPS as LOADER_GROUPS,
         LibraryPrediction,
@@ -41,6 +46,7 @@ __getattr__ = lazy_door(
         "_baseline": "Baseline read_baseline",
         "_check": "check write_fixes",
         "_library": "count_packs usual_folders",
+        "_listing": "ClientListings LibraryListing predict_library_listing",
         "_prediction": "LOADER_GROUPS LibraryPrediction PackPrediction predict_library",
         "_repairs": "LineRepair RepairPlan plan_repairs",
         "_since": "check_since",

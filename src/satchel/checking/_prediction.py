@@ -132,7 +132,7 @@ def predict_library(
         ConfigError: A path is a file that is in no pack.
         SourceUnavailableError: A folder gave no answer.
     """
-    chosen = _choose(names)
+    chosen = choose(names)
     folders = named_folders(paths, skip_others=skip_others)
     with open_library(folders, profile="lenient", limits=limits) as library:
         packs = located_packs(library, limits)
@@ -157,7 +157,8 @@ def named_loaders(chosen: Iterable[Loader]) -> str:
     return f"{', '.join(keys[: _MAX_NAMED - 1])} and {len(keys) - _MAX_NAMED + 1} more"
 
 
-def _choose(names: Iterable[str]) -> tuple[Loader, ...]:
+def choose(names: Iterable[str]) -> tuple[Loader, ...]:
+    """Return the loaders of these keys and groups, each once."""
     chosen: dict[str, Loader] = {}
     for name in names:
         word = name.strip().lower()

@@ -20,6 +20,7 @@ from satchel.cli._errors import NoAnswerError
 from satchel.cli._options import find_settings
 from satchel.cli._progress import progress
 from satchel.cli._terminal import (
+    DEFAULT_WIDTH,
     code_link,
     coloured,
     echo,
@@ -81,6 +82,8 @@ class CheckRun:
     config: str | None
     baseline: str | None
     loaders: str | None
+    library: bool
+    windows: tuple[int, ...]
     since: str | None
     fix: bool
     diff: bool
@@ -96,6 +99,8 @@ class CheckRun:
         # A hook that names no changed file checks nothing, and not the whole project.
         if not packs and not self.changed_files:
             packs = _project_packs(self.config, settings.limits)
+        if self.loaders is not None and self.library:
+            return self._list(packs, self.loaders, settings)
         if self.loaders is not None:
             return self._predict(packs, self.loaders, settings, baseline)
         with progress("checking packs"):
@@ -148,6 +153,10 @@ class CheckRun:
             raise click.UsageError("--fix changes whole packs; run it without --since")
         if self.statistics and (self.style != "text" or self.loaders is not None):
             raise click.UsageError("--statistics goes without --format and --for")
+        if self.library and (self.loaders is None or self.baseline):
+            raise click.UsageError("--library goes with --for, without --baseline")
+        if self.windows and not self.library:
+            raise click.UsageError("--window goes with --library")
         if self.strict and self.fail_on not in (None, "warning"):
             detail = f"--strict means --fail-on warning, not {self.fail_on}"
             raise click.UsageError(detail)
@@ -214,6 +223,34 @@ class CheckRun:
         for style, file in self.also:
             _save(click.unstyle(render_prediction(prediction, style)), file)
         return self._status(prediction.report, settings, packs)
+
+    def _list(
+        self, packs: tuple[str, ...], loaders: str, settings: LintSettings
+    ) -> int:
+        """Print what clients show of the whole library, and return the status."""
+        from satchel.checking import predict_library_listing
+        from satchel.cli._listing import FORMATS, is_all_listed, render_listing
+        from satchel.clients import WINDOWS
+
+        styles = (self.style, *(style for style, _ in self.also))
+        if not FORMATS.issuperset(styles):
+            detail = f"--library has the formats {', '.join(sorted(FORMATS))}"
+            raise click.UsageError(detail)
+        names = [name.strip() for name in loaders.split(",") if name.strip()]
+        windows = self.windows or tuple(WINDOWS.values())
+        with progress("checking packs"):
+            library = predict_library_listing(
+                packs, names, windows, skip_others=self.changed_files
+            )
+        if not (library.packs or self.changed_files):
+            raise _no_pack(packs, settings.limits.scan_depth)
+        echo(render_listing(library, self.style, width() or DEFAULT_WIDTH))
+        for style, file in self.also:
+            text = render_listing(library, style, DEFAULT_WIDTH)
+            _save(click.unstyle(text), file)
+        if settings.fail_on == "never":
+            return 0
+        return int(not is_all_listed(library, whole=settings.fail_on != "error"))
 
     def _subtract(self, baseline: Baseline, report: CheckReport) -> CheckReport:
         """Return the report without the findings of the baseline; warn if none fits."""

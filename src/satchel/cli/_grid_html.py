@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from satchel.checking import LibraryPrediction
 
 # No script, and nothing from elsewhere: the page is safe to open and to attach.
-_HEAD: Final = """\
+PAGE_HEAD: Final = """\
 <!doctype html>
 <html lang="en">
 <head>
@@ -52,7 +52,7 @@ def render_html(library: "LibraryPrediction") -> str:
     grid, problems = Grid.of(library), problems_of(library)
     skills, clients = len(library.packs), len(library.loaders)
     lines = [
-        _HEAD,
+        PAGE_HEAD,
         f"<h1>{plural(skills, 'skill')} in {plural(clients, 'client')}</h1>",
     ]
     lines.append(f"<p>{skills - len(grid.rows):,} loaded whole by all of them.</p>")

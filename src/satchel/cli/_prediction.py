@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from satchel.checking import LOADER_GROUPS, predict_library
 from satchel.cli._grid_html import render_html
 from satchel.cli._grid_text import render_grid
-from satchel.cli._terminal import bold, echo, layout, width
+from satchel.cli._terminal import DEFAULT_WIDTH, bold, echo, layout, width
 from satchel.clients import PROPERTIES, loaders, read_documented
 from satchel.lint import CheckReport, render_report
 from satchel.text import ascii_json, plural
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 SCHEMA_VERSION: Final = 1
-# Columns of a file or a pipe.
-_DEFAULT_WIDTH: Final = 100
 # How each verdict but the good one is printed, the worst first.
 VERDICT_HEADS: Final["dict[LoaderVerdict, str]"] = {
     "breaks-neighbours": "breaks",
@@ -71,7 +69,7 @@ def render_prediction(prediction: PredictionReport, style: str) -> str:
     """Return the prediction as one text, in a format of reports or as ``html``."""
     match style:
         case "text":
-            columns = width() or _DEFAULT_WIDTH
+            columns = width() or DEFAULT_WIDTH
             return render_grid(prediction.library, prediction.command, columns)
         case "html":
             return render_html(prediction.library)

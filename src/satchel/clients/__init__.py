@@ -10,6 +10,18 @@ from satchel.clients._folders import (
 )
 
 if TYPE_CHECKING:
+    from satchel.clients._listing import (
+        LISTING_STATES as LISTING_STATES,
+        WINDOWS as WINDOWS,
+        ClientListing,
+        LibrarySkill as LibrarySkill,
+        ListingRule as ListingRule,
+        SkillListing as SkillListing,
+        listing_rules as listing_rules,
+        predict_listing,
+        read_skill as read_skill,
+        unknown_rule as unknown_rule,
+    )
     from satchel.clients._loaders import (
         VERDICTS as VERDICTS,
         Loader,
@@ -28,17 +40,21 @@ if TYPE_CHECKING:
     from satchel.clients._properties._all import PROPERTIES as PROPERTIES
 
 __all__ = [
+    "ClientListing",
     "Loader",
     "LoaderVerdict",
     "Prediction",
     "choose_loaders",
     "loaders",
     "predict",
+    "predict_listing",
 ]
 
 __getattr__ = lazy_door(
     __name__,
     {
+        "_listing": "LISTING_STATES ClientListing LibrarySkill ListingRule "
+        "SkillListing WINDOWS listing_rules predict_listing read_skill unknown_rule",
         "_loaders": "Loader LoaderVerdict Prediction ShownEntry UnknownLoaderError "
         "VERDICTS choose_loaders loaders read_documented read_measured worst_verdict",
         "_pack": "Candidate PackReader",

@@ -42,6 +42,22 @@ def _loader_names(
     return names
 
 
+def _window_sizes(
+    ctx: click.Context, param: click.Parameter, text: str | None
+) -> tuple[int, ...]:
+    """Return tokens: of ``200k``, ``1m`` or plain numbers; nothing of nothing."""
+    units = {"k": 1_000, "m": 1_000_000}
+    sizes: list[int] = []
+    for word in (text or "").lower().replace(" ", "").split(","):
+        digits = word.rstrip("km")
+        if digits.isdecimal() and digits.isascii() and len(word) - len(digits) < 2:  # noqa: PLR2004 - one letter
+            sizes.append(int(digits) * units.get(word[-1], 1))
+        elif text is not None:
+            detail = "expected sizes such as 128k,200k,1m"
+            raise click.BadParameter(detail, ctx, param)
+    return tuple(sizes)
+
+
 class _Check(click.Command):
     """A command to which hooks append names of files."""
 
@@ -123,6 +139,18 @@ class _Check(click.Command):
     help="Predict instead how these clients and frameworks will see the packs.",
 )
 @click.option(
+    "--library",
+    is_flag=True,
+    help="With --for: what each client shows of all packs together.",
+)
+@click.option(
+    "--window",
+    "windows",
+    metavar="SIZE,...",
+    callback=_window_sizes,
+    help="Context windows for --library.  [default: 128k,200k,1m]",
+)
+@click.option(
     "--since",
     metavar="REV",
     help="Check what changed since a git revision, next to the whole library.",
@@ -167,6 +195,7 @@ def command(packs: tuple[str, ...], as_json: bool, **options: Any) -> int:  # no
       satchel check my_skills.bootstrap:REGISTRY
       satchel check ./skills --for claude-code,codex,crewai
       satchel check ./skills --for all --format html > skills.html
+      satchel check ./skills --library --for codex,claude-code --window 200k
       satchel check ./skills --format github --also sarif=satchel.sarif
     """
     from satchel.cli._check import CheckRun

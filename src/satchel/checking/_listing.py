@@ -1,0 +1,106 @@
+"""What clients show of a whole library: `satchel check --library --for`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from satchel.checking._candidates import located_packs
+from satchel.checking._library import named_folders, open_library
+from satchel.checking._prediction import choose
+from satchel.clients import (
+    ClientListing,
+    LibrarySkill,
+    Loader,
+    listing_rules,
+    predict,
+    predict_listing,
+    read_skill,
+    unknown_rule,
+)
+from satchel.model import DEFAULT_LIMITS, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class ClientListings:
+    """What one client shows of a library at each window.
+
+    ``asked`` is the version that was asked for, empty where none was. ``not_loaded``
+    are the packs that the client does not load, whatever else is in the library.
+    """
+
+    asked: str
+    listings: tuple[ClientListing, ...]
+    not_loaded: tuple[str, ...]
+
+    @property
+    def is_other_version(self) -> bool:
+        """Whether another version than the one asked for was measured."""
+        return bool(self.asked) and self.asked != self.listings[0].rule.version
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryListing:
+    """What the same clients show of the same packs."""
+
+    packs: int
+    clients: tuple[ClientListings, ...]
+
+    @property
+    def listings(self) -> tuple[ClientListing, ...]:
+        """Every listing: client by client, window by window."""
+        return tuple(one for client in self.clients for one in client.listings)
+
+
+def predict_library_listing(
+    paths: Sequence[str],
+    names: Iterable[str],
+    windows: Sequence[int],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    skip_others: bool = False,
+) -> LibraryListing:
+    """Return what clients show of the packs below ``paths``, taken as one library.
+
+    Args:
+        paths: Packs, or folders of packs.
+        names: Keys of clients, as ``KEY`` or ``KEY@VERSION``, or groups of them.
+        windows: Context windows, in tokens.
+        limits: Limits on what is read.
+        skip_others: Skip files that are in no pack.
+
+    Raises:
+        UnknownLoaderError: A client is unknown; carries close keys.
+        MissingPathError: A path does not exist.
+        SourceUnavailableError: A folder gave no answer.
+    """
+    asked = {key: version for key, _, version in (n.partition("@") for n in names)}
+    chosen = choose(asked)
+    folders = named_folders(paths, skip_others=skip_others)
+    with open_library(folders, profile="lenient", limits=limits) as library:
+        packs = located_packs(library, limits)
+    by_loader: dict[str, list[tuple[str, LibrarySkill | None]]] = {}
+    for pack in packs:
+        for outcome in predict(pack.candidate, chosen):
+            read = read_skill(pack.candidate, outcome)
+            by_loader.setdefault(outcome.loader.key, []).append((pack.pack, read))
+    return LibraryListing(
+        len(packs),
+        tuple(
+            _client(one, asked.get(one.key, ""), by_loader.get(one.key, []), windows)
+            for one in chosen
+        ),
+    )
+
+
+def _client(
+    loader: Loader,
+    asked: str,
+    packs: Sequence[tuple[str, LibrarySkill | None]],
+    windows: Sequence[int],
+) -> ClientListings:
+    rule = listing_rules().get(loader.key) or unknown_rule(loader)
+    skills = [skill for _, skill in packs if skill is not None]
+    return ClientListings(
+        asked,
+        tuple(predict_listing(rule, skills, window) for window in windows),
+        tuple(pack for pack, skill in packs if skill is None),
+    )
