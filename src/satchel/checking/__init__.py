@@ -7,6 +7,11 @@ from satchel._lazy import lazy_door
 if TYPE_CHECKING:
     from satchel.checking._baseline import Baseline, read_baseline
     from satchel.checking._check import check, write_fixes
+    from satchel.checking._evals import (
+        EvalRun as EvalRun,
+        folders_of_skills as folders_of_skills,
+        run_evals,
+    )
     from satchel.checking._library import (
         count_packs as count_packs,
         usual_folders as usual_folders,
@@ -37,6 +42,7 @@ __all__ = [
     "check_since",
     "predict_library",
     "read_baseline",
+    "run_evals",
     "write_fixes",
 ]
 
@@ -45,6 +51,7 @@ __getattr__ = lazy_door(
     {
         "_baseline": "Baseline read_baseline",
         "_check": "check write_fixes",
+        "_evals": "EvalRun folders_of_skills run_evals",
         "_library": "count_packs usual_folders",
         "_listing": "ClientListings LibraryListing predict_library_listing",
         "_prediction": "LOADER_GROUPS LibraryPrediction PackPrediction predict_library",

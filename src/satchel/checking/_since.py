@@ -73,7 +73,7 @@ def check_since(
     limits = settings.limits
     # Both states are checked by the same settings, and by none that hide deception.
     strict = _with_never_ignored(settings)
-    with _earlier(folders, rev, limits) as earlier:
+    with earlier_folders(folders, rev, limits) as earlier:
         before, old, old_cost = _state(earlier, strict, limits)
         after, new, new_cost = _state(folders, strict, limits)
     packs = pack_changes(before, after)
@@ -163,7 +163,7 @@ def _state(
 
 
 @contextmanager
-def _earlier(
+def earlier_folders(
     folders: Sequence[PackFolder], rev: str, limits: Limits
 ) -> Generator[list[PackFolder]]:
     """Write the earlier state of folders into a temporary one."""

@@ -1,17 +1,36 @@
-"""Whether the right skill is found: queries with the skills that should answer them."""
+"""Whether the right skill is found: queries with the skills that should answer them.
+
+Cases are read from eval files in any of the public shapes, and routed as `find` does,
+without a model. `satchel.checking.run_evals` does both for folders of packs.
+"""
 
 from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 
 if TYPE_CHECKING:
+    from satchel.evals._adding import (
+        NEW_FILE as NEW_FILE,
+        new_evals as new_evals,
+        with_case as with_case,
+    )
     from satchel.evals._case import EvalCase
+    from satchel.evals._files import (
+        EvalFile as EvalFile,
+        EvalSet as EvalSet,
+        folder_files as folder_files,
+        is_eval_file as is_eval_file,
+        is_eval_path as is_eval_path,
+        pack_files as pack_files,
+        read_evals as read_evals,
+    )
     from satchel.evals._grading import (
         GradedIteration as GradedIteration,
         GradedRun as GradedRun,
         read_iteration as read_iteration,
         write_benchmark as write_benchmark,
     )
+    from satchel.evals._library import EvalLibrary as EvalLibrary
     from satchel.evals._model import (
         ChatModel as ChatModel,
         ChatReply as ChatReply,
@@ -22,6 +41,22 @@ if TYPE_CHECKING:
         ToolCallText as ToolCallText,
     )
     from satchel.evals._model_endpoint import ModelEndpoint as ModelEndpoint
+    from satchel.evals._report import (
+        EvalReport,
+        compared as compared,
+        evaluate as evaluate,
+        outcomes_of as outcomes_of,
+        read_eval_baseline as read_eval_baseline,
+    )
+    from satchel.evals._reporters import (
+        EVAL_FORMATS as EVAL_FORMATS,
+        EvalFormat as EvalFormat,
+        render_eval as render_eval,
+    )
+    from satchel.evals._suggestions import (
+        Suggestion as Suggestion,
+        suggest as suggest,
+    )
     from satchel.evals._trial_report import TrialReport as TrialReport
     from satchel.evals._trial_run import (
         STYLES as STYLES,
@@ -29,16 +64,23 @@ if TYPE_CHECKING:
         run_trials,
     )
 
-__all__ = ["EvalCase", "run_trials"]
+__all__ = ["EvalCase", "EvalReport", "run_trials"]
 
 __getattr__ = lazy_door(
     __name__,
     {
+        "_adding": "NEW_FILE new_evals with_case",
         "_case": "EvalCase",
+        "_files": "EvalFile EvalSet folder_files is_eval_file is_eval_path pack_files "
+        "read_evals",
         "_grading": "GradedIteration GradedRun read_iteration write_benchmark",
+        "_library": "EvalLibrary",
         "_model": "ChatModel ChatReply ChatRequest ModelBusyError ModelDeniedError "
         "ModelError ToolCallText",
         "_model_endpoint": "ModelEndpoint",
+        "_report": "EvalReport compared evaluate outcomes_of read_eval_baseline",
+        "_reporters": "EVAL_FORMATS EvalFormat render_eval",
+        "_suggestions": "Suggestion suggest",
         "_trial_report": "TrialReport",
         "_trial_run": "STYLES TrialLimits run_trials",
     },

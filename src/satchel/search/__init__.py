@@ -6,7 +6,13 @@ from satchel._lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.search._ranker import SegmentRanker
+    from satchel.search._words import (
+        Stemmer as Stemmer,
+        query_words as query_words,
+    )
 
 __all__ = ["SegmentRanker"]
 
-__getattr__ = lazy_door(__name__, {"_ranker": "SegmentRanker"})
+__getattr__ = lazy_door(
+    __name__, {"_ranker": "SegmentRanker", "_words": "Stemmer query_words"}
+)

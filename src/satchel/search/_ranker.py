@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Final
 
@@ -10,6 +10,7 @@ from satchel.model import Descriptor, Hit
 from satchel.protocols import CatalogView
 from satchel.search._library import LibrarySegments
 from satchel.search._segment import (
+    ORDINAL_BITS,
     Engine,
     InvalidSegment,
     Place,
@@ -116,6 +117,23 @@ class SegmentRanker:
                 rows.items(), judged, strict=True
             )
         ][:k]
+
+    def having_any(self, catalog: CatalogView, queries: Iterable[str]) -> set[str]:
+        """Return the ids of the skills that have a word of one of these queries."""
+        words = list(dict.fromkeys(w for query in queries for w in query_words(query)))
+        with self._lock:
+            if self._catalog is not catalog:
+                self._take(catalog, whole=True)
+            parts, stems = self._postings.parts, self._stemmer.stems(words)
+        ids: set[str] = set()
+        for part in parts:
+            ordinals: set[int] = set()
+            for stem in {*stems.values()}:
+                postings = part.segment.postings(stem.encode("utf-8", "replace"))
+                ordinals.update(posting >> ORDINAL_BITS for posting in postings)
+            live = part.live
+            ids.update(part.segment.id(n) for n in ordinals if live is None or live[n])
+        return ids
 
     def close(self) -> None:
         """Index nothing more for the catalog in use."""

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
         unified_lines as unified_lines,
     )
     from satchel.text._json import ascii_json as ascii_json
+    from satchel.text._markdown import (
+        markdown_code as markdown_code,
+        markdown_text as markdown_text,
+    )
     from satchel.text._nearest import nearest as nearest
 
 __all__ = ["EstimateCounter", "clean_line", "escape_xml", "find_hidden", "printable"]
@@ -34,6 +38,7 @@ __getattr__ = lazy_door(
         "_columns": "cells clip wrap",
         "_diff": "LineMatcher unified_lines",
         "_json": "ascii_json",
+        "_markdown": "markdown_code markdown_text",
         "_nearest": "nearest",
     },
 )

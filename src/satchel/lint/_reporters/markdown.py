@@ -1,29 +1,20 @@
 """A comment on a pull request: what a reviewer needs, the rest folded."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._report import CheckReport
 from satchel.lint._reporters._formats import PLAIN_TEXT, TextOptions, change_sections
 from satchel.model import Finding
-from satchel.text import plural, printable
+from satchel.text import markdown_code, markdown_text, plural
 
 # What GitHub accepts as the body of a comment.
 MAX_CHARS: Final = 65_536
 
 _SIGN: Final = {"error": "❌ error", "warning": "⚠️ warning", "note": "ℹ️ note"}  # noqa: RUF001
 
-_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()~|!]")
-
-_HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-
-# Where a hosted page would see a person, an issue or a link.
-_CALLS: Final = re.compile(r"[@#](?=\w)|\bGH(?=-\d)|\bwww(?=\.)", re.IGNORECASE)
-
 # More findings than this are folded.
 _OPEN: Final = 10
-_CELL_CHARS: Final = 400
 # For the row that counts what is left out, and the end.
 _ROOM: Final = 256
 _HEAD: Final = ("| | where | what | fix |", "|---|---|---|---|")
@@ -63,9 +54,10 @@ def _table(findings: tuple[Finding, ...], room: int) -> Iterator[str]:
 
 def _row(finding: Finding) -> str:
     line = f":{finding.line}" if finding.line else ""
-    where = _code(f"{finding.path}{line}") if finding.path else ""
-    what = f"{_code(finding.code)} {_plain(finding.message)}"
-    return f"| {_SIGN[finding.severity]} | {where} | {what} | {_plain(finding.fix)} |"
+    where = markdown_code(f"{finding.path}{line}") if finding.path else ""
+    what = f"{markdown_code(finding.code)} {markdown_text(finding.message)}"
+    fix = markdown_text(finding.fix)
+    return f"| {_SIGN[finding.severity]} | {where} | {what} | {fix} |"
 
 
 def _changes(report: CheckReport) -> Iterator[str]:
@@ -73,7 +65,7 @@ def _changes(report: CheckReport) -> Iterator[str]:
     if change is None:
         return
     yield ""
-    yield f"| since {_code(change.rev)} | |"
+    yield f"| since {markdown_code(change.rev)} | |"
     yield "|---|---|"
     yield f"| packs | {change.packs} |"
     yield f"| catalog | {change.cost.replace('->', '→')} |"
@@ -84,7 +76,7 @@ def _changes(report: CheckReport) -> Iterator[str]:
         yield f"<details{' open' if urgent else ''}><summary>{title}</summary>"
         yield ""
         for subject, text in section.lines:
-            yield f"- {_code(subject)}: {_plain(text)}"
+            yield f"- {markdown_code(subject)}: {markdown_text(text)}"
         if section.more:
             yield f"- and {section.more:,} more"
         yield ""
@@ -94,26 +86,3 @@ def _changes(report: CheckReport) -> Iterator[str]:
 def _chars(text: str) -> int:
     """Return the length as JavaScript counts it, and one for the line end."""
     return len(text) + sum(char > "\uffff" for char in text) + 1
-
-
-def _plain(text: str) -> str:
-    """Return text that is not read as markup, a mention or a link to an issue."""
-    text = _flat(text).translate(_HTML)
-    text = _MARKUP.sub(r"\\\g<0>", text)
-    # A zero-width space keeps a hosted page from mentioning people or linking issues.
-    text = _CALLS.sub(r"\g<0>&#8203;", text)
-    return text.replace("://", ":&#8203;//")
-
-
-def _code(text: str) -> str:
-    """Return a code span, with a longer fence than any row of back-ticks in it."""
-    text = _flat(text).replace("|", "\\|")
-    longest = max(map(len, re.findall(r"`+", text)), default=0)
-    fence = "`" * (longest + 1)
-    pad = " " if longest else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
-
-
-def _flat(text: str) -> str:
-    text = " ".join(printable(text, keep="").split())
-    return text if len(text) <= _CELL_CHARS else f"{text[: _CELL_CHARS - 1]}…"
