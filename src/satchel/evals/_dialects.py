@@ -113,9 +113,7 @@ class _Walk:
                 self.any(value, place, replace(inner, verdict=True))
             elif self._is_skill(str(raw)):
                 self.any(value, place, replace(inner, skill=str(raw)))
-            elif key in _words.NEUTRAL or _holds_rows(
-                {"cases": value} if isinstance(value, list) else _by_plain_key(value)
-            ):
+            elif key in _words.NEUTRAL or _is_of_cases(value):
                 self.any(value, place, inner)
 
     def _queries_as_keys(
@@ -220,6 +218,18 @@ def _pair(value: list[Json]) -> tuple[str, Json] | None:
 
 def _by_plain_key(value: Mapping[str, Json]) -> dict[str, Json]:
     return {plain(key): value for key, value in value.items()}
+
+
+def _is_of_cases(value: list[Json] | dict[str, Json]) -> bool:
+    """Return whether what is under a key that means nothing here holds cases."""
+    if isinstance(value, dict):
+        inside = value.values()
+        return _holds_rows(_by_plain_key(value)) or any(
+            isinstance(one, dict) and _holds_rows(_by_plain_key(one)) for one in inside
+        )
+    # Anything may have a `text` or an `input`; only cases have a `query`.
+    rows = (_by_plain_key(one) for one in value if isinstance(one, dict))
+    return any(row.keys() & _words.SURE_QUERY for row in rows)
 
 
 def _holds_rows(row: _Row) -> bool:

@@ -14,8 +14,9 @@ from satchel.search import SegmentRanker
 
 # Only the best hits matter, and what ties with them.
 _DEPTH: Final = 3
-# The share of a skill's queries that one other has to take.
-_TAKEN: Final = 0.5
+# The share of a skill's queries that one other has to take, by where they are from:
+# several descriptions may have a sentence in common, and differ in the others.
+_TAKEN: Final = {"queries": 0.5, "sentences": 0.75}
 # A thief has at least this share of a query's words: one word in common is chance.
 _COVERS: Final = 0.34
 _FEWEST_WORDS: Final = 3
@@ -207,7 +208,9 @@ def shadows(library: EvalLibrary, rivals: Iterable[Rival]) -> tuple[Shadow, ...]
     """Return the skills that another one hides, each once, with the best proof."""
     best: dict[str, Rival] = {}
     for rival in rivals:
-        if rival.share < _TAKEN:
+        # One of two may be chance.
+        few = len(rival.queries) < min(2, rival.of)
+        if few or rival.share < _TAKEN[rival.proof]:
             continue
         so_far = best.get(rival.skill)
         if so_far is None or (rival.share, len(rival.queries)) > (

@@ -23,6 +23,10 @@ QUERY: Final = _list(
     "user_message utterance user_input input inputs task ask text phrase "
     "stimulus scenario example trigger_phrase q"
 )
+SURE_QUERY: Final = _set(
+    "query user_query prompt user_prompt question user_request user_message utterance "
+    "user_input trigger_phrase"
+)
 MESSAGES: Final = frozenset({"messages", "turns", "conversation"})
 
 # Keys that say yes or no of the skill that a file is about.
