@@ -23,6 +23,7 @@ LINES = {
     "doctor": "doctor one",
     "why": "why alpha one",
     "check": "check one",
+    "eval": "eval one",
     "explain": "explain",
     "diff": "diff one/alpha one/beta",
     "convert": "convert one --to spec -o made",

@@ -113,9 +113,8 @@ def _project_paths() -> tuple[str, ...]:
 def _print_suggestions(run: EvalRun) -> None:
     """Print what could be written; on standard error, for a report may be parsed."""
     hidden = len(run.report.shadows)
-    echo_error(
-        f"{len(run.suggestions)} of {plural(hidden, 'hidden skill')} with advice"
-    )
+    advised = len(run.suggestions)
+    echo_error(f"advice for {advised} of {plural(hidden, 'hidden skill')}")
     for one in run.suggestions:
         echo_error(f"{one.location}: brings back {one.back} of {one.taken} queries")
         echo_error(f"- description: {one_line(one.before)}")

@@ -29,9 +29,12 @@ _NOT_FOR: Final = re.compile(
 _HAND_OVER: Final = re.compile(
     r"""\b(?:use|see|prefer|try|load|invoke|call|defer\s+to|switch\s+to|go\s+to|
         belongs?\s+to|handled\s+by|covered\s+by|hand\s+(?:it\s+)?(?:over|off)\s+to)
-        \s+(?:the\s+|skill\s+)*[`"'\u2018\u201c/@$]*(?P<name>[\w][\w.:-]*\w)""",
+        \s+(?:the\s+|skill\s+)*
+        (?P<quote>[`"'\u2018\u201c/@$]*)(?P<name>\w[\w.:-]*\w)
+        (?P<after>\W{0,2}\s*(?:instead|skill)\b)?""",
     re.IGNORECASE | re.VERBOSE,
 )
+_SIGN: Final = re.compile(r"[-_:.]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,13 @@ def claims_of(
 def _named(
     sentence: str, skills_named: Callable[[str], tuple[str, ...]]
 ) -> tuple[str, ...]:
-    names = (match["name"] for match in _HAND_OVER.finditer(sentence))
+    """Return the skills that a sentence hands over to."""
+    names = (
+        match["name"]
+        for match in _HAND_OVER.finditer(sentence)
+        # A plain word, such as `review`, may be a name by chance.
+        if match["quote"] or match["after"] or _SIGN.search(match["name"])
+    )
     return tuple(dict.fromkeys(skill for name in names for skill in skills_named(name)))
 
 

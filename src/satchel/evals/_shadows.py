@@ -94,9 +94,6 @@ class Competition:
 
     def _others(self, skill_id: str) -> Callable[[str], tuple[str, ...]]:
         def others(name: str) -> tuple[str, ...]:
-            # A plain word, such as `review`, may be a name by chance.
-            if not any(sign in name for sign in "-_:."):
-                return ()
             return tuple(one for one in self._library.ids_of(name) if one != skill_id)
 
         return others

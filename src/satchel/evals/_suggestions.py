@@ -47,7 +47,7 @@ def _proposals(shadow: Shadow, library: EvalLibrary) -> Iterator[tuple[str, str]
         yield shadow.rival.skill, f"Use it for: {', '.join(words)}."
     about = shadow.own or tuple(library.words(shadow.rival.queries[0]).values())[:5]
     name = library.get(shadow.rival.skill).name
-    boundary = f"Do not use it for {', '.join(about)}; use {name} instead."
+    boundary = f"Do not use it for {', '.join(about)}; use `{name}` instead."
     yield shadow.rival.taken_by, boundary
 
 

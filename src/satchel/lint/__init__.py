@@ -19,6 +19,7 @@ from satchel.lint._reporters._formats import (
     FORMATS,
     Format,
     TextOptions as TextOptions,
+    as_json as as_json,
     line_reader as line_reader,
     render_report,
     safe_in_log as safe_in_log,

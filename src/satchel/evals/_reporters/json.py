@@ -5,7 +5,7 @@ from typing import Any
 
 from satchel.evals._report import SCHEMA_VERSION, EvalReport
 from satchel.evals._routing import Routed, Share
-from satchel.text import ascii_json
+from satchel.lint import as_json
 
 
 def render(report: EvalReport) -> str:
@@ -41,7 +41,7 @@ def render(report: EvalReport) -> str:
             "broken_of_others": [_case(one) for one in change.of_others],
             "fixed": [_case(one) for one in change.fixed],
         }
-    return ascii_json(document)
+    return as_json(document)
 
 
 def _share(value: Share) -> dict[str, Any]:

@@ -1,0 +1,117 @@
+"""``satchel eval``: statuses, formats, baselines, and cases that are added."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.functional.library import run, write_pack
+
+TEXT = "---\nname: {0}\ndescription: {1}\n---\n# {0}\n"
+
+
+@pytest.fixture(autouse=True)
+def project(here: Path) -> Path:
+    """Two packs, one with a query that it gets, and one that it does not get."""
+    write_pack(here / "skills/forms", TEXT.format("forms", "Fill in PDF forms."))
+    write_pack(here / "skills/mail", TEXT.format("mail", "Send letters by mail."))
+    rows = [
+        {"query": "fill in a form", "should_trigger": True},
+        {"query": "letters by mail", "should_trigger": True},
+    ]
+    (here / "skills/forms/evals").mkdir()
+    (here / "skills/forms/evals/evals.json").write_text(json.dumps(rows), "utf-8")
+    return here
+
+
+def test_a_bar_decides_the_status() -> None:
+    assert run("eval").exit_code == 0
+    assert run("eval", "skills", "--fail-under", ".5").exit_code == 0
+    assert run("eval", "skills", "--fail-under", ".6").exit_code == 1
+
+
+def test_what_breaks_against_a_baseline_fails(here: Path) -> None:
+    report = run("eval", "skills", "--json").stdout
+    (here / "old.json").write_text(report, "utf-8")
+    assert run("eval", "skills", "--baseline", "old.json").exit_code == 0
+
+    write_pack(here / "skills/forms", TEXT.format("forms", "Works with files."))
+    write_pack(here / "skills/mail", TEXT.format("mail", "Fill in a form; mail."))
+    broken = run("eval", "skills", "--baseline", "old.json")
+
+    assert broken.exit_code == 1
+    assert "1 broken, 0 fixed, 0 new" in broken.stdout
+
+
+def test_a_broken_eval_file_fails(here: Path) -> None:
+    (here / "skills/mail/evals").mkdir()
+    (here / "skills/mail/evals/evals.json").write_text("[", "utf-8")
+
+    assert run("eval", "skills").exit_code == 1
+    assert run("eval", "skills", "--fail-on", "never").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("eval nowhere", "nowhere"),
+        ("eval skills --baseline nowhere.json", "nowhere.json"),
+        ("eval skills --baseline skills/forms/SKILL.md", "no report"),
+        ("eval skills --baseline a --since b", "--baseline or --since"),
+        ("eval skills --since nowhere", "nowhere"),
+        ("eval skills --add x", "go together"),
+        ("eval skills --not", "--add"),
+        ("eval skills --also xml=a", "FORMAT=FILE"),
+        ("eval skills/mail --fail-under .5", "no eval case"),
+    ],
+)
+def test_what_cannot_be_done_is_status_2(line: str, part: str) -> None:
+    result = run(*line.split())
+
+    assert result.exit_code == 2
+    assert part in result.stderr
+
+
+def test_no_pack_at_all_is_status_2(here: Path) -> None:
+    (here / "empty").mkdir()
+
+    assert run("eval", "empty").exit_code == 2
+
+
+def test_more_reports_are_written(here: Path) -> None:
+    names = ("junit=a.xml", "markdown=a.md", "html=a.html", "json=a.json")
+    run("eval", "skills", *(part for name in names for part in ("--also", name)))
+
+    assert "<testsuites" in (here / "a.xml").read_text("utf-8")
+    assert "Hit@1" in (here / "a.md").read_text("utf-8")
+    assert "<svg" in (here / "a.html").read_text("utf-8")
+    assert json.loads((here / "a.json").read_text("utf-8"))["schema_version"] == 1
+
+
+def test_a_case_is_added_to_the_file_of_its_pack(here: Path) -> None:
+    file = here / "skills/forms/evals/evals.json"
+
+    assert run("eval", "--add", "tax form", "--skill", "forms").exit_code == 0
+    assert json.loads(file.read_text("utf-8"))[2] == {
+        "query": "tax form",
+        "should_trigger": True,
+    }
+    new = run("eval", "skills", "--add", "a form", "--skill", "mail", "--not")
+
+    assert new.stdout == "wrote skills/mail/evals/trigger-evals.json\n"
+    file = here / "skills/mail/evals/trigger-evals.json"
+    assert json.loads(file.read_text("utf-8")) == [
+        {"query": "a form", "should_trigger": False}
+    ]
+    assert run("eval", "skills", "--add", "x", "--skill", "mial").exit_code == 2
+
+
+def test_advice_is_printed_and_nothing_written(here: Path) -> None:
+    write_pack(here / "skills/post", TEXT.format("post", "Send letters by mail today."))
+    before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+
+    result = run("eval", "skills", "--suggest")
+
+    assert "shadowed-skill" in result.stdout
+    assert "+ description: Send letters by mail today. Do not use it" in result.stderr
+    assert {path: path.read_bytes() for path in before} == before
