@@ -14,8 +14,7 @@ class MadeUpSkill:
 
     name: str
     description: str
-    queries: list[str] = field(default_factory=list)
-    controls: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list[str])
 
 
 @dataclass

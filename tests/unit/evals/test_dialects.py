@@ -1,18 +1,25 @@
 """Every shape of eval file that authors write gives the same cases."""
 
 import json
+from typing import Any
 
 import pytest
 
-from satchel.evals._dialects import cases_in
+from satchel.evals._dialects import FoundCases, cases_in
 
 SKILLS = frozenset({"pdf-forms", "sheets", "mail"})
 YES = "fill in a form"
 NO = "what is the weather"
 
+
+def read(document: Any, skill: str = "") -> FoundCases:  # noqa: ANN401 - from JSON
+    """Return what is found in a document; by its place it is about ``skill``."""
+    return cases_in(document, SKILLS.__contains__, skill)
+
+
 # Each is about pdf-forms, by its place or by its own words, and has one query for it
 # and one control of it.
-OF_ONE_SKILL = {
+OF_ONE_SKILL: dict[str, Any] = {
     "the reference": [
         {"query": YES, "should_trigger": True},
         {"query": NO, "should_trigger": False},
@@ -185,7 +192,7 @@ OF_ONE_SKILL = {
 
 @pytest.mark.parametrize("shape", OF_ONE_SKILL)
 def test_a_query_and_a_control_are_read_from(shape: str) -> None:
-    found = cases_in(OF_ONE_SKILL[shape], SKILLS.__contains__, "pdf-forms")
+    found = read(OF_ONE_SKILL[shape], "pdf-forms")
 
     assert [(case.query, case.expected, case.forbidden) for case in found.cases] == [
         (YES, ("pdf-forms",), ()),
@@ -195,7 +202,7 @@ def test_a_query_and_a_control_are_read_from(shape: str) -> None:
 
 
 # A library's own file, which is about no skill.
-OF_A_LIBRARY = {
+OF_A_LIBRARY: dict[str, tuple[Any, Any]] = {
     "expected_skill": (
         [
             {"question": "a b", "expected_skill": "mail"},
@@ -258,7 +265,7 @@ OF_A_LIBRARY = {
 def test_a_library_names_the_skills(shape: str) -> None:
     document, expected = OF_A_LIBRARY[shape]
 
-    found = cases_in(document, SKILLS.__contains__)
+    found = read(document)
 
     assert [(c.query, c.expected, c.forbidden) for c in found.cases] == expected
     assert found.problems == []
@@ -278,7 +285,7 @@ def test_prompts_of_output_evals_are_queries_of_their_skill() -> None:
         ],
     }
 
-    found = cases_in(document, SKILLS.__contains__)
+    found = read(document)
 
     assert [(c.query, c.expected) for c in found.cases] == [
         ("fill in x", ("pdf-forms",))
@@ -288,7 +295,7 @@ def test_prompts_of_output_evals_are_queries_of_their_skill() -> None:
 def test_unknown_fields_stay_with_the_case() -> None:
     row = {"query": YES, "should_trigger": True, "note_of_mine": {"a": [1]}}
 
-    case = cases_in([row], SKILLS.__contains__, "pdf-forms").cases[0]
+    case = read([row], "pdf-forms").cases[0]
 
     assert json.loads(json.dumps(case.fields)) == row
 
@@ -296,7 +303,7 @@ def test_unknown_fields_stay_with_the_case() -> None:
 def test_a_control_with_another_answer_has_both() -> None:
     rows = [{"query": "a b", "should_trigger": False, "expected_skill": "mail"}]
 
-    case = cases_in(rows, SKILLS.__contains__, "pdf-forms").cases[0]
+    case = read(rows, "pdf-forms").cases[0]
 
     assert (case.expected, case.forbidden) == (("mail",), ("pdf-forms",))
 
@@ -313,7 +320,7 @@ def test_a_control_with_another_answer_has_both() -> None:
 def test_what_is_no_case_is_a_problem_with_its_place(
     document: object, place: str
 ) -> None:
-    found = cases_in(document, SKILLS.__contains__)  # type: ignore[arg-type]
+    found = read(document)
 
     assert found.cases == []
     assert [at for at, _ in found.problems] == [place]
@@ -332,17 +339,17 @@ def test_what_is_no_case_is_a_problem_with_its_place(
     ],
 )
 def test_what_has_no_query_has_no_case(document: object) -> None:
-    found = cases_in(document, SKILLS.__contains__, "pdf-forms")  # type: ignore[arg-type]
+    found = read(document, "pdf-forms")
 
     assert found.cases == []
 
 
 def test_a_document_that_is_too_deep_is_a_problem() -> None:
-    document: object = [{"query": "a b"}]
+    document: Any = [{"query": "a b"}]
     for _ in range(40):
         document = {"cases": document}
 
-    found = cases_in(document, SKILLS.__contains__, "pdf-forms")  # type: ignore[arg-type]
+    found = read(document, "pdf-forms")
 
     assert found.cases == []
     assert [reason for _, reason in found.problems] == ["it is nested too deep"]
