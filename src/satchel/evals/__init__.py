@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     )
     from satchel.evals._model_endpoint import ModelEndpoint as ModelEndpoint
     from satchel.evals._report import (
-        EvalReport,
+        EvalReport as EvalReport,
         compared as compared,
         evaluate as evaluate,
         outcomes_of as outcomes_of,
@@ -61,10 +61,10 @@ if TYPE_CHECKING:
     from satchel.evals._trial_run import (
         STYLES as STYLES,
         TrialLimits as TrialLimits,
-        run_trials,
+        run_trials as run_trials,
     )
 
-__all__ = ["EvalCase", "EvalReport", "run_trials"]
+__all__ = ["EvalCase"]
 
 __getattr__ = lazy_door(
     __name__,

@@ -308,15 +308,15 @@ def test_a_control_with_another_answer_has_both() -> None:
     assert (case.expected, case.forbidden) == (("mail",), ("pdf-forms",))
 
 
-@pytest.mark.parametrize(
-    ("document", "place"),
-    [
-        ([{"query": "a b"}], "[1]"),
-        ({"evals": [{"prompt": "a b", "assertions": []}]}, "evals[1]"),
-        (["a b"], "[1]"),
-        ([1.5], "[1]"),
-    ],
-)
+NO_CASES: list[tuple[Any, str]] = [
+    ([{"query": "a b"}], "[1]"),
+    ({"evals": [{"prompt": "a b", "assertions": []}]}, "evals[1]"),
+    (["a b"], "[1]"),
+    ([1.5], "[1]"),
+]
+
+
+@pytest.mark.parametrize(("document", "place"), NO_CASES)
 def test_what_is_no_case_is_a_problem_with_its_place(
     document: object, place: str
 ) -> None:

@@ -118,7 +118,7 @@ def test_packs_of_one_name_are_no_rivals() -> None:
     assert Competition(EvalLibrary(packs, {})).rivals([]) == ()
 
 
-BOUNDARIES = [
+BOUNDARIES: list[tuple[str, str, list[tuple[str, ...]]]] = [
     ("Fills PDF forms.", "Fills PDF forms.", []),
     ("Fills forms. Do not use for images.", "Fills forms.", [()]),
     ("Fills forms, not for images.", "Fills forms", [()]),
