@@ -7,8 +7,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from hashlib import sha256
 from typing import Any, Final, cast
 
 from satchel.errors import ConfigError, ExtraMissingError
@@ -32,6 +31,7 @@ try:
         parse_url,
         request_deadline,
         resolve_host,
+        retry_after_s,
     )
 except ImportError as error:
     raise ExtraMissingError("a model behind a URL", "http") from error
@@ -74,14 +74,12 @@ class ModelEndpoint:
         Raises:
             ConfigError: There is no URL, or it or the key cannot be used.
         """
-        text = base_url or os.environ.get(URL_VARIABLE, "")
-        if not text:
-            raise ConfigError(URL_VARIABLE, "say where the model is: set it")
         key = os.environ.get(KEY_VARIABLE, "")
         try:
-            url = parse_url(text)
+            url = parse_url(base_url or os.environ.get(URL_VARIABLE, ""))
         except ValueError as error:
-            raise ConfigError(URL_VARIABLE, f"the base URL: {error}") from None
+            detail = f"it has to be the URL of a model, but {error}"
+            raise ConfigError(URL_VARIABLE, detail) from None
         try:
             headers = checked_headers({"Authorization": f"Bearer {key}"} if key else {})
         except ValueError as error:
@@ -108,7 +106,8 @@ class ModelEndpoint:
     @property
     def identity(self) -> str:
         """Which model it is, and where; without the key."""
-        return f"{self._name} at {self._url}"
+        query = sha256(self._url.query.encode()).hexdigest()  # it may have a key
+        return f"{self._name} at {self._url} {query[:8]}"
 
     def complete(self, request: ChatRequest) -> ChatReply:
         """Send one request; the errors are those of `ChatModel.complete`."""
@@ -147,23 +146,19 @@ class ModelEndpoint:
                 "timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)
             },
         ) as response:
-            fields = {
-                name.lower(): value.decode("latin-1").strip()
-                for name, value in response.headers
-            }
+            fields = {name.lower(): value for name, value in response.headers}
             self._check_status(response, fields)
-            return parse_reply(_read_body(response), fields.get(b"content-type", ""))
+            return parse_reply(_read_body(response))
 
     def _check_status(
-        self, response: httpcore2.Response, fields: Mapping[bytes, str]
+        self, response: httpcore2.Response, fields: Mapping[bytes, bytes]
     ) -> None:
         """Raise the error that a status means."""
         status = response.status
         message = f"the endpoint answers {status}"
         if status in _BUSY or status >= 500:  # noqa: PLR2004 - the server's errors
-            raise ModelBusyError(
-                message, _retry_after_s(fields.get(b"retry-after", ""))
-            )
+            after_s = retry_after_s(fields.get(b"retry-after", b""), time.time())
+            raise ModelBusyError(message, after_s)
         if status in _REDIRECTS:
             # Followed, it would show the key and the messages to somebody else.
             raise ModelDeniedError(f"{message}, a redirect, which is not followed")
@@ -171,7 +166,7 @@ class ModelEndpoint:
             detail = self._detail(_read_body(response))
             kind = ModelDeniedError if status in _DENIED else ModelError
             raise kind(f"{message}: {detail}" if detail else message)
-        if fields.get(b"content-encoding", "identity").lower() != "identity":
+        if fields.get(b"content-encoding", b"identity").lower() != b"identity":
             raise ModelError("the answer is compressed, which was not requested")
 
     def _detail(self, body: bytes) -> str:
@@ -185,18 +180,6 @@ class ModelEndpoint:
         return ""
 
 
-def _retry_after_s(text: str) -> float | None:
-    """Return the seconds that Retry-After asks for, as a number or a date."""
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    try:
-        date = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max((date - datetime.now(UTC)).total_seconds(), 0.0)
-
-
 def _read_body(response: httpcore2.Response) -> bytes:
     body = bytearray()
     for piece in response.iter_stream():
@@ -206,7 +189,7 @@ def _read_body(response: httpcore2.Response) -> bytes:
     return bytes(body)
 
 
-def parse_reply(body: bytes, content_type: str = "") -> ChatReply:
+def parse_reply(body: bytes) -> ChatReply:
     """Return the reply in the body of an answer.
 
     Raises:
@@ -215,8 +198,7 @@ def parse_reply(body: bytes, content_type: str = "") -> ChatReply:
     try:
         value: object = json.loads(body)
     except (ValueError, RecursionError):
-        kind = clean_line(content_type)[:40] or "without a type"
-        raise ModelError(f"the answer is no JSON ({kind})") from None
+        raise ModelError("the answer is no JSON") from None
     answer = _mapping(value)
     choices = _list(answer.get("choices"))
     if not choices:

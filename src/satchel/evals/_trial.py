@@ -8,7 +8,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from satchel.errors import ToolError
 from satchel.evals._case import EvalCase
-from satchel.evals._model import ChatReply, ChatRequest
+from satchel.evals._model import ChatRequest
+from satchel.evals._trial_answers import Answer
 from satchel.model import Catalog, Descriptor, SeenMessage, Style
 from satchel.runtime import LOAD_TOOLS, READ_TOOL, Satchel
 from satchel.tools import Tool, arguments_of
@@ -79,29 +80,26 @@ def _function(tool: Tool) -> dict[str, Any]:
     }
 
 
-def first_call(reply: ChatReply, trial: Trial, catalog: Catalog) -> FirstCall:
-    """Return what the first tool call of a reply does; later calls do not count.
+def first_call(answer: Answer, trial: Trial, catalog: Catalog) -> FirstCall:
+    """Return what the first tool call of an answer does; later calls do not count.
 
     Source: the reference runner, which takes a skill as triggered if the first tool
     that is called loads it, or reads one of its files.
     """
-    if not reply.calls:
+    if not answer.tool:
         return FirstCall("text")
-    call = reply.calls[0]
     load_tool, parameter = LOAD_TOOLS[trial.style]
-    if call.name not in {load_tool, READ_TOOL} or call.name not in trial.tools:
-        return FirstCall("other", call.name)
+    tool = trial.tools.get(answer.tool)
+    if tool is None or tool.name not in {load_tool, READ_TOOL}:
+        return FirstCall("other", answer.tool)
     try:
-        arguments = arguments_of(call.name, call.arguments)
+        arguments = arguments_of(tool.name, answer.arguments)
     except ToolError:
         return FirstCall("unknown")
-    names = [parameter]
-    names += [alias for alias, of in trial.tools[call.name].aliases if of == parameter]
+    names = [parameter, *(alias for alias, of in tool.aliases if of == parameter)]
     skill = next((arguments[name] for name in names if name in arguments), None)
     entry = catalog.get(skill)
-    if entry is None:
-        return FirstCall("unknown", skill if isinstance(skill, str) else "")
-    return FirstCall("load", entry.id)
+    return FirstCall("load", entry.id) if entry else FirstCall("unknown")
 
 
 def is_named(names: Sequence[str], entry: Descriptor) -> bool:
@@ -109,19 +107,14 @@ def is_named(names: Sequence[str], entry: Descriptor) -> bool:
     return entry.id in names or entry.name in names
 
 
-def is_triggered(case: EvalCase, call: FirstCall, catalog: Catalog) -> bool:
-    """Return whether a query got one of its skills; of a control, one it forbids."""
+def judge(
+    case: EvalCase, call: FirstCall, catalog: Catalog
+) -> Literal["right", "wrong", ""]:
+    """Return whether a skill was loaded that should be, or one that should not."""
     entry = catalog.get(call.name) if call.act == "load" else None
     if entry is None:
-        return False
-    if case.is_control and not case.forbidden:
-        return True
-    return is_named(case.forbidden if case.is_control else case.expected, entry)
-
-
-def is_wrong(case: EvalCase, call: FirstCall, catalog: Catalog) -> bool:
-    """Return whether the skill that was loaded should not have been."""
-    is_hit = is_triggered(case, call, catalog)
-    if case.is_control:
-        return is_hit
-    return call.act == "load" and not is_hit
+        return ""
+    if case.expected:
+        return "right" if is_named(case.expected, entry) else "wrong"
+    is_forbidden = not case.forbidden or is_named(case.forbidden, entry)
+    return "wrong" if is_forbidden else ""

@@ -2,49 +2,49 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, cast
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, astuple, dataclass
+from typing import Final
 
-from satchel.evals._model import ChatReply, ChatRequest, ToolCallText
+from satchel.evals._model import ChatReply, ChatRequest
 
-# Calls of one answer that are kept; only the first decides.
-_MAX_CALLS: Final = 8
 _CHARS_PER_TOKEN: Final = 4
+# Of the key and the fields of an answer.
+_KINDS: Final = ["str", "str", "str", "int", "int", "bool", "int"]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A reply without its text, and what it cost: ``attempts`` are requests sent.
+    """What decides a trial, and what it cost: ``attempts`` are requests sent.
 
-    ``is_estimate`` is whether the endpoint left out tokens, which are then a quarter of
-    the characters.
+    ``tool`` is the first that was called, empty for none. ``is_estimate`` is whether
+    the endpoint left out tokens, which are then a quarter of the characters.
     """
 
-    calls: tuple[ToolCallText, ...]
+    tool: str
+    arguments: str
     input_tokens: int
     output_tokens: int
-    is_estimate: bool = False
-    attempts: int = 1
+    is_estimate: bool
+    attempts: int
 
     @classmethod
     def of(cls, reply: ChatReply, request: ChatRequest, attempts: int) -> "Answer":
         """Return the answer for a reply, with estimates for what it does not say."""
         given, written = reply.input_tokens, reply.output_tokens
+        is_estimate = given is None or written is None
         if given is None:
-            sent = json.dumps([request.messages, request.tools])
-            given = len(sent) // _CHARS_PER_TOKEN
+            given = len(json.dumps([request.messages, request.tools]))
+            given //= _CHARS_PER_TOKEN
         if written is None:
-            chars = sum(len(call.name) + len(call.arguments) for call in reply.calls)
-            written = (len(reply.text) + chars) // _CHARS_PER_TOKEN
-        is_estimate = None in {reply.input_tokens, reply.output_tokens}
-        calls = reply.calls[:_MAX_CALLS]
-        return cls(calls, given, written, is_estimate, attempts)
-
-    @property
-    def reply(self) -> ChatReply:
-        """The reply as far as it decides a trial."""
-        return ChatReply(self.calls)
+            written = len(f"{reply.text}{reply.calls}") // _CHARS_PER_TOKEN
+        name, arguments = "", ""
+        if reply.calls:
+            name, arguments = reply.calls[0].name, reply.calls[0].arguments
+        # A call without a name is one all the same.
+        tool = name or "?" * bool(reply.calls)
+        return cls(tool, arguments, given, written, is_estimate, attempts)
 
     @property
     def tokens(self) -> int:
@@ -69,50 +69,38 @@ class AnswerFile:
         self.problems: list[str] = []
         self._path = path
         self._answers: dict[str, Answer] = {}
-        self._is_torn = False
-        if path is not None:
-            self._read(path)
+        data = b""
+        with suppress(FileNotFoundError):
+            if path is not None:
+                with open(path, "rb") as file:  # noqa: PTH123 - as it was given
+                    data = file.read()
+        self._is_cut_off = bool(data) and not data.endswith(b"\n")
+        lines = [line for line in data.split(b"\n") if line.strip()]
+        answers = [*_parsed(lines)]
+        for key, answer in answers:
+            self._answers.setdefault(key, answer)
+        # What was being written when the process was killed is no news.
+        if len(lines) - len(answers) > self._is_cut_off:
+            unread = len(lines) - len(answers)
+            self.problems.append(f"{unread:,} lines of the cache could not be read")
 
     def get(self, key: str) -> Answer | None:
         """Return the answer of a trial, or None."""
         return self._answers.get(key)
 
     def put(self, key: str, answer: Answer) -> None:
-        """Store an answer; the first one of a key stays."""
-        if key in self._answers:
-            return
+        """Store the answer of a trial that has none."""
         self._answers[key] = answer
         if self._path is None:
             return
         line = json.dumps({"key": key, **asdict(answer)}, separators=(",", ":"))
-        # After a line that was cut off, one of its own.
-        data = b"\n" * self._is_torn + f"{line}\n".encode()
         try:
-            _append(self._path, data)
+            # After a line that was cut off, one of its own.
+            _append(self._path, b"\n" * self._is_cut_off + f"{line}\n".encode())
+            self._is_cut_off = False
         except OSError as error:
-            # With the path it would not be the same text on every machine.
-            reason = error.strerror or type(error).__name__
-            problem = f"the cache could not be written: {reason}"
-            if problem not in self.problems:
-                self.problems.append(problem)
-        else:
-            self._is_torn = False
-
-    def _read(self, path: str | os.PathLike[str]) -> None:
-        try:
-            with open(path, "rb") as file:  # noqa: PTH123 - as it was given
-                data = file.read()
-        except FileNotFoundError:
-            return
-        self._is_torn = bool(data) and not data.endswith(b"\n")
-        lines = [line for line in data.split(b"\n") if line.strip()]
-        answers = [*_parsed(lines)]
-        for key, answer in answers:
-            self._answers.setdefault(key, answer)
-        unread = len(lines) - len(answers)
-        # What was being written when the process was killed is no news.
-        if unread > self._is_torn:
-            self.problems.append(f"{unread:,} lines of the cache could not be read")
+            problem = f"the cache could not be written: {error.strerror}"
+            self.problems += [problem] * (problem not in self.problems)
 
 
 def _append(path: str | os.PathLike[str], data: bytes) -> None:
@@ -125,33 +113,12 @@ def _append(path: str | os.PathLike[str], data: bytes) -> None:
         os.close(descriptor)
 
 
-def _parsed(lines: Iterable[bytes]) -> Iterable[tuple[str, Answer]]:
+def _parsed(lines: Sequence[bytes]) -> Iterator[tuple[str, Answer]]:
     for line in lines:
-        try:
-            fields: Any = json.loads(line)
-            yield _answer_of(cast("Mapping[str, Any]", fields))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            continue
-
-
-def _answer_of(fields: Mapping[str, Any]) -> tuple[str, Answer]:
-    calls = tuple(
-        ToolCallText(_typed(call["name"], str), _typed(call["arguments"], str))
-        for call in _typed(fields["calls"], list)
-    )
-    counts = (
-        _typed(fields[name], int)
-        for name in ("input_tokens", "output_tokens", "attempts")
-    )
-    given, written, attempts = counts
-    if min(given, written) < 0 or attempts < 1:
-        raise ValueError(attempts)
-    answer = Answer(calls, given, written, attempts=attempts)
-    is_estimate = bool(fields.get("is_estimate"))
-    return _typed(fields["key"], str), replace(answer, is_estimate=is_estimate)
-
-
-def _typed(value: Any, kind: type) -> Any:  # noqa: ANN401 - any JSON
-    if type(value) is not kind:
-        raise TypeError(kind)
-    return value
+        with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            values = json.loads(line)
+            key, answer = values.pop("key"), Answer(**values)
+            kinds = [type(value).__name__ for value in (key, *astuple(answer))]
+            counts = answer.input_tokens, answer.output_tokens, answer.attempts - 1
+            if kinds == _KINDS and min(counts) >= 0:
+                yield key, answer

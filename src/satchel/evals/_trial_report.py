@@ -1,19 +1,12 @@
 """What trials showed: by query, by skill, and what they cost."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from satchel.evals._case import EvalCase
-from satchel.evals._trial import (
-    FirstCall,
-    Trial,
-    first_call,
-    is_named,
-    is_triggered,
-    is_wrong,
-)
+from satchel.evals._trial import Trial, first_call, is_named, judge
 from satchel.evals._trial_answers import Answer
 from satchel.model import Catalog, Style
 from satchel.text import plural, printable
@@ -21,7 +14,7 @@ from satchel.text import plural, printable
 # The share of runs from which a query counts as triggered.
 # Source: the reference runner of the Agent Skills guide.
 THRESHOLD: Final = 0.5
-_OTHERS: Final[Mapping[str, str]] = {
+_ACTS: Final = {
     "text": "no tool",
     "unknown": "an unknown skill",
     "other": "another tool",
@@ -42,47 +35,54 @@ class TrialOutcome:
 class TrialResult:
     """One query in one style, over its runs.
 
-    ``runs`` counts those with an answer, ``triggers`` those of them in which a right
-    skill was loaded; for a control, one that it forbids. ``first`` says what was loaded
-    or done, the most frequent first. ``failures`` are why the other runs have no
-    answer.
+    ``runs`` counts those with an answer. ``right`` and ``wrong`` are skills that were
+    loaded, by id, and should be, or should not; ``first`` has all that was loaded or
+    done first, the most frequent at the top. ``failures`` are why other runs have no
+    answer. ``expected`` are the ids of the case's skills.
     """
 
     case: EvalCase
     style: Style
+    expected: tuple[str, ...]
     runs: int
-    triggers: int
-    first: Mapping[str, int]
-    failures: Mapping[str, int]
+    right: Counter[str]
+    wrong: Counter[str]
+    first: Counter[str]
+    failures: Counter[str]
+
+    @property
+    def triggers(self) -> int:
+        """Runs in which a right skill was loaded; for a control, one it forbids."""
+        return (self.wrong if self.case.is_control else self.right).total()
 
     @property
     def rate(self) -> float | None:
         """The share of runs that triggered; None without an answer."""
-        return self.triggers / self.runs if self.runs else None
+        return _share(self.triggers, self.runs)
 
     @property
     def passed(self) -> bool | None:
         """Whether the rate is right for the query; None without an answer."""
-        rate = self.rate
-        return None if rate is None else (rate >= THRESHOLD) != self.case.is_control
+        if not self.runs:
+            return None
+        return (self.triggers / self.runs >= THRESHOLD) != self.case.is_control
 
     def as_dict(self) -> dict[str, Any]:
         """Return the keys of the reference runner's results, and some of ours."""
-        case = self.case
         return {
-            "query": case.query,
-            "should_trigger": not case.is_control,
+            "query": self.case.query,
+            "should_trigger": not self.case.is_control,
             "trigger_rate": self.rate,
             "triggers": self.triggers,
             "runs": self.runs,
             "pass": self.passed,
             "style": self.style,
-            "expected": [*case.expected],
-            "forbidden": [*case.forbidden],
-            "first": {**self.first},
+            "expected": [*self.case.expected],
+            "forbidden": [*self.case.forbidden],
+            "first": dict(self.first.most_common()),
             "failures": {**self.failures},
-            "path": case.path,
-            "line": case.line,
+            "path": self.case.path,
+            "line": self.case.line,
         }
 
 
@@ -98,24 +98,20 @@ class SkillScore:
     wrong: int = 0
     missed: int = 0
 
-    @property
-    def precision(self) -> float | None:
-        """Of the runs that loaded it, the share that should have."""
-        return _share(self.right, self.right + self.wrong)
-
-    @property
-    def recall(self) -> float | None:
-        """Of the runs that should have loaded it, the share that did."""
-        return _share(self.right, self.right + self.missed)
-
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, float | None]:
+        """Return the counts, with the precision and recall that follow from them."""
         return {
-            "precision": self.precision,
-            "recall": self.recall,
+            "precision": _share(self.right, self.right + self.wrong),
+            "recall": _share(self.right, self.right + self.missed),
             "right": self.right,
             "wrong": self.wrong,
             "missed": self.missed,
         }
+
+    def __str__(self) -> str:
+        shares = self.as_dict()
+        precision, recall = _number(shares["precision"]), _number(shares["recall"])
+        return f"precision {precision}, recall {recall}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +125,6 @@ class TrialReport:
     """
 
     results: tuple[TrialResult, ...]
-    skills: Mapping[Style, Mapping[str, SkillScore]]
-    totals: Mapping[Style, SkillScore]
     answers: int
     input_tokens: int
     output_tokens: int
@@ -138,6 +132,27 @@ class TrialReport:
     calls: int
     left_out: Mapping[str, int]
     problems: tuple[str, ...]
+
+    @property
+    def styles(self) -> tuple[Style, ...]:
+        """The styles that were tried, in order."""
+        return tuple({result.style: 0 for result in self.results})
+
+    def scores(self, style: Style) -> tuple[SkillScore, dict[str, SkillScore]]:
+        """Return the score of all skills together, and of each by id."""
+        results = [result for result in self.results if result.style == style]
+        right = sum((result.right for result in results), Counter[str]())
+        wrong = sum((result.wrong for result in results), Counter[str]())
+        missed: Counter[str] = Counter()
+        all_missed = 0
+        for result in results:
+            if not result.case.is_control:
+                count = result.runs - result.right.total()
+                all_missed += count
+                missed.update(dict.fromkeys(result.expected, count))
+        names = sorted({*right, *wrong, *missed})
+        scores = {n: SkillScore(right[n], wrong[n], missed[n]) for n in names}
+        return SkillScore(right.total(), wrong.total(), all_missed), scores
 
     @property
     def passed(self) -> bool:
@@ -155,23 +170,14 @@ class TrialReport:
                 "failed": verdicts[False],
                 "not_judged": verdicts[None],
             },
-            "styles": {
-                style: {
-                    **total.as_dict(),
-                    "skills": {
-                        name: score.as_dict()
-                        for name, score in self.skills[style].items()
-                    },
-                }
-                for style, total in self.totals.items()
-            },
+            "styles": {style: self._style_dict(style) for style in self.styles},
             "cost": {
                 "answers": self.answers,
                 "input_tokens": self.input_tokens,
                 "output_tokens": self.output_tokens,
                 "estimates": self.estimates,
             },
-            "left_out": {**self.left_out},
+            "left_out": dict(self.left_out),
             "this_run": {"calls": self.calls, "problems": [*self.problems]},
         }
 
@@ -179,31 +185,31 @@ class TrialReport:
         """Return the report for people: what is wrong, then the cost."""
         return "\n".join(self._lines())
 
+    def _style_dict(self, style: Style) -> dict[str, Any]:
+        total, scores = self.scores(style)
+        skills = {name: score.as_dict() for name, score in scores.items()}
+        return {**total.as_dict(), "skills": skills}
+
     def _lines(self) -> Iterator[str]:
-        for style, total in self.totals.items():
+        for style in self.styles:
             results = [result for result in self.results if result.style == style]
-            passed = sum(1 for result in results if result.passed)
-            yield (
-                f"{style}: {passed:,} of {len(results):,} queries pass; "
-                f"precision {_number(total.precision)}, recall {_number(total.recall)}"
-            )
-            for result in results:
-                if not result.passed:
-                    yield from _result_lines(result)
-            for name, score in self.skills[style].items():
+            bad = [result for result in results if not result.passed]
+            total, scores = self.scores(style)
+            passed = f"{len(results) - len(bad):,} of {len(results):,} queries pass"
+            yield f"{style}: {passed}; {total}"
+            for result in bad:
+                yield from _result_lines(result)
+            for name, score in scores.items():
                 if score.wrong or score.missed:
-                    yield (
-                        f"  skill {name}: precision {_number(score.precision)}, "
-                        f"recall {_number(score.recall)}; "
-                        f"wrong {score.wrong:,}, missed {score.missed:,}"
-                    )
+                    counts = f"wrong {score.wrong:,}, missed {score.missed:,}"
+                    yield f"  skill {name}: {score}; {counts}"
         about = f", {self.estimates:,} estimated" if self.estimates else ""
         yield (
             f"{plural(self.answers, 'answer')}{about}: {self.input_tokens:,} tokens "
             f"read, {self.output_tokens:,} written; {plural(self.calls, 'call')} now"
         )
         for reason, many in self.left_out.items():
-            yield f"left out: {plural(many, 'trial')}: {reason}"
+            yield f"left out: {plural(many, 'trial')}: {printable(reason, keep='')}"
         yield from self.problems
 
 
@@ -216,102 +222,57 @@ def make_trial_report(
     problems: tuple[str, ...],
 ) -> TrialReport:
     """Return the report on these outcomes: ``runs`` in a row are of one query."""
-    by_style: dict[Style, list[TrialOutcome]] = {}
-    answers: dict[str, Answer] = {}
-    left_out: Counter[str] = Counter()
-    for outcome in outcomes:
-        trial = outcome.trial
-        by_style.setdefault(trial.style, []).append(outcome)
-        if outcome.answer is not None:
-            answers[trial.key] = outcome.answer
-        elif not outcome.failure:
-            left_out[outcome.left_out] += 1
-    skills: dict[Style, Mapping[str, SkillScore]] = {}
-    totals: dict[Style, SkillScore] = {}
-    for style, of_style in by_style.items():
-        skills[style], totals[style] = _scores(of_style, catalog)
+    answers = {o.trial.key: o.answer for o in outcomes if o.answer is not None}
+    left_out = Counter(o.left_out for o in outcomes if not (o.answer or o.failure))
+    starts = range(0, len(outcomes), runs)
     return TrialReport(
-        tuple(
-            _result(outcomes[first : first + runs], catalog)
-            for first in range(0, len(outcomes), runs)
-        ),
-        skills,
-        totals,
+        tuple(_result(outcomes[start : start + runs], catalog) for start in starts),
         len(answers),
         sum(answer.input_tokens for answer in answers.values()),
         sum(answer.output_tokens for answer in answers.values()),
-        sum(1 for answer in answers.values() if answer.is_estimate),
+        sum(answer.is_estimate for answer in answers.values()),
         calls,
-        dict(left_out),
+        left_out,
         problems,
     )
 
 
-def _answered(
-    outcomes: Iterable[TrialOutcome], catalog: Catalog
-) -> Iterator[tuple[EvalCase, FirstCall]]:
-    for outcome in outcomes:
-        if outcome.answer is not None:
-            call = first_call(outcome.answer.reply, outcome.trial, catalog)
-            yield outcome.trial.case, call
-
-
 def _result(group: Sequence[TrialOutcome], catalog: Catalog) -> TrialResult:
-    trial = group[0].trial
-    calls = [call for _, call in _answered(group, catalog)]
-    first = Counter(
-        call.name if call.act == "load" else _OTHERS[call.act] for call in calls
-    )
-    failures = Counter(outcome.failure for outcome in group if outcome.failure)
-    triggers = sum(is_triggered(trial.case, call, catalog) for call in calls)
-    ranked = sorted(first.items(), key=lambda item: (-item[1], item[0]))
+    trial, case = group[0].trial, group[0].trial.case
+    first: Counter[str] = Counter()
+    loads: dict[str, Counter[str]] = {"right": Counter(), "wrong": Counter()}
+    answers = [outcome.answer for outcome in group if outcome.answer is not None]
+    for answer in answers:
+        call = first_call(answer, trial, catalog)
+        first[_ACTS.get(call.act, call.name)] += 1
+        if verdict := judge(case, call, catalog):
+            loads[verdict][call.name] += 1
     return TrialResult(
-        trial.case,
+        case,
         trial.style,
-        len(calls),
-        triggers,
-        dict(ranked),
-        dict(sorted(failures.items())),
+        tuple(entry.id for entry in catalog if is_named(case.expected, entry)),
+        len(answers),
+        loads["right"],
+        loads["wrong"],
+        Counter(dict(sorted(first.items()))),
+        Counter(sorted(outcome.failure for outcome in group if outcome.failure)),
     )
-
-
-def _scores(
-    outcomes: Iterable[TrialOutcome], catalog: Catalog
-) -> tuple[dict[str, SkillScore], SkillScore]:
-    """Return the score of each skill, by id, and that of all together."""
-    right: Counter[str] = Counter()
-    wrong: Counter[str] = Counter()
-    missed: Counter[str] = Counter()
-    all_missed = 0
-    for case, call in _answered(outcomes, catalog):
-        if is_wrong(case, call, catalog):
-            wrong[call.name] += 1
-        if case.is_control:
-            continue
-        if is_triggered(case, call, catalog):
-            right[call.name] += 1
-        else:
-            all_missed += 1
-            missed.update(e.id for e in catalog if is_named(case.expected, e))
-    names = sorted({*right, *wrong, *missed})
-    scores = {
-        name: SkillScore(right[name], wrong[name], missed[name]) for name in names
-    }
-    return scores, SkillScore(right.total(), wrong.total(), all_missed)
 
 
 def _result_lines(result: TrialResult) -> Iterator[str]:
     case = result.case
     names = ", ".join(case.expected or case.forbidden) or "any skill"
     aim = f"not {names}" if case.is_control else names
-    first = ", ".join(f"{printable(n)} {many}" for n, many in result.first.items())
+    first = ", ".join(f"{name} {many}" for name, many in result.first.most_common())
     place = f"  ({case.path}:{case.line})" if case.path else ""
     verdict = "not judged" if result.passed is None else "fails"
-    query = " ".join(printable(case.query, keep="").split())
-    yield f"  {verdict} {_number(result.rate)} {query}{place}"
-    yield f"    expected {aim}; first: {first or 'nothing'}"
+    lines = [
+        f"  {verdict} {_number(result.rate)} {' '.join(case.query.split())}{place}",
+        f"    expected {aim}; first: {first or 'nothing'}",
+    ]
     for failure, many in result.failures.items():
-        yield f"    no answer in {plural(many, 'run')}: {printable(failure, keep='')}"
+        lines.append(f"    no answer in {plural(many, 'run')}: {failure}")
+    yield from (printable(line, keep="") for line in lines)
 
 
 def _share(part: int, whole: int) -> float | None:

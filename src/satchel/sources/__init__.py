@@ -31,6 +31,7 @@ from satchel.sources._memory import MemorySource as MemorySource
 if TYPE_CHECKING:
     from satchel.sources._archive import ArchiveSource as ArchiveSource
     from satchel.sources._headers import checked_headers as checked_headers
+    from satchel.sources._http._client import retry_after_s as retry_after_s
     from satchel.sources._http._network import (
         CheckedBackend as CheckedBackend,
         RequestRefusedError as RequestRefusedError,
@@ -84,6 +85,7 @@ __getattr__ = lazy_door(
     {
         "_archive": "ArchiveSource",
         "_headers": "checked_headers",
+        "_http._client": "retry_after_s",
         "_http._network": "CheckedBackend RequestRefusedError request_deadline "
         "resolve_host",
         "_http._pinned": "PinnedSource",

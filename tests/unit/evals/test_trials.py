@@ -79,7 +79,7 @@ def test_the_right_skill_is_recognised_in_every_style(style: Style) -> None:
     report = run_trials(library(), CASES, Good(), styles=[style], runs=1)
 
     assert [result.passed for result in report.results] == [True, True, True]
-    assert report.totals[style].precision == report.totals[style].recall == 1.0
+    assert str(report.scores(style)[0]) == "precision 1.00, recall 1.00"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_half_of_the_runs_decide(
     """As the reference runner has it: from .5 a positive passes, below a control."""
     (result,) = lean({case.query: loads}, [case]).results
 
-    assert result.rate == pytest.approx(rate)
+    assert result.rate == pytest.approx(rate, abs=1e-4)
     assert result.passed is passed
 
 
@@ -424,16 +424,32 @@ def test_a_failure_is_asked_for_again(tmp_path: Path) -> None:
     assert (again.calls, again.passed, again.answers) == (1, True, 3)
 
 
+GOOD = {
+    "key": "a",
+    "tool": "",
+    "arguments": "",
+    "input_tokens": 1,
+    "output_tokens": 1,
+    "is_estimate": False,
+    "attempts": 1,
+}
 BROKEN = [
     b"\xff\xfe",
     b"[]",
     b"3",
-    b'{"key": "a"}',
-    b'{"key": "a", "calls": [], "input_tokens": -1, "output_tokens": 0, "attempts": 1}',
-    b'{"key": "a", "calls": [], "input_tokens": 1, "output_tokens": 0, "attempts": 0}',
-    b'{"key": "a", "calls": [1], "input_tokens": 1, "output_tokens": 1, "attempts": 1}',
-    b'{"key": 1, "calls": [], "input_tokens": 1, "output_tokens": 1, "attempts": 1}',
     b"[" * 100_000,
+    *(
+        json.dumps(GOOD | change).encode()
+        for change in (
+            {"key": 1},
+            {"more": 1},
+            {"tool": None},
+            {"input_tokens": -1},
+            {"output_tokens": 1.5},
+            {"output_tokens": True},
+            {"attempts": 0},
+        )
+    ),
 ]
 
 
@@ -444,7 +460,7 @@ def test_lines_that_are_no_answers_are_skipped_and_counted(tmp_path: Path) -> No
     report = cached(cache)
 
     assert report.calls == 0
-    assert report.problems == ("9 lines of the cache could not be read",)
+    assert report.problems == (f"{len(BROKEN)} lines of the cache could not be read",)
 
 
 def test_a_line_that_was_cut_off_costs_one_answer(tmp_path: Path) -> None:

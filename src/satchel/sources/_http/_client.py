@@ -266,8 +266,9 @@ class HttpClient:
         if status in _REDIRECTS:
             return fields.get(b"location", b"").decode("latin-1")
         if status in _BUSY:
-            retry_after_s = self._retry_after_s(fields.get(b"retry-after", b""))
-            raise _RetryableError(f"{url}: the server answers {status}", retry_after_s)
+            now = self.environment.now()
+            wait_s = retry_after_s(fields.get(b"retry-after", b""), now)
+            raise _RetryableError(f"{url}: the server answers {status}", wait_s)
         # Without an ETag there is nothing to reuse, so a 304 is a wrong answer.
         if status == _NOT_MODIFIED and request.etag:
             return HttpResponse(status, url, etag=request.etag)
@@ -287,18 +288,19 @@ class HttpClient:
             encoding.strip().lower(),
         )
 
-    def _retry_after_s(self, value: bytes) -> float | None:
-        """Return the seconds that Retry-After asks for, as a number or a date."""
-        text = value.decode("latin-1").strip()
-        if text.isascii() and text.isdigit():
-            # Nine digits are decades, and far above `MAX_WAIT_S`.
-            return float(text[:9])
-        try:
-            date = parsedate_to_datetime(text)
-        except ValueError:
-            return None
-        date = date if date.tzinfo else date.replace(tzinfo=UTC)
-        return max(date.timestamp() - self.environment.now(), 0.0)
+
+def retry_after_s(value: bytes, now: float) -> float | None:
+    """Return the seconds that Retry-After asks for, as a number or a date."""
+    text = value.decode("latin-1").strip()
+    if text.isascii() and text.isdigit():
+        # Nine digits are decades, and far above any wait.
+        return float(text[:9])
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(date.timestamp() - now, 0.0)
 
 
 def _site_url(text: str) -> Url:
