@@ -16,6 +16,7 @@ from satchel.checking import (
 from satchel.cli._errors import NoAnswerError
 from satchel.cli._progress import progress
 from satchel.cli._terminal import echo, echo_error, one_line
+from satchel.cli._trials import TrialCommand
 from satchel.errors import MissingPathError, NotWrittenError, SkillNotFoundError
 from satchel.evals import (
     NEW_FILE,
@@ -53,6 +54,7 @@ class EvalCommand:
     query: str | None
     skill: str | None
     should_not: bool
+    trials: TrialCommand
 
     def run(self) -> int:
         """Evaluate, print, write; or add a case. Return the exit status."""
@@ -67,6 +69,11 @@ class EvalCommand:
             raise click.UsageError("--not goes with --add")
         with progress("evaluating skills"):
             run = run_evals(paths, k=self.k, since=self.since, suggestions=self.suggest)
+        if self.trials.model is not None:
+            cases = [routed.case for routed in run.report.routed]
+            as_json = self.style == "json"
+            bar = self.fail_under
+            return self.trials.run(paths, cases, as_json=as_json, fail_under=bar)
         report = self._compared(run.report)
         echo(render_eval(report, self.style))
         if self.suggest:

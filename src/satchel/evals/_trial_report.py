@@ -261,8 +261,8 @@ def _result(group: Sequence[TrialOutcome], catalog: Catalog) -> TrialResult:
 
 def _result_lines(result: TrialResult) -> Iterator[str]:
     case = result.case
-    names = ", ".join(case.expected or case.forbidden) or "any skill"
-    aim = f"not {names}" if case.is_control else names
+    names = ", ".join(case.expected or case.forbidden)
+    aim = (f"not {names}" if names else "no skill") if case.is_control else names
     first = ", ".join(f"{name} {many}" for name, many in result.first.most_common())
     place = f"  ({case.path}:{case.line})" if case.path else ""
     verdict = "not judged" if result.passed is None else "fails"

@@ -3,9 +3,8 @@
 import os
 import random
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Final
 
 from satchel.errors import ConfigError
@@ -59,7 +58,6 @@ def run_trials(  # noqa: PLR0913 - what is asked, and how, all by name
     identity: str = "",
     limits: TrialLimits | None = None,
     prompt: str = PROMPT,
-    progress: Callable[[int, int], object] | None = None,
 ) -> TrialReport:
     """Put each query to a model, and report which skills it loads first.
 
@@ -77,7 +75,6 @@ def run_trials(  # noqa: PLR0913 - what is asked, and how, all by name
         identity: Which model answers, and where; part of what an answer is cached by.
         limits: What the trials may cost.
         prompt: The system prompt above the skills.
-        progress: Called after each trial: how many are done, of how many.
 
     Raises:
         ConfigError: A number that has to be above 0 is not, or the cache is no file
@@ -93,7 +90,7 @@ def run_trials(  # noqa: PLR0913 - what is asked, and how, all by name
     trials = [
         *plan_trials(satchel, cases, styles, runs, identity=identity, prompt=prompt)
     ]
-    asking = _TrialRun(model, answers, limits, progress)
+    asking = _TrialRun(model, answers, limits)
     outcomes = asking.outcomes(trials, satchel.catalog)
     return make_trial_report(
         outcomes,
@@ -108,17 +105,12 @@ class _TrialRun:
     """The trials that are asked for now, by several threads."""
 
     def __init__(
-        self,
-        model: ChatModel,
-        answers: AnswerFile,
-        limits: TrialLimits,
-        progress: Callable[[int, int], object] | None,
+        self, model: ChatModel, answers: AnswerFile, limits: TrialLimits
     ) -> None:
         self.calls_now = 0
         self._model = model
         self._answers = answers
         self._limits = limits
-        self._progress = progress
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._calls = self._tokens = 0
@@ -126,7 +118,6 @@ class _TrialRun:
         self._failures: dict[str, str] = {}
         self._rest = ""
         self._raised: list[BaseException] = []
-        self._done = count(1)
 
     def outcomes(self, trials: Sequence[Trial], catalog: Catalog) -> list[TrialOutcome]:
         """Ask for what is not cached; return what came of each trial, in order."""
@@ -151,7 +142,7 @@ class _TrialRun:
         queue = iter(trials)
         threads = [
             # Daemons: an interrupted program does not wait for an endpoint that hangs.
-            threading.Thread(target=self._work, args=(queue, len(trials)), daemon=True)
+            threading.Thread(target=self._work, args=(queue,), daemon=True)
             for _ in range(min(self._limits.workers, len(trials)))
         ]
         try:
@@ -164,13 +155,10 @@ class _TrialRun:
         if self._raised:
             raise self._raised[0]
 
-    def _work(self, queue: Iterator[Trial], total: int) -> None:
+    def _work(self, queue: Iterator[Trial]) -> None:
         try:
             while (trial := self._next(queue)) is not None:
                 self._ask(trial)
-                if self._progress is not None:
-                    with self._lock:
-                        self._progress(next(self._done), total)
         # It ends the caller, not this thread alone: what ends a program may be raised
         # wherever it is.
         except BaseException as error:  # noqa: BLE001 - raised again by `_ask_all`

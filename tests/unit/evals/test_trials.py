@@ -224,20 +224,6 @@ def test_workers_ask_at_once() -> None:
     assert report.answers == 4
 
 
-def test_progress_counts_what_is_done() -> None:
-    steps: list[tuple[int, int]] = []
-    run_trials(
-        library(),
-        CASES,
-        Good(),
-        styles=["lean"],
-        runs=1,
-        progress=lambda done, total: steps.append((done, total)),
-    )
-
-    assert steps == [(1, 3), (2, 3), (3, 3)]
-
-
 # --- limits --------------------------------------------------------------------------
 
 

@@ -1,11 +1,13 @@
 """``satchel eval``."""
 
+from dataclasses import fields
 from typing import Any
 
 import click
 
 from satchel.cli._errors import errors_are_status_2
 from satchel.cli._paths import alias_option, with_alias
+from satchel.cli._trials import TrialCommand, trial_options
 
 FORMATS = ("text", "json", "junit", "markdown", "html")
 FAIL_ON = ("error", "warning", "note", "never")
@@ -85,6 +87,7 @@ def _format_files(
 @click.option(
     "--not", "should_not", is_flag=True, help="With --add: it should not get the query."
 )
+@trial_options
 def command(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:  # noqa: ANN401 - by click
     """Test which skill each query of the eval files finds, without a model.
 
@@ -95,7 +98,8 @@ def command(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:  # no
     tests. Skills that another one hides are found without any eval file, too.
 
     It ranks words: the same files give the same report. See docs/explanation/evals.md
-    for how far a model agrees.
+    for how far a model agrees. With --model, a model is asked, and only --json and
+    --fail-under (the share of queries that pass; default: all) count of the rest.
 
     Status: 0 clean, 1 failed, 2 could not evaluate.
 
@@ -107,11 +111,14 @@ def command(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:  # no
       satchel eval ./skills --format json > evals.json
       satchel eval ./skills --baseline evals.json --also junit=evals.xml
       satchel eval ./skills --suggest
+      satchel eval ./skills --model gpt-5-mini --styles lean --max-calls 200
       satchel eval --add "rotate my key" --skill api-keys ./skills
     """
     from satchel.cli._eval import EvalCommand
 
     if as_json:
         options["style"] = "json"
+    names = [field.name for field in fields(TrialCommand)]
+    trials = TrialCommand(**{name: options.pop(name) for name in names})
     with errors_are_status_2():
-        return EvalCommand(paths=paths, **options).run()
+        return EvalCommand(paths=paths, trials=trials, **options).run()
