@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
 from typing import Final
@@ -84,9 +84,9 @@ class AnswerFile:
             unread = len(lines) - len(answers)
             self.problems.append(f"{unread:,} lines of the cache could not be read")
 
-    def get(self, key: str) -> Answer | None:
-        """Return the answer of a trial, or None."""
-        return self._answers.get(key)
+    def of(self, keys: Iterable[str]) -> dict[str, Answer]:
+        """Return the answers that there are, by key."""
+        return {key: self._answers[key] for key in keys if key in self._answers}
 
     def put(self, key: str, answer: Answer) -> None:
         """Store the answer of a trial that has none."""

@@ -22,16 +22,6 @@ _ACTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class TrialOutcome:
-    """What came of one trial: an answer, or a failure, or it was left out."""
-
-    trial: Trial
-    answer: Answer | None
-    failure: str
-    left_out: str
-
-
-@dataclass(frozen=True, slots=True)
 class TrialResult:
     """One query in one style, over its runs.
 
@@ -120,18 +110,25 @@ class TrialReport:
 
     All but ``calls`` is the same if the trials were stopped and asked for again.
     ``calls`` are requests sent now, with or without an answer; ``answers`` are those
-    that the report is made of, cached ones included, and the tokens are theirs, each
-    counted once. ``estimates`` of them say no tokens. ``problems`` are about the cache.
+    that the report is made of, cached ones included, each once. ``left_out`` counts
+    trials by reason; ``problems`` are about the cache.
     """
 
     results: tuple[TrialResult, ...]
-    answers: int
-    input_tokens: int
-    output_tokens: int
-    estimates: int
+    answers: tuple[Answer, ...]
     calls: int
     left_out: Mapping[str, int]
     problems: tuple[str, ...]
+
+    @property
+    def cost(self) -> dict[str, int]:
+        """Tokens of all answers; ``estimates`` of them did not say how many."""
+        return {
+            "answers": len(self.answers),
+            "input_tokens": sum(answer.input_tokens for answer in self.answers),
+            "output_tokens": sum(answer.output_tokens for answer in self.answers),
+            "estimates": sum(answer.is_estimate for answer in self.answers),
+        }
 
     @property
     def styles(self) -> tuple[Style, ...]:
@@ -171,12 +168,7 @@ class TrialReport:
                 "not_judged": verdicts[None],
             },
             "styles": {style: self._style_dict(style) for style in self.styles},
-            "cost": {
-                "answers": self.answers,
-                "input_tokens": self.input_tokens,
-                "output_tokens": self.output_tokens,
-                "estimates": self.estimates,
-            },
+            "cost": self.cost,
             "left_out": dict(self.left_out),
             "this_run": {"calls": self.calls, "problems": [*self.problems]},
         }
@@ -203,59 +195,42 @@ class TrialReport:
                 if score.wrong or score.missed:
                     counts = f"wrong {score.wrong:,}, missed {score.missed:,}"
                     yield f"  skill {name}: {score}; {counts}"
-        about = f", {self.estimates:,} estimated" if self.estimates else ""
+        answers, given, written, estimates = self.cost.values()
+        about = f", {estimates:,} estimated" if estimates else ""
         yield (
-            f"{plural(self.answers, 'answer')}{about}: {self.input_tokens:,} tokens "
-            f"read, {self.output_tokens:,} written; {plural(self.calls, 'call')} now"
+            f"{plural(answers, 'answer')}{about}: {given:,} tokens read, "
+            f"{written:,} written; {plural(self.calls, 'call')} now"
         )
         for reason, many in self.left_out.items():
             yield f"left out: {plural(many, 'trial')}: {printable(reason, keep='')}"
         yield from self.problems
 
 
-def make_trial_report(
-    outcomes: Sequence[TrialOutcome],
+def trial_result(
+    trials: Sequence[Trial],
+    answers: Mapping[str, Answer],
+    failures: Mapping[str, str],
     catalog: Catalog,
-    *,
-    runs: int,
-    calls: int,
-    problems: tuple[str, ...],
-) -> TrialReport:
-    """Return the report on these outcomes: ``runs`` in a row are of one query."""
-    answers = {o.trial.key: o.answer for o in outcomes if o.answer is not None}
-    left_out = Counter(o.left_out for o in outcomes if not (o.answer or o.failure))
-    starts = range(0, len(outcomes), runs)
-    return TrialReport(
-        tuple(_result(outcomes[start : start + runs], catalog) for start in starts),
-        len(answers),
-        sum(answer.input_tokens for answer in answers.values()),
-        sum(answer.output_tokens for answer in answers.values()),
-        sum(answer.is_estimate for answer in answers.values()),
-        calls,
-        left_out,
-        problems,
-    )
-
-
-def _result(group: Sequence[TrialOutcome], catalog: Catalog) -> TrialResult:
-    trial, case = group[0].trial, group[0].trial.case
+) -> TrialResult:
+    """Return what came of the runs of one query in one style."""
+    case, style = trials[0].case, trials[0].style
     first: Counter[str] = Counter()
     loads: dict[str, Counter[str]] = {"right": Counter(), "wrong": Counter()}
-    answers = [outcome.answer for outcome in group if outcome.answer is not None]
-    for answer in answers:
-        call = first_call(answer, trial, catalog)
+    answered = [trial for trial in trials if trial.key in answers]
+    for trial in answered:
+        call = first_call(answers[trial.key], trial, catalog)
         first[_ACTS.get(call.act, call.name)] += 1
         if verdict := judge(case, call, catalog):
             loads[verdict][call.name] += 1
     return TrialResult(
         case,
-        trial.style,
+        style,
         tuple(entry.id for entry in catalog if is_named(case.expected, entry)),
-        len(answers),
+        len(answered),
         loads["right"],
         loads["wrong"],
         Counter(dict(sorted(first.items()))),
-        Counter(sorted(outcome.failure for outcome in group if outcome.failure)),
+        Counter(sorted(failures[t.key] for t in trials if t.key in failures)),
     )
 
 

@@ -3,6 +3,7 @@
 import os
 import random
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,7 +18,7 @@ from satchel.evals._model import (
 )
 from satchel.evals._trial import PROMPT, Trial, is_named, plan_trials
 from satchel.evals._trial_answers import Answer, AnswerFile
-from satchel.evals._trial_report import TrialOutcome, TrialReport, make_trial_report
+from satchel.evals._trial_report import TrialReport, trial_result
 from satchel.model import Catalog, Style
 from satchel.runtime import LOAD_TOOLS, Satchel
 
@@ -90,15 +91,7 @@ def run_trials(  # noqa: PLR0913 - what is asked, and how, all by name
     trials = [
         *plan_trials(satchel, cases, styles, runs, identity=identity, prompt=prompt)
     ]
-    asking = _TrialRun(model, answers, limits)
-    outcomes = asking.outcomes(trials, satchel.catalog)
-    return make_trial_report(
-        outcomes,
-        satchel.catalog,
-        runs=runs,
-        calls=asking.calls_now,
-        problems=tuple(answers.problems),
-    )
+    return _TrialRun(model, answers, limits).report(trials, runs, satchel.catalog)
 
 
 class _TrialRun:
@@ -107,7 +100,7 @@ class _TrialRun:
     def __init__(
         self, model: ChatModel, answers: AnswerFile, limits: TrialLimits
     ) -> None:
-        self.calls_now = 0
+        self._calls_now = 0
         self._model = model
         self._answers = answers
         self._limits = limits
@@ -119,24 +112,28 @@ class _TrialRun:
         self._rest = ""
         self._raised: list[BaseException] = []
 
-    def outcomes(self, trials: Sequence[Trial], catalog: Catalog) -> list[TrialOutcome]:
-        """Ask for what is not cached; return what came of each trial, in order."""
+    def report(
+        self, trials: Sequence[Trial], runs: int, catalog: Catalog
+    ) -> TrialReport:
+        """Ask for what is not cached; ``runs`` trials in a row are of one query."""
         absent = {id(trial.case): _absence(trial.case, catalog) for trial in trials}
         asked = {trial.key: trial for trial in trials if not absent[id(trial.case)]}
-        cached = [answer for key in asked if (answer := self._answers.get(key))]
-        self._calls = sum(answer.attempts for answer in cached)
-        self._tokens = sum(answer.tokens for answer in cached)
-        open_trials = [t for key, t in asked.items() if not self._answers.get(key)]
-        self._ask_all(open_trials)
-        return [
-            TrialOutcome(
-                trial,
-                answer=self._answers.get(trial.key) if trial.key in asked else None,
-                failure=self._failures.get(trial.key, ""),
-                left_out=absent[id(trial.case)] or self._rest,
-            )
-            for trial in trials
-        ]
+        answers = self._answers.of(asked)
+        self._calls = sum(answer.attempts for answer in answers.values())
+        self._tokens = sum(answer.tokens for answer in answers.values())
+        self._ask_all([trial for key, trial in asked.items() if key not in answers])
+        answers, failures = self._answers.of(asked), self._failures
+        rest = (t for t in trials if t.key not in answers and t.key not in failures)
+        return TrialReport(
+            tuple(
+                trial_result(trials[start : start + runs], answers, failures, catalog)
+                for start in range(0, len(trials), runs)
+            ),
+            tuple(answers.values()),
+            self._calls_now,
+            Counter(absent[id(trial.case)] or self._rest for trial in rest),
+            tuple(self._answers.problems),
+        )
 
     def _ask_all(self, trials: Sequence[Trial]) -> None:
         queue = iter(trials)
@@ -198,7 +195,7 @@ class _TrialRun:
 
     def _count_call(self) -> None:
         self._calls += 1
-        self.calls_now += 1
+        self._calls_now += 1
 
     def _ask(self, trial: Trial) -> None:
         attempts, is_denied = 1, False

@@ -237,7 +237,7 @@ def test_a_bad_answer_loses_no_run_and_no_other_query(name: str) -> None:
     assert bad.passed is (None if bad.failures else outcome == "pdf-forms")
     # Every request is counted, and every answer once.
     assert report.calls == sent == 4 + 2 * requests
-    assert report.answers == 4 + bad.runs
+    assert report.cost["answers"] == 4 + bad.runs
     assert report.left_out == {}
     assert outcome in report.text() or bad.passed
     assert "\x1b" not in report.text()
@@ -253,9 +253,9 @@ def test_tokens_that_are_not_said_are_estimated() -> None:
         model = ModelEndpoint("m", server.url)
         report = run_trials(library(), [PDF], model, styles=["lean"], runs=1)
 
-    assert (report.answers, report.estimates) == (1, 1)
-    assert 50 < report.input_tokens < 500
-    assert 0 < report.output_tokens < 50
+    assert (report.cost["answers"], report.cost["estimates"]) == (1, 1)
+    assert 50 < report.cost["input_tokens"] < 500
+    assert 0 < report.cost["output_tokens"] < 50
     assert "1 answer, 1 estimated" in report.text()
 
 
@@ -273,7 +273,7 @@ def test_a_busy_endpoint_is_asked_again() -> None:
         )
 
     assert report.passed
-    assert (report.answers, report.calls) == (1, 4)
+    assert (report.cost["answers"], report.calls) == (1, 4)
 
 
 def test_a_retry_waits_as_long_as_it_is_asked_to() -> None:

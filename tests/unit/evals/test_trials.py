@@ -221,7 +221,7 @@ def test_workers_ask_at_once() -> None:
 
     report = run_trials(library(), [PDF], Slow(), styles=["lean"], runs=4)
 
-    assert report.answers == 4
+    assert report.cost["answers"] == 4
 
 
 # --- limits --------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_limits_leave_out_the_rest_and_say_so(
     model = Good()
     report = run_trials(library(), CASES, model, styles=["lean"], runs=3, limits=limits)
 
-    assert len(model.requests) == report.answers == answers
+    assert len(model.requests) == report.cost["answers"] == answers
     assert report.left_out == {reason: 9 - answers}
     assert f"left out: {9 - answers} trials: {reason}" in report.text()
 
@@ -350,7 +350,11 @@ def test_equal_trials_share_an_answer(tmp_path: Path) -> None:
         library(), [PDF, PDF], Good(), styles=["lean"], runs=1, limits=ONE
     )
 
-    assert (report.answers, report.calls, report.input_tokens) == (1, 1, 10)
+    assert (report.cost["answers"], report.calls, report.cost["input_tokens"]) == (
+        1,
+        1,
+        10,
+    )
     assert len(report.results) == 2
 
 
@@ -407,7 +411,7 @@ def test_a_failure_is_asked_for_again(tmp_path: Path) -> None:
     again = cached(cache)
 
     assert first.results[0].failures == {"bad": 1}
-    assert (again.calls, again.passed, again.answers) == (1, True, 3)
+    assert (again.calls, again.passed, again.cost["answers"]) == (1, True, 3)
 
 
 GOOD = {

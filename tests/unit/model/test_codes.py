@@ -30,7 +30,8 @@ NO_CODES = frozenset(
     disable-model-invocation disallowed-tools dot-file linked-folder lower-case-file
     ls-tree merge-base no-model-invocation not-user-invocable replaced-by rev-parse
     satchel-release satchel-site satchel-resync satchel-watch short-description
-    skill-md tools-commas tools-list tools-mapping tools-text tools-underscore
+    skill-evals skill-md test-cases test-prompts tools-commas tools-list
+    tools-mapping tools-text tools-underscore
     tools-underscore-list tools-underscore-text user-invocable user-invokable xml-id
     xml-spec
     """.split()  # noqa: SIM905 - a list would be a column of words
