@@ -72,8 +72,8 @@ class TestHooks:
             "require_serial",
         }
 
-        assert set(HOOKS) == {"satchel-check", "satchel-fix"}
-        assert all(set(hook) == names for hook in HOOKS.values())
+        assert set(HOOKS) == {"satchel-check", "satchel-fix", "satchel-eval"}
+        assert all(set(hook) - {"pass_filenames"} == names for hook in HOOKS.values())
         # One run for all files: two of one name may be in different batches else.
         assert all(hook["require_serial"] for hook in HOOKS.values())
         assert all(hook["entry"].startswith("satchel ") for hook in HOOKS.values())
@@ -104,6 +104,16 @@ class TestHooks:
         behind, _ = self.hook("satchel-check", "--", name, "skills/good/SKILL.md")
 
         assert (done, behind) == (2, 0)
+
+    def test_evals_look_at_every_pack(self, folder: Path) -> None:
+        """A change of one skill can take the queries of another."""
+        assert HOOKS["satchel-eval"]["pass_filenames"] is False
+        assert self.hook("satchel-eval")[0] == 0
+        evals = folder / "skills/good/evals"
+        evals.mkdir()
+        (evals / "evals.json").write_text("[", "utf-8")
+
+        assert self.hook("satchel-eval")[0] == 1
 
     def test_the_other_one_fixes(self) -> None:
         assert self.hook("satchel-fix", "skills/broken/references/a.md")[0] == 0
@@ -166,6 +176,20 @@ class TestAction:
         assert "unquoted-colon" in Path(outputs["comment"]).read_text("utf-8")
         assert "unquoted-colon" in (runner / "summary").read_text("utf-8")
 
+    def test_evals_are_a_part_of_the_comment(self, runner: Path, folder: Path) -> None:
+        evals = folder / "skills/good/evals"
+        evals.mkdir()
+        rows = [{"query": "zzz", "should_trigger": True}]
+        (evals / "evals.json").write_text(json.dumps(rows), "utf-8")
+
+        status, message, outputs = self.act(runner, PATHS="skills/good", EVALS="yes")
+        assert (status, "Hit@1" in message) == (0, True)
+        assert "satchel eval" in Path(outputs["comment"]).read_text("utf-8")
+
+        inputs = {"PATHS": "skills/good", "EVALS": "yes", "FAIL_UNDER": ".5"}
+        status, _, outputs = self.act(runner, **inputs)
+        assert (status, outputs["status"]) == (1, "1")
+
     def test_no_module_of_the_checkout_runs(self, folder: Path) -> None:
         """It is installed from within the folder that is to be checked."""
         for name in ("venv", "pip", "logging"):
@@ -202,7 +226,10 @@ class TestAction:
         "inputs",
         [
             dict.fromkeys(
-                ("PATHS", "PROFILE", "FAIL_ON", "SINCE", "CONFIG", "SARIF", "COMMENT"),
+                (
+                    *("PATHS", "PROFILE", "FAIL_ON", "SINCE", "CONFIG", "SARIF"),
+                    *("COMMENT", "EVALS", "FAIL_UNDER"),
+                ),
                 '$(touch evil)`touch evil`"; touch evil; "\'; touch evil; #',
             ),
             {"PATHS": "--fix\nskills"},

@@ -106,6 +106,19 @@ def test_a_case_is_added_to_the_file_of_its_pack(here: Path) -> None:
     assert run("eval", "skills", "--add", "x", "--skill", "mial").exit_code == 2
 
 
+def test_a_check_reports_hidden_skills_where_it_is_asked_to(here: Path) -> None:
+    write_pack(here / "skills/post", TEXT.format("post", "Send letters by mail today."))
+
+    assert "shadowed-skill" not in run("check", "skills").stdout
+    result = run("check", "skills", "--select", "shadowed-skill", "--strict")
+    assert result.exit_code == 1
+    assert "shadowed-skill" in result.stdout
+    (here / "satchel.toml").write_text(
+        '[lint]\nseverity = { shadowed-skill = "error" }\n', "utf-8"
+    )
+    assert run("check", "skills").exit_code == 1
+
+
 def test_advice_is_printed_and_nothing_written(here: Path) -> None:
     write_pack(here / "skills/post", TEXT.format("post", "Send letters by mail today."))
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from satchel.authoring._convert._values import Dialect
 from satchel.errors import SkillManifestError, SkillNotFoundError
+from satchel.evals import NEW_FILE, new_evals
 from satchel.files import is_excluded_file, path_problem
 from satchel.model import (
     DEFAULT_LIMITS,
@@ -92,6 +93,10 @@ echo "would work on $1"
 """
 
 _OTHER: Final = f"{MARK} in one line what {{path}} is.\n"
+_QUERIES: Final = {
+    f"{MARK} what a user types who needs this skill": True,
+    f"{MARK} what a user types who needs another one, in nearly the same words": False,
+}
 
 
 def template_body(title: str, references: Sequence[str], scripts: Sequence[str]) -> str:
@@ -145,8 +150,9 @@ def _role_keys(source: "SkillSource") -> dict[str, str]:
 class NewPackRequest:
     """What to put into a new pack; ``references`` and ``scripts`` are file names.
 
-    Without a ``description`` there is a mark in its place. ``role`` is one of the packs
-    that ship with Satchel, to begin with; empty for none.
+    Without a ``description`` there is a mark in its place. ``evals`` adds a file of
+    queries to fill in, for ``satchel eval``. ``role`` is one of the packs that ship
+    with Satchel, to begin with; empty for none.
     """
 
     name: str
@@ -157,6 +163,7 @@ class NewPackRequest:
     license: str = ""
     author: str = ""
     role: str = ""
+    evals: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +237,8 @@ def _of_template(request: NewPackRequest) -> NewPack:
     files = {SKILL_FILE: text.encode()}
     files |= {place: template_reference(place).encode() for place in references}
     files |= {place: template_script(place).encode() for place in scripts}
+    if request.evals:
+        files[NEW_FILE] = new_evals(_QUERIES).encode()
     return NewPack(request.name, files, frozenset(scripts))
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from satchel.checking._library import PackLibrary, named_folders, open_library
 from satchel.checking._project import path_finder
+from satchel.checking._shadowed import CODE, shadow_findings
 from satchel.errors import NotWrittenError, SkillError
 from satchel.files import replace_file
 from satchel.lint import (
@@ -77,6 +78,9 @@ def check_library(
         claims += [result.claim] if result.claim else []
     # The registry reports conflicts of packs that it accepts; these are all packs.
     all_findings.update(duplicate_names(claims))
+    # It reads eval files and ranks every query, so it runs only where it is asked for.
+    if CODE in {*(settings.select or ()), *settings.severity}:
+        all_findings.update(shadow_findings(library))
     every = _in_order(all_findings)
     shown = [finding for finding in every if not _is_ignored(finding, ignores)]
     judged = (settings.judge(finding) for finding in shown)

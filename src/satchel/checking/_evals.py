@@ -12,6 +12,7 @@ from satchel.checking._library import (
     named_folders,
     open_library,
 )
+from satchel.checking._shadowed import eval_files
 from satchel.checking._since import earlier_folders
 from satchel.errors import MissingPathError
 from satchel.evals import (
@@ -24,7 +25,6 @@ from satchel.evals import (
     folder_files,
     is_eval_file,
     outcomes_of,
-    pack_files,
     read_evals,
     suggest,
 )
@@ -108,9 +108,7 @@ def _files(
     files: Sequence[str],
 ) -> Iterator[EvalFile | Finding]:
     if not files:
-        packs = {pack.origin.location: pack for pack in opened.packs}
-        for _, pack in sorted(packs.items()):
-            yield from pack_files(pack, opened.reader(pack))
+        yield from eval_files(opened)
     for path in files or folders:
         if Path(path).is_dir() or path in files:
             yield from folder_files(path, library)

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         EvalFormat as EvalFormat,
         render_eval as render_eval,
     )
+    from satchel.evals._shadows import hidden_skills as hidden_skills
     from satchel.evals._suggestions import (
         Suggestion as Suggestion,
         suggest as suggest,
@@ -80,6 +81,7 @@ __getattr__ = lazy_door(
         "_model_endpoint": "ModelEndpoint",
         "_report": "EvalReport compared evaluate outcomes_of read_eval_baseline",
         "_reporters": "EVAL_FORMATS EvalFormat render_eval",
+        "_shadows": "hidden_skills",
         "_suggestions": "Suggestion suggest",
         "_trial_report": "TrialReport",
         "_trial_run": "STYLES TrialLimits run_trials",

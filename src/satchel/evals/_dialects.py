@@ -14,6 +14,8 @@ from satchel.evals._case import EvalCase
 from satchel.evals._words import plain
 from satchel.model import Json
 
+# How `satchel new` begins what an author has to write.
+TO_FILL_IN: Final = "TODO: say"
 _MAX_DEPTH: Final = 12
 _GRADERS: Final = ("graders", "grader", "assertions", "checks", "expectations")
 _INVOCATION: Final = frozenset(
@@ -38,10 +40,14 @@ class _Around:
 
 @dataclass(slots=True)
 class FoundCases:
-    """The cases of one file, and what in it could not be read: a place and a reason."""
+    """The cases of one file, and what in it could not be read: a place and a reason.
+
+    ``left`` counts the cases that are left to fill in.
+    """
 
     cases: list[EvalCase] = field(default_factory=list[EvalCase])
     problems: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    left: int = 0
 
 
 def cases_in(
@@ -139,6 +145,10 @@ class _Walk:
             self.found.problems.append((at, reason))
             return
         expected, forbidden = answer
+        queries = [one for one in queries if not one.startswith(TO_FILL_IN)]
+        if not queries:
+            self.found.left += 1
+            return
         for query in queries:
             self.found.cases.append(
                 EvalCase(query.strip(), expected, forbidden, fields=row)

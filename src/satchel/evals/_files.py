@@ -186,10 +186,11 @@ def _cases_of(
         part = cases_in(document, library.is_skill, file.skill)
         parts.cases += part.cases
         parts.problems += part.problems
+        parts.left += part.left
     if not parts.cases and not parts.problems and not findings:
-        return [], [
-            Finding.of("eval-unread", file.path, sentence="empty", severity="note")
-        ]
+        left = "to-fill-in" if parts.left else "empty"
+        none = Finding.of("eval-unread", file.path, sentence=left, severity="note")
+        return [], [none]
     at = 0
     for case in parts.cases:
         at, line = _line_of(case.query, text, at)

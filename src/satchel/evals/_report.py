@@ -21,7 +21,7 @@ from satchel.evals._routing import (
     route,
     share,
 )
-from satchel.evals._shadows import Competition, Rival, Shadow, shadows
+from satchel.evals._shadows import Rival, Shadow, hidden_skills
 from satchel.model import FailOn, Finding
 
 SCHEMA_VERSION: Final = 1
@@ -132,8 +132,7 @@ def evaluate(evals: EvalSet, library: EvalLibrary, k: int = 5) -> EvalReport:
         k: Up to which rank a skill counts as found.
     """
     routed = route(evals.cases, library, k)
-    rivals = Competition(library).rivals(evals.cases)
-    hidden = shadows(library, rivals)
+    rivals, hidden = hidden_skills(evals.cases, library)
     findings = (*evals.findings, *(shadow.finding() for shadow in hidden))
     return EvalReport(
         routed,

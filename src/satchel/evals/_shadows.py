@@ -201,6 +201,14 @@ class Competition:
         )
 
 
+def hidden_skills(
+    cases: Sequence[EvalCase], library: EvalLibrary
+) -> tuple[tuple[Rival, ...], tuple[Shadow, ...]]:
+    """Return who takes whose queries, and the skills that are hidden by another."""
+    rivals = Competition(library).rivals(cases)
+    return rivals, shadows(library, rivals)
+
+
 def shadows(library: EvalLibrary, rivals: Iterable[Rival]) -> tuple[Shadow, ...]:
     """Return the skills that another one hides, each once, with the best proof."""
     best: dict[str, Rival] = {}

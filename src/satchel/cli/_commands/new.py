@@ -71,6 +71,11 @@ def _template(_: click.Context, param: click.Parameter, value: str) -> str:
     show_default=True,
     help="spec is agentskills.io, which clients take; strict declares its files.",
 )
+@click.option(
+    "--evals/--no-evals",
+    default=True,
+    help="Whether it gets a file of queries, for satchel eval.  [default: --evals]",
+)
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     name: str,
     description: str | None,
@@ -81,6 +86,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     terms: str,
     author: str,
     dialect: "Dialect",
+    *,
+    evals: bool,
 ) -> int:
     """Make a skill: a folder NAME with a SKILL.md to write.
 
@@ -123,6 +130,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         license=terms.strip(),
         author=author.strip(),
         role=role,
+        # A strict pack declares its files, and evals are none that an agent reads.
+        evals=evals and dialect == "spec" and not role,
     )
     try:
         pack = make_pack(request)
