@@ -70,7 +70,8 @@ class GradedIteration:
             values = [v for run in runs if (v := getattr(run, measure)) is not None]
             if values:
                 spread = round(stdev(values), 4) if len(values) > 1 else 0.0
-                stats[measure] = {"mean": round(mean(values), 4), "stddev": spread}
+                stat = {"mean": round(mean(values), 4), "stddev": spread}
+                stats[measure] = {**stat, "min": min(values), "max": max(values)}
         return stats
 
     def text(self) -> str:
@@ -146,6 +147,9 @@ class _IterationReader:
     def runs(self, place: Path) -> Iterator[GradedRun]:
         for evals in self._folders(place, "eval-"):
             for configuration in self._folders(evals):
+                if configuration.name == "delta":
+                    self.report(configuration, "a benchmark has another delta")
+                    continue
                 # Numbered runs, or the one of the guide's layout.
                 folders = sorted(self._folders(configuration, "run-"), key=_number_of)
                 is_flat = (configuration / "grading.json").exists()

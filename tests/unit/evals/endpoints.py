@@ -124,6 +124,9 @@ class Server(ThreadingHTTPServer):
         self.headers: list[Mapping[str, str]] = []
         self.ended = threading.Event()
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print nothing: clients leave in the middle of an answer."""
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}/v1"

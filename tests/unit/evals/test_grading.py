@@ -20,6 +20,11 @@ def checks(*verdicts: bool, key: str = "assertion_results") -> dict[str, Any]:
     return {key: [{"text": "t", "passed": v, "evidence": "e"} for v in verdicts]}
 
 
+def stat(value: float) -> dict[str, float]:
+    """Return the statistics of values that are all the same."""
+    return {"mean": value, "stddev": 0.0, "min": value, "max": value}
+
+
 def guide(folder: Path) -> Path:
     """Write a workspace as the guide has it, with two iterations."""
     put(folder / "iteration-2/eval-old/with_skill/grading.json", checks(False))
@@ -66,14 +71,14 @@ def test_the_guides_layout_at_its_latest_iteration(tmp_path: Path) -> None:
     assert iteration.runs[0] == GradedRun("eval-a", "with_skill", 1, 1.0, 4.5, 3_000)
     assert iteration.summary() == {
         "with_skill": {
-            "pass_rate": {"mean": 1.0, "stddev": 0.0},
-            "time_seconds": {"mean": 4.5, "stddev": 0.0},
-            "tokens": {"mean": 3_000, "stddev": 0.0},
+            "pass_rate": stat(1.0),
+            "time_seconds": stat(4.5),
+            "tokens": stat(3_000),
         },
         "without_skill": {
-            "pass_rate": {"mean": 0.75, "stddev": 0.3536},
-            "time_seconds": {"mean": 2.0, "stddev": 0.0},
-            "tokens": {"mean": 1_300, "stddev": 0.0},
+            "pass_rate": {"mean": 0.75, "stddev": 0.3536, "min": 0.5, "max": 1.0},
+            "time_seconds": stat(2.0),
+            "tokens": stat(1_300),
         },
         "delta": {"pass_rate": 0.25, "time_seconds": 2.5, "tokens": 1_700},
     }
@@ -208,6 +213,15 @@ def test_three_configurations_have_no_difference(tmp_path: Path) -> None:
         put(tmp_path / f"eval-1/{name}/grading.json", checks(True))
 
     assert "delta" not in read_iteration(tmp_path).summary()
+
+
+def test_a_configuration_that_a_benchmark_could_not_name(tmp_path: Path) -> None:
+    for name in ("with_skill", "delta"):
+        put(tmp_path / f"eval-1/{name}/grading.json", checks(True))
+    iteration = read_iteration(tmp_path)
+
+    assert [finding.path for finding in iteration.findings] == ["eval-1/delta"]
+    assert iteration.text() == "with_skill: 1.00 ± 0.00 (1 run)"
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
