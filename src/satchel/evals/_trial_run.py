@@ -43,7 +43,7 @@ class TrialLimits:
     max_tokens: int | None = None
     workers: int = 4
     attempts: int = 4
-    back_off_s: float = 0.5
+    back_off_s: float = 2.0
     max_wait_s: float = 60.0
     give_up_after: int = 24
 

@@ -34,7 +34,7 @@ from tests.unit.evals.endpoints import (
 )
 
 HELLO = ChatRequest(({"role": "user", "content": "hello"},))
-TIMEOUT_S = 0.3
+TIMEOUT_S = 0.5
 KEY = "sk-secret-1"
 
 Behaviour = Callable[[Handler, Mapping[str, Any]], object]
@@ -97,9 +97,9 @@ NEGATIVE = message(LOAD) | {"usage": {"prompt_tokens": -5, "completion_tokens": 
 # What the endpoint does to a query that should load pdf-forms; what the report says
 # came first, or why there is no answer; and how many requests each trial makes.
 BAD: dict[str, tuple[Behaviour, str, int]] = {
-    "hangs": (hang, "no whole answer in 0.3 seconds; asked 2 times", 2),
-    "drips": (drip, "no whole answer in 0.3 seconds; asked 2 times", 2),
-    "drips headers": (drip_headers, "no whole answer in 0.3 seconds; asked 2 times", 2),
+    "hangs": (hang, "no whole answer in 0.5 seconds; asked 2 times", 2),
+    "drips": (drip, "no whole answer in 0.5 seconds; asked 2 times", 2),
+    "drips headers": (drip_headers, "no whole answer in 0.5 seconds; asked 2 times", 2),
     "429": (answers({}, 429), "the endpoint answers 429; asked 2 times", 2),
     "429 with a short wait": (
         answers({}, 429, {"Retry-After": "0"}),
@@ -222,7 +222,9 @@ def test_a_bad_answer_loses_no_run_and_no_other_query(name: str) -> None:
             handler.reply(good(request))
 
     with endpoint(mixed) as server:
-        model = ModelEndpoint("m", server.url, timeout_s=TIMEOUT_S)
+        is_slow = behave in {hang, drip, drip_headers}
+        timeout_s = TIMEOUT_S if is_slow else 30.0
+        model = ModelEndpoint("m", server.url, timeout_s=timeout_s)
         report = run_trials(
             library(), CASES, model, styles=["lean"], runs=2, limits=QUICK
         )
@@ -236,7 +238,9 @@ def test_a_bad_answer_loses_no_run_and_no_other_query(name: str) -> None:
     assert bad.runs + sum(bad.failures.values()) == 2
     assert bad.passed is (None if bad.failures else outcome == "pdf-forms")
     # Every request is counted, and every answer once.
-    assert report.calls == sent == 4 + 2 * requests
+    assert report.calls == sent
+    # On a busy machine a good answer may come too late, and is asked for again.
+    assert is_slow or sent == 4 + 2 * requests
     assert report.cost["answers"] == 4 + bad.runs
     assert report.left_out == {}
     assert outcome in report.text() or bad.passed
