@@ -10,6 +10,8 @@ agree CORPUS [KEY..] compare what is predicted with what they do on --count pack
                      library of public ones, drawn with --seed, those left out that
                      --without SEED:COUNT draws; --keep writes the figures for the page
 repair [KEY...]      fix the lines that check --for names first; count what comes back
+report [KEY...]      try loaders as `pytest --satchel-loader` does, and with --libraries
+                     FOLDER on each library in it; write loader-findings.md
 table                write docs/reference/truth-table.md
 """
 
@@ -40,7 +42,8 @@ def main(arguments: list[str]) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = ["list", "install", "measure", "show", "agree", "repair", "table"]
+    commands = ["list", "install", "measure", "show", "agree", "repair", "report"]
+    commands += ["table"]
     parser.add_argument("command", choices=commands)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--again", action="store_true")
@@ -48,6 +51,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--property", action="append", default=[])
     parser.add_argument("--without", action="append", default=[], type=_draw)
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--libraries", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=COUNT)
     options = parser.parse_intermixed_args(arguments)
@@ -74,6 +78,8 @@ def _carry_out(  # noqa: PLR0911 - one for each command
             return _agree(Path(names[0]), chosen(names[1:]), options)
         case "repair":
             return _repair(chosen(names))
+        case "report":
+            return _report(names, options.libraries)
         case "table":
             return _table()
         case "list":
@@ -175,6 +181,20 @@ def _repair(drivers: list[Driver]) -> int:
     for repaired in repair(drivers):
         print(repaired)
         status |= not repaired.is_kept
+    return status
+
+
+def _report(keys: list[str], libraries: Path | None) -> int:
+    from tools.loaders.drivers.peers import PeerDriver
+    from tools.loaders.reporting import report, write
+
+    def tried(driver: Driver) -> str:
+        if not isinstance(driver, PeerDriver):
+            raise UnavailableError("it is no loader in Python")
+        return report(driver, libraries)
+
+    status = _each(chosen(keys) if keys else [], tried)
+    print(f"wrote {write()}")
     return status
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         assert_loaded,
     )
     from satchel.testing._conformance._check import check_loader
+    from satchel.testing._conformance._runtime import check_runtime
     from satchel.testing._packs import write_pack
     from satchel.testing._rehearsal import Rehearsal, call, rehearse, user
     from satchel.testing._source_contract import ESCAPES, PACKS, Packs, SourceContract
@@ -31,6 +32,7 @@ __all__ = [
     "assert_loaded",
     "call",
     "check_loader",
+    "check_runtime",
     "hostile_packs",
     "rehearse",
     "run_loader",
@@ -44,6 +46,7 @@ __getattr__ = lazy_door(
         "_assertions": "assert_clean assert_complete assert_found assert_listed "
         "assert_loaded",
         "_conformance._check": "check_loader",
+        "_conformance._runtime": "check_runtime",
         "_packs": "write_pack",
         "_rehearsal": "Rehearsal call rehearse user",
         "_source_contract": "ESCAPES PACKS Packs SourceContract",

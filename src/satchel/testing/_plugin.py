@@ -25,6 +25,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "behind a comma, what returns the prompt",
     )
     group.addoption(
+        "--satchel-runtime",
+        metavar="TARGET",
+        help="try a runtime on the contract of the adapters: module:class",
+    )
+    group.addoption(
         "--satchel-python", metavar="PYTHON", help="the Python that has the loader"
     )
     group.addoption(
@@ -36,8 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Try a loader, where one is named."""
-    if config.getoption("satchel_loader"):
+    """Try a loader or a runtime, where one is named."""
+    if config.getoption("satchel_loader") or config.getoption("satchel_runtime"):
         from satchel.testing._conformance._pytest import install
 
         install(config)

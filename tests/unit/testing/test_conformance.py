@@ -8,12 +8,14 @@ from typing import Final
 
 import pytest
 
-from satchel.testing import check_loader
+from satchel.testing import check_loader, check_runtime
 from satchel.testing._conformance._asking import LoaderNotRunError
 from satchel.testing._conformance._cases import LoaderCase, all_cases
 from satchel.testing._conformance._report import FLAWS, CaseResult, LoaderReport
 
 LOADERS: Final = Path(__file__).with_name("loaders.py")
+RUNTIMES: Final = Path(__file__).with_name("runtimes.py")
+ALSO: Final = {"run-load": ["run-parallel"]}
 SHORT: Final = frozenset(
     {
         "plain",
@@ -224,3 +226,58 @@ def test_equal_causes_are_one_group_and_the_smallest_pack_is_first() -> None:
     assert text.endswith(
         "1/5 passed, 3 breaks-neighbours, 1 silent; no prompt was looked at"
     )
+
+
+@pytest.mark.parametrize(
+    ("runtime", "row"),
+    [
+        ("Forgetful", "run-catalog"),
+        ("Talkative", "run-disclosure"),
+        ("Restless", "run-stable"),
+        ("Short", "run-load"),
+        ("Blind", "run-read"),
+        ("Mute", "run-again"),
+        ("Throwing", "run-refusal"),
+        ("Open", "run-outside"),
+        ("Greedy", "run-large"),
+        ("Fragile", "run-neighbours"),
+        ("Raw", "run-markup"),
+        ("Full", "run-empty"),
+        ("Shared", "run-apart"),
+        ("Mixed", "run-parallel"),
+        ("Good", ""),
+        ("Waits", ""),
+    ],
+)
+def test_a_row_that_a_runtime_breaks_is_named(runtime: str, row: str) -> None:
+    report = check_runtime(f"{RUNTIMES}:{runtime}")
+    flaws = {result.flaw for result in report.results}
+
+    assert row in flaws
+    assert flaws - {""} <= {row, *ALSO.get(row, [])}, report.to_text()
+
+
+def test_a_runtime_that_hangs_or_is_not_there_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "hanging.py"
+    file.write_text("import time\ndef Hanging(folder):\n    time.sleep(5)\n", "utf-8")
+    monkeypatch.setattr("satchel.testing._conformance._runtime._TIMEOUT_S", 0.05)
+
+    report = check_runtime(f"{file}:Hanging")
+
+    assert report.passed == 0
+    assert "there is no answer in 0.05 s" in report.to_text()
+    with pytest.raises(LoaderNotRunError, match="cannot be imported"):
+        check_runtime("no_such:Runtime")
+
+
+def test_the_plug_in_tries_a_runtime(tmp_path: Path) -> None:
+    target = f"--satchel-runtime={RUNTIMES}:Open"
+    done = run(target, "--satchel-report=r.md", folder=tmp_path)
+    both = run(target, "--satchel-loader=json:loads", folder=tmp_path)
+
+    assert "1 failed, 13 passed" in done.stdout
+    assert "contract: a path or a name leads out of the skill" in done.stdout
+    assert "**Fix:** resolve the path" in (tmp_path / "r.md").read_text("utf-8")
+    assert "not both" in both.stderr

@@ -1,8 +1,10 @@
 """The packs that a loader is tried on, and the good ones next to them."""
 
 import re
+import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -32,6 +34,7 @@ _OPEN: Final = re.compile(
     r"|license-number|control-character-in-body|no-model-invocation|not-user-invocable"
 )
 # What these put in a library is one SKILL.md that somebody meant to be a skill.
+_SHOWN_BYTES: Final = 1500
 _SKILLS: Final = frozenset(["crash", "bomb", "encoding"])
 
 
@@ -145,3 +148,36 @@ def all_cases() -> tuple[LoaderCase, ...]:
         for at, candidate in enumerate(packs)
     )
     return tuple(chain(truth, map(HostileCase, hostile_packs())))
+
+
+_MANIFESTS: Final = tuple(f"{way}[Ss][Kk]*.md" for way in ("", "*/", "*/*/"))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPack:
+    """What a pack is, for a report: the text of its SKILL.md, and how large it is."""
+
+    text: str = ""
+    size_bytes: int = field(default=1 << 40)
+
+
+def shown_of(library: Path, case: LoaderCase) -> ShownPack:
+    """Return the smallest regular SKILL.md that is not a neighbour's."""
+    best = ShownPack()
+    with suppress(OSError):
+        for folder in sorted(library.iterdir())[:5]:
+            if folder.name in case.neighbours:
+                continue
+            for name in _MANIFESTS:
+                for place in sorted(folder.glob(name))[:5]:
+                    best = min(best, _read(place), key=lambda one: one.size_bytes)
+    return best
+
+
+def _read(place: Path) -> ShownPack:
+    status = place.lstat()
+    if not stat.S_ISREG(status.st_mode):
+        return ShownPack()
+    with place.open("rb") as file:
+        data = file.read(_SHOWN_BYTES)
+    return ShownPack(data.decode("utf-8", "replace"), status.st_size)

@@ -2,12 +2,11 @@
 
 import os
 import queue
-import stat
 import tempfile
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -21,7 +20,9 @@ from satchel.testing._conformance._cases import (
     HostileCase,
     LoaderCase,
     PackCase,
+    ShownPack,
     all_cases,
+    shown_of,
 )
 from satchel.testing._conformance._judging import judge
 from satchel.testing._conformance._report import CaseResult, LoaderReport
@@ -31,7 +32,6 @@ TIMEOUT_S: Final = 2.0
 _AT_ONCE: Final = max(2, min(4, os.cpu_count() or 1))
 _LONG: Final = ("tree/", "bomb/", "hang/")
 _ALONE: Final = frozenset(["breaks-neighbours", "refuses-valid", "silent"])
-_SHOWN_BYTES: Final = 1500
 _BY_HARM: Final = ("secret", "markup", "line")
 
 
@@ -166,14 +166,14 @@ class LoaderTrial:
 
     def _ask(
         self, case: LoaderCase, *, with_neighbours: bool
-    ) -> tuple[LoaderAnswer, "_Shown"]:
+    ) -> tuple[LoaderAnswer, ShownPack]:
         process = self._free.get()
         try:
             with tempfile.TemporaryDirectory(
                 prefix="loader-", ignore_cleanup_errors=True
             ) as home:
                 library = case.write(Path(home), with_neighbours=with_neighbours)
-                shown = _shown(library, case)
+                shown = shown_of(library, case)
                 return process.ask(library), shown
         finally:
             self._free.put(process)
@@ -265,36 +265,3 @@ def _detail(answer: LoaderAnswer) -> str:
     if answer.end == "died":
         return f"its process ended with status {answer.status}"
     return (answer.error or answer.prompt_error).partition("\n")[0][:300]
-
-
-_MANIFESTS: Final = tuple(f"{way}[Ss][Kk]*.md" for way in ("", "*/", "*/*/"))
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """What a pack is, for a report: the text of its SKILL.md, and how large it is."""
-
-    text: str = ""
-    size_bytes: int = field(default=1 << 40)
-
-
-def _shown(library: Path, case: LoaderCase) -> _Shown:
-    """Return the smallest regular SKILL.md that is not a neighbour's."""
-    best = _Shown()
-    with suppress(OSError):
-        for folder in sorted(library.iterdir())[:5]:
-            if folder.name in case.neighbours:
-                continue
-            for name in _MANIFESTS:
-                for place in sorted(folder.glob(name))[:5]:
-                    best = min(best, _read(place), key=lambda one: one.size_bytes)
-    return best
-
-
-def _read(place: Path) -> _Shown:
-    status = place.lstat()
-    if not stat.S_ISREG(status.st_mode):
-        return _Shown()
-    with place.open("rb") as file:
-        data = file.read(_SHOWN_BYTES)
-    return _Shown(data.decode("utf-8", "replace"), status.st_size)

@@ -1,6 +1,6 @@
-"""A loader's trial as tests: ``pytest --satchel-loader module:function``."""
+"""A trial as tests: ``pytest --satchel-loader`` and ``pytest --satchel-runtime``."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ import pytest
 from satchel.testing._conformance._asking import LoaderNotRunError
 from satchel.testing._conformance._cases import LoaderCase, all_cases
 from satchel.testing._conformance._check import LoaderTrial
+from satchel.testing._conformance._runtime import ROWS, RuntimeRow, RuntimeTrial
 
 if TYPE_CHECKING:
     from satchel.testing._conformance._report import LoaderReport
@@ -23,8 +24,8 @@ class FailedCaseError(Exception):
 class LoaderItem(pytest.Item):
     """One pack, as a test."""
 
-    case: LoaderCase
-    trial: LoaderTrial
+    case: Any
+    trial: Any  # with cases of its own kind
 
     def runtest(self) -> None:
         """Wait for what came of it.
@@ -52,7 +53,10 @@ class LoaderPlugin:
 
     def __init__(self, config: pytest.Config) -> None:
         """Take the options."""
-        self._target = str(config.getoption("satchel_loader"))
+        self._loader: str | None = config.getoption("satchel_loader")
+        self._runtime: str | None = config.getoption("satchel_runtime")
+        if self._loader and self._runtime:
+            raise pytest.UsageError("--satchel-loader or --satchel-runtime, not both")
         self._python: str | None = config.getoption("satchel_python")
         self._files: list[str] = config.getoption("satchel_report") or []
         for name in self._files:
@@ -60,7 +64,7 @@ class LoaderPlugin:
                 endings = ", ".join(_FORMATS)
                 message = f"--satchel-report {name}: the name has to end with {endings}"
                 raise pytest.UsageError(message)
-        self._trial: LoaderTrial | None = None
+        self._trial: LoaderTrial | RuntimeTrial | None = None
         self._report: LoaderReport | None = None
 
     @pytest.hookimpl(tryfirst=True)
@@ -68,10 +72,15 @@ class LoaderPlugin:
         """Put the packs in place of the tests; ``-k`` chooses among them."""
         config = session.config
         try:
-            self._trial = LoaderTrial(self._target, python=self._python)
+            cases: Sequence[LoaderCase | RuntimeRow] = ROWS
+            if self._loader:
+                cases = all_cases()
+                self._trial = LoaderTrial(self._loader, python=self._python)
+            else:
+                self._trial = RuntimeTrial(str(self._runtime))
         except LoaderNotRunError as error:
             raise pytest.UsageError(str(error)) from error
-        items = [self._item(session, self._trial, case) for case in all_cases()]
+        items = [self._item(session, self._trial, case) for case in cases]
         config.hook.pytest_collection_modifyitems(
             session=session, config=config, items=items
         )
@@ -82,7 +91,9 @@ class LoaderPlugin:
 
     @staticmethod
     def _item(
-        session: pytest.Session, trial: LoaderTrial, case: LoaderCase
+        session: pytest.Session,
+        trial: LoaderTrial | RuntimeTrial,
+        case: LoaderCase | RuntimeRow,
     ) -> pytest.Item:
         make: Any = getattr(LoaderItem, "from_parent")  # noqa: B009 - it has no types
         item: LoaderItem = make(session, name=case.name)
@@ -109,7 +120,7 @@ class LoaderPlugin:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:  # noqa: ANN401 - pytest does not export its class
         """Print what is wrong by cause, and the score."""
         if self._report is not None:
-            terminalreporter.section(f"skills loader: {self._report.score}")
+            terminalreporter.section(f"{self._report.label}: {self._report.score}")
             terminalreporter.write_line(self._report.to_text())
 
 

@@ -24,8 +24,11 @@ FLAWS: Final = {
 }
 """By key, worst first."""
 
+CONTRACT: Final = "contract"
+"""The verdict on a runtime; the others are on loaders."""
 VERDICTS: Final = tuple(dict.fromkeys(flaw.verdict for flaw in FLAWS.values()))
 _EXAMPLES: Final = 5
+_NAMED: Final = 12
 _CELL_CHARS: Final = 100
 _SHOWN_LINES: Final = 12
 _SHOWN_CHARS: Final = 400
@@ -95,6 +98,7 @@ class LoaderReport:
     results: tuple[CaseResult, ...]
     shows_prompt: bool = False
     alone: Mapping[str, str] = field(default_factory=dict[str, str])
+    label: str = "skills loader"
 
     @property
     def passed(self) -> int:
@@ -153,7 +157,7 @@ class LoaderReport:
         """Return it for a page, with the smallest pack of each cause."""
         title = title or self.version or self.target
         parts = [f"{'#' * level} {title}: {self.score}", ""]
-        parts += [f"`{self.target}` passed {self.passed} of {len(self.results)} packs"]
+        parts += [f"`{self.target}` passed {self.passed} of {len(self.results)}"]
         parts[-1] += f"{self._rest()}."
         for group in self.groups:
             flaw, shown = group.flaw, group.smallest
@@ -165,10 +169,7 @@ class LoaderReport:
                 parts += [f"Alone in a folder: {_plain(alone).rstrip('.')}.", ""]
             parts += _errors(group)
             parts += [f"**Fix:** {flaw.fix}.", ""]
-            others = [f"`{other.name}`" for other in group.results[1:]]
-            if others:
-                parts += [f"<details><summary>{len(others)} more</summary>", ""]
-                parts += [", ".join(others), "", "</details>"]
+            parts += _others(group)
         return "\n".join(parts).rstrip() + "\n"
 
     def to_json(self) -> str:
@@ -182,7 +183,7 @@ class LoaderReport:
             "counts": self.counts,
             # A badge service reads these four.
             "schemaVersion": 1,
-            "label": _LABEL,
+            "label": self.label,
             "message": self.score,
             "color": self._color(),
             "results": [
@@ -200,10 +201,10 @@ class LoaderReport:
 
     def to_svg(self) -> str:
         """Return a badge."""
-        left, right = 7 * len(_LABEL) + 10, 7 * len(self.score) + 10
+        left, right = 7 * len(self.label) + 10, 7 * len(self.score) + 10
         color = _COLORS[self._color()]
         return _SVG.format(
-            label=_LABEL,
+            label=self.label,
             score=self.score,
             width=left + right,
             left=left,
@@ -214,12 +215,11 @@ class LoaderReport:
         )
 
     def _color(self) -> str:
-        if {"breaks-neighbours", "hangs", "leaks"} & {*self.counts}:
+        if {"breaks-neighbours", "hangs", "leaks", CONTRACT} & {*self.counts}:
             return "red"
         return "yellow" if self.counts else "brightgreen"
 
 
-_LABEL: Final = "skills loader"
 _COLORS: Final = {"red": "#b32", "yellow": "#a80", "brightgreen": "#283"}
 _SVG: Final = """\
 <svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" \
@@ -236,6 +236,8 @@ aria-label="{label}: {score}">
 
 def _packs(group: FlawGroup) -> str:
     count = len(group.results)
+    if group.flaw.verdict == CONTRACT:
+        return "1 row"
     return f"{count} pack{'s' if count > 1 else ''}"
 
 
@@ -259,6 +261,15 @@ def _errors(group: FlawGroup) -> list[str]:
     ]
     head = ["| packs | smallest | ends with | at |", "|--:|---|---|---|"]
     return [*head, *rows, ""] if rows else []
+
+
+def _others(group: FlawGroup) -> list[str]:
+    names = [f"`{result.name}`" for result in group.results[1:]]
+    if not names:
+        return []
+    more = len(names) - _NAMED
+    rest = f" and {more} more" if more > 0 else ""
+    return [f"Also: {', '.join(names[:_NAMED])}{rest}.", ""]
 
 
 def _cell(text: str) -> str:
