@@ -16,7 +16,7 @@ from satchel.clients import PROPERTIES, Candidate, PackReader, read_measured
 from satchel.clients._properties._all import properties_in
 from satchel.testing import check_loader
 from satchel.testing._conformance._asking import LoaderNotRunError, LoaderProcess
-from satchel.testing._conformance._cases import all_cases, shown_of
+from satchel.testing._conformance._cases import ShownPack, all_cases, shown_of
 from satchel.testing._conformance._packs import PACKS
 from satchel.testing._conformance._report import (
     CONTRACT,
@@ -217,8 +217,9 @@ def _first(data: dict[str, Any]) -> Iterator[str]:
     for key, _ in blamed.most_common():
         if key not in PROPERTIES:
             continue
-        head = PACKS[key][0].data.decode("utf-8", "replace").splitlines()
-        block = [ascii(line)[1:-1] for line in head[:6]]
+        pack = PACKS[key][0]
+        head = pack.data.decode("utf-8", "replace").partition("\n\n")[0].splitlines()
+        block = [f"{pack.folder}/{pack.file}:", *(ascii(line)[1:-1] for line in head)]
         more = _FIELDS.get(key, "leave this one out, with a warning")
         yield f"- `{key}`: {PROPERTIES[key].about}. Here: {more}.\n"
         yield "\n".join(["  ````text", *(f"  {line}" for line in block), "  ````\n"])
@@ -248,20 +249,19 @@ class _Shown:
         """Make those of these names."""
         self._packs: dict[str, CaseResult] = {}
         for case in all_cases():
-            if case.name in names:
+            if case.name not in names:
+                continue
+            pack = ShownPack()
+            if not case.name.startswith("tree/"):  # thousands of files, and no text
                 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
                     try:
                         library = case.write(Path(home), with_neighbours=True)
                     except CannotMake:
                         continue
                     pack = shown_of(library, case)
-                self._packs[case.name] = CaseResult(
-                    case.name,
-                    case.about,
-                    "",
-                    text=pack.text,
-                    size_bytes=pack.size_bytes,
-                )
+            self._packs[case.name] = CaseResult(
+                case.name, case.about, "", text=pack.text, size_bytes=pack.size_bytes
+            )
 
     def report(self, entry: dict[str, Any]) -> LoaderReport:
         """Return the report of a loader as it was."""

@@ -23,6 +23,7 @@ from tools.loaders.clients.installing import Npm, Pip
 from tools.loaders.driver import UnavailableError, uv_command
 from tools.loaders.drivers.node import DRIVERS, Client
 from tools.loaders.known import PAGE
+from tools.loaders.reporting import FILE, FINDINGS, render as render_findings
 from tools.loaders.table import render
 from tools.loaders.writing import words_for
 
@@ -51,6 +52,15 @@ def test_a_verdict_is_what_its_meaning_says(
     found: tuple[tuple[str, str | None], ...], wanted: str
 ) -> None:
     assert judge(found, RIGHT).verdict == wanted
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="some packs exist there alone")
+def test_the_page_of_findings_is_made_from_its_data() -> None:
+    """Else run ``python -m tools.loaders report``."""
+    data = json.loads(FILE.read_text("utf-8"))
+
+    assert len(data) >= 10
+    assert render_findings(data) == FINDINGS.read_text("utf-8")
 
 
 def test_a_cut_and_a_pack_without_a_description() -> None:

@@ -366,7 +366,11 @@ def _problems(case: RuntimeRow, desk: _Desk) -> list[str]:
     try:
         return list(_ROWS[case.name](desk))
     except Exception as error:  # noqa: BLE001 - that it raises is what came of it
-        return [f"raises {type(error).__name__}: {str(error)[:200]}"]
+        return [f"raises {type(error).__name__}: {_first_line(error)}"]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]
 
 
 @contextmanager
