@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         assert_loaded,
     )
     from satchel.testing._conformance._check import check_loader
-    from satchel.testing._conformance._runtime import check_runtime
+    from satchel.testing._conformance._runtime import check_runtime as check_runtime
     from satchel.testing._packs import write_pack
     from satchel.testing._rehearsal import Rehearsal, call, rehearse, user
     from satchel.testing._source_contract import ESCAPES, PACKS, Packs, SourceContract
@@ -32,7 +32,6 @@ __all__ = [
     "assert_loaded",
     "call",
     "check_loader",
-    "check_runtime",
     "hostile_packs",
     "rehearse",
     "run_loader",
