@@ -127,7 +127,7 @@ class TrialCommand:
         else:
             echo(report.text())
         if not report.answers:
-            raise NoAnswerError("the model gave no answer")
+            raise NoAnswerError("no query has an answer; the report says why")
         passed = sum(result.passed is True for result in report.results)
         bar = 1.0 if fail_under is None else fail_under
         return 0 if passed / len(report.results) >= bar else 1

@@ -34,7 +34,7 @@ class Trial:
 
 
 class FirstCall(NamedTuple):
-    """What a reply does first, and with what: a skill's id, or a tool's name."""
+    """What a reply does first, and with what: a skill's id, or one of our tools."""
 
     act: Act
     name: str = ""
@@ -91,7 +91,7 @@ def first_call(answer: Answer, trial: Trial, catalog: Catalog) -> FirstCall:
     load_tool, parameter = LOAD_TOOLS[trial.style]
     tool = trial.tools.get(answer.tool)
     if tool is None or tool.name not in {load_tool, READ_TOOL}:
-        return FirstCall("other", answer.tool)
+        return FirstCall("other", tool.name if tool else "")
     try:
         arguments = arguments_of(tool.name, answer.arguments)
     except ToolError:

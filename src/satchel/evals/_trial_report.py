@@ -14,11 +14,7 @@ from satchel.text import plural, printable
 # The share of runs from which a query counts as triggered.
 # Source: the reference runner of the Agent Skills guide.
 THRESHOLD: Final = 0.5
-_ACTS: Final = {
-    "text": "no tool",
-    "unknown": "an unknown skill",
-    "other": "another tool",
-}
+_ACTS: Final = {"text": "no tool", "unknown": "no such skill", "other": "no such tool"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +215,7 @@ def trial_result(
     answered = [trial for trial in trials if trial.key in answers]
     for trial in answered:
         call = first_call(answers[trial.key], trial, catalog)
-        first[_ACTS.get(call.act, call.name)] += 1
+        first[call.name or _ACTS[call.act]] += 1
         if verdict := judge(case, call, catalog):
             loads[verdict][call.name] += 1
     return TrialResult(

@@ -1,6 +1,7 @@
 """Trials with a scripted model: what counts, what it costs, and where it stops."""
 
 import json
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -171,6 +172,19 @@ def test_results_have_the_keys_of_the_reference_runner() -> None:
     assert [result[key] for key in keys] == [PDF.query, True, 0.5, 1, 2, True]
     assert value["summary"] == {"total": 1, "passed": 1, "failed": 0, "not_judged": 0}
     assert json.loads(json.dumps(value)) == value
+
+
+def test_a_search_is_shown_by_its_name() -> None:
+    """In a style with a search, a model may search before it loads anything."""
+
+    class Searching:
+        def complete(self, _request: ChatRequest) -> ChatReply:
+            return ChatReply((ToolCallText("search_skills", '{"query": "tax"}'),))
+
+    report = run_trials(library(), [PDF], Searching(), styles=["references"], runs=2)
+
+    assert report.results[0].first == {"search_skills": 2}
+    assert report.results[0].rate == 0.0
 
 
 def test_a_case_whose_skills_are_not_here_costs_nothing() -> None:
@@ -397,7 +411,7 @@ def test_no_query_and_no_text_is_cached(tmp_path: Path) -> None:
 
     assert "tax form" not in text
     assert "example.com" not in text
-    assert cache.stat().st_mode & 0o777 == 0o600
+    assert os.name == "nt" or cache.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_failure_is_asked_for_again(tmp_path: Path) -> None:
