@@ -14,6 +14,7 @@ from benchmarks import (
     adapters,
     busy,
     discovery,
+    evals,
     good_packs,
     index,
     linting,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 WHAT: Final = (
     *("discovery", "rendering", "loading", "memory", "startup", "adapters"),
-    *("usage", "index", "linting", "good_packs", "busy", "packs", "tokens"),
+    *("usage", "index", "linting", "evals", "good_packs", "busy", "packs", "tokens"),
 )
 ON_THEIR_OWN: Final = {"good_packs", "busy", "packs", "tokens"}
 """These have tables of their own, and are run only where they are asked for."""
@@ -129,6 +130,8 @@ def _run(  # noqa: PLR0911 - one for each thing to measure
             return memory.run(library)
         case "linting":
             return linting.run(library, options.rounds)
+        case "evals":
+            return evals.run(library, options.rounds)
         case "index":
             return index.run(library, options.rounds)
         case "usage":

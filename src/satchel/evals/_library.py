@@ -54,6 +54,7 @@ class EvalLibrary:
         self, packs: Iterable[Descriptor], readers: Mapping[str, FileReader]
     ) -> None:
         self.readers = readers
+        self._words: dict[str, dict[str, str]] = {}
         self.id_of: dict[str, str] = {}
         """The skill of each pack, by the pack's location."""
         by_name: dict[str, dict[str, list[Descriptor]]] = defaultdict(dict)
@@ -100,11 +101,14 @@ class EvalLibrary:
     def _stemmer(self) -> Stemmer:
         return Stemmer()
 
-    def words(self, text: str) -> dict[str, str]:
+    def words(self, text: str) -> Mapping[str, str]:
         """Return the telling words of a text in their order, by their stems."""
-        words = query_words(text)
-        stems = self._stemmer.stems(words)
-        return {stems[word]: word for word in words}
+        words = self._words.get(text)
+        if words is None:
+            telling = query_words(text)
+            stems = self._stemmer.stems(telling)
+            words = self._words[text] = {stems[word]: word for word in telling}
+        return words
 
     @cached_property
     def _said(self) -> Mapping[str, frozenset[str]]:

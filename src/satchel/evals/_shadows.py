@@ -90,7 +90,6 @@ class Competition:
             for skill in library.skills
         }
         self._ranker = SegmentRanker()
-        self._ranked: dict[str, dict[str, float]] = {}
 
     def _others(self, skill_id: str) -> Callable[[str], tuple[str, ...]]:
         def others(name: str) -> tuple[str, ...]:
@@ -117,7 +116,7 @@ class Competition:
             entries.append(Descriptor(key, text, key, keywords=keywords))
         return tuple(entries)
 
-    def scores(self, queries: Iterable[str]) -> Mapping[str, Mapping[str, float]]:
+    def scores(self, queries: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
         """Return the scores of the skills that match each query best, by id."""
         queries = dict.fromkeys(queries)
         view = SkillView(self._anonymous, {})
@@ -126,8 +125,8 @@ class Competition:
             view = SkillView(tuple(e for e in view.entries if e.id in involved), {})
         return {
             query: {
-                self._id_of[hit.id]: hit.score
-                for hit in self._ranker.rank(view, query, _DEPTH, whole=True)
+                self._id_of[key]: score
+                for key, score in self._ranker.scores(view, query, _DEPTH).items()
             }
             for query in queries
         }
@@ -172,10 +171,10 @@ class Competition:
             for query in rival.queries
         )
 
-    def _takers(self, query: str, skill: str, scores: Mapping[str, float]) -> list[str]:
+    def _takers(self, query: str, skill: str, scores: Mapping[str, int]) -> list[str]:
         """Return the skills that fit a query at least as well as its own, and best."""
-        best = max(scores.values(), default=0.0)
-        mine = scores.get(skill, 0.0)
+        best = max(scores.values(), default=0)
+        mine = scores.get(skill, 0)
         return [
             other
             for other, score in scores.items()

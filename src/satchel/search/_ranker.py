@@ -118,6 +118,15 @@ class SegmentRanker:
             )
         ][:k]
 
+    def scores(self, catalog: CatalogView, query: str, k: int) -> dict[str, int]:
+        """Return the scores of the ``k`` best and of all that tie, without a unit."""
+        words = query_words(query)
+        with self._lock:
+            if self._catalog is not catalog:
+                self._take(catalog, whole=True)
+            postings, stems = self._postings, self._stemmer.stems(words)
+        return postings.scores(postings.terms(words, stems), k, _fastest_engine())
+
     def having_any(self, catalog: CatalogView, queries: Iterable[str]) -> set[str]:
         """Return the ids of the skills that have a word of one of these queries."""
         words = list(dict.fromkeys(w for query in queries for w in query_words(query)))

@@ -246,6 +246,22 @@ class Postings:
         rarest = sorted(terms, key=lambda stem: (-terms[stem].weight, stem))
         return [terms[stem] for stem in rarest[:MAX_TERMS]]
 
+    def scores(self, terms: Sequence[Term], k: int, engine: Engine) -> dict[str, int]:
+        """Return the scores of the ``k`` best documents and of all that tie, by id."""
+        rows: list[tuple[int, int, int]] = []
+        for at, part in enumerate(self.parts):
+            weighted = [(t.postings[at], t.weight) for t in terms if t.postings[at]]
+            documents = part.segment.documents
+            best = engine(documents, weighted, part.live, k) if weighted else ()
+            rows += [(score, at, ordinal) for score, ordinal in best]
+        rows.sort(reverse=True)
+        least = rows[min(k, len(rows)) - 1][0] if rows else 0
+        return {
+            self.parts[at].segment.id(ordinal): score
+            for score, at, ordinal in rows
+            if score >= least
+        }
+
     def best(
         self, terms: Sequence[Term], k: int, engine: Engine
     ) -> tuple[list[Place], list[Place]]:
