@@ -23,7 +23,8 @@ _INVOCATION: Final = frozenset(
 )
 _NAME: Final = re.compile(r"[@/$]?[\w.:/@+-]+")
 _VERDICTS: Final = _words.YES | _words.NO
-_LISTS: Final = _words.YES_LISTS | _words.NO_LISTS
+# What lists the files of its cases, which are read by themselves.
+_FILE: Final = re.compile(r"\S+\.(?:ya?ml|jsonl?|csv|tsv|md|txt)")
 
 _Names: TypeAlias = tuple[str, ...]
 _Row: TypeAlias = Mapping[str, Json]
@@ -85,8 +86,9 @@ class _Walk:
                 self._element(value, f"{at}[{number}]", inner)
 
     def _element(self, value: Json, at: str, around: _Around) -> None:
-        if isinstance(value, str) and value.strip():
-            self._row({"query": value}, [value], at, around)
+        if isinstance(value, str):
+            if value.strip() and not _FILE.fullmatch(value):
+                self._row({"query": value}, [value], at, around)
         elif isinstance(value, list) and (pair := _pair(value)):
             self._row(
                 dict(zip(("query", "expected"), pair, strict=True)),
@@ -113,10 +115,9 @@ class _Walk:
             key, place = plain(raw), f"{at}.{raw}" if at else str(raw)
             if not isinstance(value, list | dict):
                 continue
-            if key in _words.NO_LISTS:
-                self.any(value, place, replace(inner, verdict=False))
-            elif key in _words.YES_LISTS:
-                self.any(value, place, replace(inner, verdict=True))
+            verdict = _words.verdict_of_list(key)
+            if verdict is not None:
+                self.any(value, place, replace(inner, verdict=verdict))
             elif self._is_skill(str(raw)):
                 self.any(value, place, replace(inner, skill=str(raw)))
             elif key in _words.NEUTRAL or _is_of_cases(value):
@@ -245,7 +246,8 @@ def _is_of_cases(value: list[Json] | dict[str, Json]) -> bool:
 def _holds_rows(row: _Row) -> bool:
     """Return whether a mapping holds cases in a container, and is no case itself."""
     for key, value in row.items():
-        if key not in _LISTS and key not in _words.NEUTRAL:
+        is_list = _words.verdict_of_list(key) is not None
+        if not is_list and key not in _words.NEUTRAL:
             continue
         if isinstance(value, dict):
             return _holds_rows(_by_plain_key(value))
@@ -253,7 +255,7 @@ def _holds_rows(row: _Row) -> bool:
             if isinstance(one, dict) and _queries(_by_plain_key(one)):
                 return True
             # In a row `should_not_trigger` may list names, which have no spaces.
-            if key in _LISTS and isinstance(one, str) and " " in one.strip():
+            if is_list and isinstance(one, str) and " " in one.strip():
                 return True
     return False
 
@@ -282,9 +284,17 @@ def _last_of_user(messages: Json) -> str:
         if isinstance(message, str):
             text = message
         elif isinstance(message, dict) and message.get("role", "user") == "user":
-            content = message.get("content", message.get("text"))
-            text = content if isinstance(content, str) else text
+            text = _content(message.get("content", message.get("text"))) or text
     return text
+
+
+def _content(content: Json) -> str:
+    """Return the text of a message, which may be in parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else ()
+    texts = (p.get("text", p.get("value")) for p in parts if isinstance(p, dict))
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _subject(row: _Row) -> str:

@@ -21,13 +21,13 @@ def _set(words: str) -> frozenset[str]:
 QUERY: Final = _list(
     "query user_query prompt user_prompt question request user_request message "
     "user_message utterance user_input input inputs task ask text phrase "
-    "stimulus scenario example trigger_phrase q"
+    "stimulus scenario example trigger_phrase vars q"
 )
 SURE_QUERY: Final = _set(
     "query user_query prompt user_prompt question user_request user_message utterance "
     "user_input trigger_phrase"
 )
-MESSAGES: Final = frozenset({"messages", "turns", "conversation"})
+MESSAGES: Final = _set("messages input_messages turns conversation")
 
 # Keys that say yes or no of the skill that a file is about.
 SHOULD: Final = _set(
@@ -76,7 +76,8 @@ NESTED: Final = _set(
 )
 # Containers of cases whose key says nothing about them.
 NEUTRAL: Final = _set(
-    "evals eval cases eval_cases test_cases testcases tests items queries eval_queries "
+    "evals eval evalcases cases eval_cases test_cases testcases tests items queries "
+    "eval_queries "
     "trigger_evals trigger_queries trigger_tests trigger_cases examples rows data "
     "dataset prompts entries triggers trigger stimuli scenarios tasks routing "
     "routing_cases train val validation test holdout dev suites suite groups sections "
@@ -97,22 +98,15 @@ NO: Final = _set(
     "silent dormant abstain reject no_match do_not_trigger does_not_trigger dont_fire "
     "do_not_activate off adversarial_negative hard_negative"
 )
-# Containers whose key is a verdict about all in them.
-YES_LISTS: Final = _set(
-    "should_trigger should_fire should_activate should_load should_invoke should_use "
-    "should_match positive positives positive_cases positive_examples "
-    "positive_queries positive_prompts positive_triggers positive_tests "
-    "expected_triggers in_scope trigger_on triggers_on true_positives hits "
-    "activates"
+# What the key of a container begins with that is a verdict about all in it.
+_NO_LISTS: Final = _list(
+    "should_not must_not do_not dont negative anti_trigger non_trigger no_trigger "
+    "no_fire near_miss near_neighbo out_of_scope control false_positive hard_negative "
+    "quiet"
 )
-NO_LISTS: Final = _set(
-    "should_not_trigger should_not_fire should_not_activate should_not_load "
-    "should_not_invoke should_not_use should_not_match negative negatives "
-    "negative_cases negative_examples negative_queries negative_prompts "
-    "negative_triggers negative_tests negative_controls controls control near_miss "
-    "near_misses near_neighbor near_neighbors near_neighbour near_neighbours "
-    "out_of_scope anti_triggers anti_trigger non_triggers no_trigger no_triggers "
-    "false_positives do_not_trigger no_fire hard_negatives quiet"
+_YES_LISTS: Final = _list(
+    "should must positive expected_trigger in_scope trigger_on triggers_on "
+    "true_positive hits activates"
 )
 # Of a file: which skill it is about.
 SUBJECT: Final = (
@@ -126,6 +120,13 @@ REQUIRED: Final = _set("required expected include skill skills name value")
 REFUSED: Final = _set("disallowed forbidden excluded exclude rejected")
 
 _HUMP: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])")
+
+
+def verdict_of_list(key: str) -> bool | None:
+    """Return what the key of a container says about all in it; None for nothing."""
+    if key.startswith(_NO_LISTS):
+        return False
+    return True if key.startswith(_YES_LISTS) else None
 
 
 def plain(word: object) -> str:

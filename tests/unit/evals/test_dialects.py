@@ -180,6 +180,33 @@ OF_ONE_SKILL: dict[str, Any] = {
             {"name": "b", "cases": [{"query": NO, "should_trigger": False}]},
         ]
     },
+    "vars with assertions": [
+        {"vars": {"user_input": YES}, "assert": [{"type": "contains", "value": "x"}]},
+        {"vars": {"user_input": NO}, "expected": "no_trigger"},
+    ],
+    "parts of messages": {
+        "evalcases": [
+            {
+                "id": "a",
+                "input_messages": [
+                    {"role": "system", "content": "x"},
+                    {"role": "user", "content": [{"type": "text", "value": YES}]},
+                ],
+            },
+            {"id": "b", "input_messages": [NO], "should_trigger": False},
+        ]
+    },
+    "prompts by verdict": {
+        "skill": "pdf-forms",
+        "should_trigger_prompts": [{"prompt": YES, "reason": "x"}],
+        "should_not_trigger_prompts": [{"prompt": NO}],
+    },
+    "names of other files": {
+        "skill": "pdf-forms",
+        "tasks": ["tasks/*.yaml", "more.json"],
+        "should_trigger": [YES],
+        "near_misses": [NO],
+    },
     "one file a case": {
         "name": "x",
         "cases": [
