@@ -220,6 +220,8 @@ that.
 Satchel took {median} s for a folder in the median and {worst} s at most, for
 discovery, the catalog in four formats and one load. [Try a loader on hostile
 packs](../how-to/hostile-packs.md) runs the same packs on a loader of your own.
+[Test a loader](../how-to/test-a-loader.md) adds the packs of the truth table, and
+says what to fix.
 
 Made by `python -m benchmarks.hostile` on {date}, on {system} with Python {python} (two
 loaders want 3.12), not edited by hand. It needs the peers:

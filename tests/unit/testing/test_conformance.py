@@ -13,6 +13,8 @@ from satchel.testing._conformance._asking import LoaderNotRunError
 from satchel.testing._conformance._cases import LoaderCase, all_cases
 from satchel.testing._conformance._report import FLAWS, CaseResult, LoaderReport
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+
 LOADERS: Final = Path(__file__).with_name("loaders.py")
 RUNTIMES: Final = Path(__file__).with_name("runtimes.py")
 ALSO: Final = {"run-load": ["run-parallel"]}

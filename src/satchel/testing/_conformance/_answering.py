@@ -56,7 +56,7 @@ def main() -> None:
         os.dup2(nothing, stream)
     sys.path[0] = str(Path.cwd())
     try:
-        calls = [_import(target) for target in targets.split(",")]
+        calls = _import_all(targets.split(","))
     except BaseException as error:
         report.write(json.dumps({"error": _describe(error)}) + "\n")
         return
@@ -66,6 +66,14 @@ def main() -> None:
         answer = _in_fork(calls, json.loads(line), float(timeout_s), int(memory_bytes))
         report.write(json.dumps(answer) + "\n")
     os._exit(0)
+
+
+def _import_all(targets: list[str]) -> list[Callable[..., Any]]:
+    try:
+        return [_import(target) for target in targets]
+    except RuntimeError:  # a library that imports in threads of its own, at times
+        time.sleep(1)
+        return [_import(target) for target in targets]
 
 
 def _import(target: str) -> Callable[..., Any]:
