@@ -50,9 +50,9 @@ version that you are working on, in less than a minute:
 as its documentation loads a folder, with its defaults. Where its public API makes no
 prompt, none was looked at, so one that leaks there looks better than it is. A pack that
 a loader may refuse, by the specification, counts only where the loader does not say so,
-or where a good pack suffers from it. A program may clean a prompt later. The machine had
-two cores and other work to do: a pack that *hangs* had two seconds of work, or four to
-wait, so what is large (`bomb`) may only be slow.
+or where a good pack suffers from it. A program may clean a prompt later. The machine
+had two cores and other work to do: a pack that *hangs* had two seconds of work, or four
+to wait, so what is large (`bomb`) may only be slow.
 
 """
 
