@@ -219,12 +219,14 @@ class _Walk:
 
 def _pair(value: list[Json]) -> tuple[str, Json] | None:
     """Return a query and what is expected, where a row is a list of those two."""
-    if len(value) != 2 or not isinstance(value[0], str):  # noqa: PLR2004
+    if len(value) != 2:  # noqa: PLR2004
         return None
-    second = value[1]
-    is_answer = second is None or isinstance(second, bool)
-    is_name = isinstance(second, str) and _NAME.fullmatch(second)
-    return (value[0], second) if is_answer or is_name else None
+    query, answer = value
+    if not isinstance(query, str) or not query.strip():
+        return None
+    is_verdict = answer is None or isinstance(answer, bool)
+    is_name = isinstance(answer, str) and _NAME.fullmatch(answer)
+    return (query, answer) if is_verdict or is_name else None
 
 
 def _by_plain_key(value: Mapping[str, Json]) -> dict[str, Json]:

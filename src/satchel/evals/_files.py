@@ -188,9 +188,9 @@ def _cases_of(
         parts.problems += part.problems
         parts.left += part.left
     if not parts.cases and not parts.problems and not findings:
-        left = "to-fill-in" if parts.left else "empty"
-        none = Finding.of("eval-unread", file.path, sentence=left, severity="note")
-        return [], [none]
+        none = Finding.of("eval-unread", file.path, sentence="empty", severity="note")
+        left = Finding.of("eval-unread", file.path, sentence="left", severity="note")
+        return [], [left if parts.left else none]
     at = 0
     for case in parts.cases:
         at, line = _line_of(case.query, text, at)
