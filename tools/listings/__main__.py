@@ -17,13 +17,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tools.listings.clients import CLIENTS
+from tools.listings.registered import LISTERS
 from tools.loaders.driver import UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tools.listings.clients import ListingClient
+    from tools.listings.clients import Lister
 
 _COMMANDS: Final = ("list", "install", "measure", "fit", "agree", "changes", "table")
 
@@ -39,14 +39,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("keys", nargs="*", metavar="KEY")
     parser.add_argument("--public", type=Path)
     options = parser.parse_intermixed_args(arguments)
-    unknown = [key for key in options.keys if key not in CLIENTS]
+    unknown = [key for key in options.keys if key not in LISTERS]
     if unknown:
-        print(f"no client {unknown[0]!r}; there are {', '.join(CLIENTS)}")
+        print(f"no client {unknown[0]!r}; there are {', '.join(LISTERS)}")
         return 2
-    clients = [CLIENTS[key] for key in options.keys or CLIENTS]
+    clients = [LISTERS[key] for key in options.keys or LISTERS]
     acts: dict[str, Callable[[], int]] = {
         "list": _list,
-        "install": lambda: _each(clients, lambda client: client.client.prepare()),
+        "install": lambda: _each(clients, lambda client: client.prepare()),
         "measure": lambda: _each(clients, _measure),
         "fit": lambda: _each(clients, _fit),
         "agree": lambda: _each(clients, lambda one: _agree(one, options.public)),
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
     return acts[options.command]()
 
 
-def _each(clients: list[ListingClient], act: Callable[[ListingClient], str]) -> int:
+def _each(clients: list[Lister], act: Callable[[Lister], str]) -> int:
     status = 0
     for client in clients:
         try:
@@ -67,7 +67,7 @@ def _each(clients: list[ListingClient], act: Callable[[ListingClient], str]) -> 
     return status
 
 
-def _measure(client: ListingClient) -> str:
+def _measure(client: Lister) -> str:
     from tools.listings.fitting import measure
 
     entry = measure(client)
@@ -75,21 +75,21 @@ def _measure(client: ListingClient) -> str:
     return f"{entry['version']}: libraries by window: {counts}"
 
 
-def _fit(client: ListingClient) -> str:
+def _fit(client: Lister) -> str:
     from tools.listings.fitting import fit
 
     entry = fit(client)
     return f"{entry['version']}: {entry['numbers']}"
 
 
-def _agree(client: ListingClient, root: Path | None) -> str:
+def _agree(client: Lister, root: Path | None) -> str:
     from tools.listings.fitting import agree_and_keep
     from tools.listings.recording import others
 
-    return "\n".join(["", *agree_and_keep(client, others(root))])
+    return "\n".join(["", *agree_and_keep(client, others(client, root))])
 
 
-def _changes(clients: list[ListingClient]) -> int:
+def _changes(clients: list[Lister]) -> int:
     from tools.listings.changing import changes
 
     status = 0
@@ -114,7 +114,7 @@ def _list() -> int:
     from tools.listings.recording import read_recorded
 
     rules, recorded = listing_rules(), read_recorded()
-    for key in sorted({*rules, *CLIENTS}):
+    for key in sorted({*rules, *LISTERS}):
         rule, entry = rules.get(key), recorded.get(key)
         last = f"{entry['version']}, {entry['checked']}" if entry else "not recorded"
         print(f"{key:<24} {rule.how if rule else 'no rule':<12} {last}")

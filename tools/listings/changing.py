@@ -6,7 +6,6 @@ Markdown, to be put into a changelog: a weekly job needs no more than its output
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, Any, Final
 
 from tools.listings.recording import read_recorded, record, write_recorded
@@ -14,29 +13,29 @@ from tools.listings.recording import read_recorded, record, write_recorded
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tools.listings.clients import ListingClient
+    from tools.listings.clients import Lister
 
 _HEADS: Final = ("client", "version", "library", "window", "was", "is")
 _STATES: Final = ("whole", "shortened", "left out")
 
 
-def changes(client: ListingClient) -> list[str]:
+def changes(client: Lister) -> list[str]:
     """Return the table's lines; write what is shown now.
 
     Raises:
         UnavailableError: It cannot be had or run here.
     """
     before = read_recorded().get(client.key)
-    folder = client.client.package.folder
-    shutil.rmtree(folder, ignore_errors=True)
+    client.remove()
     now = record(client)
     write_recorded({client.key: now})
-    return [*_table(client.key, before or {"version": "-", "windows": {}}, now)]
+    return [*changes_table(client.key, before or {"version": "-", "windows": {}}, now)]
 
 
-def _table(
+def changes_table(
     key: str, before: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[str]:
+    """Yield a row for each list that is another one than before."""
     version = f"{before['version']} -> {now['version']}"
     if before["version"] == now["version"]:
         version = str(now["version"])

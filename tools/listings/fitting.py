@@ -16,12 +16,12 @@ from satchel.clients import listing_rules
 from satchel.clients._listing_rules import columns_of
 from tools.listings.clients import claude_own, codex_own
 from tools.listings.libraries import named
-from tools.listings.recording import Agreed, agree, record, write_recorded
+from tools.listings.recording import Agreed, agree, record, today, write_recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tools.listings.clients import ListingClient
+    from tools.listings.clients import Lister
     from tools.listings.libraries import Library
 
 RULES: Final = Path(satchel.clients.__file__).with_name("listings.json")
@@ -36,41 +36,36 @@ def read_rules() -> dict[str, Any]:
 
 
 def write_rules(rules: Mapping[str, Any]) -> None:
-    """Write the rules' file, a line for each field of a client."""
-    parts = [
-        f"  {json.dumps(key)}: {{\n"
-        + ",\n".join(
-            f"   {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
-            for name, value in entry.items()
-        )
-        + "\n  }"
+    """Write the rules' file, a line for each client."""
+    entries = [
+        f"  {json.dumps(key)}: {json.dumps(entry, ensure_ascii=False)}"
         for key, entry in sorted(rules["clients"].items())
     ]
     head = f'{{\n "schema_version": {rules["schema_version"]},\n "clients": {{\n'
-    RULES.write_text(head + ",\n".join(parts) + "\n }\n}\n", "utf-8")
+    RULES.write_text(head + ",\n".join(entries) + "\n }\n}\n", "utf-8")
     listing_rules.cache_clear()
 
 
-def measure(client: ListingClient) -> dict[str, Any]:
+def measure(client: Lister) -> dict[str, Any]:
     """Record what a client shows, and write it."""
     entry = record(client)
     write_recorded({client.key: entry})
     return entry
 
 
-def fit(client: ListingClient) -> dict[str, Any]:
+def fit(client: Lister) -> dict[str, Any]:
     """Read off what changes with a version; write it into the rule and return that."""
-    version = client.client.prepare()
+    version = client.prepare()
     rules = read_rules()
     entry = rules["clients"][client.key]
     # What was agreed is of the rule as it was.
-    entry.update(version=version, agreed={})
+    entry.update(version=version, checked=today(), agreed={})
     entry["numbers"].update(_own(client))
     write_rules(rules)
     return dict(entry)
 
 
-def _own(client: ListingClient) -> dict[str, Any]:
+def _own(client: Lister) -> dict[str, Any]:
     """Return the numbers that come from the client's own skills."""
     if client.key not in ("claude-code", "codex"):
         return {}
@@ -85,7 +80,7 @@ def _own(client: ListingClient) -> dict[str, Any]:
     return {"own_columns": columns_of(text) + text.count("\n- ")}
 
 
-def agree_and_keep(client: ListingClient, libraries: Iterable[Library]) -> list[str]:
+def agree_and_keep(client: Lister, libraries: Iterable[Library]) -> list[str]:
     """Compare a rule with what is shown of other libraries; keep the counts."""
     agreed = Agreed()
     said: list[str] = []

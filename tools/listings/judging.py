@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from satchel.clients import (
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from satchel.clients import ClientListing, SkillListing
-    from tools.listings.clients import ListingClient, Rows, Seen
+    from tools.listings.clients import Lister, Rows, Seen
     from tools.listings.libraries import Library
 
 _DIGEST_CHARS: Final = 12
@@ -42,6 +43,7 @@ class Judged:
     wrong: tuple[tuple[str, str | None, str | None], ...] = ()
 
 
+@lru_cache(maxsize=4)
 def skills_of(key: str, library: Library) -> list[LibrarySkill]:
     """Return the skills of a library that a client loads, as it reads them."""
     known = {loader.key for loader in loaders()}
@@ -51,19 +53,22 @@ def skills_of(key: str, library: Library) -> list[LibrarySkill]:
         data = pack.text.encode("utf-8", "surrogateescape")
         candidate = Candidate(data, pack.folder)
         said = predict(candidate, chosen)
+        if said and said[0].verdict == "breaks-neighbours":
+            return []
         skill = read_skill(candidate, said[0] if said else None)
         if skill is not None:
             found.append(skill)
     return found
 
 
-def predicted(client: ListingClient, library: Library, window: int) -> ClientListing:
+def predicted(client: Lister, library: Library, window: int) -> ClientListing:
     """Return what the rule of a client says of a library."""
     rule = listing_rules()[client.key]
-    return predict_listing(rule, skills_of(client.key, library), window)
+    skills = skills_of(client.key, library)
+    return predict_listing(rule, skills, window, advises=False)
 
 
-def rows_of(client: ListingClient, skills: Sequence[SkillListing]) -> Rows:
+def rows_of(client: Lister, skills: Sequence[SkillListing]) -> Rows:
     """Return the rows that a client would show."""
     return tuple(
         (getattr(one.skill, client.names), one.text)
@@ -72,7 +77,7 @@ def rows_of(client: ListingClient, skills: Sequence[SkillListing]) -> Rows:
     )
 
 
-def judge(client: ListingClient, library: Library, seen: Seen) -> Judged:
+def judge(client: Lister, library: Library, seen: Seen) -> Judged:
     """Compare the rows that were seen with those that the rule says."""
     listing = predicted(client, library, seen.window).skills
     said = rows_of(client, listing)
@@ -85,7 +90,9 @@ def judge(client: ListingClient, library: Library, seen: Seen) -> Judged:
         for name in names
         if was.get(name) != is_said.get(name)
     )
-    ordered = [name for name, _ in seen.rows] == [name for name, _ in said]
+    ordered = digest_of(client, seen.rows) == digest_of(client, said) or (
+        [name for name, _ in seen.rows] == [name for name, _ in said]
+    )
     return Judged(len(names), len(names) - len(wrong), ordered, wrong)
 
 
@@ -93,14 +100,16 @@ def _by_name(rows: Rows) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in rows}
 
 
-def digest_of(rows: Rows) -> str:
-    """Return a short digest of names and texts, in their order."""
+def digest_of(client: Lister, rows: Rows) -> str:
+    """Return a short digest of names and texts, in their order where it has one."""
     folded = [(name, " ".join(text.split())) for name, text in rows]
+    if listing_rules()[client.key].numbers.get("by") == "files":
+        folded.sort()
     text = json.dumps(folded, ensure_ascii=True).encode()
     return hashlib.sha256(text).hexdigest()[:_DIGEST_CHARS]
 
 
-def counts_of(client: ListingClient, library: Library, rows: Rows) -> list[int]:
+def counts_of(client: Lister, library: Library, rows: Rows) -> list[int]:
     """Return how many skills are shown whole, shortened, and left out."""
     skills = skills_of(client.key, library)
     whole = {

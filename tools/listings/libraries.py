@@ -117,7 +117,7 @@ def _sentence(draw: random.Random, chars: int, words: tuple[str, ...] = ()) -> s
 def _pack(folder: str, description: str, **fields: str) -> MadePack:
     head = {"name": folder, "description": description, **fields}
     lines = [
-        f"{key}: {json.dumps(value, ensure_ascii=False) if value else value}"
+        f"{key}: {value if value == 'true' else json.dumps(value, ensure_ascii=False)}"
         for key, value in head.items()
     ]
     text = "\n".join(["---", *lines, "---", "", f"# {folder}", "", "Do it.", ""])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from satchel.clients import WINDOWS, listing_rules
+from satchel.clients import WINDOWS, listing_rules, loaders
 from tools.listings.recording import read_recorded
 from tools.loaders.known import ROOT
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from satchel.clients import ListingRule
+    from satchel.clients import ListingRule, Loader
 
 PAGE: Final = ROOT / "docs" / "reference" / "listings.md"
 _SAMPLES: Final = tuple(
@@ -32,7 +32,8 @@ what it is sent. A rule was made from these lists. It was then compared with the
 of other libraries, made up and public ones: *right* is the share of their skills for
 which the rule says exactly what was shown. Other versions were not measured.
 
-`python -m tools.listings table` makes this page.
+`python -m tools.listings table` makes this page. `python -m tools.listings changes`
+installs the newest releases, runs them again, and prints what changed as a table.
 
 """
 _TAIL: Final = """
@@ -60,6 +61,9 @@ def _lines() -> Iterator[str]:
         told = f"{rule.about} Order: {rule.order}" if rule.order else rule.about
         facts = (rule.title, rule.version, rule.how, rule.checked, _right(rule), told)
         yield f"| {' | '.join(facts)} |"
+    unknown = [one.title for one in loaders() if _is_unknown(one)]
+    yield ""
+    yield f"Not known: {', '.join(unknown)}."
     yield ""
     yield "## By window"
     yield ""
@@ -69,6 +73,10 @@ def _lines() -> Iterator[str]:
     for rule in rules:
         if rule.key in recorded:
             yield from _windows(rule, recorded[rule.key])
+
+
+def _is_unknown(loader: Loader) -> bool:
+    return loader.kind == "client" and loader.key not in listing_rules()
 
 
 def _right(rule: ListingRule) -> str:

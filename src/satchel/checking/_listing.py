@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from satchel.checking._candidates import located_packs
+from satchel.checking._candidates import LocatedPack, located_packs
 from satchel.checking._library import named_folders, open_library
 from satchel.checking._prediction import choose
 from satchel.clients import (
     ClientListing,
-    LibrarySkill,
     Loader,
+    Prediction,
     listing_rules,
     predict,
     predict_listing,
@@ -24,7 +24,7 @@ class ClientListings:
     """What one client shows of a library at each window.
 
     ``asked`` is the version that was asked for, empty where none was. ``not_loaded``
-    are the packs that the client does not load, whatever else is in the library.
+    are the packs that the client does not load: all, if one of them breaks the others.
     """
 
     asked: str
@@ -77,30 +77,31 @@ def predict_library_listing(
     folders = named_folders(paths, skip_others=skip_others)
     with open_library(folders, profile="lenient", limits=limits) as library:
         packs = located_packs(library, limits)
-    by_loader: dict[str, list[tuple[str, LibrarySkill | None]]] = {}
-    for pack in packs:
-        for outcome in predict(pack.candidate, chosen):
-            read = read_skill(pack.candidate, outcome)
-            by_loader.setdefault(outcome.loader.key, []).append((pack.pack, read))
-    return LibraryListing(
-        len(packs),
-        tuple(
-            _client(one, asked.get(one.key, ""), by_loader.get(one.key, []), windows)
-            for one in chosen
-        ),
+    said = [(pack, predict(pack.candidate, chosen)) for pack in packs]
+    clients = (
+        _client(
+            loader,
+            asked.get(loader.key, ""),
+            [(pack, outcomes[at]) for pack, outcomes in said],
+            windows,
+        )
+        for at, loader in enumerate(chosen)
     )
+    return LibraryListing(len(packs), tuple(clients))
 
 
 def _client(
     loader: Loader,
     asked: str,
-    packs: Sequence[tuple[str, LibrarySkill | None]],
+    packs: Sequence[tuple[LocatedPack, Prediction]],
     windows: Sequence[int],
 ) -> ClientListings:
     rule = listing_rules().get(loader.key) or unknown_rule(loader)
-    skills = [skill for _, skill in packs if skill is not None]
+    broken = any(outcome.verdict == "breaks-neighbours" for _, outcome in packs)
+    read = [(pack.pack, read_skill(pack.candidate, one)) for pack, one in packs]
+    skills = [skill for _, skill in read if skill is not None and not broken]
     return ClientListings(
         asked,
         tuple(predict_listing(rule, skills, window) for window in windows),
-        tuple(pack for pack, skill in packs if skill is None),
+        tuple(pack for pack, skill in read if skill is None or broken),
     )

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         LISTING_STATES as LISTING_STATES,
         WINDOWS as WINDOWS,
         ClientListing,
-        LibrarySkill as LibrarySkill,
         ListingRule as ListingRule,
         SkillListing as SkillListing,
         listing_rules as listing_rules,
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
         read_skill as read_skill,
         unknown_rule as unknown_rule,
     )
+    from satchel.clients._listing_rules import LibrarySkill as LibrarySkill
     from satchel.clients._loaders import (
         VERDICTS as VERDICTS,
         Loader,
@@ -53,8 +53,9 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "_listing": "LISTING_STATES ClientListing LibrarySkill ListingRule "
+        "_listing": "LISTING_STATES ClientListing ListingRule "
         "SkillListing WINDOWS listing_rules predict_listing read_skill unknown_rule",
+        "_listing_rules": "LibrarySkill",
         "_loaders": "Loader LoaderVerdict Prediction ShownEntry UnknownLoaderError "
         "VERDICTS choose_loaders loaders read_documented read_measured worst_verdict",
         "_pack": "Candidate PackReader",

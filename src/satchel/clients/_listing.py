@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from satchel.clients._listing_rules import RULES, Entry, Shown
+from satchel.clients._listing_rules import RULES, LibrarySkill, Shown
 from satchel.clients._loaders import Loader, Prediction
 from satchel.clients._pack import Candidate, PackReader
 
@@ -25,19 +25,6 @@ _TOO_LONG: Final = "description-over-"
 
 ListingState = Literal["shown", "shortened", "left-out"]
 LISTING_STATES: Final[tuple[ListingState, ...]] = ("shown", "shortened", "left-out")
-
-
-@dataclass(frozen=True, slots=True)
-class LibrarySkill:
-    """A skill of a library, as far as lists of skills show it.
-
-    ``folder`` is the name of its folder, ``when_to_use`` that field of its frontmatter.
-    """
-
-    name: str
-    description: str
-    folder: str = ""
-    when_to_use: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +119,8 @@ def predict_listing(
     rule: ListingRule,
     skills: Sequence[LibrarySkill],
     window: int,
+    *,
+    advises: bool = True,
 ) -> ClientListing:
     """Return what a client shows of a library whose skills it all loads.
 
@@ -139,25 +128,22 @@ def predict_listing(
         rule: One of `listing_rules`.
         skills: The library, in any order.
         window: The context window of the model, in tokens.
+        advises: Whether to work out ``most_chars`` and ``most_skills``, which takes
+            longer than the rest.
     """
     if rule.kind not in RULES:
         return ClientListing(rule, window, ())
-    visible = list(skills)
 
     def show(some: Sequence[LibrarySkill]) -> list[tuple[LibrarySkill, Shown]]:
-        entries = [
-            Entry(one.name, one.description, one.folder or one.name, one.when_to_use)
-            for one in some
-        ]
-        shown = RULES[rule.kind](entries, rule.numbers, window)
+        shown = RULES[rule.kind](some, rule.numbers, window)
         return [(some[row.at], row) for row in shown]
 
-    rows = show(visible)
+    rows = show(skills)
     listed = {id(skill) for skill, _ in rows}
     whole = [_state(skill, shown) for skill, shown in rows]
-    left_out = [SkillListing(s, "left-out") for s in visible if id(s) not in listed]
+    left_out = [SkillListing(s, "left-out") for s in skills if id(s) not in listed]
     listed_skills = (*whole, *sorted(left_out, key=lambda one: one.skill.name))
-    if all(one.state == "shown" for one in listed_skills):
+    if not advises or all(one.state == "shown" for one in listed_skills):
         return ClientListing(rule, window, listed_skills)
 
     def fits(some: Sequence[LibrarySkill]) -> bool:
@@ -169,9 +155,7 @@ def predict_listing(
         rule,
         window,
         listed_skills,
-        _last(
-            max(len(s.description) for s in visible), lambda n: fits(_cut(visible, n))
-        ),
+        _last(max(len(s.description) for s in skills), lambda n: fits(_cut(skills, n))),
         _last(len(ordered), lambda n: fits(ordered[:n])),
     )
 

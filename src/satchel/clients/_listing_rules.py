@@ -7,6 +7,7 @@ window in tokens; it returns the skills that are listed, in the order of the lis
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Final
 
 # Characters that join what is before them: they take no column of their own.
@@ -16,13 +17,16 @@ _MARKS: Final = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A skill as it comes to a rule."""
+class LibrarySkill:
+    """A skill of a library, as far as lists of skills show it.
+
+    ``folder`` is the name of its folder, ``when_to_use`` that field of its frontmatter.
+    """
 
     name: str
     description: str
     folder: str
-    when_to_use: str
+    when_to_use: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def utf16_prefix(text: str, units: int) -> str:
+def _utf16_prefix(text: str, units: int) -> str:
     """Return as much of a text as has so many UTF-16 units."""
     data = text.encode("utf-16-le", "surrogatepass")
     return data[: units * 2].decode("utf-16-le", "ignore")
@@ -58,27 +62,33 @@ def _utf16_units(text: str) -> int:
 
 
 def whole_in_order(
-    entries: Sequence[Entry], numbers: Mapping[str, Any], window: int
+    entries: Sequence[LibrarySkill], numbers: Mapping[str, Any], window: int
 ) -> list[Shown]:
     """List all, each up to a fixed length."""
     del window
     return [_capped(entries, at, numbers) for at in _order(entries, numbers)]
 
 
-def _capped(entries: Sequence[Entry], at: int, numbers: Mapping[str, Any]) -> Shown:
+def _capped(
+    entries: Sequence[LibrarySkill], at: int, numbers: Mapping[str, Any]
+) -> Shown:
     """Return a description, cut where it is longer than the client allows."""
     entry = entries[at]
     text = entry.description
     if numbers.get("joins_when_to_use") and entry.when_to_use:
         text = f"{text}{numbers['joins_when_to_use']}{entry.when_to_use}"
     most, end = numbers.get("most_chars"), str(numbers.get("end", ""))
-    if most is None or _utf16_units(text) <= most:
+    if numbers.get("first_line") and "\n" in text.strip():
+        return Shown(at, text.strip().partition("\n")[0], is_whole=False)
+    counts_chars = bool(numbers.get("counts_chars"))
+    if most is None or (len(text) if counts_chars else _utf16_units(text)) <= most:
         return Shown(at, text, is_whole=True)
-    start = utf16_prefix(text, int(most) - _utf16_units(end))
+    rest = int(most) - len(end)
+    start = text[:rest] if counts_chars else _utf16_prefix(text, rest)
     return Shown(at, f"{start}{end}", is_whole=False)
 
 
-def _order(entries: Sequence[Entry], numbers: Mapping[str, Any]) -> list[int]:
+def _order(entries: Sequence[LibrarySkill], numbers: Mapping[str, Any]) -> list[int]:
     """Return the places of the entries, in the order of the list."""
     by_folder = numbers.get("by") == "folder"
 
@@ -95,8 +105,36 @@ def _collated(text: str) -> tuple[tuple[int, str], ...]:
     return tuple((_MARKS.find(char) % 99, char.casefold()) for char in text)
 
 
+def whole_then_names(
+    entries: Sequence[LibrarySkill], numbers: Mapping[str, Any], window: int
+) -> list[Shown]:
+    """List whole descriptions up to a fixed length, then names, and leave the rest out.
+
+    The first skill that has no room ends each part.
+    """
+    del window
+    rest, names = numbers["most_list_chars"], numbers["most_name_chars"]
+    is_full = False
+    shown: list[Shown] = []
+    for at in _order(entries, numbers):
+        one = _capped(entries, at, numbers)
+        text = escape(one.text) if numbers.get("escapes") else one.text
+        size = numbers["around_chars"] + _utf16_units(entries[at].name + text)
+        if not is_full and size <= rest:
+            rest -= size
+            shown.append(one)
+            continue
+        # A comma and a space are between two names, and before none.
+        names -= _utf16_units(entries[at].name) + (2 if is_full else 0)
+        is_full = True
+        if names < 0:
+            break
+        shown.append(Shown(at, "", is_whole=False))
+    return shown
+
+
 def names_then_descriptions(
-    entries: Sequence[Entry], numbers: Mapping[str, Any], window: int
+    entries: Sequence[LibrarySkill], numbers: Mapping[str, Any], window: int
 ) -> list[Shown]:
     """List all names; give each description its place, in order, while there is room.
 
@@ -120,7 +158,7 @@ def names_then_descriptions(
     return shown
 
 
-def _label(entries: Sequence[Entry], at: int) -> str:
+def _label(entries: Sequence[LibrarySkill], at: int) -> str:
     """Return the folder's name, and the other name behind it where both are shown."""
     entry = entries[at]
     if entry.name == entry.folder or any(e.folder == entry.name for e in entries):
@@ -129,7 +167,7 @@ def _label(entries: Sequence[Entry], at: int) -> str:
 
 
 def equal_shares(
-    entries: Sequence[Entry], numbers: Mapping[str, Any], window: int
+    entries: Sequence[LibrarySkill], numbers: Mapping[str, Any], window: int
 ) -> list[Shown]:
     """List all names and paths, and share what is left equally among descriptions.
 
@@ -211,10 +249,11 @@ def _share(lines: "Sequence[_Line]", rest: int) -> list[int]:
     return counts
 
 
-Rule = Callable[[Sequence[Entry], Mapping[str, Any], int], list[Shown]]
+Rule = Callable[[Sequence[LibrarySkill], Mapping[str, Any], int], list[Shown]]
 
 RULES: Final[dict[str, Rule]] = {
     "whole": whole_in_order,
+    "whole-then-names": whole_then_names,
     "names-then-descriptions": names_then_descriptions,
     "equal-shares": equal_shares,
 }

@@ -25,6 +25,7 @@ KIMI = ".kimi-code/skills"
 PI = "~/.pi/agent/skills"
 COPILOT = ".github/skills"
 AMP = ".agents/skills"
+GOOSE = ".agents/skills"
 NPX_SKILLS = "skills"
 
 
@@ -176,6 +177,21 @@ def copilot(desk: Desk) -> Seen:
     return _from_json(
         done, lambda said: [each for each in said if each["source"] == "project"]
     )
+
+
+def goose(desk: Desk) -> Seen:
+    """Run one turn, and read the list in the request."""
+    environ = {
+        "GOOSE_DISABLE_KEYRING": "1",
+        "GOOSE_MODEL": "fake",
+        "GOOSE_PROVIDER": "openai",
+        "GOOSE_TELEMETRY_ENABLED": "false",
+        "OPENAI_API_KEY": "none",
+        "OPENAI_HOST": desk.api.address,
+    }
+    done = desk.run(("run", "--no-session", "-t", "hello"), environ)
+    section = reading.with_section(desk.api.texts(), reading.GOOSE)
+    return _seen(done, reading.goose(section))
 
 
 def amp(desk: Desk) -> Seen:

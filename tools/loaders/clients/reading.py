@@ -32,6 +32,8 @@ _KIMI: Final = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
+GOOSE: Final = "You have these skills at your disposal"
+
 
 def with_section(texts: Iterable[str], mark: str) -> str:
     """Return the first text that holds a mark, from there on; empty without one."""
@@ -114,6 +116,17 @@ def kimi(text: str, root: str) -> Pairs:
         (match["name"], match["description"])
         for match in _KIMI.finditer(text)
         if match["path"].startswith(f"{root}/")
+    )
+
+
+def goose(text: str) -> Pairs:
+    """Read Goose's list; its own skills are in it, and left out."""
+    items = text.removeprefix(GOOSE).partition("\n## ")[0].split("\n\u2022 ")[1:]
+    pairs = (item.partition(" - ") for item in items)
+    return tuple(
+        (name, description.strip() or None)
+        for name, _, description in pairs
+        if name not in ("goose-doc-guide", "web-search")
     )
 
 

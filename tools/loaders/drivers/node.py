@@ -98,6 +98,7 @@ def _listed(name: str) -> Begin:
 
 _CLAUDE = Npm("@anthropic-ai/claude-code", "@anthropic-ai/claude-code/cli-wrapper.cjs")
 _LINUX = "linux-x64" if os.uname().machine == "x86_64" else "linux-arm64"
+_GOOSE = f"@aaif/goose-binary-{_LINUX}/bin/goose"
 
 DRIVERS: Final[tuple[Driver, ...]] = (
     Client(
@@ -190,6 +191,14 @@ DRIVERS: Final[tuple[Driver, ...]] = (
         Npm("@earendil-works/pi-coding-agent@<0.99", ".bin/pi"),
         asking.PI,
         _each(asking.pi),
+    ),
+    Client(
+        "goose",
+        "goose",
+        "the first request of `goose run`",
+        Npm(f"@aaif/goose-binary-{_LINUX}", _GOOSE, native=True),
+        asking.GOOSE,
+        _each(asking.goose),
     ),
     Client(
         "amp",
