@@ -77,12 +77,12 @@ def predict_library_listing(
     folders = named_folders(paths, skip_others=skip_others)
     with open_library(folders, profile="lenient", limits=limits) as library:
         packs = located_packs(library, limits)
-    said = [(pack, predict(pack.candidate, chosen)) for pack in packs]
+    outcomes_of = [(pack, predict(pack.candidate, chosen)) for pack in packs]
     clients = (
         _client(
             loader,
             asked.get(loader.key, ""),
-            [(pack, outcomes[at]) for pack, outcomes in said],
+            [(pack, outcomes[at]) for pack, outcomes in outcomes_of],
             windows,
         )
         for at, loader in enumerate(chosen)
