@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchmarks.library import Library
 
 PROMISED: Final = 3.0
-"""Seconds of processor time beside those of a check."""
+"""Seconds of processor time more than a check takes."""
 SKILLS: Final = 400
 QUERIES: Final = 3
 _SENTENCE: Final = re.compile(r"[A-Z][^.!?\n|`*#]{30,160}[.!?]")
@@ -47,7 +47,7 @@ def run(library: Library, rounds: int) -> list[Bar]:
     rows = (("check", f"{checks:.2f}"), ("eval", f"{evals:.2f}"))
     print(table(("command", "seconds of processor time"), rows))
     print()
-    return [Bar("seconds of `satchel eval` beside `satchel check`", PROMISED, more)]
+    return [Bar("seconds of `satchel eval` more than `satchel check`", PROMISED, more)]
 
 
 def _write(source: Path, target: Path) -> int:
