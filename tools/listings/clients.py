@@ -128,7 +128,10 @@ class ListingClient:
                     library.write(Path(folder, "packs"))
                     with desk.laid(Path(folder, "packs"), client.place):
                         for window in self.windows:
-                            text = self.ask(desk, window)
+                            try:
+                                text = self.ask(desk, window)
+                            except UnavailableError:
+                                continue  # the list alone is more than the window
                             rows = self.read(text, desk, library)
                             yield library, Seen(window, rows, text)
 
