@@ -48,7 +48,17 @@ def shown(rule: ListingRule, some: list[LibrarySkill], window: int = 1000) -> li
     return [(one.skill.name, one.state, one.text) for one in listing.skills]
 
 
-@pytest.mark.parametrize("key", sorted(read_recorded()))
+# The others take as long, and have simpler rules.
+OFTEN = {"claude-code", "codex"}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(key, marks=() if key in OFTEN else pytest.mark.hostile)
+        for key in sorted(read_recorded())
+    ],
+)
 def test_the_rule_says_what_was_recorded(key: str) -> None:
     """Every name and text of the made-up libraries, in the client's order.
 

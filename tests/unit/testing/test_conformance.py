@@ -47,6 +47,8 @@ def target(loader: str, prompt: str = "good_prompt") -> str:
     return f"{LOADERS}:{loader},{LOADERS}:{prompt}"
 
 
+# Each takes a second or two; the plug-in's own test names a flaw in every run.
+@pytest.mark.hostile
 @pytest.mark.parametrize(
     ("loader", "flaw"),
     [
