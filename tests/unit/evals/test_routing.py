@@ -150,6 +150,14 @@ def test_a_change_shows_what_it_does_to_the_queries_of_others(library: Path) -> 
     ]
     assert report.fails("error", None)
     assert not report.fails("never", None)
+    texts = {style: render_eval(report, style) for style in ("text", "markdown")}
+    assert "broken, of a skill that did not change: 'numbers in" in texts["text"]
+    assert "1 broken, of skills that did not change" in texts["markdown"]
+    assert "1 fixed" in texts["markdown"]
+    change = json.loads(render_eval(report, "json"))["change"]
+    assert [case["query"] for case in change["broken_of_others"]] == [
+        "numbers in documents"
+    ]
 
 
 def test_every_format_is_the_same_under_any_hash_seed(library: Path) -> None:
