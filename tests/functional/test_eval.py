@@ -1,6 +1,8 @@
 """``satchel eval``: statuses, formats, baselines, and cases that are added."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -104,6 +106,49 @@ def test_a_case_is_added_to_the_file_of_its_pack(here: Path) -> None:
         {"query": "a form", "should_trigger": False}
     ]
     assert run("eval", "skills", "--add", "x", "--skill", "mial").exit_code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links and pipes")
+def test_no_case_is_written_out_of_the_pack(here: Path) -> None:
+    (here / "outside").mkdir()
+    (here / "skills/mail/evals").symlink_to(here / "outside")
+    os.mkfifo(here / "skills/forms/evals/trigger-evals.json")
+
+    linked = run("eval", "skills", "--add", "x y", "--skill", "mail")
+    next_to_a_pipe = run("eval", "skills", "--add", "x y", "--skill", "forms")
+
+    assert (linked.exit_code, "is a link" in linked.stderr) == (2, True)
+    assert list((here / "outside").iterdir()) == []
+    assert next_to_a_pipe.stdout == "added to skills/forms/evals/evals.json\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes")
+def test_a_pipe_is_not_waited_for(here: Path) -> None:
+    (here / "evals").mkdir()
+    os.mkfifo(here / "evals/cases.json")
+
+    result = run("eval", "skills", "evals")
+
+    assert "evals/cases.json: warning eval-unread" in result.stdout
+
+
+def test_eval_files_alone_are_about_the_project(here: Path) -> None:
+    rows = [{"query": "fill in a form", "expected_skill": "forms"}]
+    (here / "routing.json").write_text(json.dumps(rows), "utf-8")
+
+    result = run("eval", "routing.json")
+
+    assert "2 skills, 1 query and 0 controls in 1 eval file" in result.stdout
+
+
+def test_a_case_names_the_skill_and_not_its_folder(here: Path) -> None:
+    write_pack(here / "skills/other", TEXT.format("post", "Sends parcels."))
+    (here / "skills/other/evals").mkdir()
+    file = here / "skills/other/evals/evals.json"
+    file.write_text('[{"question": "x", "expected_skill": null}]', "utf-8")
+
+    assert run("eval", "skills", "--add", "a b", "--skill", "post").exit_code == 0
+    assert json.loads(file.read_text("utf-8"))[1]["expected_skill"] == "post"
 
 
 def test_a_check_reports_hidden_skills_where_it_is_asked_to(here: Path) -> None:

@@ -23,6 +23,7 @@ from satchel.evals import (
     EvalFormat,
     EvalReport,
     compared,
+    is_eval_file,
     is_eval_path,
     new_evals,
     read_eval_baseline,
@@ -62,7 +63,9 @@ class EvalCommand:
             raise click.UsageError("--add and --skill go together")
         if self.baseline is not None and self.since is not None:
             raise click.UsageError("--baseline or --since: a report has one of them")
-        paths = self.paths or _project_paths()
+        # Eval files alone are about the skills of the project.
+        only_evals = all(is_eval_file(path) for path in self.paths)
+        paths = (*_project_paths(), *self.paths) if only_evals else self.paths
         if self.query is not None and self.skill is not None:
             return _add(paths, self.query, self.skill, should=not self.should_not)
         if self.should_not:
@@ -133,15 +136,18 @@ def _add(paths: Iterable[str], query: str, skill: str, *, should: bool) -> int:
     folder = _folder_of(paths, skill)
     if not query.strip():
         raise click.UsageError("--add: the query is empty")
+    # A link may lead out of the pack, and a pipe never ends.
     files = [
         (b"should" not in (data := file.read_bytes()), file, data)
         for file in sorted(folder.rglob("*.json"))
-        if is_eval_path(file.relative_to(folder).as_posix()) and not file.is_symlink()
+        if is_eval_path(file.relative_to(folder).as_posix())
+        and file.is_file()
+        and not file.is_symlink()
     ]
     # A file with verdicts is about triggers, another one about outputs.
     for _, file, before in sorted(files):
         try:
-            text = with_case(before.decode("utf-8"), query, folder.name, should=should)
+            text = with_case(before.decode("utf-8"), query, skill, should=should)
         except UnicodeDecodeError:
             continue
         if text is not None:
@@ -149,8 +155,10 @@ def _add(paths: Iterable[str], query: str, skill: str, *, should: bool) -> int:
             echo(f"added to {one_line(str(file))}")
             return 0
     file = folder / NEW_FILE
-    if file.exists():
+    if os.path.lexists(file):
         raise NotWrittenError(str(file), "it has a shape that no case is added to")
+    if file.parent.is_symlink():
+        raise NotWrittenError(str(file), f"{file.parent} is a link")
     file.parent.mkdir(exist_ok=True)
     write_file(file, new_evals({query: should}).encode("utf-8"), _MODE)
     echo(f"wrote {one_line(str(file))}")

@@ -121,7 +121,9 @@ def folder_files(folder: str, library: EvalLibrary) -> Iterator[EvalFile | Findi
         folders[:] = sorted(
             name
             for name in folders
-            if name != ".git" and not os.path.islink(os.path.join(here, name))  # noqa: PTH114, PTH118
+            if name not in (".git", ".venv")
+            and name.lower() not in _OTHER_FOLDERS
+            and not os.path.islink(os.path.join(here, name))  # noqa: PTH114, PTH118
         )
         for name in sorted(files):
             path = f"{here}/{name}".replace(os.sep, "/").removeprefix("./")
@@ -137,6 +139,9 @@ def _file(path: str, named: str, library: EvalLibrary) -> EvalFile | Finding:
     stem = file.name.partition(".")[0]
     near = [stem, *reversed(file.parts[:-1])]
     skill = next((part for part in near if library.is_skill(part)), "")
+    # To open a pipe could last for ever.
+    if not os.path.isfile(path):  # noqa: PTH113
+        return _unread(path, None, "it is no regular file")
     try:
         with Path(path).open("rb") as opened:
             data = opened.read(MAX_BYTES + 1)
@@ -191,10 +196,15 @@ def _cases_of(
         none = Finding.of("eval-unread", file.path, sentence="empty", severity="note")
         left = Finding.of("eval-unread", file.path, sentence="left", severity="note")
         return [], [left if parts.left else none]
-    at = 0
+    at, line = 0, 1
     for case in parts.cases:
-        at, line = _line_of(case.query, text, at)
-        cases.append(replace(case, path=file.path, line=line))
+        start = _place_of(case.query, text, at)
+        if start >= at:
+            # Counted on from the last one: a file may have many thousand cases.
+            line += text.count("\n", at, start)
+            at = start
+        shown = line if start >= at else 0
+        cases.append(replace(case, path=file.path, line=shown))
     findings += [_unread(file.path, None, f"{at}: {why}") for at, why in parts.problems]
     return cases, findings
 
@@ -262,19 +272,18 @@ def _table(text: str, delimiter: str) -> list[Json]:
         raise _SyntaxProblem(f"it is no table: {error}", reader.line_num) from error
 
 
-def _line_of(query: str, text: str, start: int) -> tuple[int, int]:
-    """Return where a query ends in the text, and its line; 0 where it is not found."""
+def _place_of(query: str, text: str, start: int) -> int:
+    """Return where a query is in the text, from a place on; -1 for nowhere."""
     first = query.strip().split("\n", 1)[0][:60]
     for written in (
         first,
         json.dumps(first)[1:-1],
         json.dumps(first, ensure_ascii=False)[1:-1],
     ):
-        at = text.find(written, start)
-        at = text.find(written) if at < 0 else at
-        if at >= 0:
-            return at + len(written), text.count("\n", 0, at) + 1
-    return start, 0
+        place = text.find(written, start)
+        if place >= 0:
+            return place
+    return -1
 
 
 def _resolved(

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from satchel.evals._boundaries import Claims, claims_of
@@ -90,31 +89,24 @@ class Competition:
             for skill in library.skills
         }
         self._ranker = SegmentRanker()
+        # Numbered by what they say, so that no order of files or names counts.
+        texts = {
+            skill.id: (self.claims[skill.id].text, skill.keywords)
+            for skill in library.skills
+        }
+        ids = sorted(texts, key=lambda skill_id: texts[skill_id])
+        self._id_of = {f"{number:06}": key for number, key in enumerate(ids)}
+        # Names differ, so that none counts as a copy of another.
+        self._anonymous = tuple(
+            Descriptor(number, texts[key][0], number, keywords=texts[key][1])
+            for number, key in self._id_of.items()
+        )
 
     def _others(self, skill_id: str) -> Callable[[str], tuple[str, ...]]:
         def others(name: str) -> tuple[str, ...]:
             return tuple(one for one in self._library.ids_of(name) if one != skill_id)
 
         return others
-
-    @cached_property
-    def _anonymous(self) -> tuple[Descriptor, ...]:
-        # Numbered by what they say, so that no order of files or names counts.
-        texts = {
-            skill.id: (self.claims[skill.id].text, skill.keywords)
-            for skill in self._library.skills
-        }
-        self._id_of = dict[str, str]()
-        entries: list[Descriptor] = []
-        for number, skill in enumerate(
-            sorted(self._library.skills, key=lambda s: texts[s.id])
-        ):
-            key = f"{number:06}"
-            self._id_of[key] = skill.id
-            text, keywords = texts[skill.id]
-            # Names differ, so that none counts as a copy of another.
-            entries.append(Descriptor(key, text, key, keywords=keywords))
-        return tuple(entries)
 
     def scores(self, queries: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
         """Return the scores of the skills that match each query best, by id."""
