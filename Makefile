@@ -16,7 +16,7 @@ ARGS  ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test hostile lint format types layers docs readme site record replay coverage figures fuzz bench adapters clients generate lock all clean
+.PHONY: help run test hostile locks lint format types layers docs readme site record replay coverage figures fuzz bench adapters clients newest generate lock all clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,10 @@ test: $(VENV)/.dev ## run the tests but for those of docs and hostile; or just t
 hostile: $(VENV)/.dev ## run the tests that attack: hundreds of packs, thousands of requests
 	$(BIN)/python -m pytest -n auto -m hostile $(ARGS)
 	$(BIN)/python -m tests.abuse
+
+locks: $(VENV)/.site ## install the lock files with the oldest pip, where newer releases of all are there
+	@$(PIP) install --require-hashes -r requirements/lock.txt
+	@$(BIN)/python -m tools.locks
 
 lint: $(VENV)/.dev ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -57,16 +61,16 @@ readme: $(VENV)/.dev ## run README.md from a wheel, in an empty folder, without 
 site: $(VENV)/.site ## write the site to build/site: docs/ and the API, every link checked
 	@$(BIN)/python -m tools.site
 
-record: $(VENV)/.dev ## record what 2,000 questions are answered, in tests/record
+record: $(VENV)/.dev ## record what 6,000 questions are answered, in tests/record
 	@$(BIN)/python -m tools.record make
 
-replay: $(VENV)/.dev ## ask them again; fails where an answer differs from the record
-	@$(BIN)/python -m tools.record replay
+replay: $(VENV)/.dev ## ask them again; fails where an answer differs, or too few lines are reached
+	@$(BIN)/python -m tools.record reach
 
 coverage: $(VENV)/.dev ## run them with the coverage gate, which takes twice as long, and show what they do not reach
 	$(BIN)/python -m pytest -n auto -m "not hostile" --ignore=tests/docs --cov --cov-report=term
 
-figures: $(VENV)/.dev ## measure the house: size, doors, routes, each with its bar
+figures: $(VENV)/.dev ## measure the house: size and doors, with their bars, and routes
 	@$(BIN)/python -m tools.figures $(ARGS)
 
 fuzz: $(VENV)/.dev ## the hypothesis properties alone, with many more examples
@@ -81,6 +85,9 @@ clients: $(VENV)/.dev ## the server, and what reads others, with the real client
 adapters: $(VENV)/.dev ## each adapter under its real framework; ARGS="NAME", or --lowest: also at lower bounds
 	@$(BIN)/python -m tools.adapters run $(ARGS)
 
+newest: $(VENV)/.dev ## lock, run and write down the newest releases of all frameworks and clients
+	@$(BIN)/python -m tools.newest
+
 generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, tables in docs/
 	$(BIN)/python -m tools.api
 	$(BIN)/python -m tools.rows
@@ -91,7 +98,7 @@ generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, ta
 	$(BIN)/python -m tools.picture
 	$(BIN)/python -m tools.captures
 
-all: test coverage hostile lint types layers docs readme site replay clients adapters ## what .ci/run does
+all: locks test coverage hostile lint types layers docs readme site replay clients adapters ## what .ci/run does
 
 clean: ## remove the environment and everything that was generated
 	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .hypothesis .*_cache
@@ -126,7 +133,9 @@ $(VENV)/.site: requirements/site.txt | $(VENV)/.dev
 # --- lock files: versions and hashes, no address of any index ------------------------
 
 # A release is a week old before we take it: most bad ones are withdrawn by then.
-COMPILE = $(BIN)/uv pip compile --quiet --upgrade \
+# Extras stay in the lock: pip 22 and 23 resolve `coverage[toml]` again where the lock
+# names only `coverage`, and takes a release that the lock does not have.
+COMPILE = $(BIN)/uv pip compile --quiet --upgrade --no-strip-extras \
   --python-version 3.11 --universal --generate-hashes --exclude-newer "7 days" \
   --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 

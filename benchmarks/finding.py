@@ -106,7 +106,7 @@ def measure(folder: Path, queries: Sequence[Query]) -> dict[str, list[Measures]]
     found: dict[str, list[Measures]] = defaultdict(list)
     with Satchel(folder, options=Options(on_conflict="precedence")) as skills:
         for query in queries:
-            hits = skills.find(query.text, HITS)
+            hits = skills.find(query.text, HITS, whole=True)
             entries = (skills.catalog.get(hit.id) for hit in hits)
             ids = [e.origin.key.partition("/")[0] for e in entries if e is not None]
             found[query.set].append(judge(query, ids))

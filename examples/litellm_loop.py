@@ -147,7 +147,7 @@ class _Turn:
         self.agent = agent
         self.chat = chat
         self.who = who or {}
-        self.answers = answers or {}
+        self.answers = dict(answers or {})
         # 1. Open the session of this conversation, or resume it from its state.
         self.conversation: Conversation = agent.sessions.open(self.who, chat.state)
         if text:
@@ -190,7 +190,8 @@ class _Turn:
         name, arguments = _name(call), _arguments(call)
         if self.agent.own.get(name):
             return self.agent.own.call(name, arguments, Run(self.who))
-        # 5. Make the call; the answer counts once, because the call has an id.
+        # 5. Make the call; the answer counts once, because the call has an id. A later
+        # call of the same id is another one.
         return self.conversation.call(name, arguments, **self._approval(call))
 
     async def acall(self, call: dict[str, Any]) -> object:
@@ -201,7 +202,7 @@ class _Turn:
         return await self.conversation.acall(name, arguments, **self._approval(call))
 
     def _approval(self, call: dict[str, Any]) -> dict[str, Any]:
-        return {"approved": self.answers.get(call["id"]), "call_id": call["id"]}
+        return {"approved": self.answers.pop(call["id"], None), "call_id": call["id"]}
 
     def add_reply(self, completion: Mapping[str, Any]) -> None:
         """Append what the model said."""

@@ -1,6 +1,6 @@
 """Skills from a server, for a program that has nothing but HTTP.
 
-Start a server with ``satchel serve --skills examples/skills``, then run::
+Start a server with ``satchel serve examples/skills``, then run::
 
     python examples/over_http.py http://127.0.0.1:8321 "check an invoice"
 

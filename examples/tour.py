@@ -34,7 +34,7 @@ tokens = EstimateCounter().count
 
 
 def main(arguments: list[str]) -> int:
-    """Show the library in ``arguments``, or the one that ships; return the status."""
+    """Show the library in ``arguments``, or the examples; return the status."""
     folder = arguments[0] if arguments else LIBRARY
     try:
         skills = Satchel(folder, options=Options(on_conflict="precedence"))
@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
 def show_catalog(skills: Satchel) -> tuple[int, int]:
     """Level 1: the section for the system prompt; return its cost and that of all."""
     section = skills.prompt()
-    head(1, f"What stands in the prompt, for {many(len(skills.catalog), 'skill')}")
+    head(1, f"What is in the prompt, for {many(len(skills.catalog), 'skill')}")
     excerpt(str(section), 17)
     everything = cost_of_everything(skills)
     say()
@@ -191,10 +191,10 @@ def show_next(name: str, folder: str) -> None:
     head(6, "Now you")
     satchel, where, name = command(), shlex.quote(folder), shlex.quote(name)
     lines = [
-        (f"{satchel} list --skills {where}", "what there is"),
-        (f"{satchel} show {name} --skills {where}", "one skill"),
-        (f"{satchel} why {name} --skills {where}", "why it is listed"),
-        (f"{satchel} check {where}", "what to mend"),
+        (f"{satchel} list {where}", "what there is"),
+        (f"{satchel} show {name} {where}", "one skill"),
+        (f"{satchel} why {name} {where}", "why it is listed"),
+        (f"{satchel} check {where}", "what to fix"),
     ]
     width = max(len(line) for line, _ in lines)
     for line, what in lines:
@@ -205,18 +205,18 @@ def show_next(name: str, folder: str) -> None:
     say(f"  skills = Satchel({flat(repr(folder))})")
     say("  chat = skills.session()")
     say('  system_prompt = chat.instructions("You are a helpful agent.")')
-    say("  tools = chat.tools()        # chat.call(name, arguments) carries one out")
+    say("  tools = chat.tools()        # chat.call(name, arguments) runs one")
     say()
-    say("On an agent of your framework: from satchel.adapters import langchain, ...")
+    say("On an agent of your framework: from satchel.adapters.langchain import attach")
 
 
 def command() -> str:
     """Return how to call satchel from here: by its name, or by its path."""
-    beside = Path(sys.executable).with_name("satchel")
+    script = Path(sys.executable).with_name("satchel")
     found = shutil.which("satchel")
-    if found and Path(found) == beside:
+    if found and Path(found) == script:
         return "satchel"
-    return os.path.relpath(beside) if beside.exists() else "python -m satchel"
+    return os.path.relpath(script) if script.exists() else "python -m satchel"
 
 
 # --- printing: nothing of a pack reaches the terminal but by way of `say` ------------

@@ -27,7 +27,7 @@ MUTE: Final = "---\nname: {}\n---\nCount.\n"
 LONG: Final = "---\nname: {}\ndescription: " + "Counts words. " * 80 + "\n---\nCount.\n"
 _MODULES: Final[Any] = (
     import_module("satchel.clients._loaders"),
-    import_module("satchel.clients._prediction"),
+    import_module("satchel.clients._loaders"),
     import_module("satchel.cli._prediction"),
 )
 

@@ -1,5 +1,8 @@
 """The page about the adapters says what the data says, and the data what was found."""
 
+import ast
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from tools.adapters.table import (
     render_page,
     tell,
     titles,
+    with_sentence,
     with_versions,
 )
 
@@ -55,10 +59,13 @@ def test_the_readme_and_its_table_say_what_is_supported() -> None:
     assert index == with_versions(index, read_data()), (
         "run `python -m tools.adapters table`"
     )
+    assert readme == with_sentence(readme, read_data()), (
+        "run `python -m tools.adapters table`"
+    )
     assert modules == set(TITLES) == set(read_data())
     assert f"works with {len(modules)} agent frameworks" in readme
     assert "](docs/how-to/adapters/index.md)" in readme
-    with pytest.raises(ValueError, match=r"index\.md has no"):
+    with pytest.raises(ValueError, match="the page has no"):
         with_versions("# Connect your framework\n", {})
 
 
@@ -157,3 +164,50 @@ def test_what_an_adapter_touches_is_in_the_page() -> None:
 
     assert "`_get_declaration`, `_invocation_context`, `_use_invocation_cache`" in page
     assert "| experimental | `_tool_invocations` |" in page
+
+
+# What drivers set for the suite alone: two agents at once, and where things are kept.
+PLUMBING = {
+    "anthropic": {"headers"},
+    "claude_agent_sdk": {"cwd"},
+    "google_adk": {"actions", "author", "partial"},
+    "haystack": {"response_fn"},
+    "langchain": {"goto", "tool_call_id"},
+    "llama_index": {"context_window", "is_chat_model", "token_limit"},
+    "openai": {"api_key", "headers", "http_client", "json", "transport"},
+    "openai_agents": {"handoffs"},
+    "smolagents": {"step_callbacks"},
+}
+
+
+@pytest.mark.row("B25", "F75")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_driver_sets_nothing_that_the_page_does_not(name: str) -> None:
+    """So the table tells what the documented program does."""
+    adapter = Adapter(name)
+    page = adapter.page.read_text("utf-8")
+    shown = {
+        word
+        for block in re.findall(r"```\w+\n(.*?)```", page, re.DOTALL)
+        for word in re.findall(r"\w+", block)
+    }
+    said = set(re.findall(r"\w+", page)) | PLUMBING.get(name, set())
+
+    unsaid = {
+        f"{function}({keyword.arg}=)"
+        for function, call in _calls(adapter.driver.read_text("utf-8"))
+        # Of what the page makes: models and stores of the suite are its own.
+        if function in shown
+        for keyword in call.keywords
+        if keyword.arg and keyword.arg not in said
+    }
+
+    assert unsaid == set(), f"{adapter.page.name} does not say so"
+
+
+def _calls(source: str) -> Iterator[tuple[str, ast.Call]]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            made = node.func
+            name = made.id if isinstance(made, ast.Name) else getattr(made, "attr", "")
+            yield name, node

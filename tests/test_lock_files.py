@@ -1,12 +1,16 @@
 """What is installed is fixed by hash, and no lock file says from where."""
 
 import re
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 LOCKS = sorted(Path(__file__).parents[1].glob("requirements/**/*.txt"))
-_PIN = re.compile(r"([a-z0-9-]+)==([\w.]+)( ; [^\\]+)? \\")
+_PIN = re.compile(r"([a-z0-9-]+(?:\[[a-z0-9, -]+\])?)==([\w.]+)( ; [^\\]+)? \\")
 
 
 def pins(lock: Path) -> dict[str, str]:
@@ -31,3 +35,46 @@ def test_development_uses_what_users_run() -> None:
 
     assert run
     assert run.items() <= dev.items()
+
+
+def needed(lock: Path) -> Iterator[str]:
+    """Yield what a package that is installed here needs of another, with an extra."""
+    pinned = {name.partition("[")[0] for name in pins(lock)}
+    for name in sorted(pinned):
+        try:
+            requires = distribution(name).requires or ()
+        except PackageNotFoundError:
+            continue
+        for requirement in map(Requirement, requires):
+            marker, other = requirement.marker, canonicalize_name(requirement.name)
+            if other in pinned and (marker is None or marker.evaluate({"extra": ""})):
+                yield from (f"{other}[{extra}]" for extra in requirement.extras)
+
+
+NEEDED = sorted({(lock, name) for lock in LOCKS for name in needed(lock)})
+
+
+@pytest.mark.row("F59")
+@pytest.mark.parametrize(
+    ("lock", "name"), NEEDED, ids=[f"{lock.stem}-{name}" for lock, name in NEEDED]
+)
+def test_what_is_needed_with_an_extra_is_pinned_with_it(lock: Path, name: str) -> None:
+    """Old pips resolve ``coverage[toml]`` again where only ``coverage`` is pinned."""
+    package, extra = name.rstrip("]").split("[")
+    extras = {
+        each
+        for pin in pins(lock)
+        if pin.partition("[")[0] == package
+        for each in re.findall(r"[\w-]+", pin.partition("[")[2])
+    }
+
+    assert extra in extras
+
+
+@pytest.mark.row("F59")
+def test_ci_installs_the_lock_files_with_the_oldest_pip() -> None:
+    root = Path(__file__).parents[1]
+    loop = re.search(r"for target in (.*?);", (root / ".ci/run").read_text("utf-8"))
+
+    assert loop is not None
+    assert "locks" in loop[1].split()

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from satchel.lint import FIXABLE, RULES
+from satchel.lint import FIXABLE, ON_REQUEST, RULES
 from satchel.model import code_entry, title_of
 
 __all__ = ["PAGE", "render"]
@@ -21,7 +21,8 @@ _ROWS: Final = re.compile(r"(?<=\|---\|---\|---\|---\|\n)(?:\| `[^\n]*\n)*")
 def render() -> str:
     """Return the page with a row for each code of a rule: severity, fix, meaning."""
     rows = "".join(
-        f"| `{code}` | {', '.join(code_entry(code).severities)} "
+        f"| `{code}` | {', '.join(code_entry(code).severities)}"
+        f"{', when asked' if code in ON_REQUEST else ''} "
         f"| {'yes' if code in FIXABLE else ''} | {title_of(code)} |\n"
         for code in sorted({code for rule in RULES for code in rule.codes})
     )

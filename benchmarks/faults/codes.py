@@ -13,6 +13,7 @@ _fault: Final = partial(Fault, GROUP)
 _KEY: Final = "AKIA" + "Q3EGRWZ7VJ5DM2KP"
 _GUIDE: Final = {"references/guide.md": "# Guide\n\nRead this to fill in a form.\n"}
 _SEE: Final = f"{BODY}\nRead [the guide](references/guide.md) first.\n"
+_SECTIONS: Final = "\n## Fees\n\nNone.\n\n## Dates\n\nNone.\n"
 _SCRIPT: Final = f"{BODY}\nRun `python scripts/fill.py` last.\n"
 
 
@@ -105,8 +106,8 @@ CODE_FAULTS: Final[tuple[Fault, ...]] = (
         "missing-h1",
         "missing-h1",
         "no heading of level 1",
-        BODY.partition("\n\n")[2],
-        BODY,
+        BODY.partition("\n\n")[2] + _SECTIONS,
+        BODY + _SECTIONS,
     ),
     _fault(
         "unlisted-reference",

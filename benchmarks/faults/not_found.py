@@ -19,6 +19,9 @@ NOT_FOUND: Final[dict[str, str]] = {
         "a hard link is a file like any other, and installers that save space make "
         "them; a release or an archive holds copies"
     ),
+    "metadata-map": "a program may read it; `--profile spec` tells of it",
+    "ends-arguments": "it is looked for when it is asked for: `--select`",
+    "skipped-heading": "it is looked for when it is asked for: `--select`",
     "arguments": "no client is known that fills in placeholders of a description",
     "cdata-body": "no client is known that hands a body out in a CDATA section",
 }

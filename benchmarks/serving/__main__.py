@@ -86,6 +86,9 @@ def rates(
         for name, command in commands.items():
             home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             usage = {"SATCHEL_USAGE": "off"} if name.startswith("without") else {}
+            # From the second start on the rows of the index are what is served.
+            with running(command, first, home, usage):
+                pass
             server = running(command, first, home, usage)
             servers[name] = stack.enter_context(server)
         for kind in KINDS:

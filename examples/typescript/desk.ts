@@ -1,7 +1,7 @@
 /**
  * An agent whose skills come from `satchel serve`:
  *
- *     satchel serve --skills examples/skills &
+ *     satchel serve examples/skills &
  *     cd examples/typescript && npm install && node desk.ts http://127.0.0.1:8321
  *
  * The model here follows a script, so that this runs without a key; put a real one in

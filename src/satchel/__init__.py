@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from satchel.compat import (
         LocalDirSkillSource as LocalDirSkillSource,
         SkillDescriptor as SkillDescriptor,
+        SkillDiscoverySkill as SkillDiscoverySkill,
         SkillLoader as SkillLoader,
+        SkillManifest as SkillManifest,
         SkillRegistry as SkillRegistry,
         default_registry as default_registry,
         load_skill as load_skill,
@@ -34,22 +36,13 @@ if TYPE_CHECKING:
         SkillManifestError as SkillManifestError,
         SkillNotFoundError as SkillNotFoundError,
     )
-    from satchel.model import (
-        Catalog,
-        Finding,
-        Limits,
-        Loaded,
-        Manifest as _Manifest,
-        Rendered,
-    )
+    from satchel.model import Catalog, Finding, Limits, Loaded, Rendered
     from satchel.policy import Policy, allow, ask, deny
     from satchel.protocols import SkillSource
     from satchel.runtime import Options, Satchel, Session
-    from satchel.skills import SkillDiscoverySkill as SkillDiscoverySkill
     from satchel.sources import load_plugin_sources as load_plugin_sources
     from satchel.tools import Run
 
-    SkillManifest = _Manifest  # the earlier system's name
     __version__: str
 
 __all__ = [
@@ -77,15 +70,14 @@ __all__ = [
 
 _ROOMS: Final = {
     "agent": "BaseSkill Skill",
-    "compat": "LocalDirSkillSource SkillDescriptor SkillLoader SkillRegistry "
-    "default_registry load_skill resolve_role_prompt",
+    "compat": "LocalDirSkillSource SkillDescriptor SkillDiscoverySkill SkillLoader "
+    "SkillManifest SkillRegistry default_registry load_skill resolve_role_prompt",
     "errors": "DuplicateSkillError NoSources ReferenceNotFoundError SkillError "
     "SkillManifestError SkillNotFoundError",
-    "model": "Catalog Finding Limits Loaded Rendered SkillManifest",
+    "model": "Catalog Finding Limits Loaded Rendered",
     "policy": "Policy allow ask deny",
     "protocols": "SkillSource",
     "runtime": "Options Satchel Session",
-    "skills": "SkillDiscoverySkill",
     "sources": "load_plugin_sources",
     "tools": "Run",
 }
@@ -100,8 +92,7 @@ def __getattr__(name: str) -> object:
     if name == "__version__":
         value = import_module("satchel._published").VERSION
     elif name in _HOMES:
-        room = import_module(f"satchel.{_HOMES[name]}")
-        value = getattr(room, "Manifest" if name == "SkillManifest" else name)
+        value = getattr(import_module(f"satchel.{_HOMES[name]}"), name)
     else:
         raise AttributeError(f"module 'satchel' has no attribute {name!r}")
     globals()[name] = value

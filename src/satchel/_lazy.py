@@ -1,8 +1,10 @@
-"""Doors of rooms that import a name when it is first asked for."""
+"""What is made when it is first asked for: names of rooms, and patterns."""
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import AnyStr, cast
 
 
 def lazy_door(
@@ -36,3 +38,19 @@ def lazy_door(
         return value
 
     return __getattr__
+
+
+class _LazyPattern:
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._make = make
+
+    def __getattr__(self, name: str) -> object:
+        value: object = getattr(self._make(), name)
+        setattr(self, name, value)
+        return value
+
+
+def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return a pattern that is compiled when it is first used."""
+    lazy = _LazyPattern(lambda: re.compile(pattern, flags))
+    return cast("re.Pattern[AnyStr]", lazy)

@@ -39,7 +39,8 @@ class PolicyRule:
     ``pattern`` is a shell pattern (``*``, ``?``, ``[...]``) over skill ids, and
     ``tool`` one over tool names, which limits the rule to tools. No ``actions`` are
     all of them. ``when`` has to hold for the rule to match and ``unless`` not to.
-    ``reason`` says why, for the person who is asked and for the operator.
+    ``reason`` says why, for the person who is asked and for the operator. A rule that
+    names no skill or tool is reported, unless ``missing_ok``.
 
     Raises:
         TypeError: A pattern or the reason is no text.
@@ -53,6 +54,7 @@ class PolicyRule:
     when: Condition | None = None
     unless: Condition | None = None
     reason: str = ""
+    missing_ok: bool = False
 
     def __post_init__(self) -> None:
         # A rule that never matches would let be done what it was meant to deny.
@@ -179,6 +181,7 @@ class RuleOptions(TypedDict, total=False):
     when: Condition | None
     unless: Condition | None
     reason: str
+    missing_ok: bool
 
 
 def allow(pattern: str = "*", **options: Unpack[RuleOptions]) -> PolicyRule:
@@ -208,9 +211,10 @@ def _rule(  # noqa: PLR0913 - by name, and each with a default
     when: Condition | None = None,
     unless: Condition | None = None,
     reason: str = "",
+    missing_ok: bool = False,
 ) -> PolicyRule:
     actions = frozenset((action,) if isinstance(action, str) else action)
-    return PolicyRule(verdict, pattern, actions, tool, when, unless, reason)
+    return PolicyRule(verdict, pattern, actions, tool, when, unless, reason, missing_ok)
 
 
 def _reason(rule: PolicyRule, number: int, action: Action) -> str:

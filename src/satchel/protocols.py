@@ -175,7 +175,7 @@ def with_abilities(source: SkillSource) -> FullSource:
     # A Protocol that is not runtime-checkable allows no `isinstance`.
     if SourceAbilities in type(source).__mro__:
         return cast("FullSource", source)
-    return cast("FullSource", _WithAbilities(source))
+    return cast("FullSource", CompleteSource(source))
 
 
 def index_key(source: SkillSource) -> object:
@@ -188,7 +188,7 @@ def index_key(source: SkillSource) -> object:
     return key.fget(source) if isinstance(key, property) and key.fget else None
 
 
-class _WithAbilities:
+class CompleteSource:
     """A source of someone else: its own attributes, else the defaults."""
 
     def __init__(self, source: SkillSource) -> None:

@@ -12,13 +12,13 @@ from typing import Final
 
 from satchel import Satchel
 from satchel.server import Caller, GuardSettings, ServedLibrary
-from satchel.server._guard._tokens import FixedTokens, Token, digest_of
+from satchel.server._guard._tokens import JoinedTokens, Token, digest_of
 
 LIMITS: Final = GuardSettings(header_timeout_s=0.4, body_timeout_s=0.4)
 TOKEN: Final = "only-the-good-requests-have-it"  # noqa: S105 - of a test
 ASKING: Final = replace(
     LIMITS,
-    tokens=FixedTokens([Token(Caller("good"), digest_of(TOKEN))]),
+    tokens=JoinedTokens([Token(Caller("good"), digest_of(TOKEN))]),
     burst=1_000_000,
 )
 

@@ -49,7 +49,7 @@ class FakeModel(Model):
             if call.name == "delegate_task_to_member":  # the suite gives some text
                 arguments["member_id"] = "second"
             function = {"name": call.name, "arguments": json.dumps(arguments)}
-            id_ = f"c{len(messages)}-{at}"
+            id_ = call.id or f"c{len(messages)}-{at}"
             calls.append({"id": id_, "type": "function", "function": function})
         return ModelResponse(role="assistant", tool_calls=calls)
 
@@ -217,6 +217,9 @@ class Agno:
             telemetry=False,
         )
         return AgnoRig(attached(first, team), db, seen)
+
+    async def attach_twice(self, setup: Setup) -> None:
+        attached(setup, agent_of(setup, []))
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return tool(name=name)(function)

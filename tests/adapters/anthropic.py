@@ -10,6 +10,7 @@ import asyncio
 import json
 from dataclasses import dataclass
 from functools import wraps
+from importlib.metadata import version
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
@@ -72,7 +73,7 @@ class FakeApi:
         reply = {"role": "assistant", "content": message["content"]}
         self._kept[message["id"]] = {**whole, "messages": [*whole["messages"], reply]}
         if not body.get("stream"):
-            return httpx2.Response(200, json=message)
+            return httpx2.Response(200, content=json.dumps(message))
         headers = {"content-type": "text/event-stream"}
         return httpx2.Response(200, content=streamed(message), headers=headers)
 
@@ -199,6 +200,7 @@ class Run:
             if (paused := self._paused(chat, messages)) is not None:
                 return paused
             results = await chat.arun(messages, approved=self.stored.answers)
+            self.stored.answers = {}  # for the calls of this step
             self.stored.states[self.at] = chat.dump()
             results += _by_own(own, messages[-1]["content"])
             if not results:
@@ -274,12 +276,31 @@ def fake_model(script: suite.Model) -> FakeApi:
     return FakeApi(script)
 
 
+_BEFORE_2: Mapping[str, str] = (
+    {
+        "test_arguments_may_hold_any_text[sync]": (
+            "before 2.0 the tool runner, too, has to send such arguments back"
+        )
+    }
+    if version("anthropic") < "2"
+    else {}
+)
+
+
 class AnthropicDriver:
     """Builds loops over Anthropic's SDK."""
 
     name = "anthropic"
     distribution = "anthropic"
-    limits: Mapping[str, str] = {}
+    limits: Mapping[str, str] = {
+        **_BEFORE_2,
+        "test_arguments_may_hold_any_text[async]": (
+            "the SDK cannot send such arguments back; its tool runner need not"
+        ),
+        "test_arguments_may_hold_any_text[stream]": (
+            "the SDK cannot parse such arguments in a stream"
+        ),
+    }
     lacks: Mapping[str, str] = {
         "threads": "a request is made where the loop of the user makes it",
     }
@@ -290,6 +311,11 @@ class AnthropicDriver:
 
     def build_pair(self, first: Setup, second: Setup) -> Rig:
         return AnthropicRig(first, second)
+
+    async def attach_twice(self, setup: Setup) -> None:
+        attached(
+            anthropic.attach, setup, tools=attached(anthropic.attach, setup).tools()
+        )
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return beta_tool(cast("Any", function), name=name)

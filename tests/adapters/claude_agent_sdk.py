@@ -73,6 +73,10 @@ _SORTED: Final = (
     "Claude Code sorts tools by name: what opens stands behind Satchel's own, but "
     "among what other skills opened"
 )
+_HIDDEN: Final = (
+    "Claude Code may clear old results for a model and says so to nobody: a skill that "
+    "is loaded again is given in full"
+)
 _SUMMARY: Final = "CRITICAL: Respond with TEXT ONLY"
 
 
@@ -418,7 +422,13 @@ class ClaudeAgentSdk:
         ),
         "test_a_tool_of_a_skills_name_is_loud": _BY_SERVER,
         "test_a_carried_tool_of_an_own_name_is_loud": _BY_SERVER,
+        "test_a_file_read_again_is_a_note": _HIDDEN,
+        "test_calls_of_one_id_in_one_conversation": (
+            "Claude Code takes a later call of an id for the one that was answered"
+        ),
         "test_carried_tools_stay_open": _SORTED,
+        "test_loaded_again_is_a_note": _HIDDEN,
+        "test_results_of_own_tools_change_nothing": _HIDDEN,
         "test_each_call_is_approved_by_itself": _ONE_DEFERRED,
         "test_prompt_and_tool_order_are_stable": _SORTED,
         "test_two_equal_calls_and_one_yes": _ONE_DEFERRED,
@@ -459,6 +469,10 @@ class ClaudeAgentSdk:
         rig.options.agents = {"second": agent}
         rig.options.tools = ["Agent"]
         return rig
+
+    async def attach_twice(self, setup: Setup) -> None:
+        options = options_of(setup, [])
+        attach(setup.skills, to=attach(setup.skills, to=options))
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return replace(own_tool(function), name=name)

@@ -37,11 +37,12 @@ import pytest
 from satchel import Satchel
 from tests.adapters.desk import ANA, Desk, open_desk, script, setup, write_packs
 from tests.adapters.driver import Driver, Mode, Model, Paused, Rig, Say, Seen
-from tools.adapters.frameworks import NAMES
+from tools.adapters.frameworks import NAMES, ROOT
+from tools.adapters.table import SUITES
 
 REFERENCE: Final = "reference"
-_CONTRACT: Final = "tests/adapters/test_contract.py::"
-_SUITE: Final = (_CONTRACT, "tests/adapters/test_capabilities.py::")
+_CONTRACT: Final = tuple(f"{path.relative_to(ROOT).as_posix()}::" for path in SUITES)
+_SUITE: Final = (*_CONTRACT, "tests/adapters/test_capabilities.py::")
 _LOCAL: Final = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "", None}  # noqa: S104
 
 
@@ -69,6 +70,10 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     config.addinivalue_line("filterwarnings", "default")
     config.addinivalue_line("filterwarnings", r"error:::satchel\.")
+    # Pages show skills with scripts; a warning of that is what users are to see.
+    config.addinivalue_line(
+        "filterwarnings", "ignore:skills ask to run a script:UserWarning"
+    )
     sys.addaudithook(_refuse_strangers)
     if (path := config.getoption("results")) is not None:
         config.pluginmanager.register(Results(adapter_of(config), path))
@@ -180,7 +185,7 @@ class Results:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not report.nodeid.startswith(_CONTRACT):
             return
-        name = report.nodeid.removeprefix(_CONTRACT)
+        name = report.nodeid.partition("::")[2]
         row, _, case = name.removesuffix("]").partition("[")
         cases = self._rows.setdefault(row.removeprefix("test_"), {})
         if report.when == "call" or report.outcome != "passed":

@@ -67,7 +67,7 @@ class Fake(BaseLLM):
             return spoken
         return [
             {
-                "id": f"{len(messages)}-{at}",
+                "id": call.id or f"{len(messages)}-{at}",
                 "type": "function",
                 "function": {
                     "name": call.name,
@@ -188,6 +188,9 @@ class CrewAI:
 
     def build_pair(self, first: suite.Setup, second: suite.Setup) -> CrewRig:
         return DelegatingRig(first, second)
+
+    async def attach_twice(self, setup: suite.Setup) -> None:
+        attach(setup.skills, to=_agent("desk", setup, []))
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return tool(name)(function)

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from satchel import Satchel
 from satchel.policy import Policy, deny
-from satchel.tools import Run, foreign_name
+from satchel.runtime._tool_registry import foreign_name
+from satchel.tools import Run
 from tests.adapters.driver import Call, Model, Say, Seen, Setup
 
 BASE: Final = "You are the desk."

@@ -19,10 +19,11 @@ Mode: TypeAlias = Literal["sync", "async", "stream"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call that the fake model makes."""
+    """A tool call that the fake model makes; its ``id`` is the driver's if empty."""
 
     name: str
     arguments: Mapping[str, object] = field(default_factory=dict[str, object])
+    id: str = field(default="", compare=False)
 
 
 Say: TypeAlias = str | Sequence[Call]
@@ -255,6 +256,10 @@ class Driver(Protocol):
         name of it is the only tool in ``seen`` that starts with ``transfer`` or
         ``handoff`` or ``delegate``.
         """
+        ...
+
+    async def attach_twice(self, setup: Setup, /) -> None:
+        """Attach skills to one agent twice; if that is not refused yet, run it."""
         ...
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:

@@ -36,7 +36,7 @@ def fake(model: suite.Model, seen: list[suite.Seen]) -> MockChatGenerator:
         if isinstance(output, str):
             return output
         calls = [
-            ToolCall(call.name, _arguments(call), f"c{len(messages)}-{at}")
+            ToolCall(call.name, _arguments(call), call.id or f"c{len(messages)}-{at}")
             for at, call in enumerate(output)
         ]
         return ChatMessage.from_assistant(tool_calls=calls)
@@ -180,6 +180,9 @@ class Haystack:
             inputs_from_state={"hook_context": "hook_context"},
         )
         return HaystackRig(agent_of(first, seen, hand_over), seen)
+
+    async def attach_twice(self, setup: Setup) -> None:
+        haystack.attach(setup.skills, to=agent_of(setup, []))
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return create_tool_from_function(function, name=name)

@@ -87,7 +87,11 @@ class FakeModel(BaseChatModel):
             return AIMessage(output)
         number = len(messages)
         calls = [
-            {"name": call.name, "args": dict(call.arguments), "id": f"c{number}-{at}"}
+            {
+                "name": call.name,
+                "args": dict(call.arguments),
+                "id": call.id or f"c{number}-{at}",
+            }
             for at, call in enumerate(output)
         ]
         return AIMessage("", tool_calls=calls)
@@ -245,6 +249,11 @@ class LangChain:
         graph.add_node("second", agent_of(second, models[1]))
         graph.add_edge(START, "first")
         return cast("Rig", LangChainRig(graph.compile(saver), saver, *models))
+
+    async def attach_twice(self, setup: Setup) -> None:
+        twice = [middleware(setup), middleware(setup)]
+        graph = create_agent(fake_model(setup.model), [], middleware=twice)
+        await graph.ainvoke({"messages": [HumanMessage("hi")]}, context=Context({}))
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return StructuredTool.from_function(function, name=name)

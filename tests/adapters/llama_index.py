@@ -71,7 +71,7 @@ class FakeLLM(FunctionCallingLLM):
             return ChatResponse(message=ChatMessage(output, role="assistant"))
         blocks = [
             ToolCallBlock(
-                tool_call_id=f"c{len(messages)}-{at}",
+                tool_call_id=call.id or f"c{len(messages)}-{at}",
                 tool_name=call.name,
                 tool_kwargs=_given(call),
             )
@@ -159,7 +159,7 @@ class LlamaIndexRig(suite.BaseRig):
         async def go() -> str | suite.Paused:
             ctx = self._context(chat)
             await ctx.store.set("who", who)
-            handler = self.workflow.run(user_msg=text, ctx=ctx, memory=Memory.new())
+            handler = self.workflow.run(text, ctx=ctx, memory=Memory.new())
             return await self._followed(handler, chat, is_stream=mode == "stream")
 
         # LlamaIndex has no other synchronous call than to run an event loop.
@@ -246,6 +246,10 @@ class LlamaIndex:
         ]
         workflow = AgentWorkflow(cast("Any", agents), root_agent="first")
         return LlamaIndexRig(workflow, llms[0])
+
+    async def attach_twice(self, setup: Setup) -> None:
+        agent = agent_of(setup, FakeLLM(script=setup.model))
+        llama_index.attach(setup.skills, to=agent)
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return FunctionTool.from_defaults(function, name=name)

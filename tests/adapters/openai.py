@@ -101,7 +101,7 @@ class Responses:
                 {
                     "type": "function_call",
                     "id": f"fc{number}-{at}",
-                    "call_id": f"c{number}-{at}",
+                    "call_id": call.id or f"c{number}-{at}",
                     "name": call.name,
                     "arguments": json.dumps(dict(call.arguments)),
                     "status": "completed",
@@ -177,7 +177,7 @@ class Completions:
         else:
             message["tool_calls"] = [
                 {
-                    "id": f"c{number}-{at}",
+                    "id": call.id or f"c{number}-{at}",
                     "type": "function",
                     "function": {
                         "name": call.name,
@@ -279,8 +279,9 @@ class OpenAIRig(LoopRig):
             stored.states[stored.active] = chat.dump()
             if waiting:
                 return self.paused({"chat": name, "who": who}, waiting)
-            at = stored.active
-            stored.messages += yield chat, approved
+            at, answers = stored.active, approved
+            stored.messages += yield chat, answers
+            approved = {}  # for the calls of this step
             stored.states[at] = chat.dump()
             for call in chat.yours(stored.messages):
                 done = self._own_tools(stored).call(
@@ -361,6 +362,10 @@ class OpenAISdk:
 
     def build_pair(self, first: suite.Setup, second: suite.Setup) -> OpenAIRig:
         return OpenAIRig(self.api, first, second)
+
+    async def attach_twice(self, setup: suite.Setup) -> None:
+        tools = attached(attach, setup).responses("hi")["tools"]
+        attached(attach, setup, tools=tools)
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         """Return what the SDK's tool runner takes, under the name it is offered by."""

@@ -103,7 +103,7 @@ def say_yes(name: str, packs: str, effects: str, dies: str = "") -> None:
     given = json.loads(sys.stdin.read())
     skills = careful(Path(packs), Effects(Path(effects), dies=bool(dies)))
     rig = _driver(name).build(setup(skills, script(*PAYS)))
-    rig.restore(given["saved"])
+    rig.restore(given["saved"], given.get("chat", "one"))
     paused = Paused(REFUND.name, REFUND.arguments, given["state"])
     output = asyncio.run(rig.decide(paused, approve=True))
     print(json.dumps({"said": output, "result": rig.seen[-1].results[-1]}))  # noqa: T201

@@ -68,7 +68,7 @@ def blocks_of(output: Say, id: str) -> list[dict[str, Any]]:
     return [
         {
             "type": "tool_use",
-            "id": f"toolu_{id}_{at}",
+            "id": call.id or f"toolu_{id}_{at}",
             "name": call.name,
             "input": dict(call.arguments),
         }

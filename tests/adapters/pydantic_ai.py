@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_ai import (
@@ -154,7 +154,14 @@ def fake_model(
         spoken = record(messages, info)
         if isinstance(spoken, str):
             return ModelResponse([TextPart(spoken)])
-        return ModelResponse([ToolCallPart(c.name, dict(c.arguments)) for c in spoken])
+        # As text, like most providers.
+        parts = (ToolCallPart(c.name, json.dumps(c.arguments)) for c in spoken)
+        return ModelResponse(
+            [
+                replace(part, tool_call_id=call.id or part.tool_call_id)
+                for part, call in zip(parts, spoken, strict=True)
+            ]
+        )
 
     async def stream(
         messages: list[ModelMessage], info: AgentInfo
@@ -164,7 +171,8 @@ def fake_model(
             yield spoken
             return
         for at, call in enumerate(spoken):
-            yield {at: DeltaToolCall(call.name, json.dumps(call.arguments))}
+            given = json.dumps(call.arguments)
+            yield {at: DeltaToolCall(call.name, given, tool_call_id=call.id or None)}
 
     return FunctionModel(model, stream_function=stream)
 
@@ -246,6 +254,11 @@ class PydanticAI:
 
         rig.agent = _agent(first, rig.seen, delegate_to_second)
         return rig
+
+    async def attach_twice(self, setup: Setup) -> None:
+        twice = [attach(setup.skills, who=_who) for _ in range(2)]
+        agent = Agent(fake_model(setup.model), deps_type=Deps, capabilities=twice)
+        await agent.run("hi", deps=Deps({}))
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return Tool(function, name=name)

@@ -39,7 +39,7 @@ class FakeClient:
         else:
             message["tool_calls"] = [
                 {
-                    "id": f"{number}-{at}",
+                    "id": call.id or f"{number}-{at}",
                     "function": {
                         "name": call.name,
                         "arguments": json.dumps(call.arguments),
@@ -145,6 +145,9 @@ class Reference:
             return done
 
         return ReferenceRig(first, seen, transfer_to_second)
+
+    async def attach_twice(self, _: Setup, /) -> None:
+        raise ValueError("give one Satchel all of them: nothing takes another here")
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return tool_from_function(function, name=name)

@@ -97,7 +97,7 @@ class Fake(Model):
         return [
             ChatMessageToolCall(
                 ChatMessageToolCallFunction(dict(call.arguments), call.name),
-                f"{len(messages)}-{at}",
+                call.id or f"{len(messages)}-{at}",
                 "function",
             )
             for at, call in enumerate(calls)
@@ -202,6 +202,9 @@ class Smolagents:
         named = {"name": "delegate_to_second", "description": "The second desk."}
         managed = _agent(second, seen, **named)
         return SmolRig(_agent(first, seen, managed_agents=[managed]), seen)
+
+    async def attach_twice(self, setup: suite.Setup) -> None:
+        attach(setup.skills, to=_agent(setup, []))
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return Native(function, name)

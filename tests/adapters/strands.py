@@ -66,7 +66,7 @@ def _blocks(output: suite.Say, number: int) -> Iterator[Any]:
         given = dict(call.arguments)
         if call.name == "handoff_to_agent":  # the suite gives some text for all
             given["agent_name"] = "second"
-        use = {"toolUseId": f"c{number}-{at}", "name": call.name}
+        use = {"toolUseId": call.id or f"c{number}-{at}", "name": call.name}
         yield {"contentBlockStart": {"start": {"toolUse": use}}}
         delta = {"toolUse": {"input": json.dumps(given)}}
         yield {"contentBlockDelta": {"delta": delta}}
@@ -206,6 +206,11 @@ class Strands:
         pair = ("first", first), ("second", second)
         agents = [agent_of(setup, seen, name=name) for name, setup in pair]
         return cast("Rig", SwarmRig(Swarm(agents, entry_point=agents[0]), seen))
+
+    async def attach_twice(self, setup: Setup) -> None:
+        twice = [plugin(setup), plugin(setup)]
+        model = FakeModel(setup.model, [])
+        await Agent(model=model, plugins=twice).invoke_async("hi")
 
     def native_tool(self, name: str, function: Callable[..., object]) -> object:
         return tool(name=name)(function)

@@ -419,6 +419,55 @@ async def test_what_other_middleware_takes_away_is_stated_again(
     assert [REFUNDS in system for system in talk.systems] == [False, False, True, True]
 
 
+class Behind(ContextProvider):
+    """Adds a middleware behind ours that clears what is loaded first."""
+
+    def __init__(self, *, in_place: bool) -> None:
+        super().__init__("behind")
+        self._in_place = in_place
+
+    async def before_run(self, *, context: Any, **_: Any) -> None:
+        context.extend_middleware(self.source_id, Clears(in_place=self._in_place))
+
+
+class Clears(ChatMiddleware):
+    def __init__(self, *, in_place: bool) -> None:
+        self._in_place = in_place
+        self._first: str | None = None
+
+    async def process(self, context: Any, call_next: Any) -> None:
+        for at, message in enumerate(context.messages):
+            for result in message.contents:
+                if result.type != "function_result":
+                    continue
+                self._first = self._first or result.call_id
+                if result.call_id == self._first:
+                    blank = Content.from_function_result(result.call_id, result="[-]")
+                    context.messages = [*context.messages]
+                    context.messages[at] = Message("tool", [blank])
+                    if self._in_place:
+                        result.result = "[-]"
+        await call_next()
+
+
+@pytest.mark.row("U07", "F71")
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("in_place", [True, False])
+async def test_what_is_cleared_behind_ours_is_not_above(
+    skills: Satchel, *, in_place: bool, stream: bool
+) -> None:
+    model = in_turn([load("refunds")], [load("refunds")], "done")
+    talk = Talk(model, attach(skills), Behind(in_place=in_place))
+
+    await talk.say("hi", stream=stream)
+
+    assert talk.seen[1].results == ["[-]"]
+    cleared, again = talk.seen[2].results
+    assert cleared == "[-]"
+    assert "unchanged" not in again
+    assert REFUNDS in again
+
+
 async def test_a_native_tool_that_is_offered_in_a_run_waits_for_the_next(
     tmp_path: Path, post: FunctionTool
 ) -> None:

@@ -90,7 +90,7 @@ async def test_copies_of_an_attached_agent_have_skills_too(packs: Path) -> None:
 
 
 def test_an_agent_has_a_model_and_no_skills_yet(skills: Satchel) -> None:
-    with pytest.raises(DuplicateToolError, match="satchel"):
+    with pytest.raises(ValueError, match="give one Satchel all of them"):
         attach(skills, attach(skills, plain(script("hello"))))
     with pytest.raises(ValueError, match="model"):
         attach(skills, Agent(telemetry=False))

@@ -26,7 +26,6 @@ from mcp import Client
 from satchel import Run, Satchel, ask
 from satchel.adapters import claude_agent_sdk as adapter
 from satchel.adapters.claude_agent_sdk import attach
-from satchel.errors import DuplicateToolError
 from tests.adapters.claude_agent_sdk import DRIVER, options_of
 from tests.adapters.desk import (
     ANA,
@@ -122,7 +121,7 @@ def test_what_is_a_file_cannot_be_added_to(
 
 
 def test_a_second_attachment_is_loud(skills: Satchel) -> None:
-    with pytest.raises(DuplicateToolError, match="satchel"):
+    with pytest.raises(ValueError, match="give one Satchel all of them"):
         attach(skills, to=attach(skills, to=ClaudeAgentOptions()))
 
 

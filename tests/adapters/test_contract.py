@@ -119,18 +119,18 @@ async def test_what_fits_the_message_is_suggested(
     driver: Driver, tmp_path: Path
 ) -> None:
     """With ``suggest`` what fits the user's message comes behind a short catalog."""
-    for number in range(60):
-        folder = tmp_path / f"s{number:02}"
+    for number in range(400):
+        folder = tmp_path / f"s{number:03}"
         folder.mkdir()
-        text = pack(folder.name, f"Use when topic{number} is asked about.")
+        text = pack(folder.name, f"Use when topic{number:03} is asked about.")
         (folder / "SKILL.md").write_text(text)
-    skills = Satchel(tmp_path, budget_tokens=300)
+    skills = Satchel(tmp_path, budget_tokens=250)
 
     shown = []
     for suggest in (False, True):
         rig = driver.build(setup(skills, script("done"), suggest=suggest))
-        await rig.say("tell me about topic37", who=ANA)
-        shown.append("- s37: " in f"{rig.seen[0]}")
+        await rig.say("tell me about topic037", who=ANA)
+        shown.append("- s037: " in f"{rig.seen[0]}")
 
     assert shown == [False, True]
 

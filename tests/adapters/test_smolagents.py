@@ -111,7 +111,7 @@ def test_code_calls_what_a_skill_opens(packs: Path) -> None:
 
     first, second, third = seen
     assert output == "done"
-    assert "def load_skill(skill_id: string)" in first[0]
+    assert "def load_skill(skill_id: string" in first[0]
     assert "def refund" not in first[0]
     assert REFUNDS in second[-1]
     assert "def refund(order_id: string, cents: integer)" in second[-1]
@@ -124,7 +124,7 @@ def test_code_gets_results_as_they_are(packs: Path) -> None:
         open_desk(packs),
         "print(read_skill_file('refunds', 'limits.md').splitlines()[0])",
         "print(refund('A-1', 5)['error']['code'])",
-        "load_skill(1, 2)",
+        "load_skill(1, 2, 3)",
         "final_answer('done')",
     )
 
@@ -132,7 +132,7 @@ def test_code_gets_results_as_they_are(packs: Path) -> None:
 
     assert "File: references/limits.md of refunds" in seen[1][-1]
     assert "refund" in seen[2][-1]
-    assert "load_skill takes 1 arguments, but got 2" in seen[3][-1]
+    assert "load_skill takes 2 arguments, but got 3" in seen[3][-1]
 
 
 def test_code_reads_again_how_open_tools_are_called(packs: Path) -> None:
@@ -518,7 +518,7 @@ def test_a_summary_at_the_last_step_has_skills(packs: Path) -> None:
 def test_skills_side_by_side_are_seen(
     packs: Path, style: Any, tool: str, key: str
 ) -> None:
-    """All results of a step are one text; what is in it is not repeated."""
+    """All results of a step are one text, and so none of ours: it comes again."""
     calls = [Call(tool, {key: skill}) for skill in ("refunds", "travel")]
     model = script(calls, calls[:1], "done")
     agent, seen = calling(open_desk(packs), model, options={"style": style})
@@ -526,8 +526,8 @@ def test_skills_side_by_side_are_seen(
     agent.run("hi")
 
     assert seen[1].system == seen[0].system
-    assert REFUNDS not in seen[2].results[-1]
-    assert "unchanged" in seen[2].results[-1]
+    assert REFUNDS in seen[2].results[-1]
+    assert "unchanged" not in seen[2].results[-1]
     assert {"refund", "book"} <= set(seen[1].tools)
 
 

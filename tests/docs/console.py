@@ -102,6 +102,8 @@ def _environment() -> dict[str, str]:
     return {
         **os.environ,
         "PATH": os.pathsep.join([found_first, os.environ["PATH"]]),
+        # A person sees warnings and prints in their order, at a terminal.
+        "PYTHONUNBUFFERED": "1",
         "COLUMNS": "80",
         "NO_COLOR": "1",
     }

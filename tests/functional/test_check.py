@@ -158,4 +158,10 @@ def test_every_code_is_explained(name: str, begins: str) -> None:
 def test_without_a_code_all_are_listed() -> None:
     result = run("explain", width=None)
 
-    assert [line.split()[0] for line in result.stdout.splitlines()] == list(codes())
+    groups = [part.splitlines() for part in result.stdout.split("\n\n")]
+    listed = [line.split()[0] for _, *lines in groups[:-1] for line in lines]
+    assert sorted(listed) == list(codes())
+    assert groups[0][0].startswith("Rules of satchel check: errors (")
+    assert listed.index("sensitive-pattern") < listed.index("dead-link")
+    assert listed.index("dead-link") < listed.index("long-description")
+    assert listed.index("long-description") < listed.index("unquoted-colon")

@@ -3,8 +3,9 @@
 A case is a folder with ``pack`` (a pack, or a folder of packs), ``expect.txt`` (one
 ``severity code path:line`` a finding, in order, paths relative to the case; none where
 nothing is found) and, where they are not the defaults, ``options.toml``: profile,
-limits, thresholds.
+limits, thresholds, and which codes are selected.
 
+What is looked for only when it is asked is asked for, where it is about packs alone.
 The case with the name of a code shows it; the case ``CODE-not`` is as similar as
 possible, and silent.
 """
@@ -18,7 +19,7 @@ import pytest
 from satchel.checking import check
 from satchel.lint import RULES, LintSettings
 from satchel.lint._settings import thresholds_for
-from satchel.model import Finding, Limits
+from satchel.model import Finding, Level, Limits
 
 FOLDER = Path(__file__).parents[1] / "cases" / "check"
 CASES = sorted(case for case in FOLDER.iterdir() if case.is_dir())
@@ -31,7 +32,15 @@ def checked(case: Path) -> tuple[Finding, ...]:
     limits = Limits(**options.pop("limits", {}))
     profile = options.get("profile", "spec")
     thresholds = thresholds_for(profile, options.get("thresholds"))
-    settings = LintSettings(profile=profile, thresholds=thresholds)
+    select = frozenset(options["select"]) if "select" in options else None
+    asked: dict[str, Level] = {
+        "client-only-syntax": "note",
+        "skipped-heading": "warning",
+        "unpinned-command": "note",
+    }
+    settings = LintSettings(
+        profile=profile, thresholds=thresholds, select=select, severity=asked
+    )
     return check(["pack"], limits=limits, settings=settings).findings
 
 
@@ -46,7 +55,9 @@ def line(finding: Finding) -> str:
     return f"{finding.severity} {finding.code} {place}"
 
 
-@pytest.mark.row("A26", "A29", "A30", "A31", "A32", "G07", "R28", "R36", "X08", "X12")
+@pytest.mark.row(
+    "A26", "A29", "A30", "A31", "A32", "G07", "R28", "R36", "X08", "X12", "F82"
+)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every finding of the case is as expected, and says what to do."""

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -246,6 +248,32 @@ class TestAction:
         assert status == 2
         assert not (folder / "evil").exists()
         assert (folder / "skills/broken/SKILL.md").read_bytes() == before
+
+    @pytest.mark.row("F78")
+    def test_it_installs_what_is_locked_and_nothing_else(self) -> None:
+        steps = ACTION["runs"]["steps"]
+        lines = [line.strip() for step in steps for line in step["run"].splitlines()]
+        installs = [
+            shlex.split(line)[1:]
+            for line in lines
+            if line.startswith('"${pip[@]}"') or "pip install" in line
+        ]
+
+        assert installs[1:] == [
+            ["--require-hashes", "--requirement", "$HERE/requirements/run.txt"],
+            ["--no-deps", "--no-build-isolation", "$HERE"],
+        ]
+        assert [line for line in lines if "pip install" in line] == [
+            'pip=("$bin/python" -I -m pip install --quiet --disable-pip-version-check)'
+        ]
+        locked = (ROOT / "requirements/run.txt").read_text("utf-8").lower()
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+        needed = [
+            *project["project"]["dependencies"],
+            *project["build-system"]["requires"],
+        ]
+        names = [re.split(r"[^\w-]", one)[0].lower() for one in needed]
+        assert [name for name in names if f"\n{name}==" not in f"\n{locked}"] == []
 
     def test_no_expression_stands_in_a_script(self) -> None:
         """Inputs come in by variables; an expression would be text of the script."""

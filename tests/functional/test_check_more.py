@@ -36,7 +36,7 @@ def known(*paths: str) -> None:
     ("one", "other"),
     [
         ({}, {}),
-        ({"more": "bogus: 1\n"}, {}),
+        ({"more": "bogus: x\n"}, {}),
         ({}, {"more": "bogus: [\n"}),
         ({"more": "license: [1]\n"}, {"more": "license: [1]\n"}),
         ({"about": ""}, {"about": ""}),
@@ -57,7 +57,7 @@ def test_a_name_claimed_twice_is_reported_whatever_else_is_wrong(
 
 @pytest.mark.row("F15")
 def test_copies_and_files_without_frontmatter_claim_nothing() -> None:
-    text = PACK.format(name="forms", about=ABOUT, more="bogus: 1\n", how="it")
+    text = PACK.format(name="forms", about=ABOUT, more="bogus: x\n", how="it")
     for place in ("a", "b"):
         write_pack(Path(place, "forms"), text)
         write_pack(Path(place, "none"), f"# {place}\n")
@@ -82,7 +82,7 @@ def test_key_material_is_named_without_what_it_holds() -> None:
 def test_a_baseline_holds_wherever_the_library_is(
     here: Path, monkeypatch: pytest.MonkeyPatch, to: str
 ) -> None:
-    put("lib/a/forms", more="bogus: 1\n")
+    put("lib/a/forms", more="bogus: x\n")
     put("lib/b/forms")
     known("lib")
     if to == ".":
@@ -100,7 +100,7 @@ def test_a_baseline_holds_wherever_the_library_is(
 
 @pytest.mark.row("F15")
 def test_a_baseline_that_matches_nothing_says_so() -> None:
-    put("lib/forms", more="bogus: 1\n")
+    put("lib/forms", more="bogus: x\n")
     put("other/mail", more="tags: 1\n")
     known("lib")
 
@@ -114,7 +114,7 @@ def test_a_baseline_that_matches_nothing_says_so() -> None:
 @pytest.mark.parametrize("path", ["lib", "./lib"])
 def test_a_baseline_of_before_is_read(path: str) -> None:
     """It has no places: its paths are compared as they are printed."""
-    put("lib/forms", more="bogus: 1\n")
+    put("lib/forms", more="bogus: x\n")
     known("lib")
     names = json.loads(Path("known.json").read_text("utf-8"))
     del names["places"]
@@ -132,7 +132,7 @@ def test_every_command_counts_the_same_packs(here: Path) -> None:
     assert "  1 skill listed\n" in run("doctor", "--skills", "lib").stdout
     for name in ("scan", "a/twice", "b/twice"):
         put(f"lib/{name}")
-    put("lib/odd", more="bogus: 1\n")
+    put("lib/odd", more="bogus: x\n")
     put("lib/none", about="")
     for place in ("lib/c/copy", "lib/d/copy"):
         write_pack(

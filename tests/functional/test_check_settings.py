@@ -7,7 +7,7 @@ import pytest
 
 from tests.functional.library import run, run_terminal, tree, write_pack
 
-BARE = "---\nname: {}\ndescription: Use it when testing.\n---\nDo.\n"
+BARE = "---\nname: {}\ndescription: Use it when testing.\n---\n## A\n\n## B\n\nDo.\n"
 COLON = "---\nname: {}\ndescription: Use it: when testing.\n---\n# Title\n\nDo.\n"
 
 

@@ -42,7 +42,7 @@ def test_each_level_of_each_skill_is_counted(library: Path) -> None:
 
 
 def test_a_person_reads_a_table() -> None:
-    lines = run("cost", "skills").stdout.splitlines()
+    lines = run("cost", "skills", width=200).stdout.splitlines()
 
     assert lines[0].split() == ["SKILL", "CATALOG", "INSTRUCTIONS", "FILES"]
     assert [line.split()[0] for line in lines[1:3]] == ["long", "short"]

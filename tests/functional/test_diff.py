@@ -51,6 +51,7 @@ def packs(here: Path) -> None:
         write_pack(here / side / "same", text)
 
 
+@pytest.mark.row("E09")
 def test_every_section_is_reported() -> None:
     result = run("diff", "old/alpha", "new/alpha")
 

@@ -53,6 +53,65 @@ def test_a_broken_eval_file_fails(here: Path) -> None:
     assert run("eval", "skills", "--fail-on", "never").exit_code == 0
 
 
+def test_a_misspelled_verdict_is_a_finding_with_its_line(here: Path) -> None:
+    (here / "skills/mail/evals").mkdir()
+    rows = '[\n{"query": "bake a cake", "should_trigger": "flase"}\n]'
+    (here / "skills/mail/evals/evals.json").write_text(rows, "utf-8")
+
+    said = run("eval", "skills").stdout
+
+    assert "skills/mail/evals/evals.json:2: warning eval-unread: not read: [1]" in said
+    assert "2 queries and 0 controls" in said
+
+
+def test_what_missed_and_what_fired_is_named(here: Path) -> None:
+    rows = [
+        {"query": f"letters by mail {n}", "should_trigger": True} for n in range(12)
+    ]
+    rows += [{"query": "fill in PDF forms", "should_trigger": False}]
+    (here / "skills/forms/evals/evals.json").write_text(json.dumps(rows), "utf-8")
+
+    text = run("eval", "skills").stdout
+    whole = run("eval", "skills", "-v").stdout
+    markdown = run("eval", "skills", "--format", "markdown").stdout
+
+    place = "(skills/forms/evals/evals.json:1)"
+    assert f"\n  forms: 'letters by mail 0' {place} goes to mail\n" in text
+    assert f"\n  forms for 'fill in PDF forms' {place}\n" in text
+    assert "\n  and 2 more: -v has all\n" in text
+    assert "'letters by mail 11'" not in text
+    assert "'letters by mail 11'" in whole
+    assert "- letters by mail 0: mail is found first; forms is" in markdown
+    assert "- fill in PDF forms: forms is found, and should not be" in markdown
+    assert "\n- and 2 more\n" in markdown
+
+
+def test_a_query_that_finds_nothing_is_named_with_its_skill(here: Path) -> None:
+    rows = [{"query": "zzz", "should_trigger": True}]
+    (here / "skills/forms/evals/evals.json").write_text(json.dumps(rows), "utf-8")
+
+    assert "  forms: 'zzz'" in run("eval", "skills").stdout
+    markdown = run("eval", "skills", "--format", "markdown").stdout
+    assert "- zzz: no skill is found; forms should be" in markdown
+
+
+def test_without_a_path_it_is_what_satchel_toml_names(here: Path) -> None:
+    (here / "skills").rename(here / "packs")
+    write_pack(here / "skills/other", TEXT.format("other", "Something else."))
+    settings = here / "satchel.toml"
+    settings.write_text('skills = ["packs"]\n', "utf-8")
+    both = json.loads(run("eval", "--json").stdout)
+    settings.write_text('skills = ["packs"]\ndisabled = ["mail"]\n', "utf-8")
+    one = json.loads(run("eval", "--json").stdout)
+
+    assert (both["skills"], one["skills"]) == (2, 1)
+    settings.write_text('skills = ["packs"]\ndisabled = ["forms"]\n', "utf-8")
+    assert "no eval case was read" in run("eval").stderr
+    settings.write_text("trust = true\n", "utf-8")
+    assert run("eval").exit_code == 2
+    assert run("eval", "packs").exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("line", "part"),
     [
@@ -164,12 +223,51 @@ def test_a_check_reports_hidden_skills_where_it_is_asked_to(here: Path) -> None:
     assert run("check", "skills").exit_code == 1
 
 
-def test_advice_is_printed_and_nothing_written(here: Path) -> None:
+@pytest.mark.row("F86")
+def test_duplicates_are_told_to_merge_and_nothing_is_written(here: Path) -> None:
     write_pack(here / "skills/post", TEXT.format("post", "Send letters by mail today."))
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
 
     result = run("eval", "skills", "--suggest")
 
-    assert "shadowed-skill" in result.stdout
-    assert "+ description: Send letters by mail today. Do not use it" in result.stderr
+    printed = " ".join(result.stdout.split())
+    assert printed.count("duplicates, the descriptions say the same as") == 2
+    assert "merge them, or say what only one does" in result.stderr
+    assert "Do not use it" not in result.output
     assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.row("F85")
+def test_a_folder_of_rows_alone_is_about_the_project(here: Path) -> None:
+    (here / "benchmark").mkdir()
+    rows = "question,expected_skill\nfill in a form,forms\n"
+    (here / "benchmark/rows.csv").write_text(rows, "utf-8")
+    (here / "benchmark/README.md").write_text("# Rows", "utf-8")
+
+    result = run("eval", "benchmark")
+
+    assert result.exit_code == 0
+    assert "2 skills, 2 queries and 0 controls in 2 eval files" in result.stdout
+    assert "1 row repeats another" in result.stdout
+    assert "1 x it is no JSON, JSON lines, YAML, CSV or TSV: " in result.stdout
+
+
+@pytest.mark.row("F85")
+def test_what_was_named_and_has_no_case_is_status_2(here: Path) -> None:
+    (here / "rows.csv").write_text("a,b\n1,2\n", "utf-8")
+
+    result = run("eval", "skills", "rows.csv")
+
+    assert result.exit_code == 2
+    assert "no column is a query" in result.stdout
+    assert "no eval case was read in what was named" in result.stderr
+
+
+@pytest.mark.row("F87")
+def test_a_limit_of_queries_says_how_to_raise_it() -> None:
+    assert run("eval", "skills", "--max-queries", "2").exit_code == 0
+    result = run("eval", "skills", "--max-queries", "1")
+
+    assert result.exit_code == 2
+    assert "2 queries exceed the limit eval_queries = 1" in result.stderr
+    assert "--max-queries" in result.stderr

@@ -109,7 +109,7 @@ def test_what_serves_or_writes_takes_only_what_is_named(
     result = run(*command.split())
 
     assert result.exit_code == 2
-    assert f"type: satchel {command} PATH" in result.stderr
+    assert f"type: satchel {command} skills\n" in result.stderr
 
 
 @pytest.mark.parametrize(

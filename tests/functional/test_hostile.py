@@ -15,14 +15,13 @@ from satchel import Limits, Options, Satchel
 from satchel.testing import hostile_packs, run_loader
 from satchel.testing.hostile import _loader as loader
 from satchel.testing.hostile.__main__ import SATCHEL_LOADER, main
-from satchel.testing.hostile._leaks import find_leaks
 from satchel.testing.hostile._pack import (
     GOOD_DESCRIPTION,
     GOOD_NAME,
     CannotMake,
     HostilePack,
 )
-from satchel.testing.hostile._runner import LoaderOutcome
+from satchel.testing.hostile._runner import LoaderOutcome, find_leaks
 
 pytestmark = pytest.mark.hostile
 

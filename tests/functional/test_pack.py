@@ -185,3 +185,50 @@ def test_an_archive_is_a_source_for_every_command() -> None:
     assert run("doctor", "--skills", "alpha.skill").exit_code == 0
     with Satchel(sources.archive("alpha.skill", label="mine")) as skills:
         assert [entry.source for entry in skills.catalog] == ["mine"]
+
+
+@pytest.mark.row("U01")
+def test_a_pack_with_packs_in_it_is_packed_without_them(here: Path) -> None:
+    text = (
+        "---\nname: {0}\ndescription: Does {0}. Use it when asked for {0}.\n---\n# Do\n"
+    )
+    for place in ("outer", "outer/skills/inner", "outer/.claude/skills/dev"):
+        write_pack(here / place, text.format(place.rpartition("/")[2]))
+    (here / "outer/notes.md").write_text("Notes. Read them first.\n")
+    (here / "outer/skills/inner/notes.md").write_text("Of the inner one.\n")
+
+    for path in ("outer", "outer/", "./outer", "outer/SKILL.md"):
+        result = run("pack", path, "--force", "-o", "x.skill")
+        assert result.exit_code == 0
+        assert "left out: .claude/skills/dev/ (1 file)\n" in result.stderr
+        assert "left out: skills/inner/ (2 files)\n" in result.stderr
+        with zipfile.ZipFile(here / "x.skill") as made:
+            assert made.namelist() == ["outer/SKILL.md", "outer/notes.md"]
+        (here / "x.skill").unlink()
+
+
+@pytest.mark.row("F52", "F69")
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("pdf-forms", "skills"),
+        ("my-skill", "skills"),
+        ("new-skill", "skills"),
+        ("role-template", "skills"),
+        ("pdf-forms", "templates/skills"),
+    ],
+)
+def test_what_is_left_to_write_goes_to_nobody(
+    here: Path, name: str, folder: str
+) -> None:
+    """Whatever it is called and wherever it is: `satchel new` has made it."""
+    run("new", name, "--in", folder)
+    path = f"{folder}/{name}"
+
+    assert "left-to-fill-in" in run("check", path).stdout
+    for command in (("pack", path), ("build", "dist", path)):
+        result = run(*command)
+        assert result.exit_code, result.output
+        assert "left-to-fill-in" in result.stderr
+    assert not (here / f"{name}.skill").exists()
+    assert not (here / "dist").exists()

@@ -87,13 +87,14 @@ def test_a_prefix_may_be_for_some_places_only(here: Path) -> None:
     (here / "sub/satchel.toml").write_text(
         'skills = ["../mine", "../libs/other"]\nprefix = { "../mine" = "my-" }\n'
     )
+    own = {"SATCHEL_CONFIG": "sub/satchel.toml"}
     places = ("mine", "libs/other")
     options = ("--skills", "mine", "--skills", "libs/other", "--prefix", "mine=my-")
 
     expected = ["my-pdf", "pdf"]
     assert listed(*options) == expected
     assert ids(*places, prefix={"mine": "my-"}) == expected
-    assert ids(config="sub/satchel.toml") == expected
+    assert ids(config="sub/satchel.toml", environ=own) == expected
 
 
 @pytest.mark.parametrize("policy", ["error", "precedence"])

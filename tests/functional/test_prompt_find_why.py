@@ -101,7 +101,7 @@ def test_find_lists_the_best_first() -> None:
     assert table.exit_code == 0
     assert table.stdout.splitlines()[1].split()[0] == "pdf-forms"
     [hit] = document.pop("hits")
-    assert document == {"schema_version": 1, "query": "tax form"}
+    assert document == {"schema_version": 1, "query": "tax form", "read_as": {}}
     assert isinstance(hit.pop("score"), float)
     assert 0 < hit.pop("confidence") <= 1
     assert hit == {

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from satchel.cli import _server_log as server_log
+from satchel.cli import _serving as server_log
 from satchel.server import _requests as requests, listen
 from satchel.testing import write_pack
 from tests.functional.library import run

@@ -237,3 +237,36 @@ def test_a_file_that_cannot_be_read_is_different_from_one_that_is_missing(
     assert "'SKILL.md' of skill 'alpha' cannot be read" in plain.stderr
     for text in (xml.output, plain.output):
         assert str(library.parent) not in text
+
+
+@pytest.mark.row("F97", "C44", "C45", "C46")
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("--reference same.md", b"a reference\n"),
+        ("--script run.py", b"raise SystemExit('never run')\n"),
+        ("", BODY.encode()),
+    ],
+)
+@pytest.mark.parametrize("named", ["after", "before", "advised"])
+def test_a_checkout_with_role_packs_is_shown_as_its_page_says(
+    here: Path, named: str, arguments: str, expected: bytes
+) -> None:
+    """Without a folder the advice says what to type, and that works."""
+    (here / "templates").mkdir()
+    (here / "skills").rename(here / "templates/skills")
+    options = arguments.split()
+    command = ["show", "alpha", *options]
+    if named == "after":
+        command += ["templates/skills"]
+    elif named == "before":
+        command = ["show", "alpha", "templates/skills", *options]
+    else:
+        refused = run(*command)
+        assert refused.exit_code == 1
+        advice = refused.stderr.partition("type: satchel ")[2].splitlines()[0]
+        command = advice.split()
+
+    result = run(*command)
+
+    assert result.stdout_bytes == expected, result.stderr

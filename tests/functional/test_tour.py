@@ -48,10 +48,24 @@ def test_the_library_that_ships() -> None:
         "examples/broken/deploy-checklist/SKILL.md:3",
         "examples/broken/meeting-notes/SKILL.md",
         "fix: ",
-        "satchel list --skills examples/skills",
+        "satchel list examples/skills",
     ):
         assert what in seen
     assert max(map(len, seen.splitlines())) <= 80
+
+
+@pytest.mark.row("F60")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "what to fix",
+        "What is in the prompt",
+        "satchel list examples/skills ",
+        "from satchel.adapters.langchain import attach",
+    ],
+)
+def test_it_has_todays_words(words: str) -> None:
+    assert words in tour()
 
 
 def test_what_it_says_to_type_works() -> None:
@@ -82,7 +96,7 @@ def test_a_folder_of_hostile_packs(tmp_path: Path) -> None:
     seen = tour(str(skills))
 
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", seen)
-    assert "1. What stands in the prompt" in seen
+    assert "1. What is in the prompt" in seen
     assert "sk'\"'\"'ills" in seen
 
 

@@ -1,5 +1,7 @@
 """Skills are found where projects keep them, and to find none is no success."""
 
+import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -52,23 +54,24 @@ def test_all_of_them_at_once(project: Path) -> None:
         assert "4 packs checked" in run("check", *arguments).stdout
 
 
-@pytest.mark.row("F14", "R21")
+@pytest.mark.row("F14", "R21", "F62")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(
-    ("command", "shown", "untrusted"),
+    ("command", "shown", "alone"),
     [
-        ("list", "forms  -      Fills", "forms  -      [untrusted] Fills"),
-        ("find form", "forms  Fills", "forms  [untrusted] Fills"),
+        ("list", "forms  -      Fills", "forms  -      Fills"),
+        ("find form", "forms  Fills", "forms  Fills"),
+        ("cost", "forms", "forms"),
         ("show forms", "# Forms", ""),
         ("prompt", "forms", ""),
-        ("why forms", "forms: listed", "forms: trust"),
-        ("doctor", "1 skill listed", "not listed: 1 untrusted"),
+        ("why forms", "forms: listed", "forms: listed"),
+        ("doctor", "1 skill listed", "1 skill listed"),
     ],
 )
 def test_commands_that_only_show_find_each_layout(
-    project: Path, layout: str, command: str, shown: str, untrusted: str
+    project: Path, layout: str, command: str, shown: str, alone: str
 ) -> None:
-    """And load nothing that nobody has named; they say what to type to trust it."""
+    """Looking needs no trust; what loads says what to type to trust them."""
     put(project, f"{layout}/forms")
 
     for named in (("--skills", "."), (".",), (layout,)):
@@ -76,24 +79,26 @@ def test_commands_that_only_show_find_each_layout(
         assert result.exit_code == 0
         assert shown in result.stdout
         assert "trust" not in result.output
-    alone = run(*command.split())
-    assert alone.exit_code == (1 if command.endswith(" forms") else 0)
-    assert untrusted in alone.stdout if untrusted else not alone.stdout
-    assert f"type: satchel {command} {layout}\n" in alone.stderr
+    result = run(*command.split())
+    assert result.exit_code == (1 if command == "show forms" else 0)
+    assert alone in result.stdout if alone else not result.stdout
+    assert "untrusted" not in result.stdout
+    assert f"looked in {layout}" in result.stderr
+    assert (f"type: satchel {command} {layout}\n" in result.stderr) == (not alone)
 
 
-@pytest.mark.row("F14", "R29")
+@pytest.mark.row("F14", "R29", "F62")
 @pytest.mark.parametrize("command", [("build", "-o", "out"), ("retire", "forms")])
 def test_what_writes_or_serves_needs_a_path(
     project: Path, command: tuple[str, ...]
 ) -> None:
-    """And a program opens what its author names, nothing that lies about."""
+    """And a program finds in a folder what the commands find there."""
     put(project, ".claude/skills/forms")
 
     assert run(*command).exit_code != 0
     assert not (project / "out").exists()
     with Satchel(".") as skills:
-        assert len(skills.catalog) == 0
+        assert [entry.id for entry in skills.catalog] == ["forms"]
 
 
 @pytest.mark.row("F14")
@@ -152,6 +157,62 @@ def test_what_satchel_toml_names_is_checked_too(project: Path) -> None:
     assert "1 pack checked" in run("check", "--config", "none").stdout
 
 
+def test_an_archive_that_satchel_toml_names_is_checked(project: Path) -> None:
+    put(project, "skills/forms")
+    with zipfile.ZipFile("bad.zip", "w") as made:
+        made.writestr("skill.md", TEXT.format("bad"))
+    (project / "satchel.toml").write_text('skills = ["bad.zip"]\n', "utf-8")
+
+    result = run("check")
+
+    assert result.exit_code == 1
+    assert "looked in bad.zip, skills\n" in result.stderr
+    assert "bad.zip/skill.md" in result.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe with a name needs POSIX")
+def test_what_is_named_and_can_be_no_pack_is_an_error(project: Path) -> None:
+    os.mkfifo(project / "pipe")
+    (project / "satchel.toml").write_text('skills = ["pipe"]\n', "utf-8")
+
+    result = run("check")
+
+    assert result.exit_code == 2
+    assert "pipe: expected a pack" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("satchel.toml", ""),
+        ("satchel.toml", "[lint]\n"),
+        ("pyproject.toml", "[tool.satchel.lint]\n"),
+    ],
+)
+def test_a_file_that_names_no_skills_changes_no_place(
+    project: Path, file: str, text: str
+) -> None:
+    put(project, ".claude/skills/forms")
+    (project / file).write_text(text, "utf-8")
+
+    for command in ("list", "find form", "why forms", "doctor"):
+        result = run(*command.split())
+        assert result.exit_code == 0, result.output
+        assert "forms" in result.stdout or "1 skill listed" in result.stdout
+        assert "looked in .claude/skills" in result.stderr
+    result = run("build", "out")
+    assert result.exit_code != 0
+    assert "names skills" in result.stderr
+
+
+def test_what_else_such_a_file_says_counts(project: Path) -> None:
+    put(project, "skills/forms", "skills/scans")
+    (project / "satchel.toml").write_text('disabled = ["scans"]\n', "utf-8")
+
+    assert "forms" in run("list").stdout
+    assert "1 skill listed" in run("doctor").stdout
+
+
 @pytest.mark.row("F14")
 def test_the_folder_itself_may_be_a_pack_or_hold_packs(
     project: Path, monkeypatch: pytest.MonkeyPatch
@@ -169,32 +230,32 @@ def test_the_folder_itself_may_be_a_pack_or_hold_packs(
 @pytest.mark.parametrize(
     ("place", "expected"),
     [
-        (".claude/skills/a", True),
-        (".apm/skills/a", True),
-        (".opencode/skill/a", True),
-        (".github/plugins/p/skills/a", True),
-        ("packages/x/.claude/skills/a", True),
-        ("skills/.curated/a", True),
-        (".claude/worktrees/w/skills/a", False),
-        (".claude/plugins/cache/a", True),
-        (".git/skills/a", False),
-        (".venv/skills/a", False),
-        ("skills/.git/a", False),
-        ("node_modules/x/.claude/skills/a", False),
-        (".hidden/a", False),
+        (".claude/skills/a", "listed"),
+        (".apm/skills/a", "listed"),
+        (".opencode/skill/a", "listed"),
+        (".github/plugins/p/skills/a", "listed"),
+        ("packages/x/.claude/skills/a", "listed"),
+        ("skills/.curated/a", "listed"),
+        (".claude/worktrees/w/skills/a", "named"),
+        (".claude/plugins/cache/a", "listed"),
+        (".git/skills/a", ".git"),
+        (".venv/skills/a", ".venv"),
+        ("skills/.git/a", "skills/.git"),
+        ("node_modules/x/.claude/skills/a", "node_modules"),
+        (".hidden/a", "named"),
     ],
 )
 def test_which_folders_behind_a_dot_are_searched(
-    project: Path, place: str, *, expected: bool
+    project: Path, place: str, expected: str
 ) -> None:
+    """What is not listed is named, or the folder that it is in."""
     put(project, place)
 
-    scanned = LocalSource(".", client_folders=True).scan()
+    (scanned,) = LocalSource(".").scan()
 
-    assert [getattr(item, "location", "") for item in scanned] == (
-        [f"./{place}"] if expected else []
-    )
-    assert LocalSource(".").scan() == ()
+    named = {"listed": place, "named": f"{place}/SKILL.md"}
+    path = getattr(scanned, "location" if expected == "listed" else "path")
+    assert path == f"./{named.get(expected, expected)}"
 
 
 @pytest.mark.row("F14")

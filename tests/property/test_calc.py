@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from satchel.skills import calc
-from satchel.skills._calc import evaluate, write_number
+from satchel.skills.calc import evaluate, write_number
 
 pytestmark = [pytest.mark.property, pytest.mark.row("B20", "B23")]
 

@@ -196,7 +196,7 @@ def test_any_call_is_answered_short_and_approved(
         check_short(session.call(name, given_arguments, **options))
         till.yeses += is_yes(approved)
         check_short(asyncio.run(session.acall(name, given_arguments, **options)))
-        check_short(session.refusal(name, given_arguments, approved=False))
+        check_short(session.permit(name, given_arguments, approved=False).refusal)
         session.instructions()
         session.tools()
 

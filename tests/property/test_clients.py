@@ -3,8 +3,15 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from satchel.clients import PROPERTIES, VERDICTS, Candidate, loaders, predict
-from satchel.clients._properties._all import properties_of
+from satchel.clients import (
+    PROPERTIES,
+    VERDICTS,
+    Candidate,
+    PackReader,
+    loaders,
+    predict,
+)
+from satchel.clients._properties import properties_in
 from satchel.testing._conformance._packs import PACKS
 
 pytestmark = pytest.mark.property
@@ -34,10 +41,10 @@ BYTES = st.one_of(
 
 @given(BYTES, st.text(max_size=20))
 def test_any_bytes_have_properties_in_order(data: bytes, folder: str) -> None:
-    found = properties_of(Candidate(data, folder))
+    found = properties_in(PackReader(Candidate(data, folder)))
 
     assert found == tuple(key for key in PROPERTIES if key in found)
-    assert found == properties_of(Candidate(data, folder))
+    assert found == properties_in(PackReader(Candidate(data, folder)))
 
 
 @given(BYTES)

@@ -14,7 +14,7 @@ from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from satchel import Options, Satchel
-from satchel.catalog import _pack_rows
+from satchel.catalog import _stored_packs
 from satchel.model import Limits
 from satchel.sources import LocalSource
 from tests.fakes import pack
@@ -137,7 +137,11 @@ class EditedLibrary(RuleBasedStateMachine):
     @rule(
         place=st.sampled_from(PLACES),
         name=st.sampled_from(
-            ["x.md", "refs/y.md", "refs/.DS_Store", "empty/", "deep/er/z.txt", ".env"]
+            [
+                *("x.md", "refs/y.md", "refs/.DS_Store", "empty/", "deep/er/z.txt"),
+                *(".env", "skills/in/SKILL.md", "skills/in/x.md", "refs/SKILL.md"),
+                *(".claude/skills/i/SKILL.md", ".hide/h/SKILL.md", ".hide/x.md"),
+            ]
         ),
         text=st.sampled_from(["1", "2", "longer"]),
     )
@@ -153,7 +157,12 @@ class EditedLibrary(RuleBasedStateMachine):
 
     @rule(
         where=st.sampled_from(["link", "group/link", "a/link", "group/c/SKILL.md"]),
-        to=st.sampled_from(["group", "a", "b/x.md", "nothing", "..", "../outside"]),
+        to=st.sampled_from(
+            [
+                *("group", "a", "b/x.md", "nothing", "..", "../outside"),
+                *("a/SKILL.md", "a/x.md", "../outside/SKILL.md"),
+            ]
+        ),
     )
     def link(self, where: str, to: str) -> None:
         link = self.root / where
@@ -194,7 +203,7 @@ class EditedLibrary(RuleBasedStateMachine):
     def open(self, chosen: dict[str, Any], times: int) -> None:
         for _ in range(times):
             with (
-                patch.object(_pack_rows, "RACY_NS", RACY_NS),
+                patch.object(_stored_packs, "RACY_NS", RACY_NS),
                 patch.object(time, "time_ns", self.time_ns),
             ):
                 opened = self.opened(chosen, index=self.index)
@@ -219,7 +228,6 @@ class EditedLibrary(RuleBasedStateMachine):
             self.root,
             label="library",
             limits=options.limits or Limits(),
-            client_folders=True,
         )
         return Satchel(source, sinks=(), options=options, **given)
 

@@ -10,7 +10,7 @@ from hypothesis import example, given, strategies as st
 from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.skill_md import YamlTree, find_span
 from satchel.skill_md._frontmatter import read_plain
-from satchel.skill_md._yaml_tree import parse_yaml
+from satchel.skill_md._yaml import parse_yaml
 
 pytestmark = pytest.mark.property
 

@@ -9,7 +9,12 @@ from hypothesis import given, strategies as st
 
 from satchel import Satchel
 from satchel.model import Descriptor, Match
-from satchel.search._documents import Document, analyze, document_key
+from satchel.search._documents import (
+    Document,
+    document_key,
+    index_documents,
+    merge_segments,
+)
 from satchel.search._segment import (
     Part,
     Postings,
@@ -17,8 +22,7 @@ from satchel.search._segment import (
     array_engine,
     numpy_engine,
 )
-from satchel.search._words import Stemmer, query_words
-from satchel.search._writing import merge_segments, write_segment
+from satchel.search._words import Stemmer, bag_of_words, query_words, words_of
 from tests.fakes import FakeSource, pack
 
 pytestmark = pytest.mark.property
@@ -69,12 +73,12 @@ def test_an_incremental_index_gives_what_a_new_one_gives(
     ]
     mixed = [(one, 1) for one in living] + [(one, 0) for one in dead]
     rng.shuffle(mixed)
-    parts = [Part(Segment(write_segment(analyze(living))))]
+    parts = [Part(Segment(index_documents(living).data()))]
     pieces: list[tuple[Segment, bytes]] = []
     while mixed:
         cut = rng.randint(1, len(mixed))
         piece, mixed = mixed[:cut], mixed[cut:]
-        segment = Segment(write_segment(analyze(one for one, _ in piece)))
+        segment = Segment(index_documents(one for one, _ in piece).data())
         pieces.append((segment, bytes(lives for _, lives in piece)))
     merged = Segment(merge_segments(pieces))
 
@@ -123,3 +127,15 @@ def test_a_word_that_is_a_name_never_brings_its_skill_forward(
     scores = {hit.id: hit.score for hit in hits}
     assert scores.get(name) == scores.get("twin")
     assert [hit.id for hit in hits] == sorted(scores, key=lambda i: (-scores[i], i))
+
+
+SIGNS = st.text(
+    "abABc+#.@$ 19_-é\u0301\u0345İΣς½\u00a0\u2028用的①ﬁ가각ｱ㍿・'’→😀\n\t.\x1c\x85"
+)
+
+
+@given(SIGNS | st.text())
+def test_a_bag_has_the_words_of_the_text(text: str) -> None:
+    words = [word for word in words_of(text) if word[0] not in ".@$"]
+
+    assert sorted(bag_of_words(text)) == sorted(words)

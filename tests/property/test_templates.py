@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from satchel.authoring import Conversion
-from satchel.authoring._convert._dialect import rewrite
 from satchel.authoring._convert._output import put_pack
+from satchel.authoring._convert._packs import rewrite
 from satchel.authoring._convert._values import Dialect, PackDraft, PackFile
 from satchel.compat import render_template
 from satchel.model import SKILL_FILE, Json

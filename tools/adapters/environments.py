@@ -89,9 +89,10 @@ def lock(adapter: Adapter) -> None:
         pins.flush()
         _uv(
             *("pip", "compile", _PROJECT.name),
-            *("--extra", adapter.extra, "--extra", "tools"),
+            *("--extra", adapter.extra),
             *("--group", "build", "--group", "adapters"),
             *("--python-version", python, "--universal", "--upgrade"),
+            "--no-strip-extras",
             *("--generate-hashes", "--no-emit-index-url", "--no-emit-find-links"),
             *("--no-annotate", "--constraints", pins.name, "--custom-compile-command"),
             f"python -m tools.adapters lock {adapter.name}",

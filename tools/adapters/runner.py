@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tools.adapters.frameworks import Adapter
 
-TIMEOUT_S: Final = 900
+TIMEOUT_S: Final = 1800
 """For one adapter's tests; a framework that hangs is a failure like any other."""
 
 COVERAGE: Final = 95

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import json
+import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
 from tools.adapters.frameworks import NAMES, ROOT, TITLES, Adapter
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
 
 DATA: Final = ROOT / "src" / "satchel" / "adapters" / "tested.json"
 INDEX: Final = ROOT / "docs" / "how-to" / "adapters" / "index.md"
+README: Final = ROOT / "README.md"
 PAGE: Final = ROOT / "docs" / "reference" / "adapters.md"
-SUITE: Final = ROOT / "tests" / "adapters" / "test_contract.py"
+SUITES: Final = tuple(
+    ROOT / "tests" / "adapters" / f"test_{name}.py"
+    for name in ("contract", "contract_acts")
+)
 
 _HEAD: Final = """\
 # What each adapter does
@@ -42,6 +47,7 @@ not promise to keep them.
 """
 _BEGIN: Final = "<!-- adapters: made by `python -m tools.adapters table` -->\n"
 _END: Final = "<!-- /adapters -->"
+_COLUMNS: Final = 112
 _FRAMEWORKS: Final = ["framework", "extra", "versions", "status"]
 _VERSIONS: Final = [
     *("adapter", "extra", "framework", "lowest", "newest", "Python", "status"),
@@ -56,8 +62,8 @@ _ROWS: Final = """
 sync, async and streaming. A number: it does not, or not in all of these; the reason is
 below, and a test fails as soon as it does after all.
 
-The tests are in `tests/adapters/test_contract.py`; `python -m tools.adapters table`
-makes this page.
+The tests are in `tests/adapters/test_contract.py` and `test_contract_acts.py`;
+`python -m tools.adapters table` makes this page.
 
 """
 
@@ -69,6 +75,7 @@ def write() -> Iterator[Path]:
         (DATA, json.dumps(data, indent=1, ensure_ascii=False) + "\n"),
         (PAGE, render_page(data)),
         (INDEX, with_versions(INDEX.read_text("utf-8"), data)),
+        (README, with_sentence(README.read_text("utf-8"), data)),
     ):
         path.write_text(text, "utf-8", newline="\n")
         yield path.relative_to(ROOT)
@@ -84,10 +91,10 @@ def read_data() -> dict[str, Any]:
 
 def titles() -> dict[str, str]:
     """Return the suite's rows in order, each with the first line of its docstring."""
-    module = ast.parse(SUITE.read_text("utf-8"))
     return {
         node.name.removeprefix("test_"): (ast.get_docstring(node) or "").split("\n")[0]
-        for node in module.body
+        for suite in SUITES
+        for node in ast.parse(suite.read_text("utf-8")).body
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.name.startswith("test_")
     }
@@ -160,10 +167,6 @@ def with_versions(page: str, data: Mapping[str, Any]) -> str:
     Raises:
         ValueError: The page has no place for it.
     """
-    before, begin, rest = page.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not (begin and end):
-        raise ValueError(f"{INDEX.name} has no {_BEGIN.strip()} ... {_END}")
     rows = [
         [
             f"[{TITLES[name]}]({Adapter(name).page.name})",
@@ -173,7 +176,29 @@ def with_versions(page: str, data: Mapping[str, Any]) -> str:
         ]
         for name, each in data.items()
     ]
-    return f"{before}{begin}\n{_table(_FRAMEWORKS, rows)}\n{end}{after}"
+    return _between(page, f"\n{_table(_FRAMEWORKS, rows)}\n")
+
+
+def with_sentence(page: str, data: Mapping[str, Any]) -> str:
+    """Return a page with a sentence that names the frameworks and their versions.
+
+    Raises:
+        ValueError: The page has no place for it.
+    """
+    each = (
+        f"{TITLES[n].partition(',')[0]} {v['lowest']} to {v['newest']}"
+        for n, v in data.items()
+    )
+    lines = textwrap.wrap(f"{', '.join(each)}.", _COLUMNS, break_on_hyphens=False)
+    return _between(page, "\n" + "\n".join(lines) + "\n")
+
+
+def _between(page: str, text: str) -> str:
+    before, begin, rest = page.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not (begin and end):
+        raise ValueError(f"the page has no {_BEGIN.strip()} ... {_END}")
+    return f"{before}{begin}{text}{end}{after}"
 
 
 def render_page(data: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ package index, as a wheel: nothing has to be on the machine but Python.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -124,6 +125,7 @@ def lock() -> None:
             [
                 *(str(UV), "--quiet", "pip", "compile", f"{name}.in"),
                 *("--python-version", "3.11", "--universal", "--upgrade"),
+                "--no-strip-extras",
                 *("--generate-hashes", "--no-emit-index-url", "--no-emit-find-links"),
                 *("--no-annotate", "--custom-compile-command"),
                 *("python -m tools.clients lock", "-o", f"{name}.txt"),
@@ -132,8 +134,14 @@ def lock() -> None:
         )
     ensure_node()
     for folder in (HOME / "npm", HOME / "claude"):
+        package = json.loads((folder / "package.json").read_text("utf-8"))
+        pins: dict[str, str] = package["dependencies"]
+        # A pre-release is newer than what npm calls the latest; types go with our Node.
+        kept = [name for name, pin in pins.items() if "-" in pin or "@types/" in name]
+        newest = [f"{name}@latest" for name in pins if name not in kept]
         npm = [str(NODE / "npm"), "install", "--package-lock-only", "--ignore-scripts"]
-        _run([*npm, "--omit-lockfile-registry-resolved", "--no-audit"], folder)
+        npm += ["--save-exact", "--omit-lockfile-registry-resolved", "--no-audit"]
+        _run([*npm, *newest], folder)
 
 
 def _digest(path: Path) -> str:

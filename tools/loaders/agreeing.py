@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from satchel.clients import Loader, PackReader, read_measured
-from satchel.clients._prediction import predict_for
-from satchel.clients._properties._all import PLAIN, properties_in
-from satchel.testing._conformance._judging import expected_of, judge
+from satchel.clients._loaders import predict_for
+from satchel.clients._properties import PLAIN, properties_in
+from satchel.testing._conformance._cases import expected_of, judge
 from tools.loaders.looking import look
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from satchel.testing._conformance._judging import write_library
+from satchel.testing._conformance._cases import write_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

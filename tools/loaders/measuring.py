@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from satchel.clients import VERDICTS, PackReader, read_measured
 from satchel.clients._loaders import LoaderData, LoaderTable
-from satchel.testing._conformance._judging import expected_of, judge
+from satchel.testing._conformance._cases import expected_of, judge
 from satchel.testing._conformance._packs import PACKS
 from tools.loaders.known import LOCK, MEASURED
 from tools.loaders.looking import look
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from satchel.clients import Candidate, LoaderVerdict
-    from satchel.testing._conformance._judging import Judged
+    from satchel.testing._conformance._cases import Judged
     from tools.loaders.driver import Driver, Seen
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.peers._catalog import HERE
 from satchel.clients import PROPERTIES, Candidate, PackReader, read_measured
-from satchel.clients._properties._all import properties_in
+from satchel.clients._properties import properties_in
 from satchel.testing import check_loader
 from satchel.testing._conformance._asking import LoaderNotRunError, LoaderProcess
 from satchel.testing._conformance._cases import ShownPack, all_cases, shown_of

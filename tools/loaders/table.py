@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from satchel.clients import VERDICTS, Loader, loaders, read_documented, read_measured
-from satchel.clients._properties._all import GROUPS, PLAIN
+from satchel.clients._properties import GROUPS, PLAIN
 from tools.loaders.figures import read_kept
 from tools.loaders.known import PAGE, ROOT
 
@@ -20,6 +20,7 @@ _MARKS: Final[dict[LoaderVerdict, str]] = {
     "cut": "c",
     "wrong": "w",
     "unknown": "?",
+    "hidden": "h",
     "dropped": "d",
     "breaks-neighbours": "**B**",
 }
@@ -168,7 +169,7 @@ def _groups(columns: list[Loader]) -> Iterator[str]:
 
 def _mark(loader: Loader, key: str) -> str:
     table = read_measured() if loader.how == "measured" else read_documented()
-    return _MARKS[table.loaders[loader.key].verdicts.get(key, "unknown")]
+    return _MARKS[table.loaders[loader.key].verdict(key)]
 
 
 def _table(head: list[str], rows: Iterable[list[str]]) -> str:

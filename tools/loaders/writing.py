@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from satchel.clients._loaders import LOADER_TEXTS, LOADERS_SCHEMA_VERSION
-from satchel.clients._prediction import declared_name, description_line, folded
+from satchel.clients._loaders import (
+    LOADER_TEXTS,
+    LOADERS_SCHEMA_VERSION,
+    declared_name,
+    description_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,16 +31,20 @@ def words_for(shown: ShownEntry, reading: PackReader) -> dict[str, str]:
     if shown.name is not None and shown.name != declared_name(reading):
         words["name"] = "folder" if shown.name == folder else "other"
     if shown.description is not None:
-        listed, right = folded(shown.description), folded(reading.description)
+        listed, right = _folded(shown.description), _folded(reading.description)
         if listed != right:
             words["description"] = _word_for(listed, right, reading)
     return words
 
 
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _word_for(listed: str, right: str, reading: PackReader) -> str:
     if not listed:
         return "nothing"
-    if listed == folded(description_line(reading)):
+    if listed == _folded(description_line(reading)):
         return "line"
     # A loader may mark its cut with dots, which the pack's own text does not have.
     start = listed.rstrip(".… ")

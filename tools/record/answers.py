@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 _TIMES: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|\+00:00)")
 _SECONDS: Final = re.compile(r"\b\d+(?:\.\d+)? (?:s|ms|seconds)\b")
+MOST: Final = 20_000
+"""Characters of an answer that are kept; of more, the beginning and a digest."""
+_KEPT: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +37,14 @@ def answer(case: str, result: object, home: Path) -> Answer:
         result = result.replace(path, "<home>")
     result = _TIMES.sub("<time>", result)
     return Answer(case, _SECONDS.sub("<duration>", result))
+
+
+def shortened(given: Answer) -> Answer:
+    """Return an answer that is not too long for the record, and still differs."""
+    text = given.result
+    if len(text) <= MOST:
+        return given
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return Answer(
+        given.case, f"{text[:_KEPT]}\n... {len(text):,} characters, sha256 {digest}"
+    )

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 FOLDER = ROOT / "tests" / "record"
 RENAMED = "renamed.toml"
+_NOTHING_RENAMED = """\
+# What messages said when the record was made, and what they say now: "old" = "new".
+# A replay puts the new words into the recorded answers before it compares.
+[renamed]
+"""
 
 
 def write(part: str, answers: Iterable[Answer]) -> None:
@@ -27,6 +32,11 @@ def write(part: str, answers: Iterable[Answer]) -> None:
     )
     text = "".join(f"{line}\n" for line in lines)
     (FOLDER / f"{part}.jsonl").write_text(text, "utf-8")
+
+
+def forget_renames() -> None:
+    """Begin again with no word renamed: a new record has the words of today."""
+    (FOLDER / RENAMED).write_text(_NOTHING_RENAMED, "utf-8")
 
 
 def differences(part: str, answers: Iterable[Answer]) -> Iterator[str]:

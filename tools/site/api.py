@@ -69,13 +69,15 @@ def _page(module: str, elsewhere: dict[str, str], constants: list[str]) -> str:
         f"# {module}\n\n```{{eval-rst}}\n.. automodule:: {module}\n",
         "   :members:\n   :undoc-members:\n   :show-inheritance:\n",
         f"   :exclude-members: {excluded}\n" if excluded else "",
+        # The function of this name that its door has is at this address already.
+        "   :no-index:\n" if module.rpartition(".")[2] in elsewhere else "",
         *(_constant_entry(module, name) for name in constants),
         "```\n",
     ]
     if elsewhere:
         lines.append("\nAlso here, and described where they are linked:\n\n")
         for name, first in elsewhere.items():
-            lines.append(f"- [`{name}`](#{first}.{name})\n")
+            lines.append(f"- {{py:obj}}`{name} <{first}.{name}>`\n")
     return "".join(lines)
 
 

@@ -6,6 +6,7 @@ from inspect import iscoroutinefunction
 from typing import Any, Final, cast, get_args
 
 from satchel.agent import check_skill
+from satchel.config import did_you_mean
 from satchel.model import Style
 from satchel.runtime import (
     Satchel,
@@ -16,8 +17,6 @@ from satchel.runtime import (
     check_who,
     patterns_of,
 )
-
-__all__ = ["DEPS", "check_arguments", "check_function", "check_kind", "reusable"]
 
 # Characters of a text that a message repeats.
 _MAX_TEXT: Final = 80
@@ -124,11 +123,9 @@ def _got(value: object) -> str:
 
 
 def _unknown_option(name: str) -> str:
-    from satchel.text import nearest
-
     names = [*SessionOptions.__annotations__]
-    close = nearest(name, [*{*names, *_OTHER_ARGUMENTS} - {name}], 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
+    hint = did_you_mean(name, [*{*names, *_OTHER_ARGUMENTS} - {name}]).rstrip()
+    hint = hint or f"known: {', '.join(names)}"
     if name == "to":
         hint = "what it returns goes where help(attach) shows"
     return f"no option of attach is called {name!r} here; {hint}"

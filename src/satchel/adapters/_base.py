@@ -4,31 +4,19 @@ An adapter translates between its framework and these steps, and decides nothing
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import (
-    Any,
-    Generic,
-    ParamSpec,
-    TypeAlias,
-    TypedDict,
-    TypeVar,
-    Unpack,
-    cast,
-)
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, Unpack, cast
 
 from satchel.adapters._arguments import check_arguments, reusable
 from satchel.errors import ExtraMissingError, ToolError, error_payload
 from satchel.load import TurnCache
 from satchel.model import Question, SeenMessage
-from satchel.protocols import Approval
-from satchel.runtime import Permit, Satchel, Session, SessionOptions
+from satchel.runtime import CallApproval, Permit, Satchel, Session, SessionOptions
 from satchel.tools import ErrorText, Tool, Toolbox
-
-__all__ = ["Conversation", "SessionFactory", "Turn", "framework", "is_error"]
 
 # What a model gave: an object, or its JSON text.
 Arguments: TypeAlias = Mapping[str, object] | str
@@ -41,13 +29,6 @@ Who: TypeAlias = Mapping[str, Any] | Callable[[Context], Mapping[str, Any]] | No
 
 # Which object tools get as ``Run.deps``: a function of the run's context.
 Deps: TypeAlias = Callable[[Context], object] | None
-
-
-class Approved(TypedDict, total=False):
-    """The answer to one call, as `Conversation.call` takes it."""
-
-    approved: Approval | None
-    call_id: str
 
 
 Result = TypeVar("Result")
@@ -201,9 +182,9 @@ class Conversation:
         self.turn = Turn()
         self.session.join(self.turn.cache)
 
-    def see(self, history: Iterable[SeenMessage]) -> None:
+    def see(self, history: Iterable[SeenMessage], *, is_final: bool = True) -> None:
         """Take in the messages of the next model call; see `satchel.Session.see`."""
-        self.session.see(history)
+        self.session.see(history, is_final=is_final)
 
     def tools(self, own: Iterable[str] = ()) -> Toolbox:
         """Return the tools that the next model call is offered.
@@ -223,17 +204,26 @@ class Conversation:
         catalog = self.session.catalog
         return name in catalog or any(name in entry.tools for entry in catalog.entries)
 
-    def question(self, name: str, arguments: Arguments) -> Question | None:
+    def question(
+        self, name: str, arguments: Arguments, call_id: str = ""
+    ) -> Question | None:
         """Return what a person has to approve before a call; None for nothing.
 
-        `satchel.runtime.question_text` writes it for a person.
+        `satchel.runtime.question_text` writes it for a person. Give the ``call_id``
+        where a run may be stored while it waits, and save the state before it is: then
+        the answer counts, whatever the policy asks about by then.
         """
-        if not self.may_ask or self._is_early(name):
+        if self._is_early(name) or not (self.may_ask or call_id):
             return None
-        return self.session.question(name, arguments)
+        return self.session.question(name, arguments, call_id)
+
+    @property
+    def asked(self) -> Collection[str]:
+        """The ids of calls of this step that have waited; their tools may be gone."""
+        return cast("list[str]", self.save()["asked"])
 
     def call(
-        self, name: str, arguments: Arguments, **approval: Unpack[Approved]
+        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> object:
         """Make a call. Never raises: an error is a result.
 
@@ -247,7 +237,7 @@ class Conversation:
         return self._early(name) or self.session.call(name, arguments, **approval)
 
     async def acall(
-        self, name: str, arguments: Arguments, **approval: Unpack[Approved]
+        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> object:
         """Do as `call` does; waits for asynchronous tools and approvers."""
         early = self._early(name)
@@ -264,7 +254,7 @@ class Conversation:
             return pool.submit(copy_context().run, asyncio.run, coroutine).result()
 
     def permit(
-        self, name: str, arguments: Arguments, **approval: Unpack[Approved]
+        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> Permit:
         """Return whether a tool of the framework may be called, and with what."""
         if (refusal := self._early(name)) is not None:
@@ -272,7 +262,7 @@ class Conversation:
         return self.session.permit(name, arguments, **approval)
 
     async def apermit(
-        self, name: str, arguments: Arguments, **approval: Unpack[Approved]
+        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> Permit:
         """Do as `permit` does; waits for an asynchronous approver."""
         if (refusal := self._early(name)) is not None:

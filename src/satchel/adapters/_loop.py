@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 
 from satchel.adapters._arguments import check_kind
-from satchel.adapters._base import Approved, Conversation, SessionFactory
+from satchel.adapters._base import Conversation, SessionFactory
 from satchel.adapters._translation import name_of
 from satchel.errors import ToolError, error_payload
 from satchel.model import Question
 from satchel.protocols import Approval
 from satchel.runtime import (
+    CallApproval,
     Satchel,
     Session,
     SessionOptions,
@@ -20,8 +21,6 @@ from satchel.runtime import (
     question_text,
 )
 from satchel.tools import Tool
-
-__all__ = ["ChatLoop", "ModelCall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +165,6 @@ def _not_an_object(call: ModelCall) -> object:
     return error_payload(ToolError(call.name, "the arguments are no JSON object"))
 
 
-def _approval(call: ModelCall, approved: Approval | None) -> Approved:
+def _approval(call: ModelCall, approved: Approval | None) -> CallApproval:
     # With the id a yes counts once, even where the same messages are answered again.
     return {"approved": approved, "call_id": call.id}

@@ -8,20 +8,6 @@ from satchel.model import Question, Reply, SeenMessage
 from satchel.runtime import question_text
 from satchel.tools import Tool, arguments_of
 
-__all__ = [
-    "NO_PARAMETERS",
-    "ResultReader",
-    "ToolForms",
-    "already_attached",
-    "arguments_or_empty",
-    "field_of",
-    "name_of",
-    "question_data",
-    "reply_of",
-    "seen_message",
-    "text_of",
-]
-
 # A tool as a framework has it.
 Form = TypeVar("Form")
 
@@ -34,6 +20,23 @@ _ROLES: Final[Mapping[object, Literal["user", "assistant"]]] = {
 }
 _YES: Final = frozenset({"y", "yes"})
 _NO: Final = frozenset({"n", "no"})
+
+
+class OnlyName(str):
+    """A name of which an agent takes one: a second one is an error with the reason."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """Compare, as a framework does that looks for names that are taken.
+
+        Raises:
+            ValueError: The other name is also one of these.
+        """
+        if isinstance(other, OnlyName) and other is not self:
+            raise already_attached()
+        return str.__eq__(self, other)
 
 
 class ToolForms(Generic[Form]):
@@ -146,11 +149,10 @@ def reply_of(answer: object) -> Reply:
     return Reply("no", words="" if text.lower() in _NO else text)
 
 
-def already_attached(agent: str) -> ValueError:
+def already_attached(agent: str = "") -> ValueError:
     """Return the error of an agent that has skills of Satchel already."""
-    return ValueError(
-        f"agent {agent!r} has skills already; give one Satchel all of them"
-    )
+    name = f"agent {agent!r}" if agent else "the agent"
+    return ValueError(f"{name} has skills already; give one Satchel all of them")
 
 
 def _is_same(one: Tool, other: Tool) -> bool:

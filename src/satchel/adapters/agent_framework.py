@@ -12,9 +12,9 @@ from typing import Any, Final, TypeAlias, Unpack
 
 from satchel.adapters._arguments import DEPS, check_function
 from satchel.adapters._base import Conversation, SessionFactory, Who, framework
-from satchel.adapters._translation import ToolForms
-from satchel.model import SeenMessage
-from satchel.runtime import LOAD_TOOLS, READ_TOOL, Satchel, SessionOptions
+from satchel.adapters._translation import NO_PARAMETERS, ToolForms
+from satchel.model import LOAD_TOOLS, SeenMessage
+from satchel.runtime import READ_TOOL, Satchel, SessionOptions
 from satchel.tools import Tool, result_text
 
 with framework("Microsoft Agent Framework", "agent-framework"):
@@ -94,8 +94,10 @@ class _SkillsProvider(ContextProvider):
         begin = self._sessions.call_off_loop
         run = await begin(self._begin, agent, session, state)
         defaults: Mapping[str, Any] = getattr(agent, "default_options", {})
-        own: list[Any] = defaults.get("tools") or []
-        tools = run.open([*own])[len(own) :]
+        own: list[Any] = [*(defaults.get("tools") or []), *context.tools]
+        answered = [c for m in context.input_messages for c in m.contents]
+        answered = [c for c in answered if c.type == "function_approval_response"]
+        tools = [*run.open([*own])[len(own) :], *run.stand_ins(answered)]
         text = run.session.instructions(message=run.message(context))
         if not text and not tools:
             return
@@ -105,8 +107,8 @@ class _SkillsProvider(ContextProvider):
         context.extend_tools(self.source_id, tools)
         context.extend_middleware(self.source_id, _ModelCalls(run))
         # It wraps all calls, also those of the agent's own tools: only where one may
-        # have to wait or be refused.
-        if not run.is_unguarded:
+        # have to wait or be refused, or was approved.
+        if answered or not run.is_unguarded:
             context.extend_middleware(self.source_id, run)
         run.save()
 
@@ -142,10 +144,10 @@ class _Run(FunctionMiddleware):
         self._history: list[Message] | None = None
         self._shown: list[Message] = []
         self._more = ""
-        self._is_behind = False
         self._calls: dict[str | None, Content] = {}
         self._made: dict[str, FunctionTool] = {}
         self._natives: set[str] = set()
+        self._gone: list[FunctionTool] = []
         self._opened: tuple[object, ...] = ()
 
     def message(self, context: SessionContext) -> str | None:
@@ -155,6 +157,18 @@ class _Run(FunctionMiddleware):
 
     def save(self) -> None:
         self._state[self.session.agent] = self.session.dump()
+
+    def stand_ins(self, answered: Iterable[Content]) -> list[FunctionTool]:
+        """Return tools for answered calls of tools that are gone; no model sees them.
+
+        The framework would leave such a call without a result.
+        """
+        offered, asked = self.session.tools(), self._conversation.asked
+        for call in (content.function_call for content in answered):
+            name = (call.name or "") if call else ""
+            if call and not offered.get(name) and call.call_id in asked:
+                self._gone.append(self._bound(Tool(name, "", NO_PARAMETERS, dict)))
+        return self._gone
 
     def open(self, live: list[Any]) -> list[Any]:
         """Update a list of tools in place, and return it: Satchel's come last.
@@ -194,7 +208,7 @@ class _Run(FunctionMiddleware):
         if not self._blind and not (is_remote and self._history is None):
             before = self._history if is_remote and self._history else []
             self._history = [*before, *filter(_is_shown, messages)]
-            self._see()
+            self.session.see(self._seen())
         self._conversation.tools()
         self.save()
         repeated = self._conversation.call_off_loop
@@ -215,8 +229,10 @@ class _Run(FunctionMiddleware):
             self._calls[content.call_id] = content
             name = content.name or ""
             arguments = content.parse_arguments() or {} if name in ours else {}
-            if name in ours and self._conversation.question(name, arguments):
+            call_id = content.call_id or ""
+            if name in ours and self._conversation.question(name, arguments, call_id):
                 ours[name].approval_mode = "always_require"
+                self.save()
 
     async def process(
         self, context: FunctionInvocationContext, call_next: Next
@@ -241,8 +257,9 @@ class _Run(FunctionMiddleware):
     async def _call(
         self, context: FunctionInvocationContext, arguments: Mapping[str, object]
     ) -> str:
-        if self._is_behind:
-            self._see()
+        # As other middleware has left the messages, which it may have changed in place.
+        if self._history is not None:
+            self.session.see((*self._seen(), SeenMessage("assistant")))
         self._shown = []  # the call may load: the next model call is looked at whole
         deps = self._provider.deps
         self.session.deps = deps(context) if deps else context.kwargs
@@ -268,12 +285,12 @@ class _Run(FunctionMiddleware):
         self._shown = [*messages]
         if self._history is not None:
             self._history += more
-            self._is_behind = True
         return True
 
-    def _see(self) -> None:
-        self.session.see(self._seen())
-        self._is_behind = False
+    def keep(self, messages: Iterable[Message]) -> None:
+        """Take in what a model call has seen in the end."""
+        if self._history is not None:
+            self._history = [*filter(_is_shown, messages)]
 
     def _seen(self) -> Iterator[SeenMessage]:
         for message in self._history or ():
@@ -295,7 +312,8 @@ class _Run(FunctionMiddleware):
                 yield SeenMessage("assistant")
 
     def _is_own_form(self, tool: object) -> bool:
-        return isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
+        is_made = isinstance(tool, FunctionTool) and self._made.get(tool.name) is tool
+        return is_made or any(tool is gone for gone in self._gone)
 
     def _native(self, tool: Tool) -> FunctionTool:
         """Return a tool in the framework's form; one for the whole run."""
@@ -306,16 +324,19 @@ class _Run(FunctionMiddleware):
             # A copy, because each step sets the approval mode of the tool.
             made = copy(tool.native) if self._asks else tool.native
         else:
-            # The framework fills the context in by a name that no argument may have.
-            async def call(
-                _satchel_context: FunctionInvocationContext, **arguments: object
-            ) -> str:
-                _satchel_context.metadata[_KEY] = True
-                return await self._call(_satchel_context, arguments)
-
-            made = self._provider.tool_forms.of(tool).bound(call)
+            made = self._bound(tool)
         self._made[tool.name] = made
         return made
+
+    def _bound(self, tool: Tool) -> FunctionTool:
+        # The framework fills the context in by a name that no argument may have.
+        async def call(
+            _satchel_context: FunctionInvocationContext, **arguments: object
+        ) -> str:
+            _satchel_context.metadata[_KEY] = True
+            return await self._call(_satchel_context, arguments)
+
+        return self._provider.tool_forms.of(tool).bound(call)
 
 
 class _SkillTool(FunctionTool):
@@ -378,6 +399,8 @@ class _ModelCalls(ChatMiddleware):
         # A stream has its response only when it has been read.
         context.stream_result_hooks.append(run.expect)
         await call_next()
+        if compact is None and not options.get("conversation_id"):
+            run.keep(context.messages)
         if isinstance(context.result, ChatResponse):
             run.expect(context.result)
 

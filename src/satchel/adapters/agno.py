@@ -27,11 +27,12 @@ from satchel.adapters._arguments import check_kind
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
 from satchel.adapters._translation import (
     NO_PARAMETERS,
+    ResultReader,
     ToolForms,
+    already_attached,
     seen_message,
     text_of,
 )
-from satchel.errors import DuplicateToolError
 from satchel.model import Reply, SeenMessage
 from satchel.runtime import Permit, Satchel, Session, SessionOptions, question_text
 from satchel.tools import Tool, result_text
@@ -90,7 +91,7 @@ def attach(
         TypeError: An argument is unknown or has the wrong type.
         DuplicateToolError: An own tool has the name of one of a skill. Where tools are
             made for each run, or not everyone has the skill, a run fails with it.
-        ValueError: The agent has no model, or no style has that name.
+        ValueError: The agent has skills already, or no model; no style has that name.
     """
     check_kind("to", to, (Agent, Team), "an Agent or a Team of Agno")
     # Agno's own API lets its callers write the session state.
@@ -105,7 +106,7 @@ def attach(
     if not callable(own):
         names = [*_names(own or ())]
         if _NAME in names:
-            raise DuplicateToolError(_NAME, "the agent", "satchel")
+            raise already_attached(to.name or "")
         sessions.check_names(names)
     kit = _SkillsKit(sessions)
     fallback = to.fallback_config
@@ -631,10 +632,15 @@ def _head(
 
 
 def _seen(messages: Iterable[Message], *, compressed: bool) -> Iterator[SeenMessage]:
+    reader = ResultReader()
     for message in messages:
+        for call in message.tool_calls or ():
+            function = call.get("function", {})
+            name, arguments = function.get("name", ""), function.get("arguments")
+            reader.add_call(call.get("id"), name, arguments)
         if message.role == "tool":
             text = result_text(message.get_content(use_compressed_content=compressed))
-            yield SeenMessage("tool", text, message.tool_name or "")
+            yield reader.result(message.tool_call_id, text, message.tool_name or "")
         else:
             role = "user" if message.role == "user" else "assistant"
             yield seen_message(role, text_of(message.content))

@@ -278,6 +278,7 @@ class _Run:
     def __init__(self, chat: Chat, *, is_edited: bool) -> None:
         self._chat = chat
         self._is_edited = is_edited
+        self._messages: list[Any] | None = None
         self._names: set[str] = set()
 
     def new_tools(self) -> list[Any]:
@@ -290,9 +291,8 @@ class _Run:
 
     def chat(self) -> Chat:
         """Return the conversation, which has seen the runner's messages."""
-        if not self._is_edited:
-            with suppress(_SeenError):
-                self.runner.set_messages_params(self._show)
+        with suppress(_SeenError):
+            self.runner.set_messages_params(self._show)
         return self._chat
 
     def content(self, result: object) -> Any:
@@ -305,9 +305,14 @@ class _Run:
         return content
 
     def _show(self, params: Mapping[str, Any]) -> Any:
+        messages = [*params["messages"]]
+        if messages != self._messages:  # the model was called again
+            self._messages = messages
+            self._chat.see(())
         # With an assistant's message at the end no new turn begins: the user said
         # nothing.
-        self._chat.see([*params["messages"], {"role": "assistant"}])
+        if not self._is_edited:
+            self._chat.see([*messages, {"role": "assistant"}])
         raise _SeenError  # so that the runner changes nothing
 
 

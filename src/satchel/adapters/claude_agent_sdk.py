@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from satchel.adapters._arguments import check_kind
 from satchel.adapters._base import (
-    Approved,
     Conversation,
     Deps,
     SessionFactory,
@@ -28,17 +27,21 @@ from satchel.adapters._base import (
     framework,
     is_error,
 )
-from satchel.adapters._translation import ResultReader, text_of
-from satchel.errors import DuplicateToolError
-from satchel.model import Reply, SeenMessage
-from satchel.runtime import LOAD_TOOLS, READ_TOOL, question_text
+from satchel.adapters._translation import (
+    NO_PARAMETERS,
+    ResultReader,
+    already_attached,
+    text_of,
+)
+from satchel.model import LOAD_TOOLS, SeenMessage
+from satchel.runtime import READ_TOOL, question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from satchel.protocols import Approval
-    from satchel.runtime import Satchel, Session, SessionOptions
+    from satchel.runtime import CallApproval, Satchel, Session, SessionOptions
 
 with framework("Claude Agent SDK", "claude-agent-sdk"):
     from claude_agent_sdk import (
@@ -109,10 +112,9 @@ def attach(
         options: As for `satchel.Satchel.session`. With ``approve`` only that is asked.
 
     Raises:
-        DuplicateToolError: The options have a server with one of these names already.
         TypeError: Their ``mcp_servers`` or ``system_prompt`` is a file; an argument is
             unknown or has the wrong type.
-        ValueError: No style has that name.
+        ValueError: They have skills already, or no style has that name.
     """
     kinds = (ClaudeAgentOptions, ClaudeSDKClient)
     check_kind("to", to, kinds, "a ClaudeSDKClient or its ClaudeAgentOptions")
@@ -135,7 +137,8 @@ class _Transcript:
 
     def add(self, *messages: SeenMessage) -> None:
         self.messages += messages
-        self.conversation.see(self.messages)
+        # Claude Code may clear old results, and says so to nobody.
+        self.conversation.see(self.messages, is_final=False)
 
 
 @dataclass
@@ -152,6 +155,7 @@ class _Skills:
         self._calls: dict[str, Key] = {}
         self._waiting: set[Key] = set()
         self._replies = dict(self.answers)
+        self._answered: set[str] = set()
         self._listed: set[str] = set()
         self._current = self.given.resume or ""
         first = self.sessions.open(self.given)
@@ -166,7 +170,7 @@ class _Skills:
         every = dict(servers)
         for name, listing in ((_SERVER, self._first_tools), (_OPENED, self._opened)):
             if name in servers:
-                raise DuplicateToolError(name, "the agent's servers", "satchel")
+                raise already_attached()
             server = Server(name, on_list_tools=listing, on_call_tool=self._call_tool)
             every[name] = McpSdkServerConfig(type="sdk", name=name, instance=server)
         hooks: dict[Any, list[HookMatcher]] = dict(given.hooks or {})
@@ -197,7 +201,9 @@ class _Skills:
             opened = asyncio.to_thread(self.sessions.open, self.given, self._start)
             transcript = _Transcript(await opened)
             if session_id and not agent_id:
-                transcript.add(*_seen(await self._messages(session_id)))
+                stored = await self._messages(session_id)
+                transcript.add(*_seen(stored))
+                self._answered.update(_called(stored, self.answers))
             # Another task may have opened it while this one waited: the first one
             # stays.
             self._transcripts.setdefault(key, transcript)
@@ -224,6 +230,9 @@ class _Skills:
             await self._transcript(current)
         parts = [part for key, part in self._transcripts.items() if key[0] == current]
         opened = {tool.name: tool for part in parts for tool in self._new_in(part)}
+        # Claude Code would wait again for one that is gone.
+        for name in self._answered - {tool.name for tool in self._first.tools()}:
+            opened.setdefault(name, Tool(name, "", NO_PARAMETERS, dict))
         self._listed = {*opened}
         tools = [await _listing(tool) for tool in opened.values()]
         return types.ListToolsResult(tools=tools)
@@ -244,7 +253,9 @@ class _Skills:
         conversation = transcript.conversation
         name, arguments = params.name, params.arguments or {}
         reply = self._replies.pop(call_id, None)
-        approval: Approved = {"approved": reply, "call_id": call_id}
+        # A model may use the ids of another conversation.
+        once = "/".join((*key, call_id))
+        approval: CallApproval = {"approved": reply, "call_id": once}
         tool = conversation.tool(name)
         if tool is not None and isinstance(tool.native, SdkMcpTool):
             permit = await conversation.apermit(name, arguments, **approval)
@@ -279,15 +290,15 @@ class _Skills:
         conversation = (await self._transcript(*key)).conversation
         name, arguments = _short(given["tool_name"]), given["tool_input"]
         self._calls[call_id] = key
-        question = conversation.question(name, arguments)
-        if question is None:
-            return _permission("allow")
         if call_id in self.answers:
             answer = self.answers[call_id]
-            if _is_yes(answer):
-                return _permission("allow")
-            refusal = conversation.session.refusal(name, arguments, approved=answer)
-            return _permission("deny", result_text(refusal))
+            self._answered.discard(name)
+            refusal = conversation.permit(name, arguments, approved=answer).refusal
+            if refusal is not None:
+                return _permission("deny", result_text(refusal))
+        question = conversation.question(name, arguments)
+        if question is None or call_id in self.answers:
+            return _permission("allow")
         text = question_text(question)
         if self.given.can_use_tool:
             return _permission("ask", text)
@@ -342,12 +353,6 @@ class _Skills:
             await self.client.toggle_mcp_server(_OPENED, enabled=True)
 
 
-def _is_yes(answer: Approval) -> bool:
-    if isinstance(answer, Reply):
-        answer = answer.answer
-    return answer is True or answer in ("yes_once", "yes_in_session")
-
-
 def _with(given: Any, session: Session) -> Any:  # noqa: ANN401 - text, or its dicts
     if given is None or isinstance(given, str):
         return session.instructions(given or "")
@@ -370,6 +375,15 @@ def _seen(messages: Iterable[SessionMessage]) -> Iterator[SeenMessage]:
             yield reader.result(block["tool_use_id"], text_of(block.get("content")))
         if not results:
             yield SeenMessage(message.type, text_of(content))
+
+
+def _called(messages: Iterable[SessionMessage], ids: Container[str]) -> Iterator[str]:
+    """Yield the names of the tools that calls of these ids are of."""
+    for message in messages:
+        content = message.message.get("content")
+        for block in content if isinstance(content, list) else []:
+            if block["type"] == "tool_use" and block["id"] in ids:
+                yield _short(block["name"])
 
 
 def _short(name: str) -> str:

@@ -6,14 +6,21 @@ approval, ADK's own tool confirmation is requested.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set as AbstractSet,
+)
 from copy import copy
 from operator import is_, itemgetter
 from typing import Any, Final, TypeAlias, Unpack
 from weakref import ref
 
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
-from satchel.adapters._translation import ToolForms
+from satchel.adapters._translation import NO_PARAMETERS, ToolForms
 from satchel.model import Catalog, Reply, SeenMessage
 from satchel.runtime import Satchel, SessionOptions, question_text
 from satchel.tools import Tool, result_text
@@ -22,6 +29,7 @@ with framework("Google ADK", "google-adk"):
     from google.adk.agents.callback_context import CallbackContext
     from google.adk.agents.invocation_context import InvocationContext
     from google.adk.agents.readonly_context import ReadonlyContext
+    from google.adk.events import Event
     from google.adk.models.llm_request import LlmRequest
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.base_toolset import BaseToolset
@@ -33,7 +41,7 @@ __all__ = ["SkillsToolset", "attach"]
 _Begin: TypeAlias = Callable[..., Conversation]
 
 # Keys of the state with lists of marks, whose order does not matter.
-_MARKS: Final = frozenset({"used", "seals"})
+_MARKS: Final = frozenset({"asked", "used", "seals"})
 
 # In ADK's own words; the model does not see it before there is an answer.
 _WAITS: Final = "This tool call requires confirmation, please approve or reject."
@@ -128,12 +136,11 @@ class SkillsToolset(BaseToolset):
         last = steps[key][1] if key in steps else None
         before = None if last is None else last.conversation
         conversation = self._begin(_Context(run), before)
-        if last is not None and before is conversation and last.is_open():
-            return last.offered
-        step = _Step(conversation, self._shared)
-        # The entry goes with the run: its id may then be that of another one.
-        steps[key] = ref(run, lambda _: steps.pop(key, None)), step
-        return step.offered
+        if last is None or before is not conversation or not last.is_open():
+            last = _Step(conversation, self._shared)
+            # The entry goes with the run: its id may then be that of another one.
+            steps[key] = ref(run, lambda _: steps.pop(key, None)), last
+        return [*last.offered, *last.stand_ins(run.session.events)]
 
     async def before_model_callback(
         self, callback_context: CallbackContext, llm_request: LlmRequest
@@ -145,7 +152,9 @@ class SkillsToolset(BaseToolset):
         """
         for tool in llm_request.tools_dict.values():
             if isinstance(tool, _SkillTool):
-                tool.step.see_again(llm_request)
+                *_, last = _callbacks(callback_context)
+                is_last = last == self.before_model_callback
+                tool.step.see_again(llm_request, is_final=is_last)
                 tool.step.save(callback_context)
                 return
 
@@ -199,29 +208,42 @@ class _Step:
         self.names = frozenset(tool.name for tool in self.tools)
         self.offered = [_Instructions(self), *map(self._native, self.tools)]
         self._seen: list[types.Content] = []
+        self._is_final = False
         self._text = ""
         self._mark: object = None
+
+    def stand_ins(self, events: Iterable[Event]) -> Iterator[BaseTool]:
+        """Yield tools for calls that have waited, and whose tools are gone.
+
+        ADK would end the run.
+        """
+        if asked := self.conversation.asked:
+            calls = (call for event in events for call in event.get_function_calls())
+            for name in {call.name or "" for call in calls if call.id in asked}:
+                if name not in self.names:
+                    yield _GoneTool(self, Tool(name, "", NO_PARAMETERS, dict))
 
     def is_open(self) -> bool:
         session = self.session
         return self._mark is session.mark or session.tools() is self.tools
 
-    def see(self, llm_request: LlmRequest) -> str:
+    def see(self, llm_request: LlmRequest, *, is_final: bool) -> str:
         """Take in the messages; return the instructions."""
-        self._seen = list(llm_request.contents)
-        self.session.see(_history(self._seen, self.names))
+        self._seen, self._is_final = list(llm_request.contents), is_final
+        self.conversation.see(_history(self._seen, self.names), is_final=is_final)
         if self._mark is not self.session.mark:
             self._text = self.session.instructions()
             self._mark = self.session.mark
         return self._text
 
-    def see_again(self, llm_request: LlmRequest) -> None:
+    def see_again(self, llm_request: LlmRequest, *, is_final: bool) -> None:
         """Take in the messages if they have changed, and update the instructions."""
         seen, before = self._seen, self._text
         contents, system = llm_request.contents, llm_request.config.system_instruction
-        if len(contents) == len(seen) and all(map(is_, contents, seen)):
+        is_same = len(contents) == len(seen) and all(map(is_, contents, seen))
+        if is_same and is_final == self._is_final:
             return
-        text = self.see(llm_request)
+        text = self.see(llm_request, is_final=is_final)
         # Others may have added instructions since: only those of the session change.
         if isinstance(system, str) and before:
             llm_request.config.system_instruction = system.replace(before, text)
@@ -252,9 +274,11 @@ class _Step:
         """Request confirmation, if a person has to give it and has not answered."""
         if ctx.tool_confirmation is not None:
             return False
-        question = self.conversation.question(name, args)
+        call_id = ctx.function_call_id or ""
+        question = self.conversation.question(name, args, call_id)
         if question is None:
             return False
+        self.save(ctx)
         # A form to fill in: words for the model, or other arguments for the call.
         payload = {"words": "", "arguments": args}
         ctx.request_confirmation(hint=question_text(question), payload=payload)
@@ -289,6 +313,13 @@ class _SkillTool(BaseTool):
         return json.loads(result_text(result))
 
 
+class _GoneTool(_SkillTool):
+    """One that no model is offered."""
+
+    async def process_llm_request(self, **_: object) -> None:
+        pass
+
+
 class _Instructions(BaseTool):
     """Not a tool for models; ADK lets it change the request."""
 
@@ -301,7 +332,7 @@ class _Instructions(BaseTool):
     ) -> None:
         step = self._step
         step.shared.check(step, frozenset(_own_tools(tool_context, llm_request)))
-        text = step.see(llm_request)
+        text = step.see(llm_request, is_final=not [*_callbacks(tool_context)])
         if text:
             llm_request.append_instructions([text])
         if text and _key(step.session.agent) not in tool_context.state:
@@ -320,6 +351,13 @@ class _Failed(BaseTool):
     ) -> None:
         del tool_context, llm_request
         raise self._error
+
+
+def _callbacks(ctx: CallbackContext) -> Iterator[object]:
+    """Yield what may change the messages of a model call, in that order."""
+    run: Any = ctx._invocation_context  # noqa: SLF001 - no other way to it
+    yield from run.plugin_manager.plugins
+    yield from run.agent.canonical_before_model_callbacks
 
 
 def _declaration(tool: Tool) -> types.FunctionDeclaration:

@@ -18,11 +18,11 @@ from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, fram
 from satchel.adapters._translation import (
     NO_PARAMETERS,
     ToolForms,
+    already_attached,
     question_data,
     reply_of,
     text_of,
 )
-from satchel.errors import DuplicateToolError
 from satchel.model import SeenMessage
 from satchel.runtime import Satchel, SessionOptions
 from satchel.tools import Tool as SatchelTool, Toolbox, result_text
@@ -76,16 +76,16 @@ def attach(
     Raises:
         ExtraMissingError: Haystack is not installed, or is too old.
         TypeError: An argument is unknown or has the wrong type.
-        ValueError: No style has that name.
-        DuplicateToolError: An own tool has the name of one of a skill, or the agent has
-            skills already. Where not everybody has the skill, a run fails with it.
+        ValueError: The agent has skills already, or no style has that name.
+        DuplicateToolError: An own tool has the name of one of a skill. Where not
+            everybody has the skill, a run fails with it.
     """
     check_kind("to", to, Agent, "an Agent of Haystack")
     sessions: SessionFactory[State] = SessionFactory(skills, who, deps, options)
     own = [to.tools] if isinstance(to.tools, Toolset) else [*to.tools]
     names = [*_names(own)]
     if _NAME in names:
-        raise DuplicateToolError(_NAME, "the agent", "satchel")
+        raise already_attached()
     sessions.check_names(names)
     toolset = _Skills(sessions)
     hooks = dict(to.hooks)
@@ -227,13 +227,13 @@ class _Run(_NotSerializable, Toolset):
             name, arguments = call.tool_name, call.arguments
             if all(tool.name != name for tool in self.tools):
                 continue
-            question = self.conversation.question(name, arguments)
             # Some models give their calls no ids.
             key = call.id or str(at)
+            question = self.conversation.question(name, arguments, key)
             if question is not None and resumed and key in answers:
                 # Text is never a yes here.
                 answer = False if isinstance(answers[key], str) else answers[key]
-                approval = {"approved": reply_of(answer), "call_id": call.id or ""}
+                approval = {"approved": reply_of(answer), "call_id": key}
                 self._approvals.append((name, arguments, approval))
             elif question is not None:
                 waiting.append({"id": key, **question_data(question, name, arguments)})

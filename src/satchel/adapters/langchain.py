@@ -5,12 +5,13 @@
     agent = create_agent(model, tools=[mine], middleware=[attach(skills)])
 
 What a conversation has loaded is in the graph's state, in a channel of its own, so a
-checkpointer stores it with the messages. Put the middleware last: then it sees the
-messages as the model does, and others see the tools that it offers.
+checkpointer stores it with the messages. Put the middleware last: then it repeats
+skills that others take out of the messages, and others see the tools that it offers.
 """
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import partial
 from operator import is_
 from typing import (
@@ -26,7 +27,6 @@ from typing import (
 from uuid import uuid4
 
 from satchel.adapters._base import (
-    Approved,
     Conversation,
     Deps,
     SessionFactory,
@@ -35,9 +35,16 @@ from satchel.adapters._base import (
     framework,
     is_error,
 )
-from satchel.adapters._translation import NO_PARAMETERS, ResultReader, ToolForms
+from satchel.adapters._translation import (
+    NO_PARAMETERS,
+    OnlyName,
+    ResultReader,
+    ToolForms,
+    name_of,
+)
 from satchel.model import Question, Reply, SeenMessage
 from satchel.runtime import (
+    CallApproval,
     Permit,
     Satchel,
     Session,
@@ -58,6 +65,7 @@ with framework("LangChain", "langchain"):
         ToolCallRequest,
     )
     from langchain.agents.middleware.types import PrivateStateAttr
+    from langchain_core.callbacks import BaseCallbackHandler
     from langchain_core.messages import (
         AIMessage,
         AnyMessage,
@@ -66,6 +74,7 @@ with framework("LangChain", "langchain"):
         ToolMessage,
     )
     from langchain_core.tools import BaseTool, ToolException
+    from langchain_core.tracers.context import register_configure_hook
     from langgraph.channels import UntrackedValue
     from langgraph.prebuilt.tool_node import ToolRuntime
     from langgraph.runtime import Runtime
@@ -119,10 +128,7 @@ def attach(
         DuplicateToolError: In the agent's first run, if one of its own tools has the
             name of one of a skill.
     """
-    sessions: SessionFactory[Any] = SessionFactory(skills, who, deps, options)
-    # A hook after the model is a node of the graph: none is added without need.
-    kind = _ApprovalMiddleware if sessions.may_ask else _SkillsMiddleware
-    return kind(sessions)
+    return _SkillsMiddleware(SessionFactory(skills, who, deps, options))
 
 
 # The tools of a step run side by side, and each writes what it has loaded.
@@ -178,7 +184,7 @@ class _ToolCall(NamedTuple):
     id: str = ""
 
     @property
-    def approval(self) -> Approved:
+    def approval(self) -> CallApproval:
         return {"approved": self.approved, "call_id": self.id}
 
 
@@ -189,6 +195,7 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
 
     def __init__(self, sessions: SessionFactory[Any]) -> None:
         self.tools = ()
+        self._name = OnlyName("Satchel")
         self._sessions = sessions
         self._tools: ToolForms[BaseTool] = ToolForms(_langchain_tool)
         # By name: some versions store a step's state, the turn's files included.
@@ -197,7 +204,7 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
     @property
     def name(self) -> str:
         """Its name in traces; an agent takes one of each name."""
-        return "Satchel"
+        return self._name
 
     def wrap_model_call(
         self,
@@ -208,7 +215,9 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
         conversation = self._open(request.state, request.runtime)
         conversation.see(_seen(request.messages))
         request, update = self._prepared(request, conversation)
-        return self._end_turn(_with(handler(request), update), conversation)
+        with _ModelCall() as shown:
+            response = handler(request)
+        return self._end_step(request.state, conversation, response, shown, update)
 
     async def awrap_model_call(
         self,
@@ -221,7 +230,9 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
         request, update = await conversation.call_off_loop(
             self._prepared, request, conversation
         )
-        return self._end_turn(_with(await handler(request), update), conversation)
+        with _ModelCall() as shown:
+            response = await handler(request)
+        return self._end_step(request.state, conversation, response, shown, update)
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
@@ -273,17 +284,12 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
         self, request: ModelRequest[Any], conversation: Conversation
     ) -> tuple[ModelRequest[Any], dict[str, Any]]:
         state = cast("Mapping[str, Any]", request.state)
-        tools = conversation.tools(map(_name_of, request.tools))
+        tools = conversation.tools(map(name_of, request.tools))
         request = request.override(
             system_message=_system(request.system_message, conversation.session),
             tools=[*request.tools, *map(self._tools.of, tools)],
         )
-        update = _changes(state, conversation)
-        hidden = _hidden(state["messages"], request.messages)
-        # Saved for the tools of the step: they get the stored messages, not those
-        # shown.
-        if hidden != state.get(_HIDDEN, []):
-            update[_HIDDEN] = hidden
+        update: dict[str, Any] = {}
         if self._turns.get(state.get(_TURN, "")) is not conversation.turn:
             update[_TURN] = name = uuid4().hex
             self._turns[name] = conversation.turn
@@ -291,16 +297,31 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
                 self._turns.popitem(last=False)
         return request, update
 
-    def _end_turn(self, response: Response, conversation: Conversation) -> Response:
-        """End the turn where the model calls nothing more."""
-        model_response = response
-        if isinstance(model_response, ExtendedModelResponse):
-            model_response = model_response.model_response
-        if not any(getattr(m, "tool_calls", ()) for m in model_response.result):
+    def _end_step(
+        self,
+        state: Any,  # noqa: ANN401 - of the graph
+        conversation: Conversation,
+        response: ModelResponse[Any],
+        shown: list[AnyMessage],
+        update: dict[str, Any],
+    ) -> Response:
+        """Save what the tools of the step have to know; end the turn if none comes."""
+        inner = getattr(response, "model_response", response)  # of other middleware
+        calls = [c for m in inner.result for c in getattr(m, "tool_calls", ())]
+        for call in calls:
+            _question(call, conversation)
+        update |= _changes(state, conversation)
+        # They get the stored messages, not those that the model was shown.
+        hidden = _hidden(state["messages"], shown)
+        if hidden != state.get(_HIDDEN, []):
+            update[_HIDDEN] = hidden
+        if not calls:
             for name, turn in list(self._turns.items()):
                 if turn is conversation.turn:
                     self._turns.pop(name, None)
-        return response
+        if not update:
+            return response
+        return ExtendedModelResponse(response, Command(update=update))
 
     def _tool_call(
         self, request: ToolCallRequest, conversation: Conversation
@@ -313,11 +334,16 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
         state = cast("Mapping[str, Any]", request.state)
         conversation.see(_seen(state["messages"], frozenset(state.get(_HIDDEN, ()))))
         name, arguments = request.tool_call["name"], request.tool_call["args"]
-        question = conversation.question(name, arguments)
+        call_id, decided = _call_id(state, request.tool_call), state.get(_DECIDED) or {}
+        is_decided = decided.get("by") == _PROCESS and call_id in decided["calls"]
         reply: Reply | None = None
-        call_id = ""
-        if question is not None:
-            decision, call_id = _decided(state, request.tool_call, question)
+        if is_decided or _question(request.tool_call, conversation) is not None:
+            if is_decided:
+                decision = decided["calls"][call_id]
+            else:  # another process may have made the call, with the same yes
+                call_id += ":again"
+                asked = interrupt(_request(conversation, request.tool_call))
+                [decision] = _decisions(asked, 1)
             match decision:
                 case {"type": "respond", "message": str(text)}:
                     return _ToolCall(_skill_tool(name), name, arguments, response=text)
@@ -334,58 +360,70 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
         native = self._tools.of(tool) if tool else _skill_tool(name)
         return _ToolCall(native, name, arguments, reply, id=call_id)
 
-
-class _ApprovalMiddleware(_SkillsMiddleware):
-    """Asks about all calls of a step at once, before its tools.
-
-    This is a node of the graph, so it is there only where a person may be asked.
-    """
+    # This is a node of the graph, and there is one even where nobody is asked now: a
+    # run may have been stored in it before the policy changed.
 
     def after_model(
         self, state: SkillsState, runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """Pause the run where a person has to approve calls, and save the decisions."""
-        return _ask(state, self._open(state, runtime))
+        has_asked = state.get(_STATE, {}).get("asked") != []
+        return _ask(state, self._open(state, runtime)) if has_asked else None
 
     async def aafter_model(
         self, state: SkillsState, runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
-        return _ask(state, await self._aopen(state, runtime))
+        has_asked = state.get(_STATE, {}).get("asked") != []
+        return _ask(state, await self._aopen(state, runtime)) if has_asked else None
+
+
+class _ModelCall(BaseCallbackHandler):
+    """Keeps the messages that a model sees behind all middleware, if it is called."""
+
+    run_inline = True
+
+    def __enter__(self) -> list[AnyMessage]:
+        self.messages: list[AnyMessage] = []
+        self._token = _watching.set(self)
+        return self.messages
+
+    def __exit__(self, *_: object) -> None:
+        _watching.reset(self._token)
+
+    def on_chat_model_start(
+        self, serialized: object, messages: list[list[Any]], **_: object
+    ) -> None:
+        del serialized
+        self.messages[:] = messages[0]
+
+
+_watching: ContextVar[_ModelCall | None] = ContextVar("satchel", default=None)
+register_configure_hook(_watching, inheritable=True)
+
+
+def _question(call: ToolCall, conversation: Conversation) -> Question | None:
+    return conversation.question(call["name"], call["args"], str(call["id"]))
 
 
 def _ask(state: SkillsState, conversation: Conversation) -> dict[str, Any] | None:
     message = state["messages"][-1]
     calls = message.tool_calls if isinstance(message, AIMessage) else []
-    waiting = [
-        (call, question)
-        for call in calls
-        if (question := conversation.question(call["name"], call["args"])) is not None
-    ]
+    waiting = [call for call in calls if _question(call, conversation)]
+    # A version before saved no word on what it asked about, and another policy held.
+    if not waiting and "asked" not in state.get(_STATE, {}):
+        waiting = [call for call in calls if conversation.is_skill_tool(call["name"])]
     if not waiting:
         return None
-    decisions = _decisions(interrupt(_request(*waiting)), len(waiting))
-    ids = [str(call["id"]) for call, _ in waiting]
+    answer = interrupt(_request(conversation, *waiting))
+    decisions = _decisions(answer, len(waiting))
+    ids = [_call_id(state, call) for call in waiting]
     return {_DECIDED: {"by": _PROCESS, "calls": dict(zip(ids, decisions, strict=True))}}
 
 
-def _decided(
-    state: Mapping[str, Any], call: ToolCall, question: Question
-) -> tuple[object, str]:
-    """Return what was decided about a call in this process; else ask.
-
-    Another process may have made the call before it died. Also return an id of the call
-    for that decision, because a model may use its ids again.
-    """
-    message_id = next(
-        (m.id for m in reversed(state["messages"]) if isinstance(m, AIMessage)), None
-    )
-    call_id = f"{message_id}:{call['id']}" if message_id else ""
-    decided = state.get(_DECIDED) or {}
-    if decided.get("by") == _PROCESS and str(call["id"]) in decided["calls"]:
-        return decided["calls"][str(call["id"])], call_id
-    [decision] = _decisions(interrupt(_request((call, question))), 1)
-    # A new id: the process that died may have used the approval of the first.
-    return decision, call_id and f"{call_id}:again"
+def _call_id(state: Mapping[str, Any], call: ToolCall) -> str:
+    """Return an id that no call of another step has: a model may use its ids again."""
+    messages = (m for m in reversed(state["messages"]) if isinstance(m, AIMessage))
+    return f"{next(messages).id}:{call['id']}"
 
 
 def _seen(
@@ -441,25 +479,10 @@ def _system(own: SystemMessage | None, session: Session) -> SystemMessage | None
     return own.model_copy(update={"content": [*content, block]}) if text else own
 
 
-def _name_of(tool: BaseTool | dict[str, Any]) -> str:
-    """Return a tool's name; a provider's own tool has it in one of two places."""
-    if isinstance(tool, BaseTool):
-        return tool.name
-    return str(tool.get("name") or tool.get("function", {}).get("name", ""))
-
-
 def _changes(state: object, conversation: Conversation) -> dict[str, Any]:
     saved = conversation.save()
     before = cast("Mapping[str, Any]", state).get(_STATE)
     return {} if saved == before else {_STATE: saved}
-
-
-def _with(
-    response: ModelResponse[Any], update: dict[str, Any]
-) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
-    return (
-        ExtendedModelResponse(response, Command(update=update)) if update else response
-    )
 
 
 def _with_changes(result: Result, update: dict[str, Any]) -> Result:
@@ -468,16 +491,20 @@ def _with_changes(result: Result, update: dict[str, Any]) -> Result:
     return result  # the command of a native tool, which has a state of its own
 
 
-def _request(*waiting: tuple[ToolCall, Question]) -> dict[str, Any]:
+def _request(conversation: Conversation, *waiting: ToolCall) -> dict[str, Any]:
     """Return what a person is asked, as LangChain's own middleware would ask."""
+    questions = [_question(call, conversation) for call in waiting]
     requests = [
-        {"name": c["name"], "args": c["args"], "description": question_text(question)}
-        for c, question in waiting
+        {
+            "name": call["name"],
+            "args": call["args"],
+            "description": question_text(question) if question else "",
+        }
+        for call, question in zip(waiting, questions, strict=True)
     ]
     allowed = ["approve", "edit", "reject", "respond"]
     reviews = [
-        {"action_name": call["name"], "allowed_decisions": allowed}
-        for call, _ in waiting
+        {"action_name": call["name"], "allowed_decisions": allowed} for call in waiting
     ]
     return {"action_requests": requests, "review_configs": reviews}
 

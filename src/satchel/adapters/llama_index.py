@@ -262,10 +262,8 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
     ) -> tuple[list[ChatMessage], list[AsyncBaseTool]]:
         """Return the messages and tools of a model call; ``begun`` come after these."""
         run = await self._run(ctx)
-        run.waiting = []  # of a run that failed; in this one all have their results
-        # No step has begun, so the answers are those of an earlier run.
-        if not begun:
-            run.answers = {}
+        # Of earlier steps, whose ids a model may use again, or of a run that failed.
+        run.waiting, run.answers = [], {}
         conversation = run.conversation
 
         def prepare() -> tuple[list[ChatMessage], list[AsyncBaseTool]]:
@@ -282,7 +280,8 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
     async def call(self, name: str, arguments: dict[str, Any]) -> ToolOutput:
         ctx, call = Context.get_step_context(), _called()
         run = await self._run(ctx)
-        question = run.conversation.question(name, arguments)
+        call_id = call.tool_id if call else ""
+        question = run.conversation.question(name, arguments, call_id)
         if call is None or question is None:
             output = await _make(ctx, run, name, arguments, {})
             await self._save(ctx, run)

@@ -23,14 +23,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from satchel.adapters._arguments import check_function, check_kind
-from satchel.adapters._base import (
-    Approved,
-    Conversation,
-    Deps,
-    SessionFactory,
-    Who,
-    framework,
-)
+from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
 from satchel.adapters._translation import (
     NO_PARAMETERS,
     ResultReader,
@@ -42,14 +35,13 @@ from satchel.adapters._translation import (
     text_of,
 )
 from satchel.errors import ToolError, error_payload
-from satchel.model import SeenMessage
-from satchel.runtime import LOAD_TOOLS
+from satchel.model import LOAD_TOOLS, SeenMessage
 from satchel.tools import Tool as SatchelTool, arguments_of, result_text
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from satchel.runtime import Satchel, Session, SessionOptions
+    from satchel.runtime import CallApproval, Satchel, Session, SessionOptions
 
 with framework("the OpenAI Agents SDK", "openai-agents"):
     from agents import (
@@ -233,8 +225,10 @@ class _RunSession:
         return self.conversation.session
 
     def tools(self, messages: Iterable[Any], own: Iterable[str]) -> list[Tool]:
-        since = (SeenMessage("assistant"), *self.results) if self.was_called else ()
-        self.session.see((*_seen(messages), *since))
+        since = self.results if self.was_called else ()
+        # Not yet a step: a run that is resumed makes its calls with these tools.
+        end = SeenMessage("assistant")
+        self.session.see((*_seen(messages), end, *since, end))
         made = map(self._tool_forms.of, self.conversation.tools(own))
         tools = [self._gated(tool) for tool in made]
         self.save()
@@ -302,7 +296,7 @@ class _RunSession:
         if approved and not self.was_called:
             await self._open_again(name)
         native = getattr(self.conversation.tool(name), "native", None)
-        approval: Approved = {"approved": approved, "call_id": context.tool_call_id}
+        approval: CallApproval = {"approved": approved, "call_id": context.tool_call_id}
         if isinstance(native, FunctionTool):
             permit = await self.conversation.apermit(name, given, **approval)
             if permit.refusal is None:
@@ -318,11 +312,11 @@ class _RunSession:
         return text
 
     async def _open_again(self, name: str) -> None:
-        """Load the skill whose tool a person has approved, if it is not loaded here.
+        """Load the skill whose tool a person has approved, where there is no state.
 
         It was loaded where the run was paused; what may not be loaded now is not.
         """
-        if self.conversation.tool(name) is not None:
+        if self.conversation.tool(name) is not None or self.session.activations:
             return
         tool, parameter = LOAD_TOOLS[self.session.style]
         for entry in self.session.catalog.entries:

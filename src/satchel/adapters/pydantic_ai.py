@@ -17,14 +17,7 @@ from dataclasses import replace
 from operator import is_
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from satchel.adapters._base import (
-    Approved,
-    Conversation,
-    Deps,
-    SessionFactory,
-    Who,
-    framework,
-)
+from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
 from satchel.adapters._translation import ResultReader
 from satchel.model import SeenMessage
 from satchel.runtime import question_text
@@ -35,7 +28,7 @@ if TYPE_CHECKING:
 
     from pydantic_ai.models import ModelRequestContext
 
-    from satchel.runtime import Satchel, Session, SessionOptions
+    from satchel.runtime import CallApproval, Satchel, Session, SessionOptions
     from satchel.tools import Tool as SatchelTool
 
 with framework("Pydantic AI", "pydantic-ai"):
@@ -127,6 +120,11 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
     def id(self) -> str:
         """The same for all: two of them would have tools of the same names anyway."""
         return _KEY
+
+    @property
+    def label(self) -> str:
+        """What it is called in errors about two tools of a name: two of these have."""
+        return "skills (attached twice? give one Satchel all of them)"
 
     @property
     def conversation(self) -> Conversation:
@@ -232,11 +230,12 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         conversation = self.conversation
         # False only says that nobody was asked: a declined call does not come here.
         approved = True if ctx.tool_call_approved else None
-        question = None if approved else conversation.question(name, tool_args)
-        if question is not None:
-            raise ApprovalRequired({"question": question_text(question)})
         call_id = ctx.tool_call_id or ""
-        approval: Approved = {"approved": approved, "call_id": call_id}
+        question = None if approved else conversation.question(name, tool_args, call_id)
+        if question is not None:
+            self._save(ctx)
+            raise ApprovalRequired({"question": question_text(question)})
+        approval: CallApproval = {"approved": approved, "call_id": call_id}
         if tool.toolset is self:
             result = await conversation.acall(name, tool_args, **approval)
         else:
@@ -271,8 +270,8 @@ class SkillsCapability(AbstractCapability[AgentDepsT]):
         """Return None: specifications of agents have no objects."""
 
     def get_ordering(self) -> CapabilityOrdering:
-        """Come after everything that shortens the history."""
-        return CapabilityOrdering(wrapped_by=[ProcessHistory])
+        """Come after everything that changes the history."""
+        return CapabilityOrdering(position="innermost", wrapped_by=[ProcessHistory])
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> Self:
         """Return a copy for this run."""

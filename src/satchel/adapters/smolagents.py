@@ -445,11 +445,12 @@ def _own_tools(agent: MultiStepAgent) -> dict[str, Any]:
 
 
 def _by_name(tool: object, arguments: object) -> Any:  # noqa: ANN401 - any at all
-    """Return arguments by name; a value alone is that of the only parameter."""
-    inputs = [*tool.inputs] if isinstance(tool, Tool) else []
-    if isinstance(arguments, Mapping) or len(inputs) != 1:
+    """Return arguments by name; a value alone is that of the only one it needs."""
+    inputs = tool.inputs if isinstance(tool, Tool) else {}
+    needed = [name for name, kind in inputs.items() if not kind.get("nullable")]
+    if isinstance(arguments, Mapping) or len(needed) != 1:
         return arguments
-    return {inputs[0]: arguments}
+    return {needed[0]: arguments}
 
 
 def _without_nulls(tool: SatchelTool, given: Mapping[str, object]) -> dict[str, object]:

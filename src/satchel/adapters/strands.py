@@ -21,6 +21,7 @@ from satchel.adapters._base import (
 )
 from satchel.adapters._translation import (
     NO_PARAMETERS,
+    OnlyName,
     ResultReader,
     ToolForms,
     question_data,
@@ -90,9 +91,13 @@ def attach(
 class _Skills(Plugin):
     """Gives each agent hooks of its own: nothing is stored here."""
 
-    name = _NAME  # an agent takes one plugin of each name
+    @property
+    def name(self) -> str:
+        """The name under which an agent keeps it: of each name it takes one plugin."""
+        return self._name
 
     def __init__(self, sessions: SessionFactory[InvocationState]) -> None:
+        self._name = OnlyName(_NAME)
         super().__init__()
         self._sessions = sessions
 
@@ -144,11 +149,6 @@ class _Run:
     saved: object
     tool_forms: ToolForms[AgentTool]
     last: _ModelCall | None = None
-    is_behind: bool = False
-
-    def see(self, messages: Messages) -> None:
-        self.conversation.see(_seen(messages))
-        self.is_behind = False
 
 
 class _Hooks:
@@ -178,9 +178,6 @@ class _Hooks:
             or not last.is_current(agent.messages)
         ):
             last = run.last = await self._new_call(agent, run, before, own)
-        else:
-            # The session sees the new messages when a tool of a skill is called.
-            run.is_behind = True
         self._lent = last
         agent.system_prompt = last.prompt
         for tool in last.tools:
@@ -194,7 +191,7 @@ class _Hooks:
         own: tuple[str, ...],
     ) -> _ModelCall:
         conversation, session = run.conversation, run.conversation.session
-        run.see(agent.messages)
+        conversation.see(_seen(agent.messages))
         prompt = await conversation.call_off_loop(_prompt, before, session)
         tools = [run.tool_forms.of(tool) for tool in conversation.tools(own)]
         self._save(agent)
@@ -220,17 +217,19 @@ class _Hooks:
                 return  # it may be a tool of another plugin
             tool = Tool(name, "", NO_PARAMETERS, dict)
         # A load is answered by what the messages show by now.
-        if run.is_behind:
-            run.see(agent.messages)
+        run.conversation.see(_seen(agent.messages))
         arguments = _arguments(event.tool_use)
         reply: Reply | None = None
-        if (question := conversation.question(name, arguments)) is not None:
+        call_id = event.tool_use["toolUseId"]
+        question = conversation.question(name, arguments, call_id)
+        self._save(agent)
+        if question is not None:
             data = question_data(question, name, arguments)
             reply = reply_of(event.interrupt(_NAME, reason=data))
         call = _Call(conversation, reply, partial(self._save, agent))
         # Strands itself calls a tool of its own, so the policy is asked here.
         if tool.native is not None:
-            approval: Any = {"approved": reply, "call_id": event.tool_use["toolUseId"]}
+            approval: Any = {"approved": reply, "call_id": call_id}
             permit = await conversation.apermit(name, arguments, **approval)
             self._save(agent)
             if permit.refusal is not None:

@@ -36,8 +36,5 @@ __all__ = [
 ]
 
 __getattr__ = lazy_door(
-    __name__,
-    {
-        "_agent": "Agent AgentResult Call Message Model StopReason",
-    },
+    __name__, {"_agent": "Agent AgentResult Call Message Model StopReason"}
 )

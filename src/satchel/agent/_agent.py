@@ -209,12 +209,9 @@ class Agent:
                 answer = result_text(result)
                 added.append(Message("tool", answer, (), call.id, call.name))
             messages += added
-            self._tell(tuple(added))
+            if self._on_step is not None:
+                with suppress(Exception):  # a plug-in's, and it only looks
+                    self._on_step(tuple(added))
             if not reply.calls:
                 return AgentResult(text_so_far, tuple(messages), "answered", step)
         return AgentResult(text_so_far, tuple(messages), "max-steps", self.max_steps)
-
-    def _tell(self, added: tuple[Message, ...]) -> None:
-        if self._on_step is not None:
-            with suppress(Exception):  # a plug-in's, and it only looks
-                self._on_step(added)

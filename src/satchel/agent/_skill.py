@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, cast, get_args
 
 from satchel.model import Category
 
@@ -42,7 +42,8 @@ class Skill:
         Args:
             name: Its id.
             description: When to use it, in a sentence; for the catalog.
-            instructions: What to do, for the model.
+            instructions: What to do, for the model. White space around this and the
+                description is left out.
             tools: A box of tools, or tools and plain functions, which are boxed under
                 the skill's name in their order; none of them is the same as None.
             toolbox: A box of tools, in place of ``tools``.
@@ -52,7 +53,7 @@ class Skill:
         Raises:
             DuplicateToolError: Two tools share a name.
             ToolError: No tool can be made from one of the functions.
-            TypeError: Both ``tools`` and ``toolbox`` are given.
+            TypeError: Both ``tools`` and ``toolbox`` are given, or a text is none.
             ValueError: There is no such category; as standard it would be allowed more.
         """
         if tools is not None and toolbox is not None:
@@ -61,13 +62,20 @@ class Skill:
             raise ValueError(f"expected standard or raw as category; got {category!r}")
         for member, value in (
             ("name", name),
-            ("description", description),
-            ("instructions", instructions),
+            ("description", _stripped(name, "description", description)),
+            ("instructions", _stripped(name, "instructions", instructions)),
             ("tools", _boxed(name, tools if toolbox is None else toolbox)),
             ("category", category),
         ):
             # A frozen dataclass allows no plain assignment.
             object.__setattr__(self, member, value)
+
+
+def _stripped(name: str, member: str, value: object) -> str:
+    if not isinstance(value, str):  # a caller may have no type checker
+        got = type(value).__name__
+        raise TypeError(f"skill {name!r}: {member}: expected text; got {got}")
+    return value.strip()
 
 
 # `Skill` by the name that users of the earlier system know: `skill.new("calc")`.
@@ -79,12 +87,21 @@ class BaseSkill:
 
     ``instructions`` are always in the prompt of an agent that has the skill, so they
     are short, and name the references that can be loaded. A subclass with tools either
-    says so in `get_tools`, or sets ``tools`` to a `Toolbox`.
+    says so in `get_tools`, or sets ``tools`` to a list of them or to a `Toolbox`.
     """
 
     name: str = ""
     description: str = ""
     instructions: str = ""
+    _listed: "ClassVar[tuple[Tool | Callable[..., Any], ...]]" = ()
+
+    def __init_subclass__(cls, **options: object) -> None:
+        """Read ``tools = [search]`` in a class as what `get_tools` gives."""
+        super().__init_subclass__(**options)
+        declared: object = vars(cls).get("tools")
+        if isinstance(declared, (list, tuple)):
+            cls._listed = tuple(cast("Sequence[Tool | Callable[..., Any]]", declared))
+            delattr(cls, "tools")  # not `del`: a type checker sees the property
 
     @property
     def tools(self) -> "Toolbox | None":
@@ -100,7 +117,7 @@ class BaseSkill:
         """Return the tools: `Tool` objects and plain functions, in order."""
         # Otherwise `tools` and this would call each other without end.
         if type(self).tools is BaseSkill.tools:
-            return []
+            return [*self._listed]
         return list(self.tools or ())
 
 

@@ -6,13 +6,11 @@ from satchel._lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.authoring._convert._engine import ConvertOptions, convert
-    from satchel.authoring._convert._targets import (
-        TARGETS as TARGETS,
-        ConvertTarget as ConvertTarget,
-    )
     from satchel.authoring._convert._values import (
+        TARGETS as TARGETS,
         Conversion,
         ConversionResult as ConversionResult,
+        ConvertTarget as ConvertTarget,
         Dialect as Dialect,
     )
     from satchel.authoring._diff import (
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
         role_names as role_names,
     )
     from satchel.authoring._pack import SUFFIX as SUFFIX, PackedSkill, pack_skill
+    from satchel.authoring._packs import new_folder as new_folder
     from satchel.authoring._retirement import retire
-    from satchel.authoring._writer import new_folder as new_folder
 
 __all__ = [
     "Conversion",
@@ -49,12 +47,11 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_convert._engine": "ConvertOptions convert",
-        "_convert._targets": "ConvertTarget TARGETS",
-        "_convert._values": "Conversion Dialect ConversionResult",
+        "_convert._values": "TARGETS Conversion ConversionResult ConvertTarget Dialect",
         "_diff": "FieldChange FileChange PackDiff PackSide compare_places",
         "_new": "NewPackRequest make_pack name_problem role_names",
         "_pack": "PackedSkill SUFFIX pack_skill",
         "_retirement": "retire",
-        "_writer": "new_folder",
+        "_packs": "new_folder",
     },
 )

@@ -15,7 +15,6 @@ ChangeKind: TypeAlias = Literal["added", "removed", "changed", "equal"]
 
 _COUNTER: Final = EstimateCounter()
 _CATALOG_LINE: Final = XmlId("agent-skills")
-_UNREAD: Final = WrittenFrontmatter({}, b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +136,11 @@ def compare(old: WholePack | None, new: WholePack | None) -> PackDiff:
 def _written(pack: WholePack | None) -> WrittenFrontmatter:
     """Return the fields of SKILL.md; one that cannot be read is all body."""
     if pack is None:
-        return _UNREAD
+        return WrittenFrontmatter({}, b"")
     written = read_as_written(pack.skill_md)
-    return (
-        WrittenFrontmatter({}, pack.skill_md)
-        if isinstance(written, Finding)
-        else written
-    )
+    if isinstance(written, Finding):
+        return WrittenFrontmatter({}, pack.skill_md)
+    return written
 
 
 def _pack_side(pack: WholePack | None, written: WrittenFrontmatter) -> PackSide | None:
@@ -186,21 +183,16 @@ def _fields(
 
 
 def _files(old: WholePack | None, new: WholePack | None) -> Iterator[FileChange]:
-    olds, news = _by_path(old), _by_path(new)
+    olds, news = (
+        {file.path: file for file in pack.resources} if pack else {}
+        for pack in (old, new)
+    )
     for path in sorted({*olds, *news} - {SKILL_FILE}):
         before, after = olds.get(path), news.get(path)
         if before != after:
-            both = old is not None and new is not None
-            diff = _lines(_data(old, path), _data(new, path)) if both else ()
+            sides = [pack.files.get(path, b"") for pack in (old, new) if pack]
+            diff = _lines(*sides) if old and new else ()
             yield FileChange(path, before, after, tuple(diff))
-
-
-def _by_path(pack: WholePack | None) -> dict[str, Resource]:
-    return {file.path: file for file in pack.resources} if pack else {}
-
-
-def _data(pack: WholePack | None, path: str) -> bytes:
-    return pack.files.get(path, b"") if pack else b""
 
 
 def _lines(old: bytes, new: bytes) -> Iterator[str]:

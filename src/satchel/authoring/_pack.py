@@ -1,26 +1,19 @@
 """A pack as one file for others: a ``.skill`` archive."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from satchel.authoring._packs import WholePack, find_packs
-from satchel.authoring._writer import put_file
+from satchel.authoring._packs import WholePack, find_packs, put_file
 from satchel.checking import check
 from satchel.errors import ConfigError, NotWrittenError, RefusedPackError
 from satchel.files import folder_problem, open_archive, zip_pack
-from satchel.model import DEFAULT_LIMITS, Finding, Limits
+from satchel.lint import UNFINISHED_CODE
+from satchel.model import DEFAULT_LIMITS, EVALS_FOLDER, Finding, Limits
 from satchel.sources import ArchiveSource
 
 SUFFIX: Final = ".skill"
-# Tests of a skill, which other packagers leave out, too: its users do not need them.
-#
-# Source: the packaging of anthropics/skills, ``package_skill.py``.
-_EVALS: Final = "evals/"
-
-
-# A warning while a pack is written; a pack for others must be finished.
-_UNFINISHED_CODE: Final = "left-to-fill-in"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +22,13 @@ class PackedSkill:
 
     ``pack`` is its content, ``data`` its bytes; the findings of ``pack`` say what is
     left out. ``findings`` are the others of a check; ``left_out`` counts the files of
-    ``evals/``.
+    each folder that is left out: ``evals/``, and packs in the pack.
     """
 
     pack: WholePack
     data: bytes
     findings: tuple[Finding, ...] = ()
-    left_out: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def name(self) -> str:
@@ -73,7 +66,7 @@ def pack_skill(
 
     Equal packs give equal bytes on any machine, and the unpacked skill has the same
     digest. Files that no pack hands out (keys, caches, dot-files) are not in it, and
-    neither is ``evals/``.
+    neither are ``evals/`` and packs in the pack.
 
     Args:
         path: The pack's folder, or its SKILL.md.
@@ -87,11 +80,19 @@ def pack_skill(
         LimitExceededError: It is larger than an archive may be.
         SkillError: It cannot be read.
     """
-    whole = _read_one_pack(path, limits)
+    whole, left_out = _read_one_pack(path, limits)
     # Others read it by the public specification, whatever its own dialect is.
     report = check([path], profile="spec", limits=limits)
-    reasons = () if force else tuple(_refusal_reasons(report.findings))
-    pack = _without_evals(whole)
+    reasons = tuple(
+        str(finding)
+        for finding in report.findings
+        if not force
+        and (finding.severity == "error" or finding.code == UNFINISHED_CODE)
+    )
+    files = {
+        p: data for p, data in whole.files.items() if not p.startswith(EVALS_FOLDER)
+    }
+    pack = replace(whole, files=files, programs=whole.programs & files.keys())
     name = pack.name
     if folder_problem(name):
         reasons += (f"no folder can be called {name!r}",)
@@ -107,13 +108,21 @@ def pack_skill(
     unpacked = open_archive(data, limits=limits, where=f"{name}{SUFFIX}")
     if unpacked.files != pack.files:
         raise RefusedPackError(path, ("unpacking it gives other files",))
-    count = len(whole.files) - len(pack.files)
+    if count := len(whole.files) - len(pack.files):
+        left_out = {EVALS_FOLDER: count, **left_out}
     others = tuple(item for item in report.findings if item not in whole.findings)
-    return PackedSkill(replace(pack, folder=name), data, others, count)
+    return PackedSkill(replace(pack, folder=name), data, others, left_out)
 
 
-def _read_one_pack(path: str, limits: Limits) -> WholePack:
+def _read_one_pack(path: str, limits: Limits) -> tuple[WholePack, dict[str, int]]:
+    """Return the pack, and how many files each pack in it has, by its folder."""
     packs = find_packs(path, limits=limits)
+    outer = min(packs, key=lambda pack: len(pack.location))
+    start = f"{outer.location.rstrip('/')}/"
+    inner = [
+        pack for pack in packs if pack is not outer and pack.location.startswith(start)
+    ]
+    packs = tuple(pack for pack in packs if pack not in inner)
     if len(packs) != 1:
         names = ", ".join(pack.location for pack in packs[:3])
         raise ConfigError(path, f"expected one pack, got {len(packs)}: {names}")
@@ -121,19 +130,7 @@ def _read_one_pack(path: str, limits: Limits) -> WholePack:
         raise ConfigError(
             path, "expected a pack or its SKILL.md; it is an archive already"
         )
-    return packs[0].read()
-
-
-def _without_evals(pack: WholePack) -> WholePack:
-    files = {
-        path: data for path, data in pack.files.items() if not path.startswith(_EVALS)
+    return outer.read(), {
+        f"{pack.location.removeprefix(start)}/": len(pack.pack.files or ())
+        for pack in inner
     }
-    return replace(pack, files=files, programs=pack.programs & files.keys())
-
-
-def _refusal_reasons(findings: tuple[Finding, ...]) -> list[str]:
-    return [
-        str(finding)
-        for finding in findings
-        if finding.severity == "error" or finding.code == _UNFINISHED_CODE
-    ]

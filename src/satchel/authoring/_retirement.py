@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from satchel.authoring._writer import put_file
+from satchel.authoring._packs import put_file
 from satchel.compat import LocalDirSkillSource
 from satchel.errors import CannotRetireError, SkillError, SkillNotFoundError
 from satchel.load import look_up

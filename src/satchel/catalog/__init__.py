@@ -25,15 +25,6 @@ if TYPE_CHECKING:
         is_tool_allowed as is_tool_allowed,
     )
 
-__all__ = [
-    "Health",
-    "Registry",
-    "SourceHealth",
-]
+__all__ = ["Health", "Registry", "SourceHealth"]
 
-__getattr__ = lazy_door(
-    __name__,
-    {
-        "_declarations": "allow is_tool_allowed",
-    },
-)
+__getattr__ = lazy_door(__name__, {"_declarations": "allow is_tool_allowed"})

@@ -1,7 +1,7 @@
 """Scan results to one catalog: what is listed, what is excluded, who has an id."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from operator import attrgetter
@@ -106,6 +106,7 @@ def assemble(
             entries.append(entry)
         else:
             excluded.append(_unlisted(entry))
+    findings.extend(_lost_for_trust(entries, excluded))
     return Catalog(
         tuple(entries),
         tuple(sorted(excluded, key=_exclusion_order)),
@@ -114,6 +115,19 @@ def assemble(
         tuple(scanner.state for scanner in scanners),
         {scanner.label: scanner.reader for scanner in scanners},
     )
+
+
+def _lost_for_trust(
+    entries: Iterable[Descriptor], excluded: Iterable[Excluded]
+) -> Iterator[Finding]:
+    """Yield a finding for each untrusted pack whose id another, unequal pack has."""
+    untrusted = [one.descriptor for one in excluded if one.reason == "untrusted"]
+    listed = {entry.id: entry for entry in entries} if untrusted else {}
+    for pack in untrusted:
+        winner = listed.get(pack.id)
+        if winner is not None and winner.digest != pack.digest:
+            path, place = f"{pack.origin.location}/{SKILL_FILE}", winner.origin.location
+            yield Finding.of("untrusted-pack-loses", path, id=pack.id, winner=place)
 
 
 def _sort_packs(

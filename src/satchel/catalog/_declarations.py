@@ -7,6 +7,7 @@ from typing import Final
 
 from satchel.files import is_excluded_file, path_problem
 from satchel.model import (
+    EVALS_FOLDER,
     MAX_DESCRIPTION_CHARS,
     SKILL_FILE,
     FileStat,
@@ -40,8 +41,8 @@ def allow(
     """Return the allowlist of a pack.
 
     A pack that declares any of references, scripts and assets is closed to just these;
-    one that declares none is open to the files it held when it was scanned. ``closed``
-    closes every pack, as profile ``strict`` does.
+    one that declares none is open to the files it held when it was scanned, but for its
+    evals. ``closed`` closes every pack, as profile ``strict`` does.
     """
     # What an author lists is all that may be read: a secret that lies in the folder by
     # accident must not become readable.
@@ -51,7 +52,7 @@ def allow(
         return _EMPTY
     buckets: dict[str, list[str]] = {name: [] for name in (*_BUCKETS, "other")}
     for file in files:
-        if file.path != SKILL_FILE:
+        if file.path != SKILL_FILE and not file.path.startswith(EVALS_FOLDER):
             buckets[bucket_of(file.path)].append(file.path)
     references, scripts, assets, others = map(tuple, buckets.values())
     return Allowlist(references, scripts, assets, others)

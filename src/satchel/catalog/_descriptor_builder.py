@@ -52,9 +52,7 @@ class DescriptorBuilder:
             parsed = self._parse(pack, skill_md)
             if parsed.manifest is None:
                 return _refused_pack(pack, origin, parsed.findings)
-            return self._build(
-                pack, origin, parsed.manifest, skill_md, parsed.findings, keep=True
-            )
+            return self._build(pack, origin, parsed.manifest, skill_md, parsed.findings)
         except SkillError as error:
             code, message = error.code, str(error)
         except Exception as error:  # noqa: BLE001 - a source is a plug-in
@@ -113,15 +111,13 @@ class DescriptorBuilder:
     def _files(self, pack: Found) -> tuple[FileStat, ...]:
         return tuple(self.source.files(pack.key)) if pack.files is None else pack.files
 
-    def _build(  # noqa: PLR0913 - what was found, for three callers
+    def _build(
         self,
         pack: Found,
         origin: Origin,
         manifest: Manifest,
         skill_md: bytes | FileStat,
         findings: tuple[Finding, ...],
-        *,
-        keep: bool = False,
     ) -> ScannedPack:
         files = self._files(pack) if pack.files is None else pack.files
         _check_size(files, self.accept.limits, pack)
@@ -166,6 +162,7 @@ class DescriptorBuilder:
             manifest.replaces,
             keywords_of(manifest),
             nonstandard_fields(manifest.frontmatter),
+            manifest.requires,
         )
         if allowed.findings:
             findings += tuple(
@@ -175,13 +172,7 @@ class DescriptorBuilder:
         # YAML escapes need a backslash, and hide what no byte of the file shows.
         if b"\\" in data:
             findings += tuple(_escaped(manifest.description, findings, path))
-        return ScannedPack(
-            descriptor,
-            pack.stamp,
-            findings,
-            filtered=skill_id is None,
-            manifest=manifest if keep else None,
-        )
+        return ScannedPack(descriptor, pack.stamp, findings, filtered=skill_id is None)
 
 
 def _check_size(files: tuple[FileStat, ...], limits: Limits, pack: Found) -> None:

@@ -15,7 +15,6 @@ from satchel.model import (
     FileStat,
     Finding,
     Limits,
-    Manifest,
     Origin,
     Resource,
 )
@@ -39,8 +38,8 @@ class ParseOptions:
 class ScannedPack(NamedTuple):
     """A pack as it was when it had this ``stamp``.
 
-    ``refused`` and ``filtered`` packs have no place in the catalog. ``manifest`` is
-    what its SKILL.md was parsed to; None where the source made the manifest itself.
+    ``refused`` and ``filtered`` packs have no place in the catalog. What SKILL.md was
+    parsed to is not kept: it is half of the memory, and a load has the bytes.
     """
 
     descriptor: Descriptor
@@ -48,7 +47,6 @@ class ScannedPack(NamedTuple):
     findings: tuple[Finding, ...] = ()
     refused: bool = False
     filtered: bool = False
-    manifest: Manifest | None = None
 
 
 _DigestKey: TypeAlias = tuple[Origin, str, tuple[FileStat, ...]]

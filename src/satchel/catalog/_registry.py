@@ -5,7 +5,7 @@
 # pyright: reportUnknownArgumentType=false
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
@@ -33,7 +33,6 @@ from satchel.model import (
     FileReader,
     Finding,
     LazyTuple,
-    Manifest,
     Resource,
     SourceStatus,
     SyncReport,
@@ -191,7 +190,8 @@ class Registry:
             SourceUnavailableError: The source does not answer.
         """
         key = descriptor.origin.key
-        scanner = self._scanner(descriptor)
+        labelled = (s for s in self._scanners if s.label == descriptor.source)
+        scanner = next(labelled, None)
         if scanner is None or scanner.source.release is not None:
             return None  # a release has its digest for a name, and cannot change
         # A program whose packs are never edited does not need one.
@@ -211,17 +211,6 @@ class Registry:
                 scanner.replace(key, reread.pack)
                 self._assemble()
             return reread.readers
-
-    def manifest(self, descriptor: Descriptor) -> Manifest | None:
-        """Return the manifest that a descriptor was made from.
-
-        None if the source made the manifest itself, or the pack was read again since.
-        """
-        scanner = self._scanner(descriptor)
-        pack = scanner and scanner.pack(descriptor.origin.key)
-        if not pack or pack.descriptor.digest != descriptor.digest:
-            return None
-        return pack.manifest
 
     def resources(self, descriptor: Descriptor) -> tuple[Resource, ...]:
         """Return the pack's manifest of bytes, reading files not read before.
@@ -285,6 +274,11 @@ class Registry:
         """Tell whether an id was ever seen here, or may be in a source that is away."""
         return skill_id in self._seen or self.catalog.incomplete_source is not None
 
+    @property
+    def ids(self) -> AbstractSet[str]:
+        """Every id that was ever seen here, listed or not."""
+        return self._seen
+
     def conflict_findings(self) -> Sequence[Finding]:
         """Return a finding for each conflict that no precedence decided."""
         stored = self._stored
@@ -317,10 +311,6 @@ class Registry:
             scanner.source.close()
         if self.index is not None:
             self.index.close()
-
-    def _scanner(self, descriptor: Descriptor) -> SourceScanner | None:
-        label = descriptor.source
-        return next((s for s in self._scanners if s.label == label), None)
 
     def _await(self, waiting: list[SourceScanner], most_s: float | None) -> None:
         end = None if most_s is None else self._clock.monotonic() + most_s
@@ -373,12 +363,30 @@ class Registry:
         with self._assembling:
             self._assemble()
             old, new = self._reported, self.catalog
-            removed = {entry.id: entry for entry in old.entries}
             added, updated, unchanged = list[str](), list[str](), list[str]()
-            entries = new.entries
-            if isinstance(entries, LazyTuple) and (not removed or old is new):
-                (unchanged if removed else added).extend(entries.ids)
-                entries, removed = (), {}
+            entries, removed = new.entries, dict[str, Descriptor]()
+            if old is new or not old.entries:
+                is_lazy = isinstance(entries, LazyTuple)  # not one is read for its id
+                ids = (
+                    cast("LazyTuple[Descriptor]", entries).ids
+                    if is_lazy
+                    else [entry.id for entry in entries]
+                )
+                (unchanged if old is new else added).extend(ids)
+                entries = ()
+            elif (
+                (stored := self._stored)
+                and (changes := stored.changes)
+                and changes[0] is old
+            ):
+                # Of a large library only what was read again is compared.
+                lazy = cast("LazyTuple[Descriptor]", entries)
+                unchanged.extend(id for id in lazy.ids if id not in changes[1])
+                pairs = [(old.get(id), new.get(id)) for id in sorted(changes[1])]
+                removed = {one.id: one for one, _ in pairs if one is not None}
+                entries = tuple(other for _, other in pairs if other is not None)
+            else:
+                removed = {entry.id: entry for entry in old.entries}
             for entry in entries:
                 before = removed.pop(entry.id, None)
                 if before is None:
@@ -396,7 +404,7 @@ class Registry:
                 tuple(added),
                 tuple(updated),
                 tuple(removed),
-                tuple(unchanged),
+                tuple(sorted(unchanged)),
                 len(new.entries),
             )
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from satchel.catalog._packs import ParseOptions, ScannedPack
 from satchel.errors import SkillError, SkillNotFoundError, SourceUnavailableError
@@ -19,11 +19,10 @@ from satchel.model import (
     Descriptor,
     FileReader,
     FileStat,
-    Finding,
     Found,
     Manifest,
 )
-from satchel.protocols import FullSource, SourceAbilities
+from satchel.protocols import CompleteSource, FullSource
 
 if TYPE_CHECKING:
     from satchel.catalog._descriptor_builder import DescriptorBuilder
@@ -133,8 +132,8 @@ class PackRereader:
             return None  # the source lists what it listed, and its bytes are others
         else:
             snapshot = _take_snapshot(scanner, descriptor, file, listed)
-        reader = snapshot.reader(source)
-        return RereadPack(snapshot.pack, {scanner.label: reader})
+        readers = {scanner.label: _SnapshotReader(source, snapshot)}
+        return RereadPack(snapshot.pack, readers)
 
     def _wait_until_stable(
         self, scanner: ScannedSource, descriptor: Descriptor, file: str
@@ -177,10 +176,6 @@ class _PackSnapshot:
     def stamp(self) -> object:
         return self.pack.stamp if self.pack else None
 
-    def reader(self, source: FullSource) -> FileReader:
-        files = self.pack.descriptor.files if self.pack else ()
-        return _SnapshotReader(source, self.key, self.bytes_read, files)
-
 
 def _take_snapshot(
     scanner: ScannedSource, descriptor: Descriptor, file: str, listed: Found | None
@@ -190,7 +185,7 @@ def _take_snapshot(
         return _PackSnapshot(key, None, {})
     # Recorded, since the load that asked has to get the very bytes that were parsed.
     recording = _RecordingSource(scanner.source)
-    pack = scanner.builder(recording).read(listed)
+    pack = scanner.builder(cast("FullSource", recording)).read(listed)
     if file != SKILL_FILE and any(s.path == file for s in pack.descriptor.files):
         recording.try_read(key, file, scanner.accept.limits.file_bytes)
     return _PackSnapshot(key, pack, recording.bytes_read)
@@ -200,7 +195,6 @@ def rescan_unstable(
     scanner: ScannedSource,
     before: Mapping[str, ScannedPack],
     packs: Mapping[str, ScannedPack],
-    sleep: Callable[[float], object] = time.sleep,
 ) -> dict[str, ScannedPack]:
     """Return what a scan found, without what it saw of packs while they were written.
 
@@ -215,7 +209,7 @@ def rescan_unstable(
         return result
     equal = dict.fromkeys(unstable, 0)
     for _ in range(MAX_LOOKS):
-        sleep(PAUSE_S)
+        time.sleep(PAUSE_S)
         for key, good in list(unstable.items()):
             descriptor = good.descriptor
             try:
@@ -262,20 +256,12 @@ def _find_pack(source: FullSource, descriptor: Descriptor) -> Found | None:
         raise SourceUnavailableError(descriptor.source, type(error).__name__) from error
 
 
-class _RecordingSource(SourceAbilities):
+class _RecordingSource(CompleteSource):
     """A source that keeps what was read of it: one look at one pack."""
 
     def __init__(self, source: FullSource) -> None:
-        self._source = source
-        self.label = source.label
-        self.remote = source.remote
+        super().__init__(source)
         self.bytes_read: dict[str, bytes] = {}
-
-    def scan(self) -> Iterable[Found | Finding]:
-        return self._source.scan()
-
-    def identify_at(self, manifest: Manifest, key: str) -> str | None:
-        return self._source.identify_at(manifest, key)
 
     def manifest(self, key: str) -> bytes | Manifest:
         data = self._source.manifest(key)
@@ -283,15 +269,9 @@ class _RecordingSource(SourceAbilities):
             self.bytes_read[SKILL_FILE] = data
         return data
 
-    def files(self, key: str) -> Iterable[FileStat]:
-        return self._source.files(key)
-
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
         data = self.bytes_read[path] = self._source.read(key, path, limit_bytes)
         return data
-
-    def close(self) -> None:
-        self._source.close()
 
     def try_read(self, key: str, file: str, limit_bytes: int) -> None:
         try:
@@ -303,22 +283,18 @@ class _RecordingSource(SourceAbilities):
 class _SnapshotReader(FileReader):
     """A reader that has some files of one pack; the rest comes from the source."""
 
-    def __init__(
-        self,
-        source: FullSource,
-        key: str,
-        bytes_read: Mapping[str, bytes],
-        files: tuple[FileStat, ...],
-    ) -> None:
+    def __init__(self, source: FullSource, snapshot: _PackSnapshot) -> None:
         self._source = source
-        self._key = key
-        self._bytes_read = bytes_read
-        self._files = files
+        self._snapshot = snapshot
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
-        if key == self._key and path in self._bytes_read:
-            return self._bytes_read[path]
+        snapshot = self._snapshot
+        if key == snapshot.key and path in snapshot.bytes_read:
+            return snapshot.bytes_read[path]
         return self._source.read(key, path, limit_bytes)
 
     def files(self, key: str) -> Iterable[FileStat]:
-        return self._files if key == self._key else self._source.files(key)
+        if key != self._snapshot.key:
+            return self._source.files(key)
+        pack = self._snapshot.pack
+        return pack.descriptor.files if pack else ()

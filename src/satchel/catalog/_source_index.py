@@ -8,12 +8,19 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from stat import S_ISDIR
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel._published import VERSION
-from satchel.catalog._pack_rows import (
+from satchel.catalog._packs import ParseOptions, ScannedPack
+from satchel.catalog._reread import ScannedSource
+from satchel.catalog._stored_packs import (
+    ROW_ERRORS,
+    UTF_8,
+    IndexedSource,
+    StoredPacks,
     decode_findings,
     decode_pack,
     encode_findings,
@@ -24,25 +31,22 @@ from satchel.catalog._pack_rows import (
     mark_of_read,
     paths_of,
 )
-from satchel.catalog._packs import ParseOptions, ScannedPack
-from satchel.catalog._reread import ScannedSource
-from satchel.catalog._stored_packs import (
-    ROW_ERRORS,
-    UTF_8,
-    IndexedSource,
-    StoredPacks,
-)
 from satchel.errors import SkillError
 from satchel.model import SKILL_FILE, Finding
 from satchel.protocols import SkillSource, index_key
 
 if TYPE_CHECKING:
-    from satchel.index import Check, IndexFile, IndexSettings, PackRow, StoredRows
+    from satchel.index import (
+        Check,
+        IndexFile,
+        IndexSettings,
+        NewRow,
+        PackRow,
+        StoredRows,
+    )
 
 # Raised when what reads packs reads them otherwise, so that older rows are not used.
-READER_VERSION: Final = 3
-# Key, paths, mark and data of a pack, as they are stored.
-_NewRow: TypeAlias = tuple[bytes, bytes, bytes, bytes]
+READER_VERSION: Final = 6
 # Where more packs than these changed, one search is quicker than a look at each.
 _MOST_LOOKS: Final = 500
 
@@ -113,10 +117,13 @@ class SourceIndex:
         """Take no row for this pack: it was read again, whatever its marks say."""
         self._forgotten.add(key)
 
+    def has(self, packs: object) -> bool:
+        """Return whether exactly these packs were stored by this process."""
+        return self.written is not None and self.written[0] is packs
+
     def begin(self, began: tuple[int, float]) -> None:
         """Read the rows for a scan that began at this time, by two clocks."""
         self._began = began
-        self.written = None
         self._load_rows(with_marks=self._check != "trust")
 
     def _load_rows(self, *, with_marks: bool) -> None:
@@ -201,7 +208,7 @@ class SourceIndex:
         """Return all packs, of which some are read; None where only a scan can tell."""
         now_ns = self._now_ns()
         read: dict[str, ScannedPack] = {}
-        keys, rows = list(self._rows), list[int | _NewRow](stored.numbers)
+        keys, rows = list(self._rows), cast("list[int | NewRow]", [*stored.numbers])
         pending: list[str] = []
         for key in sorted(changed):
             pack = self._read_again(scanner, key, state)
@@ -253,13 +260,13 @@ class SourceIndex:
         self, packs: Mapping[str, ScannedPack], findings: tuple[Finding, ...]
     ) -> None:
         """Store what a scan found."""
-        trace = self._source.trace
+        trace, self.written = self._source.trace, None
         if trace is None:
             return
         if self._stored is not None and len(self._rows) < len(self._stored.numbers):
             self._load_rows(with_marks=True)
         now_ns = self._now_ns()
-        order: dict[str, int | _NewRow] = {}
+        order: dict[str, int | NewRow] = {}
         for key, pack in packs.items():
             row = self._rows.get(key)
             new = self._new_row(key, pack, trace.subfolders.get(key, ()), now_ns)
@@ -292,7 +299,7 @@ class SourceIndex:
 
     def _new_row(
         self, key: str, pack: ScannedPack, subfolders: tuple[str, ...], now_ns: int
-    ) -> "_NewRow":
+    ) -> "NewRow":
         """Return a row; without a mark where that might not show an edit."""
         folder = f"{self._source.root}/{key}"
         paths = mark = b""
@@ -301,7 +308,7 @@ class SourceIndex:
             mark = mark_of_read(folder, pack, subfolders)
             if is_racy(mark, paths, now_ns):
                 mark = b""
-        return key.encode(*UTF_8), paths, mark, encode_pack(pack)
+        return key.encode(*UTF_8), paths, mark, partial(encode_pack, pack)
 
     def _folder_mark(self, key: str, now_ns: int) -> str | None:
         try:
@@ -373,7 +380,7 @@ class SourceIndex:
         return min(wall_ns, self._file.time_ns() - passed_ns)
 
 
-def _has_mark(row: "int | _NewRow") -> bool:
+def _has_mark(row: "int | NewRow") -> bool:
     """Return whether an edit would show; a row that was stored before has a mark."""
     return isinstance(row, int) or bool(row[2])
 

@@ -130,12 +130,16 @@ class SourceScanner:
     def is_done(self, deadline_s: float) -> bool:
         """Tell whether there is nothing to wait for: an answer, or no hope of one.
 
-        A first answer is waited for until nothing moved for ``deadline_s`` seconds. A
-        source that has answered before is waited for ``deadline_s`` seconds at most,
-        since its last answer can be used.
+        A folder of this machine is waited for. Of any other source, a first answer is
+        waited for until nothing moved for ``deadline_s`` seconds. A source that has
+        answered before is waited for ``deadline_s`` seconds at most, since its last
+        answer can be used.
         """
         if self._take_answer():
             return True
+        if self.source.near and self.source.root:
+            # A folder of this machine: if it seems to stand still, the machine is busy.
+            return False
         now = self._clock.monotonic()
         progress = self._current_progress()
         if progress != self._progress:
@@ -280,26 +284,21 @@ class SourceScanner:
         from satchel.catalog._stored_packs import StoredPacks
 
         last = self.result.packs if self.result else None
-        if self._packs or not (last is None or isinstance(last, StoredPacks)):
+        is_stored = last is None or isinstance(last, StoredPacks) or index.has(last)
+        if self._packs or not is_stored:
             return None  # in memory there is more
         recalled = index.recall(self, last)
         return recalled and ScanResult(*recalled, self._clock.monotonic())
 
     def stored_rows(self) -> tuple[str, Mapping[str, int]] | None:
-        """Return the generation and the rows of the last result; None if it has none.
-
-        What was only just stored is forgotten with the answer.
-        """
+        """Return the generation and the rows of the last result; None without any."""
         from satchel.catalog._stored_packs import StoredPacks
 
         packs = self.result.packs if self.result else None
         if isinstance(packs, StoredPacks):
             return packs.generation, packs.number_of()
         written = self._index and self._index.written
-        if self._index is None or not written or written[0] is not packs:
-            return None
-        self._index.written = None
-        return written[1:]
+        return written[1:] if written and written[0] is packs else None
 
     @property
     def index_name(self) -> str:

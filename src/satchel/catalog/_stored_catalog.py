@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from satchel.index import IndexSettings
 
 # Raised when catalogs are assembled otherwise, so that older ones are not used.
-ASSEMBLY_VERSION: Final = 4
+ASSEMBLY_VERSION: Final = 5
 _PARTS: Final = ("", "/excluded", "/conflicts", "/findings")
 # Read when somebody asks why a pack is not listed.
 _REASONS: Final = "/reasons"
@@ -50,6 +50,8 @@ class StoredCatalogs:
         self.catalog: Catalog | None = None
         """The catalog that was recalled last, and the findings on its conflicts."""
         self.conflict_findings: Sequence[Finding] = ()
+        self.changes: tuple[Catalog, frozenset[str]] | None = None
+        """The catalog before, and the ids of what was read again since, if known."""
 
     def recall(self, scanners: Sequence[SourceScanner]) -> Catalog | None:
         """Return the catalog of what the sources have; None where nobody stored it."""
@@ -60,6 +62,7 @@ class StoredCatalogs:
         generations = [of_one.generation for of_one in packs]
         if self.catalog is not None and self._generations == generations:
             return self.catalog
+        before, self.changes = self.catalog, None
         name, file = self._name(scanners), self._settings.file()
         names = [name + part for part in (*_PARTS, _REASONS, _CHANGES)]
         *data, changes = file.blobs(names)
@@ -70,7 +73,7 @@ class StoredCatalogs:
             now, refs = rows.changes_since(of, changes)
             if refs:
                 rows.patch(parts, refs)
-            (*listing, tools_named), excluded, conflicts, noted = parts
+            (*listing, tools_named, needs), excluded, conflicts, noted = parts
             stamp = sha256(repr((name, generations)).encode()).hexdigest()
             of_sources = [s.result.findings if s.result else () for s in scanners]
             unpacked = cache(partial(_decode, reasons))
@@ -82,9 +85,14 @@ class StoredCatalogs:
                 tuple(scanner.state for scanner in scanners),
                 {scanner.label: scanner.reader for scanner in scanners},
                 tools_named,
+                needs,
             )
         except ROW_ERRORS:
             return None
+        new = rows.read_since(self._generations)
+        if before is not None and new is not None:
+            ids = (id for id, ref in zip(*listing, strict=True) if ref in new)
+            self.changes = before, frozenset(ids)
         if now != generations:
             pairs = list(refs.items())
             file.put({name + _CHANGES: _encode((generations, pairs), of)})
@@ -93,7 +101,7 @@ class StoredCatalogs:
 
     def save(self, scanners: Sequence[SourceScanner], catalog: Catalog) -> None:
         """Store a catalog that was assembled, where all its packs have rows."""
-        if isinstance(catalog.entries, LazyTuple):
+        if isinstance(catalog.entries, LazyTuple) or catalog is self.catalog:
             return
         generations: list[str] = []
         refs: dict[tuple[str, str], int] = {}
@@ -108,11 +116,24 @@ class StoredCatalogs:
                 refs[scanner.label, key] = ref
         if any(scanner.error for scanner in scanners):
             return
+        conflicts = catalog.conflicts
         try:
             fields: tuple[Any, ...] = (
-                (*_entry_rows(catalog.entries, refs), catalog.names_tools),
-                _excluded_rows(catalog.excluded, refs),
-                _conflict_rows(catalog.conflicts, refs),
+                (
+                    [entry.id for entry in catalog.entries],
+                    [_ref(entry, refs) for entry in catalog.entries],
+                    catalog.names_tools,
+                    [entry.id for entry in catalog.needing],
+                ),
+                (
+                    [one.descriptor.id for one in catalog.excluded],
+                    [_ref(one.descriptor, refs) for one in catalog.excluded],
+                ),
+                (
+                    [conflict.id for conflict in conflicts],
+                    [[_ref(owner, refs) for owner in one.owners] for one in conflicts],
+                    [one.preferred and _ref(one.preferred, refs) for one in conflicts],
+                ),
                 _finding_rows(scanners, refs),
                 [(one.reason, one.detail, one.fix) for one in catalog.excluded],
             )
@@ -125,6 +146,10 @@ class StoredCatalogs:
                 for part, values in zip((*_PARTS, _REASONS), fields, strict=True)
             }
         )
+        # What was stored is what is in use: the next sync, if nothing changed, needs
+        # not one row.
+        self.catalog, self._generations = catalog, generations
+        self.conflict_findings = [conflict_finding(one) for one in catalog.unresolved]
 
     def _name(self, scanners: Sequence[SourceScanner]) -> str:
         sources = [
@@ -181,10 +206,20 @@ class _RowPacks:
                 yield Conflict(conflict_ids[place], packs, first)
 
         return (
-            LazyTuple(ids, make_entries, stamp),
+            LazyTuple(ids, make_entries, stamp, partial(self._places, refs)),
             LazyTuple(excluded_ids, make_excluded),
             LazyTuple(conflict_ids, make_conflicts),
         )
+
+    def _places(self, refs: Sequence[int | list[int]]) -> Iterable[tuple[str, str]]:
+        """Return the source and the key of each pack, in its first place."""
+        keys = [
+            {number & _LOW: key for key, number in packs.number_of().items()}
+            for packs in self._packs
+        ]
+        for ref in refs:
+            number, at = divmod(_flat(ref)[0], len(keys))
+            yield self._packs[at].label, keys[at].get(number, "")
 
     def findings(
         self, of_sources: Sequence[tuple[Finding, ...]], kinds: _Json, rows: _Json
@@ -255,13 +290,27 @@ class _RowPacks:
                     return until, refs
         raise ValueError("it is of other packs")
 
+    def read_since(self, generations: Sequence[str]) -> list[int] | None:
+        """Return what took the places of other rows since these; None if unknown."""
+        refs: list[int] = []
+        if len(generations) != len(self._packs):
+            return None
+        for position, packs in enumerate(self._packs):
+            if packs.generation == generations[position]:
+                continue
+            if packs.replaced is None or packs.replaced[0] != generations[position]:
+                return None
+            numbers = packs.replaced[1].values()
+            refs += [(n & _LOW) * len(self._packs) + position for n in numbers]
+        return refs
+
     def patch(self, parts: _Json, refs: Mapping[int, int]) -> None:
         """Put changed packs into the place of what they were.
 
         Raises:
             ValueError: It is about more than the entry of each.
         """
-        (ids, entries, _), _, (_, owners, _), (kinds, with_findings) = parts
+        (ids, entries, _, needs), _, (_, owners, _), (kinds, with_findings) = parts
         claimed = {ref for row in owners for one in row for ref in _flat(one)}
         for (old, new), pack in zip(
             refs.items(), self.packs([*refs.values()]), strict=True
@@ -272,6 +321,7 @@ class _RowPacks:
                 raise ValueError("it takes another place")
             entries[place] = new
             parts[0][2] = parts[0][2] or bool(entry.tools)
+            needs += [entry.id] if entry.requires and entry.id not in needs else []
             position = new % len(self._packs)
             numbers = [_number(kinds, finding_kind(one)) for one in pack.findings]
             self._replace_findings(with_findings[position], old, new, numbers)
@@ -319,28 +369,6 @@ _Refs = Mapping[tuple[str, str], int]
 def _ref(entry: Descriptor, refs: _Refs) -> int | list[int]:
     several = [refs[origin.source, origin.key] for origin in entry.origins]
     return several[0] if len(several) == 1 else several
-
-
-def _entry_rows(entries: Sequence[Descriptor], refs: _Refs) -> tuple[Any, ...]:
-    return [entry.id for entry in entries], [_ref(entry, refs) for entry in entries]
-
-
-def _excluded_rows(excluded: Sequence[Excluded], refs: _Refs) -> tuple[Any, ...]:
-    return (
-        [one.descriptor.id for one in excluded],
-        [_ref(one.descriptor, refs) for one in excluded],
-    )
-
-
-def _conflict_rows(conflicts: Sequence[Conflict], refs: _Refs) -> tuple[Any, ...]:
-    return (
-        [conflict.id for conflict in conflicts],
-        [[_ref(owner, refs) for owner in conflict.owners] for conflict in conflicts],
-        [
-            conflict.preferred and _ref(conflict.preferred, refs)
-            for conflict in conflicts
-        ],
-    )
 
 
 def _finding_rows(scanners: Sequence[SourceScanner], refs: _Refs) -> tuple[Any, ...]:

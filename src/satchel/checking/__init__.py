@@ -16,16 +16,15 @@ if TYPE_CHECKING:
         count_packs as count_packs,
         usual_folders as usual_folders,
     )
-    from satchel.checking._listing import (
-        ClientListings as ClientListings,
-        LibraryListing as LibraryListing,
-        predict_library_listing as predict_library_listing,
-    )
     from satchel.checking._prediction import (
         LOADER_GROUPS as LOADER_GROUPS,
+        ClientListings as ClientListings,
+        LibraryListing as LibraryListing,
         LibraryPrediction,
         PackPrediction,
         predict_library,
+        predict_library_listing as predict_library_listing,
+        some_of as some_of,
     )
     from satchel.checking._repairs import (
         LineRepair as LineRepair,
@@ -53,8 +52,8 @@ __getattr__ = lazy_door(
         "_check": "check write_fixes",
         "_evals": "EvalRun folders_of_skills run_evals",
         "_library": "count_packs usual_folders",
-        "_listing": "ClientListings LibraryListing predict_library_listing",
-        "_prediction": "LOADER_GROUPS LibraryPrediction PackPrediction predict_library",
+        "_prediction": "LOADER_GROUPS ClientListings LibraryListing LibraryPrediction "
+        "PackPrediction predict_library predict_library_listing some_of",
         "_repairs": "LineRepair RepairPlan plan_repairs",
         "_since": "check_since",
     },

@@ -92,14 +92,12 @@ def _read(report: Any) -> Baseline:  # noqa: ANN401 - JSON from a file
     if version != SCHEMA_VERSION:
         raise ValueError(f"schema_version is {version!r}, not {SCHEMA_VERSION}")
     entries = cast("list[dict[str, object]]", report["findings"])
-    findings = [_finding(entry) for entry in entries]
+    findings = [
+        Finding(str(one["code"]), "error", str(one["message"]), str(one["path"]))
+        for one in entries
+    ]
     counts = Counter(map(fingerprint, findings))
     if "places" not in report:  # of an earlier version
         return Baseline(counts)
     places = [str(place) for place in report["places"]]
     return Baseline(counts, Counter(fingerprint(_inside(f, places)) for f in findings))
-
-
-def _finding(entry: dict[str, object]) -> Finding:
-    code, path, message = (str(entry[key]) for key in ("code", "path", "message"))
-    return Finding(code, "error", message, path)

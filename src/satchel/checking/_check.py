@@ -1,33 +1,62 @@
 """Check packs: what the registry and lint say of them, and how they can be fixed."""
 
 import os
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
-from satchel.checking._library import PackLibrary, named_folders, open_library
-from satchel.checking._project import path_finder
-from satchel.checking._shadowed import CODE, shadow_findings
+from satchel._lazy import lazy_pattern
+from satchel.checking._library import (
+    PackLibrary,
+    eval_files,
+    named_folders,
+    open_library,
+    path_finder,
+)
 from satchel.errors import NotWrittenError, SkillError
 from satchel.files import replace_file
 from satchel.lint import (
+    ON_REQUEST,
     RULES,
     CheckReport,
     InlineIgnores,
     LintContext,
-    LintRule,
     LintSettings,
     SkillFix,
     lint_pack,
     read_inline_ignores,
     rules_for,
     settings_of,
+    sound_in,
     without_repeats,
 )
-from satchel.model import SKILL_FILE, Descriptor, Finding, Limits
-from satchel.runtime import empty_folder_finding, read_context
+from satchel.model import (
+    SKILL_FILE,
+    UNSEARCHED,
+    Descriptor,
+    Finding,
+    Limits,
+    findings_of,
+)
+from satchel.runtime import empty_folder_finding, need_findings, read_context
 from satchel.skill_md import Profile
+
+# A value that a template fills in, in the frontmatter.
+_PLACEHOLDER: Final = lazy_pattern(
+    r"\A---\n(?:(?!---).*\n)*?[\w-]+:[ ]*(?:\{\{|\{[A-Z_]{3,}\})"
+)
+# A private-use character next to a letter or another one; alone it is an icon.
+_SIGN: Final = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
+_HIDDEN_SIGN: Final = lazy_pattern(rf"\w(?=[{_SIGN}])|[{_SIGN}](?=[\w{_SIGN}])")
+# Folders of what a repository makes of its skills, next to those that begin with a dot.
+_MADE: Final = frozenset(["build", "dist", "generated", "out", "target"])
+# Packs that are open at once, so that one process reads the scripts of all of them.
+_AT_ONCE: Final = 64
 
 
 def check(
@@ -59,44 +88,63 @@ def check(
     limits = limits or settings.limits
     folders = named_folders(paths, skip_others=skip_others)
     with open_library(folders, profile=settings.profile, limits=limits) as library:
-        return check_library(library, settings, limits)
+        return check_library(library, replace(settings, limits=limits))
 
 
-def check_library(
-    library: PackLibrary, settings: LintSettings, limits: Limits
-) -> CheckReport:
+def check_library(library: PackLibrary, settings: LintSettings) -> CheckReport:
     """Return the report on packs that are open."""
     all_findings = {*library.catalog.findings, *_empty_folders(library)}
     ignores: dict[str, InlineIgnores] = {}
     claims: list[NameClaim] = []
-    rules = rules_for(settings.needs)
-    for pack in sorted(library.packs, key=library.rank):
-        result = _lint(pack, library, settings, limits, rules)
-        all_findings.update(result.findings)
-        if result.ignores.codes:
-            ignores[pack.origin.location] = result.ignores
-        claims += [result.claim] if result.claim else []
+    excused: dict[str, Mapping[str, str]] = {}
+    packs = sorted(library.packs, key=library.rank)
+    for start in range(0, len(packs), _AT_ONCE):
+        for result in _lint(packs[start : start + _AT_ONCE], library, settings):
+            all_findings.update(result.findings)
+            if result.ignores.codes:
+                ignores[result.location] = result.ignores
+            claims += [result.claim] if result.claim else []
+            if result.excused:
+                excused[f"{result.location}/{SKILL_FILE}"] = result.excused
     # The registry reports conflicts of packs that it accepts; these are all packs.
     all_findings.update(duplicate_names(claims))
+    needing = sorted(
+        (pack for pack in library.packs if pack.requires), key=library.rank
+    )
+    is_around = partial(_is_around, library)
+    all_findings.update(need_findings(library.catalog, needing, is_around))
     # It reads eval files and ranks every query, so it runs only where it is asked for.
-    if CODE in {*(settings.select or ()), *settings.severity}:
-        all_findings.update(shadow_findings(library))
-    every = _in_order(all_findings)
-    shown = [finding for finding in every if not _is_ignored(finding, ignores)]
+    if settings.counts("shadowed-skill"):
+        from satchel.evals import EvalLibrary, hidden_skills, read_evals
+
+        skills = EvalLibrary(library.packs, library.catalog.readers)
+        cases = read_evals(eval_files(library), skills).cases
+        _, hidden, duplicates = hidden_skills(cases, skills)
+        all_findings.update(shadow.finding() for shadow in hidden)
+        all_findings.update(duplicate.finding() for duplicate in duplicates)
+    unsearched = findings_of(_in_order(all_findings), {UNSEARCHED})
+    rest = all_findings.difference(unsearched)
+    every = _in_order(_for_client(finding, library) for finding in rest)
+    asked = [f for f in every if f.code not in ON_REQUEST or settings.counts(f.code)]
+    if excused:
+        asked = [f for f in asked if not _is_excused(f, excused.get(f.path, {}))]
+    shown = [finding for finding in asked if not _is_ignored(finding, ignores)]
     judged = (settings.judge(finding) for finding in shown)
     counted = tuple(finding for finding in judged if finding is not None)
     findings = without_repeats(counted)
+    not_run = {code for r in RULES if not settings.needs(r) for code in r.codes}
     return CheckReport(
         len(library.locations),
         findings,
         settings.profile,
         turned_off=len(shown) - len(counted),
         turned_off_by=settings.turned_off_by,
-        turned_off_in_packs=len(every) - len(shown),
-        not_run=_not_run(settings),
-        fixes=plan_fixes(library, findings, settings.profile, limits),
+        turned_off_in_packs=len(asked) - len(shown),
+        not_run=tuple(sorted(not_run - ON_REQUEST)),
+        fixes=plan_fixes(library, findings, settings),
         locations=library.locations,
         places=tuple(folder.shown for folder in library.folders),
+        unsearched=tuple(unsearched),
     )
 
 
@@ -113,40 +161,95 @@ def _empty_folders(library: PackLibrary) -> Iterator[Finding]:
 
 
 class _LintResult(NamedTuple):
-    """The findings of one pack, what it turns off itself, and its name."""
+    """The findings of one pack, what it turns off itself, and its name.
 
+    ``excused`` are codes of no fault in its SKILL.md, each with a word of the message.
+    """
+
+    location: str
     findings: tuple[Finding, ...] = ()
     ignores: InlineIgnores = InlineIgnores()
     claim: "NameClaim | None" = None
+    excused: Mapping[str, str] = MappingProxyType({})
+
+
+def _for_client(finding: Finding, library: PackLibrary) -> Finding:
+    """Return a note for a name where the client of the place goes by the folder."""
+    # Source: code.claude.com, "Skills": `name` is optional, and only shown.
+    if finding.code in {"missing-name", "name-not-folder"}:
+        folder = library.folder_of(finding.path.removesuffix(f"/{SKILL_FILE}"))
+        if "Claude Code" in library.clients_of(folder):
+            return replace(finding, severity="note")
+    return finding
 
 
 def _lint(
-    entry: Descriptor,
-    library: PackLibrary,
-    settings: LintSettings,
-    limits: Limits,
-    rules: Iterable[LintRule],
-) -> _LintResult:
-    """Run the rules on a pack; on a refused one as far as it can be read."""
-    location = entry.origin.location
-    try:
-        around = path_finder(library.folder_of(location), library.folder_of_skill)
-        reader = library.reader(entry)
-        pack = read_context(entry, reader, settings, limits, around)
-    except SkillError as error:
-        if _is_refused(location, library):
-            return _LintResult()
-        # The scan could read it a moment ago: silence would look like success.
-        message = f"it could not be read again: {error}"
-        finding = Finding.of_error(error, f"{location}/{SKILL_FILE}")
-        return _LintResult((replace(finding, message=message),))
-    ignores = read_inline_ignores(pack.text)
-    findings = tuple(
-        replace(finding, path=f"{location}/{finding.path}")
-        for finding in (*lint_pack(pack, rules), *ignores.findings)
-    )
-    claim = _claim(pack, library) if pack.manifest.frontmatter else None
-    return _LintResult(findings, ignores, claim)
+    entries: Iterable[Descriptor], library: PackLibrary, settings: LintSettings
+) -> Iterator[_LintResult]:
+    """Run the rules on packs; on a refused one as far as it can be read."""
+    opened: list[tuple[str, LintContext]] = []
+    sound: set[bytes] = set()
+    for entry in entries:
+        location = entry.origin.location
+        try:
+            folder = library.folder_of(location)
+            around = path_finder(folder, library.folder_of_skill)
+            pack = read_context(
+                entry, library.reader(entry), settings, settings.limits, around
+            )
+            pack = replace(
+                pack,
+                clients=library.clients_of(folder),
+                compile=library.python.read,
+                sound=sound,
+                may_run=partial(_may_run, folder),
+            )
+            opened.append((location, pack))
+        except SkillError as error:
+            if not _is_refused(location, library):
+                # The scan could read it a moment ago: silence would look like success.
+                message = f"it could not be read again: {error}"
+                finding = Finding.of_error(error, f"{location}/{SKILL_FILE}")
+                yield _LintResult(location, (replace(finding, message=message),))
+    if settings.counts("shell-syntax"):
+        sound |= sound_in(pack for _, pack in opened)
+    rules = rules_for(settings.needs)
+    for location, pack in opened:
+        ignores = read_inline_ignores(pack.text)
+        findings = tuple(
+            replace(finding, path=f"{location}/{finding.path}")
+            for finding in (*lint_pack(pack, rules), *ignores.findings)
+        )
+        claim = _claim(pack, library) if pack.manifest.frontmatter else None
+        yield _LintResult(location, findings, ignores, claim, _excused(pack))
+
+
+def _excused(pack: LintContext) -> dict[str, str]:
+    """Return codes of what is meant in a SKILL.md, each with a word of its message."""
+    codes: dict[str, str] = {}
+    text, fields = pack.text, pack.manifest.frontmatter.keys()
+    # Rules of an editor, which have neither, may be called so.
+    if _PLACEHOLDER.search(text) or fields.isdisjoint(("name", "description")):
+        codes["reserved-character"] = ""
+    if not (text.isascii() or _HIDDEN_SIGN.search(text)):
+        codes["hidden-text"] = "private"
+    return codes
+
+
+def _is_excused(finding: Finding, codes: Mapping[str, str]) -> bool:
+    return finding.code in codes and codes[finding.code] in finding.message
+
+
+def _is_around(library: PackLibrary, entry: Descriptor, name: str) -> bool:
+    """Tell whether a skill is in the library in any state, or next to one of it."""
+    folder = library.folder_of(entry.origin.location).absolute()
+    sibling = folder.parent / name / SKILL_FILE
+    return name in library.folder_of_skill or sibling.is_file()
+
+
+def _may_run(folder: Path, path: str) -> bool:
+    # An archive is no folder, and shows no modes.
+    return not folder.is_dir() or os.access(folder / path, os.X_OK)
 
 
 def _is_refused(location: str, library: PackLibrary) -> bool:
@@ -165,12 +268,6 @@ def _is_ignored(finding: Finding, ignores: dict[str, InlineIgnores]) -> bool:
             return ignores[place].hides(finding)
         place = place.rpartition("/")[0]
     return False
-
-
-def _not_run(settings: LintSettings) -> tuple[str, ...]:
-    """Return the codes of the rules that do not run, sorted."""
-    off = (rule.codes for rule in RULES if not settings.needs(rule))
-    return tuple(sorted({code for codes in off for code in codes}))
 
 
 def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -212,10 +309,15 @@ def _claim(pack: LintContext, library: PackLibrary) -> NameClaim:
 
 
 def duplicate_names(claims: Iterable[NameClaim]) -> Iterator[Finding]:
-    """Yield a finding for each pack, copies aside, whose name an earlier pack has."""
-    first: dict[str, NameClaim] = {}
+    """Yield a finding for each pack, copies aside, whose name an earlier pack has.
+
+    What a repository makes of its skills for one client is a copy of them.
+    """
+    first: dict[tuple[str, str], NameClaim] = {}
     for claim in claims:
-        owner = first.setdefault(claim.name, claim)
+        parts = claim.location.split("/")
+        made = next((p for p in parts if p in _MADE or re.match(r"\.\w", p)), "")
+        owner = first.setdefault((claim.name, made), claim)
         if owner.content != claim.content:
             yield Finding.of(
                 "duplicate-skill",
@@ -227,7 +329,7 @@ def duplicate_names(claims: Iterable[NameClaim]) -> Iterator[Finding]:
 
 
 def plan_fixes(
-    library: PackLibrary, findings: Iterable[Finding], profile: Profile, limits: Limits
+    library: PackLibrary, findings: Iterable[Finding], settings: LintSettings
 ) -> tuple[SkillFix, ...]:
     """Return the fix of each SKILL.md with a finding that can be fixed.
 
@@ -243,14 +345,11 @@ def plan_fixes(
     for finding in listed:
         if finding.code in FIXABLE:
             by_path[finding.path].append(finding)
-    return tuple(_plans(library, by_path, profile, limits)) if by_path else ()
+    return tuple(_plans(library, by_path, settings)) if by_path else ()
 
 
 def _plans(
-    library: PackLibrary,
-    by_path: dict[str, list[Finding]],
-    profile: Profile,
-    limits: Limits,
+    library: PackLibrary, by_path: dict[str, list[Finding]], settings: LintSettings
 ) -> Iterator[SkillFix]:
     from satchel.lint import fix_skill
 
@@ -266,7 +365,7 @@ def _plans(
             continue
         reader = library.reader(pack)
         try:
-            data = reader.read(origin.key, SKILL_FILE, limits.skill_md_bytes)
+            data = reader.read(origin.key, SKILL_FILE, settings.limits.skill_md_bytes)
             files = pack.files or tuple(reader.files(origin.key))
         except SkillError:
             continue
@@ -276,8 +375,8 @@ def _plans(
             path=path,
             folder=origin.key.rpartition("/")[2],
             files=tuple(file.path for file in files),
-            profile=profile,
-            limits=limits,
+            profile=settings.profile,
+            limits=settings.limits,
         )
         if fix is not None:
             yield fix

@@ -9,21 +9,22 @@ from pathlib import Path
 from satchel.checking._library import (
     PackFolder,
     PackLibrary,
+    eval_files,
     named_folders,
     open_library,
 )
-from satchel.checking._shadowed import eval_files
 from satchel.checking._since import earlier_folders
 from satchel.errors import MissingPathError
 from satchel.evals import (
     EvalFile,
     EvalLibrary,
     EvalReport,
+    PassedOver,
     Suggestion,
     compared,
     evaluate,
-    folder_files,
     is_eval_file,
+    named_files,
     outcomes_of,
     read_evals,
     suggest,
@@ -39,26 +40,29 @@ class EvalRun:
     suggestions: tuple[Suggestion, ...] = ()
 
 
-def run_evals(
+def run_evals(  # noqa: PLR0913 - all but the first by name
     paths: Sequence[str],
     *,
     k: int = 5,
     since: str | None = None,
     suggestions: bool = False,
+    disabled: Sequence[str] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> EvalRun:
     """Route every eval case of the packs below ``paths``, without a model.
 
     Args:
         paths: Packs, folders of packs, and eval files or folders of them. Where an
-            eval file is named, only named files count.
-        k: Up to which rank a skill counts as files_and_findings.
+            eval file is named, the evals of packs are passed over.
+        k: Up to which rank a skill counts as found.
         since: A git revision; the same cases are routed in the packs of then, too.
         suggestions: Whether to propose descriptions for hidden skills.
+        disabled: Ids, or shell patterns over ids, of skills that do not count.
         limits: Limits on what is read.
 
     Raises:
         MissingPathError: A path does not exist.
+        LimitExceededError: There are more queries than ``eval_queries``.
         RevisionError: The earlier state cannot be read.
         ConfigError, SourceUnavailableError: As for `check`.
     """
@@ -69,17 +73,21 @@ def run_evals(
     rest = [path for path in paths if path not in files]
     folders = named_folders(rest)
     with ExitStack() as stack:
-        opened = stack.enter_context(_open(folders, limits))
+        opened = stack.enter_context(_open(folders, limits, disabled))
         library = EvalLibrary(opened.packs, opened.catalog.readers)
-        files_and_findings = list(_files(opened, library, rest, files))
-        report = evaluate(read_evals(files_and_findings, library), library, k)
-        proposals = tuple(suggest(report.shadows, library)) if suggestions else ()
+        given = list(_files(opened, library, paths, with_packs=not files))
+        evals = read_evals(given, library, limits)
+        report = evaluate(evals, library, k)
+        hidden = report.shadows if suggestions else ()
+        proposals = tuple(suggest(hidden, evals.cases, library))
         if since is not None:
             places = stack.enter_context(earlier_folders(folders, since, limits))
-            earlier = stack.enter_context(_open(places, limits))
+            earlier = stack.enter_context(_open(places, limits, disabled))
             before = EvalLibrary(earlier.packs, earlier.catalog.readers)
-            old = evaluate(read_evals(files_and_findings, before), before, k)
-            changed = _changed(before, library)
+            old = evaluate(read_evals(given, before, limits), before, k)
+            then = {skill.id: skill.digest for skill in before.skills}
+            now = {skill.id: skill.digest for skill in library.skills}
+            changed = [name for name in now if then.get(name) != now[name]]
             report = compared(report, since, outcomes_of(old), changed)
     return EvalRun(report, proposals)
 
@@ -95,28 +103,24 @@ def folders_of_skills(paths: Sequence[str]) -> dict[str, Path]:
 
 
 def _open(
-    folders: Sequence[PackFolder], limits: Limits
+    folders: Sequence[PackFolder], limits: Limits, disabled: Sequence[str] = ()
 ) -> AbstractContextManager[PackLibrary]:
     # An agent's catalog takes what a strict check refuses.
-    return open_library(folders, profile="auto", limits=limits)
+    return open_library(folders, profile="auto", limits=limits, disabled=disabled)
 
 
 def _files(
-    opened: PackLibrary,
-    library: EvalLibrary,
-    folders: Sequence[str],
-    files: Sequence[str],
-) -> Iterator[EvalFile | Finding]:
-    if not files:
-        yield from eval_files(opened)
-    for path in files or folders:
-        if Path(path).is_dir() or path in files:
-            yield from folder_files(path, library)
-
-
-def _changed(before: EvalLibrary, after: EvalLibrary) -> Iterator[str]:
-    """Yield the skills whose SKILL.md is another than before."""
-    old = {skill.id: skill.digest for skill in before.skills}
-    for skill in after.skills:
-        if old.get(skill.id) != skill.digest:
-            yield skill.id
+    opened: PackLibrary, library: EvalLibrary, paths: Sequence[str], *, with_packs: bool
+) -> Iterator[EvalFile | PassedOver | Finding]:
+    off = {one.descriptor.origin.location for one in opened.catalog.excluded}
+    places = map(opened.folder_of, opened.locations | off)
+    packs = frozenset(map(os.path.realpath, places))
+    for path in paths:
+        if Path(path).is_dir() or is_eval_file(path):
+            yield from named_files(path, library, packs)
+    for file in eval_files(opened):
+        if isinstance(file, EvalFile) and not with_packs:
+            reason = "an eval file was named, so those of packs are not run"
+            yield PassedOver(file.path, reason)
+        else:
+            yield file

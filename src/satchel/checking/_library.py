@@ -1,23 +1,25 @@
-"""The packs that a user named, opened for a check."""
+"""The packs that a user named, opened for a check, and what is around them."""
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from satchel.catalog import CatalogRules, ParseOptions, Registry
-from satchel.clients import PROJECT_FOLDERS
+from satchel.catalog import CatalogRules, DisabledPattern, ParseOptions, Registry
+from satchel.clients import CLIENT_FOLDERS, PROJECT_FOLDERS
 from satchel.errors import ConfigError, MissingPathError, SourceUnavailableError
 from satchel.files import is_archive_name
+from satchel.lint import Neighbour, PythonReader
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
     Catalog,
     Descriptor,
     FileReader,
+    Finding,
     Found,
     Limits,
 )
@@ -25,6 +27,103 @@ from satchel.protocols import SkillSource
 from satchel.runtime import SystemClock
 from satchel.skill_md import Profile
 from satchel.sources import LocalSource, archive
+
+NO_OTHERS: Final[Mapping[str, Path]] = {}
+# Folders above a pack that may be its project, where there is no ``.git``.
+_MOST_ABOVE: Final = 8
+# A project is at least so deep: ``/``, ``/home`` and ``/tmp`` are not projects.
+_LEAST_PARTS: Final = 3
+# What a plugin has at its root, and the clients that it is for.
+_ANY_PLUGIN: Final = ("Claude Code", "VS Code", "Cursor")
+_PLUGINS: Final = {
+    ".claude-plugin": ("Claude Code",),
+    ".cursor-plugin": ("Cursor",),
+    ".github/plugin": ("VS Code",),
+    ".plugin": _ANY_PLUGIN,
+    "openclaw.plugin.json": ("OpenClaw",),
+    "plugin.json": _ANY_PLUGIN,
+}
+
+
+def client_finder() -> Callable[[Path], frozenset[str]]:
+    """Return what finds the clients that a place names: by its folder, or a plugin."""
+
+    @cache
+    def at(folder: Path) -> frozenset[str]:
+        path = f"{folder.as_posix()}/"
+        named = {
+            name
+            for client in CLIENT_FOLDERS
+            if any(f"/{place}/" in path for place in (*client.project, *client.user))
+            for name in client.name.split(" and ")
+        }
+        for place, clients in _PLUGINS.items():
+            # Strings: it asks for each folder of a library.
+            named.update(clients if os.path.exists(f"{path}{place}") else ())  # noqa: PTH110
+        top = len(folder.parts) <= _LEAST_PARTS or (folder / ".git").exists()
+        return frozenset(named if top else named | at(folder.parent))
+
+    # As it is written: a linked folder is in the place of its link.
+    return lambda folder: at(Path(os.path.abspath(folder)))  # noqa: PTH100
+
+
+def path_finder(
+    folder: Path, others: Mapping[str, Path] = NO_OTHERS
+) -> Callable[[str], Neighbour | None]:
+    """Return a function that finds paths outside of a pack, within its project.
+
+    ``others`` are the folders of skills by their names, for paths that begin with
+    ``//NAME/``. It only looks whether something is there; no file is opened.
+    """
+    here = Path(os.path.realpath(folder))
+    project = _project_of(here)
+
+    @cache
+    def find(path: str) -> Neighbour | None:
+        if path.startswith("//"):
+            name, _, rest = path[2:].partition("/")
+            other = others.get(name)
+            return Neighbour(name) if other and (other / rest).exists() else None
+        # With `/`, from the root of the project, or of the plugin or the pack in it.
+        starts = (here, *here.parents) if path.startswith("/") else (here,)
+        for start in starts:
+            place = Path(os.path.normpath(start / path.lstrip("/")))
+            if not place.is_relative_to(project) or place == project:
+                return None
+            try:
+                if not place.exists():
+                    continue
+            except (OSError, ValueError):  # a name that the system refuses
+                return None
+            if place.is_relative_to(here):
+                return Neighbour(inside=place.relative_to(here).as_posix())
+            return Neighbour(_skill_of(place, project))
+        return None
+
+    return find
+
+
+def _project_of(folder: Path) -> Path:
+    for parent in folder.parents:
+        if (parent / ".git").exists():
+            return parent
+    near = folder.parents[:_MOST_ABOVE]
+    deep = [parent for parent in near if len(parent.parts) >= _LEAST_PARTS]
+    return deep[-1] if deep else folder
+
+
+def _skill_of(place: Path, project: Path) -> str:
+    """Return the name of the innermost folder around ``place`` that is a skill."""
+    for folder in (place, *place.parents):
+        if folder == project:
+            break
+        if (folder / SKILL_FILE).is_file():
+            return folder.name
+    return ""
+
+
+if TYPE_CHECKING:
+    from satchel.evals import EvalFile, PassedOver
 
 # A check waits for slow disks: half an answer would look like a clean one.
 _PATIENCE_S: Final = 3_600.0
@@ -47,6 +146,11 @@ class PackLibrary:
     folders: tuple[PackFolder, ...]
     catalog: Catalog
     packs: tuple[Descriptor, ...]
+    python: PythonReader = field(default_factory=PythonReader, compare=False)
+    # The clients that the place of a pack names, by its folder.
+    clients_of: Callable[[Path], frozenset[str]] = field(
+        default_factory=client_finder, compare=False
+    )
 
     @cached_property
     def folder_of_skill(self) -> Mapping[str, Path]:
@@ -117,20 +221,29 @@ def usual_folders(
     """Return the folders of the working folder in which projects keep skills.
 
     Those are ``skills`` and the folders of clients (`satchel.clients`) with a pack in
-    them. The working folder itself is returned where it is a pack, or where its packs
-    are only elsewhere in it; nothing where it has none.
+    them, and what a project names ``also``: folders with a pack, and files, such as
+    archives; addresses are passed over. The working folder itself is returned where it
+    is a pack, or where its packs are only elsewhere in it; nothing where it has none.
+
+    Raises:
+        MissingPathError: A place among ``also`` does not exist.
     """
-    if not Path(SKILL_FILE).exists():
-        likely = dict.fromkeys((*also, *PROJECT_FOLDERS))
-        folders = tuple(folder for folder in likely if _has_pack(folder, limits))
-        if folders:
-            return folders
-    return (os.curdir,) if _has_pack(os.curdir, limits) else ()
+    named = [place for place in also if not place.startswith(_URLS)]
+    for place in named:
+        if not Path(place).exists():
+            raise MissingPathError(place)
+    usual = (os.curdir,) if Path(SKILL_FILE).exists() else PROJECT_FOLDERS
+    folders = tuple(
+        place
+        for place in dict.fromkeys((*named, *usual))
+        if _has_pack(place, limits) or (place in named and not Path(place).is_dir())
+    )
+    return folders or ((os.curdir,) if _has_pack(os.curdir, limits) else ())
 
 
 def count_packs(folder: str, *, limits: Limits = DEFAULT_LIMITS) -> int:
     """Return how many packs are in a folder, also in folders of clients."""
-    results = LocalSource(folder, limits=limits, client_folders=True).scan()
+    results = LocalSource(folder, limits=limits).scan()
     return sum(isinstance(result, Found) for result in results)
 
 
@@ -203,18 +316,23 @@ def _root(path: str, *, certain: bool) -> str | None:
 
 @contextmanager
 def open_library(
-    folders: Iterable[PackFolder], *, profile: Profile, limits: Limits
+    folders: Iterable[PackFolder],
+    *,
+    profile: Profile,
+    limits: Limits,
+    disabled: Iterable[str] = (),
 ) -> Generator[PackLibrary]:
-    """Read every pack below some folders."""
+    """Read every pack below some folders, but those with a ``disabled`` id."""
     folders = tuple(folders)
     sources = [_source(folder, limits) for folder in folders]
     registry = Registry(
         sources,
         accept=ParseOptions(profile=profile, limits=limits),
-        rules=CatalogRules(),
+        rules=CatalogRules(disabled=tuple(map(DisabledPattern, disabled))),
         clock=SystemClock(),
         deadline_s=_PATIENCE_S,
     )
+    python = PythonReader()
     # Closed in any case: a source may have a thread or a connection.
     try:
         registry.sync()
@@ -222,8 +340,14 @@ def open_library(
         for state in catalog.sources:
             if state.error:
                 raise SourceUnavailableError(state.label, state.error)
-        yield PackLibrary(folders, catalog, tuple(_every_pack(catalog)))
+        conflicts = (pack for one in catalog.unresolved for pack in one.owners)
+        excluded = (
+            pack.descriptor for pack in catalog.excluded if pack.reason != "disabled"
+        )
+        packs = (*catalog.entries, *conflicts, *excluded)
+        yield PackLibrary(folders, catalog, packs, python)
     finally:
+        python.close()
         registry.close()
 
 
@@ -231,18 +355,14 @@ def _source(folder: PackFolder, limits: Limits) -> SkillSource:
     if os.path.isfile(folder.path):  # noqa: PTH113
         return archive(folder.path, label=folder.shown, limits=limits)
     return LocalSource(
-        folder.path,
-        label=folder.shown,
-        limits=limits,
-        shown=folder.shown,
-        client_folders=True,
+        folder.path, label=folder.shown, limits=limits, shown=folder.shown
     )
 
 
-def _every_pack(catalog: Catalog) -> Iterator[Descriptor]:
-    """Yield every pack, whether it is listed, excluded, refused or in a conflict."""
-    yield from catalog.entries
-    for conflict in catalog.unresolved:
-        yield from conflict.owners
-    for excluded in catalog.excluded:
-        yield excluded.descriptor
+def eval_files(library: PackLibrary) -> "Iterator[EvalFile | PassedOver | Finding]":
+    """Yield the eval files of all packs, by the location of the pack."""
+    from satchel.evals import pack_files
+
+    packs = {pack.origin.location: pack for pack in library.packs}
+    for _, pack in sorted(packs.items()):
+        yield from pack_files(pack, library.reader(pack))

@@ -8,12 +8,18 @@ from satchel.checking._candidates import LocatedPack, ReasonLines, located_packs
 from satchel.checking._library import named_folders, open_library
 from satchel.clients import (
     PROPERTIES,
+    ClientListing,
     Loader,
     LoaderVerdict,
     Prediction,
+    advice_for,
     choose_loaders,
+    listing_rules,
     loaders,
     predict,
+    predict_listing,
+    read_skill,
+    unknown_rule,
     worst_verdict,
 )
 from satchel.model import DEFAULT_LIMITS, Finding, Limits
@@ -85,13 +91,14 @@ class PackPrediction:
                     reasons.setdefault(reason, []).append(outcome)
             for reason, outcomes in reasons.items():
                 why, fix = self._why(reason, outcomes)
-                names = named_loaders([one.loader for one in outcomes])
+                names = some_of([one.loader.key for one in outcomes])
                 line = self.lines.get(reason, 1)
                 yield Finding.of(code, self.path, line, loaders=names, why=why, fix=fix)
 
     def _why(self, reason: str, outcomes: list[Prediction]) -> tuple[str, str]:
         if reason in PROPERTIES:
-            return PROPERTIES[reason].about, PROPERTIES[reason].fix
+            asked = [outcome.loader for outcome in self.outcomes]
+            return PROPERTIES[reason].about, advice_for(reason, asked)
         if reason:
             return "it does not even list a plain pack such as this one", ""
         others = sorted({self.by[one.loader.key] for one in outcomes})
@@ -149,9 +156,8 @@ def predict_library(
     )
 
 
-def named_loaders(chosen: Iterable[Loader]) -> str:
-    """Return their keys in one phrase, with no more than a few of them."""
-    keys = [loader.key for loader in chosen]
+def some_of(keys: Sequence[str]) -> str:
+    """Return them in one phrase; of many, the first and how many more there are."""
     if len(keys) <= _MAX_NAMED:
         return ", ".join(keys)
     return f"{', '.join(keys[: _MAX_NAMED - 1])} and {len(keys) - _MAX_NAMED + 1} more"
@@ -163,15 +169,13 @@ def choose(names: Iterable[str]) -> tuple[Loader, ...]:
     for name in names:
         word = name.strip().lower()
         if word in LOADER_GROUPS:
-            group = tuple(loader for loader in loaders() if _is_in(loader, word))
+            group = tuple(
+                one for one in loaders() if word in {"all", one.how, f"{one.kind}s"}
+            )
         else:
             group = choose_loaders([name])
         chosen |= {loader.key: loader for loader in group}
     return tuple(chosen.values())
-
-
-def _is_in(loader: Loader, group: str) -> bool:
-    return group in {"all", loader.how, f"{loader.kind}s"}
 
 
 def _pack_prediction(
@@ -197,4 +201,92 @@ def _pack_prediction(
         lines={reason: first for reason, (first, *_) in lines.items()},
         library=pack.library,
         more_lines={reason: every[1:] for reason, every in lines.items() if every[1:]},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ClientListings:
+    """What one client shows of a library at each window.
+
+    ``asked`` is the version that was asked for, empty where none was. ``not_loaded``
+    are the packs that the client does not load: all, if one of them breaks the others.
+    """
+
+    asked: str
+    listings: tuple[ClientListing, ...]
+    not_loaded: tuple[str, ...]
+
+    @property
+    def is_other_version(self) -> bool:
+        """Whether another version than the one asked for was measured."""
+        return bool(self.asked) and self.asked != self.listings[0].rule.version
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryListing:
+    """What the same clients show of the same packs."""
+
+    packs: int
+    clients: tuple[ClientListings, ...]
+
+    @property
+    def listings(self) -> tuple[ClientListing, ...]:
+        """Every listing: client by client, window by window."""
+        return tuple(one for client in self.clients for one in client.listings)
+
+
+def predict_library_listing(
+    paths: Sequence[str],
+    names: Iterable[str],
+    windows: Sequence[int],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    skip_others: bool = False,
+) -> LibraryListing:
+    """Return what clients show of the packs below ``paths``, taken as one library.
+
+    Args:
+        paths: Packs, or folders of packs.
+        names: Keys of clients, as ``KEY`` or ``KEY@VERSION``, or groups of them.
+        windows: Context windows, in tokens.
+        limits: Limits on what is read.
+        skip_others: Skip files that are in no pack.
+
+    Raises:
+        UnknownLoaderError: A client is unknown; carries close keys.
+        MissingPathError: A path does not exist.
+        SourceUnavailableError: A folder gave no answer.
+    """
+    asked = {key: version for key, _, version in (n.partition("@") for n in names)}
+    chosen = choose(asked)
+    folders = named_folders(paths, skip_others=skip_others)
+    with open_library(folders, profile="lenient", limits=limits) as library:
+        packs = located_packs(library, limits)
+    outcomes_of = [(pack, predict(pack.candidate, chosen)) for pack in packs]
+    clients = (
+        _client(
+            loader,
+            asked.get(loader.key, ""),
+            [(pack, outcomes[at]) for pack, outcomes in outcomes_of],
+            windows,
+        )
+        for at, loader in enumerate(chosen)
+    )
+    return LibraryListing(len(packs), tuple(clients))
+
+
+def _client(
+    loader: Loader,
+    asked: str,
+    packs: Sequence[tuple[LocatedPack, Prediction]],
+    windows: Sequence[int],
+) -> ClientListings:
+    rule = listing_rules().get(loader.key) or unknown_rule(loader)
+    broken = any(outcome.verdict == "breaks-neighbours" for _, outcome in packs)
+    read = [(pack.pack, read_skill(pack.candidate, one)) for pack, one in packs]
+    skills = [skill for _, skill in read if skill is not None and not broken]
+    return ClientListings(
+        asked,
+        tuple(predict_listing(rule, skills, window) for window in windows),
+        tuple(pack for pack, skill in read if skill is None or broken),
     )

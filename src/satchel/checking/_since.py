@@ -19,11 +19,7 @@ from typing import NamedTuple
 from satchel.checking._baseline import Baseline
 from satchel.checking._check import check_library
 from satchel.checking._git import GitRepository, open_repository, write_packs
-from satchel.checking._library import (
-    PackFolder,
-    named_folders,
-    open_library,
-)
+from satchel.checking._library import PackFolder, named_folders, open_library
 from satchel.checking._pack_facts import (
     PackFacts,
     are_similar,
@@ -32,7 +28,9 @@ from satchel.checking._pack_facts import (
 )
 from satchel.errors import RevisionError
 from satchel.lint import (
+    DECEIVING,
     NEVER_IGNORED,
+    REVIEWED,
     CheckReport,
     LibraryChange,
     Likeness,
@@ -47,11 +45,7 @@ _LibraryState = Mapping[str, PackFacts]
 
 
 def check_since(
-    paths: Sequence[str],
-    rev: str,
-    *,
-    settings: LintSettings,
-    skip_others: bool = False,
+    paths: Sequence[str], rev: str, *, settings: LintSettings, skip_others: bool = False
 ) -> CheckReport:
     """Return what a change adds: its new findings, and what a reviewer has to know.
 
@@ -83,7 +77,8 @@ def check_since(
     judged = [settings.judge(finding) for finding in added.findings]
     change = LibraryChange(
         rev=rev,
-        hidden=tuple(one for one in added.findings if one.code in NEVER_IGNORED),
+        review=tuple(one for one in added.findings if one.code in REVIEWED),
+        hidden=tuple(one for one in added.findings if one.code in DECEIVING),
         executables=tuple(new_executables(before, after, moved_from)),
         similar=tuple(similar_packs(before, after, {*packs.added, *packs.changed})),
         added=packs.added,
@@ -126,7 +121,7 @@ def _without_other(
         findings=tuple(
             finding
             for finding in old.findings
-            if finding.code not in NEVER_IGNORED or is_same(finding)
+            if finding.code not in DECEIVING or is_same(finding)
         ),
     )
 
@@ -153,7 +148,7 @@ def _state(
 ) -> tuple[dict[str, PackFacts], CheckReport, tuple[int, int]]:
     """Return the packs of a state, its report, and what a prompt lists and costs."""
     with open_library(folders, profile=settings.profile, limits=limits) as library:
-        report = check_library(library, settings, limits)
+        report = check_library(library, settings)
         facts = pack_facts(library, limits)
     # The catalog of an agent, which takes what a strict check refuses.
     with open_library(folders, profile="auto", limits=limits) as library:

@@ -8,14 +8,6 @@ from satchel.cli._app import main
 if TYPE_CHECKING:
     from satchel.cli._approval import ask_in_terminal
 
-__all__ = [
-    "ask_in_terminal",
-    "main",
-]
+__all__ = ["ask_in_terminal", "main"]
 
-__getattr__ = lazy_door(
-    __name__,
-    {
-        "_approval": "ask_in_terminal",
-    },
-)
+__getattr__ = lazy_door(__name__, {"_approval": "ask_in_terminal"})

@@ -11,8 +11,7 @@ import click
 from satchel._published import VERSION
 from satchel.cli._errors import report_error
 from satchel.cli._paths import store_line
-from satchel.cli._terminal import color_option, use_utf8
-from satchel.cli._verbosity import verbosity_options
+from satchel.cli._terminal import color_option, use_utf8, verbosity_options
 
 # What users do, and the commands for it in the order of ``--help``. The module of a
 # command is imported when it is called.
@@ -48,9 +47,7 @@ GROUPS: Final = {
         "cost": "Show what skills cost a model, in tokens.",
         "usage": "Report which skills are used, are dead, or were not found.",
     },
-    "Set up": {
-        "completion": "Print what lets a shell complete commands and skills.",
-    },
+    "Set up": {"completion": "Print what lets a shell complete commands and skills."},
 }
 COMMANDS: Final = {
     name: line for group in GROUPS.values() for name, line in group.items()

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from shlex import join
 
@@ -17,8 +18,7 @@ from satchel.checking import (
     write_fixes,
 )
 from satchel.cli._errors import NoAnswerError
-from satchel.cli._options import find_settings
-from satchel.cli._progress import progress
+from satchel.cli._options import read_settings
 from satchel.cli._terminal import (
     DEFAULT_WIDTH,
     code_link,
@@ -26,10 +26,10 @@ from satchel.cli._terminal import (
     echo,
     echo_error,
     on_terminal,
+    progress,
     width,
 )
 from satchel.config import Config, load_config
-from satchel.errors import MissingPathError
 from satchel.lint import (
     CheckReport,
     Format,
@@ -93,40 +93,38 @@ class CheckRun:
     def run(self) -> int:
         """Check, print, write; return the exit status."""
         self._refuse_mixed_options()
-        settings = self._settings()
+        limits = self._settings.limits
         baseline = read_baseline(self.baseline) if self.baseline else None
         packs = self.packs
         # A hook that names no changed file checks nothing, and not the whole project.
         if not packs and not self.changed_files:
-            packs = _project_packs(self.config, settings.limits)
+            packs = _project_packs(self._file.skills, limits)
         if self.loaders is not None and self.library:
-            return self._list(packs, self.loaders, settings)
+            return self._list(packs, self.loaders)
         if self.loaders is not None:
-            return self._predict(packs, self.loaders, settings, baseline)
+            return self._predict(packs, self.loaders, baseline)
         with progress("checking packs"):
-            report = self._report(packs, settings)
+            report = self._report(packs)
         if self.fix or self.diff:
             self._show_diff(report)
         # --diff shows what --fix would write, and writes nothing.
         if self.fix and not self.diff and report.fixes:
-            report = self._write_fixes(packs, report, settings)
+            report = self._write_fixes(packs, report)
         if baseline is not None:
             report = self._subtract(baseline, report)
-        self._print(report)
-        view = TextOptions(fix_command=self._fix_command())
-        for style, file in self.also:
-            _save(render_report(report, style, view), file)
-        return self._status(report, settings, packs)
-
-    def _print(self, report: CheckReport) -> None:
         # A file, or the log of a CI system, has whole lines: COLUMNS is not for it.
         columns = width() if on_terminal() else None
         command = self._fix_command()
         view = TextOptions(coloured(), columns, line_reader(), code_link, command)
-        if self.statistics:
-            echo(render_statistics(report, view))
-        else:
-            echo(render_report(report, self.style, view))
+        echo(
+            render_statistics(report, view)
+            if self.statistics
+            else render_report(report, self.style, view)
+        )
+        view = TextOptions(fix_command=command)
+        for style, file in self.also:
+            _save(render_report(report, style, view), file)
+        return self._status(report, packs)
 
     def _fix_command(self) -> str:
         """Return the command that fixes just what this run says can be fixed."""
@@ -170,11 +168,17 @@ class CheckRun:
             if _in_code(self.packs):
                 raise click.UsageError(f"MODULE:NAME {without}")
 
+    @cached_property
+    def _file(self) -> Config:
+        """What the configuration file says; the defaults where there is none."""
+        if self.config is None:
+            return read_settings()
+        return Config() if self.config == "none" else load_config(Path(self.config))
+
+    @cached_property
     def _settings(self) -> LintSettings:
-        """Return what the command line says, then what the configuration file says."""
-        path = find_settings() if self.config is None else self.config
-        none = path is None or path == "none"
-        file = Config() if none else load_config(Path(path or ""))
+        """What the command line says, then what the configuration file says."""
+        file = self._file
         return settings_of(
             file.lint,
             file.path,
@@ -185,8 +189,8 @@ class CheckRun:
             ignore=self.ignore,
         )
 
-    def _report(self, packs: tuple[str, ...], settings: LintSettings) -> CheckReport:
-        in_code = _in_code(packs)
+    def _report(self, packs: tuple[str, ...]) -> CheckReport:
+        in_code, settings = _in_code(packs), self._settings
         if in_code:
             if len(in_code) < len(packs):
                 detail = "check MODULE:NAME by itself, and folders by themselves"
@@ -203,18 +207,14 @@ class CheckRun:
         return check(packs, settings=settings, skip_others=skip)
 
     def _predict(
-        self,
-        packs: tuple[str, ...],
-        loaders: str,
-        settings: LintSettings,
-        baseline: Baseline | None,
+        self, packs: tuple[str, ...], loaders: str, baseline: Baseline | None
     ) -> int:
         """Print how other loaders will see the packs, and return the status."""
         from satchel.cli._prediction import predict_packs, render_prediction
 
         with progress("checking packs"):
             prediction = predict_packs(
-                packs, loaders, settings, skip_others=self.changed_files
+                packs, loaders, self._settings, skip_others=self.changed_files
             )
         if baseline is not None:
             report = self._subtract(baseline, prediction.report)
@@ -222,11 +222,9 @@ class CheckRun:
         echo(render_prediction(prediction, self.style))
         for style, file in self.also:
             _save(click.unstyle(render_prediction(prediction, style)), file)
-        return self._status(prediction.report, settings, packs)
+        return self._status(prediction.report, packs)
 
-    def _list(
-        self, packs: tuple[str, ...], loaders: str, settings: LintSettings
-    ) -> int:
+    def _list(self, packs: tuple[str, ...], loaders: str) -> int:
         """Print what clients show of the whole library, and return the status."""
         from satchel.checking import predict_library_listing
         from satchel.cli._listing import FORMATS, is_all_listed, render_listing
@@ -243,14 +241,14 @@ class CheckRun:
                 packs, names, windows, skip_others=self.changed_files
             )
         if not (library.packs or self.changed_files):
-            raise _no_pack(packs, settings.limits.scan_depth)
+            raise _no_pack(packs, self._settings.limits.scan_depth)
         echo(render_listing(library, self.style, width() or DEFAULT_WIDTH))
         for style, file in self.also:
             text = render_listing(library, style, DEFAULT_WIDTH)
             _save(click.unstyle(text), file)
-        if settings.fail_on == "never":
-            return 0
-        return int(not is_all_listed(library, whole=settings.fail_on != "error"))
+        fail_on = self._settings.fail_on
+        is_fine = is_all_listed(library, whole=fail_on != "error")
+        return 0 if is_fine or fail_on == "never" else 1
 
     def _subtract(self, baseline: Baseline, report: CheckReport) -> CheckReport:
         """Return the report without the findings of the baseline; warn if none fits."""
@@ -273,33 +271,31 @@ class CheckRun:
             for line in fix.diff.removesuffix("\n").split("\n"):
                 text = f"{prefix}{safe_in_log(line.replace(chr(9), '    '))}"
                 if is_text:
-                    echo(_coloured(text))
+                    colour = {"+": "green", "-": "red", "@": "cyan"}.get(text[:1])
+                    echo(click.style(text, fg=colour) if colour else text)
                 else:
                     echo_error(text)
         if report.fixes and is_text:
             echo()
 
-    def _write_fixes(
-        self, packs: tuple[str, ...], report: CheckReport, settings: LintSettings
-    ) -> CheckReport:
+    def _write_fixes(self, packs: tuple[str, ...], report: CheckReport) -> CheckReport:
         """Write the fixes, and return the report on what is left."""
         failed = list(write_fixes(report.fixes))
         for error in failed:
             echo_error(str(error))
-        after = self._report(packs, settings)
+        after = self._report(packs)
         files = plural(len(report.fixes) - len(failed), "file")
         findings = plural(report.fixable - after.fixable, "finding")
         echo_error(f"{findings} fixed in {files}")
         return after
 
-    def _status(
-        self, report: CheckReport, settings: LintSettings, packs: tuple[str, ...]
-    ) -> int:
+    def _status(self, report: CheckReport, packs: tuple[str, ...]) -> int:
         """Return 0 or 1; to have checked nothing is neither.
 
         A change that removes the last pack leaves none, and a hook may name no file
         of a pack.
         """
+        settings = self._settings
         removed = report.change is not None and report.change.removed
         if report.fails("error") and settings.fail_on != "never":
             return 1  # the report says why a folder is no pack
@@ -308,44 +304,29 @@ class CheckRun:
         return 1 if report.fails(settings.fail_on) else 0
 
 
-def _coloured(line: str) -> str:
-    colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-    return click.style(line, fg=colour) if colour else line
-
-
 def _save(text: str, file: str) -> None:
     Path(file).write_text(f"{text}\n", "utf-8", errors="backslashreplace")
 
 
-def _project_packs(config: str | None, limits: Limits) -> tuple[str, ...]:
+def _project_packs(named: Iterable[str], limits: Limits) -> tuple[str, ...]:
     """Return the folders in which a project has its skills, and print them."""
-    configured = () if config == "none" else _configured_folders(config)
-    folders = usual_folders(configured, limits=limits)
+    folders = usual_folders(named, limits=limits)
     if not folders:
-        raise _no_pack((*configured, os.curdir), limits.scan_depth)
+        places = filter(os.path.exists, named)  # and no addresses
+        raise _no_pack((*places, os.curdir), limits.scan_depth)
     echo_error(f"looked in {', '.join(folders)}{_packs_elsewhere(folders, limits)}")
     return folders
 
 
 def _packs_elsewhere(folders: tuple[str, ...], limits: Limits) -> str:
     """Return how many packs are in other folders of the project, as a clause."""
-    if folders == (os.curdir,):
+    if os.curdir in folders:
         return ""
     inside = [f for f in folders if not os.path.relpath(f).startswith(os.pardir)]
+    inside = [folder for folder in inside if Path(folder).is_dir()]
     checked = sum(count_packs(folder, limits=limits) for folder in inside)
     more = count_packs(os.curdir, limits=limits) - checked
     if more <= 0:
         return ""
     lie = "1 more pack lies" if more == 1 else f"{more:,} more packs lie"
     return f"; {lie} elsewhere in this folder: satchel check ."
-
-
-def _configured_folders(config: str | None) -> tuple[str, ...]:
-    path = find_settings() if config is None else config
-    if path is None:
-        return ()
-    folders = tuple(s for s in load_config(Path(path)).skills if "://" not in s)
-    for folder in folders:
-        if not Path(folder).exists():
-            raise MissingPathError(folder)
-    return folders

@@ -10,6 +10,7 @@ import click
 
 from satchel.cli._terminal import echo_always, echo_problem, one_line
 from satchel.errors import (
+    MAX_SHOWN,
     ConfigError,
     ExtraMissingError,
     InvalidRoleError,
@@ -19,6 +20,7 @@ from satchel.errors import (
     RefusedPackError,
     RefusedReleaseError,
     SkillError,
+    echo,
 )
 from satchel.text import plural
 
@@ -96,7 +98,7 @@ def _lower(text: str) -> str:
 def _sentence(error: SkillError | OSError) -> str:
     """Return the message; for an error of the system, the file it is about first."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+        return f"{echo(os.fsdecode(error.filename), MAX_SHOWN)}: {error.strerror}"
     return str(error)
 
 

@@ -2,22 +2,30 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
-from satchel.checking import (
-    EvalRun,
-    folders_of_skills,
-    run_evals,
-    usual_folders,
-)
+from satchel.checking import EvalRun, folders_of_skills, run_evals, usual_folders
 from satchel.cli._errors import NoAnswerError
-from satchel.cli._progress import progress
-from satchel.cli._terminal import echo, echo_error, one_line
-from satchel.cli._trials import TrialCommand
-from satchel.errors import MissingPathError, NotWrittenError, SkillNotFoundError
+from satchel.cli._options import open_skills, read_settings
+from satchel.cli._terminal import (
+    echo,
+    echo_error,
+    echo_json,
+    echo_prose,
+    is_verbose,
+    one_line,
+    progress,
+)
+from satchel.config import Config
+from satchel.errors import (
+    LimitExceededError,
+    MissingPathError,
+    NotWrittenError,
+    SkillNotFoundError,
+)
 from satchel.evals import (
     NEW_FILE,
     EvalFormat,
@@ -31,7 +39,7 @@ from satchel.evals import (
     with_case,
 )
 from satchel.files import replace_file, write_file
-from satchel.model import FailOn
+from satchel.model import FailOn, Style
 from satchel.text import nearest, plural
 
 # Where a project has eval files that are in no pack.
@@ -51,11 +59,19 @@ class EvalCommand:
     fail_on: FailOn
     baseline: str | None
     since: str | None
+    max_queries: int
     suggest: bool
     query: str | None
     skill: str | None
     should_not: bool
-    trials: TrialCommand
+    # With a model; without one, it is None.
+    model: str | None
+    base_url: str
+    runs: int
+    styles: tuple[Style, ...]
+    max_calls: int | None
+    max_tokens: int | None
+    cache: str | None
 
     def run(self) -> int:
         """Evaluate, print, write; or add a case. Return the exit status."""
@@ -65,26 +81,86 @@ class EvalCommand:
             raise click.UsageError("--baseline or --since: a report has one of them")
         # Eval files alone are about the skills of the project.
         only_evals = all(is_eval_file(path) for path in self.paths)
-        paths = (*_project_paths(), *self.paths) if only_evals else self.paths
+        config = read_settings() if only_evals else Config()
+        paths = (*_project_paths(config), *self.paths) if only_evals else self.paths
         if self.query is not None and self.skill is not None:
             return _add(paths, self.query, self.skill, should=not self.should_not)
         if self.should_not:
             raise click.UsageError("--not goes with --add")
         with progress("evaluating skills"):
-            run = run_evals(paths, k=self.k, since=self.since, suggestions=self.suggest)
-        if self.trials.model is not None:
-            cases = [routed.case for routed in run.report.routed]
-            as_json = self.style == "json"
-            bar = self.fail_under
-            return self.trials.run(paths, cases, as_json=as_json, fail_under=bar)
+            run = self._evaluated(paths, config)
+        if not run.report.skills and run.report.named and not only_evals:
+            # A folder of eval files alone is about them, too.
+            config = read_settings()
+            paths = (*_project_paths(config), *self.paths)
+            run = self._evaluated(paths, config)
+        if self.model is not None:
+            return self._ask(self.model, paths, run.report, config)
         report = self._compared(run.report)
-        echo(render_eval(report, self.style))
+        show = echo_prose if self.style == "text" else echo
+        show(render_eval(report, self.style, whole=is_verbose()))
         if self.suggest:
             _print_suggestions(run)
         for style, file in self.also:
             text = render_eval(report, style)
             Path(file).write_text(f"{text}\n", "utf-8", errors="backslashreplace")
         return self._status(report)
+
+    def _evaluated(self, paths: tuple[str, ...], config: Config) -> EvalRun:
+        limits = replace(config.limits, eval_queries=self.max_queries)
+        try:
+            return run_evals(
+                paths,
+                k=self.k,
+                since=self.since,
+                suggestions=self.suggest,
+                disabled=config.disabled,
+                limits=limits,
+            )
+        except LimitExceededError as error:
+            if error.limit != "eval_queries":
+                raise
+            advice = "name fewer files, or raise it with --max-queries"
+            raise NoAnswerError(f"{error}: {advice}") from error
+
+    def _ask(
+        self, name: str, paths: tuple[str, ...], evals: EvalReport, config: Config
+    ) -> int:
+        """Ask a model, and print its report. Return the exit status."""
+        from satchel.evals import ModelEndpoint, TrialLimits, run_trials
+        from satchel.usage import state_file
+
+        if not evals.routed:
+            raise NoAnswerError("no eval case was read, so there is nothing to ask")
+        model = ModelEndpoint(name, self.base_url)
+        cache: str | Path | None = self.cache
+        if not cache:
+            cache = Path(state_file()).with_name("trials.jsonl")
+            cache.parent.mkdir(parents=True, exist_ok=True)
+        packs = tuple(path for path in paths if not is_eval_file(path))
+        skills_of = open_skills(packs, disabled=config.disabled)
+        with skills_of as skills, progress("asking the model"):
+            report = run_trials(
+                skills,
+                [routed.case for routed in evals.routed],
+                model,
+                styles=self.styles,
+                runs=self.runs,
+                cache=cache,
+                identity=model.identity,
+                limits=TrialLimits(
+                    max_calls=self.max_calls, max_tokens=self.max_tokens
+                ),
+            )
+        if self.style == "json":
+            echo_json(report.to_json())
+        else:
+            echo(report.text())
+        if not report.answers:
+            raise NoAnswerError("no query has an answer; the report says why")
+        passed = sum(result.passed is True for result in report.results)
+        bar = 1.0 if self.fail_under is None else self.fail_under
+        return 0 if passed / len(report.results) >= bar else 1
 
     def _compared(self, report: EvalReport) -> EvalReport:
         if self.baseline is None:
@@ -104,14 +180,18 @@ class EvalCommand:
                 "no eval case was read; write one with satchel eval --add QUERY "
                 "--skill NAME"
             )
+            if report.named and self.paths:
+                raise NoAnswerError("no eval case was read in what was named")
             if self.fail_under is not None:
                 raise NoAnswerError(f"{message}, or leave out --fail-under")
             echo_error(message)
         return 1 if report.fails(self.fail_on, self.fail_under) else 0
 
 
-def _project_paths() -> tuple[str, ...]:
-    folders = usual_folders()
+def _project_paths(config: Config) -> tuple[str, ...]:
+    """Return what satchel.toml names, else the usual folders; and those of evals."""
+    named = tuple(place for place in config.skills if "://" not in place)
+    folders = named or usual_folders(limits=config.limits)
     if not folders:
         raise NoAnswerError("no pack was found here: name the folder that has them")
     more = tuple(folder for folder in _FOLDERS if Path(folder).is_dir())
@@ -122,7 +202,9 @@ def _project_paths() -> tuple[str, ...]:
 
 def _print_suggestions(run: EvalRun) -> None:
     """Print what could be written; on standard error, for a report may be parsed."""
-    hidden = len(run.report.shadows)
+    hidden, same = len(run.report.shadows), run.report.duplicates
+    if same:
+        echo_error(f"{plural(len(same), 'duplicate')}: {same[0].finding().fix}")
     advised = len(run.suggestions)
     echo_error(f"advice for {advised} of {plural(hidden, 'hidden skill')}")
     for one in run.suggestions:
@@ -133,7 +215,10 @@ def _print_suggestions(run: EvalRun) -> None:
 
 def _add(paths: Iterable[str], query: str, skill: str, *, should: bool) -> int:
     """Write one case into an eval file of the skill's pack, and print which."""
-    folder = _folder_of(paths, skill)
+    folders = folders_of_skills(list(paths))
+    if skill not in folders:
+        raise SkillNotFoundError(skill, tuple(nearest(skill, list(folders), 3)))
+    folder = folders[skill]
     if not query.strip():
         raise click.UsageError("--add: the query is empty")
     # A link may lead out of the pack, and a pipe never ends.
@@ -163,11 +248,3 @@ def _add(paths: Iterable[str], query: str, skill: str, *, should: bool) -> int:
     write_file(file, new_evals({query: should}).encode("utf-8"), _MODE)
     echo(f"wrote {one_line(str(file))}")
     return 0
-
-
-def _folder_of(paths: Iterable[str], skill: str) -> Path:
-    """Return the folder of a pack, by its name."""
-    folders = folders_of_skills(list(paths))
-    if skill not in folders:
-        raise SkillNotFoundError(skill, tuple(nearest(skill, list(folders), 3)))
-    return folders[skill]

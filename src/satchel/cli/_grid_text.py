@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from string import ascii_lowercase, ascii_uppercase
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from satchel.checking import LibraryPrediction, some_of
 from satchel.cli._grid import (
     MARKS,
     Grid,
@@ -13,13 +14,9 @@ from satchel.cli._grid import (
     first_repairs,
     names_of,
     problems_of,
-    some_of,
 )
 from satchel.cli._terminal import bold, one_line
 from satchel.text import cells, plural
-
-if TYPE_CHECKING:
-    from satchel.checking import LibraryPrediction
 
 _MAX_ROWS: Final = 20
 _MAX_DETAILS: Final = 10
@@ -35,7 +32,7 @@ _MAX_LOADED: Final = 3
 _INDENT: Final = "    "
 
 
-def render_grid(library: "LibraryPrediction", command: str, columns: int) -> str:
+def render_grid(library: LibraryPrediction, command: str, columns: int) -> str:
     """Return the grid of the worst skills, what to fix first, details, and a summary.
 
     ``command`` shows the rest.
@@ -135,19 +132,19 @@ def _key(grid: Grid, letters: Sequence[str], columns: int) -> Iterator[str]:
             names, last = [], f"the other {len(loaders)} clients"
         first, *more = [*(f"{name}," for name in names), last]
         groups.append([f"{bold(letter)} {first}", *more])
-    apart = [line for one in groups for line in _flowed(one, columns, indent="  ")]
+    apart = [line for one in groups for line in _flowed(one, columns, rest="  ")]
     if len(apart) > _MAX_KEY_LINES + _MAX_ROWS - len(grid.rows):
         joined = [[f"  {first}", *more] for first, *more in groups]
         apart = [*_flowed((part for group in joined for part in group), columns)]
     yield from apart
 
 
-def _plan_lines(library: "LibraryPrediction", columns: int) -> Iterator[str]:
+def _plan_lines(library: LibraryPrediction, columns: int) -> Iterator[str]:
     plan = first_repairs(library)
     if plan is None:
         return
     words = f"{bold(f'{plan.what}:')} {plan.back}".split(" ")
-    yield from _flowed(words, columns, indent=_INDENT)
+    yield from _flowed(words, columns, rest=_INDENT)
     for place, fix in plan.repairs:
         yield from _wrapped(f"  {_place(place)}: {fix}", columns)
     yield ""
@@ -172,7 +169,7 @@ def _place(path: str) -> str:
 
 
 def _end(
-    library: "LibraryPrediction", skills: int, reasons: int, command: str, columns: int
+    library: LibraryPrediction, skills: int, reasons: int, command: str, columns: int
 ) -> Iterator[str]:
     yield bold(_summary(library))
     if skills or reasons:
@@ -181,29 +178,38 @@ def _end(
         yield from _wrapped(f"{rest}: {one_line(command)}", columns)
 
 
-def _summary(library: "LibraryPrediction") -> str:
+def _summary(library: LibraryPrediction) -> str:
     packs, loaders = library.packs, library.loaders
-    whole = sum(len(pack.of("loaded")) == len(pack.outcomes) for pack in packs)
+    fine = ("loaded", "hidden")
+    whole = sum(all(pack.verdict(o) in fine for o in pack.outcomes) for pack in packs)
+    hidden = sum(bool(pack.of("hidden")) for pack in packs)
+    as_asked = f"; {hidden:,} hidden on purpose" if hidden else ""
     count, where = plural(len(packs), "skill"), f"all {len(loaders)} clients"
     if len(loaders) == 1:
         where = loaders[0].title
     elif len(loaders) == 2:  # noqa: PLR2004 - both
         where = "both clients"
     if whole == len(packs):
-        return f"{count} loaded whole by {where}"
-    return f"{count}: {f'{whole:,}' if whole else 'none'} loaded whole by {where}"
+        return f"{count} loaded whole by {where}{as_asked}"
+    loaded = f"{whole:,}" if whole else "none"
+    return f"{count}: {loaded} loaded whole by {where}{as_asked}"
 
 
 def _flowed(
-    parts: Iterable[str], columns: int, *, gap: str = " ", indent: str = ""
+    parts: Iterable[str],
+    columns: int,
+    *,
+    gap: str = " ",
+    first: str = "",
+    rest: str = "",
 ) -> Iterator[str]:
     """Yield lines of at most ``columns`` of parts that are not broken."""
     line = ""
     for part in parts:
-        longer = f"{line}{gap}{part}" if line else part.lstrip()
+        longer = f"{line}{gap}{part}" if line else f"{first}{part.lstrip()}"
         if line and cells(click.unstyle(longer)) > columns:
             yield line
-            longer = f"{indent}{part.lstrip()}"
+            longer = f"{rest}{part.lstrip()}"
         line = longer
     if line:
         yield line
@@ -211,13 +217,4 @@ def _flowed(
 
 def _wrapped(text: str, columns: int) -> Iterator[str]:
     first = text[: len(text) - len(text.lstrip())]
-    words = text.split()
-    words[0] = f"{first}{words[0]}"
-    line = ""
-    for part in words:
-        longer = f"{line} {part}" if line else part
-        if line and cells(longer) > columns:
-            yield line
-            longer = f"{_INDENT}{part}"
-        line = longer
-    yield line
+    return _flowed(text.split(), columns, first=first, rest=_INDENT)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from satchel.cli._findings import finding_fields
 from satchel.cli._options import findings_of
 from satchel.errors import SkillError
-from satchel.model import SKILL_FILE, Conflict, Descriptor, Excluded, Finding
+from satchel.model import SKILL_FILE, Catalog, Conflict, Descriptor, Excluded, Finding
 from satchel.text import plural
 
 if TYPE_CHECKING:
-    from satchel.model import Catalog
     from satchel.runtime import Satchel
 
 
@@ -119,22 +118,15 @@ def _conflict(conflict: Conflict) -> dict[str, object]:
     }
 
 
-_ORDER: Final = (
-    "refused",
-    "disabled",
-    "untrusted",
-    "shadowed",
-    "deprecated",
-    "hidden",
-)
+_ORDER: Final = ("refused", "disabled", "untrusted", "shadowed", "deprecated", "hidden")
 
 
-def count_packs(catalog: "Catalog") -> int:
+def count_packs(catalog: Catalog) -> int:
     """Return in how many folders there are packs, as ``satchel check`` counts them."""
     return sum(_places(catalog).values())
 
 
-def summarize_catalog(catalog: "Catalog") -> str:
+def summarize_catalog(catalog: Catalog) -> str:
     """Return how many packs there are, and how many are listed.
 
     ``3 skills listed``; if some are not listed, also the reasons: ``11 packs: 7 skills
@@ -157,7 +149,7 @@ def summarize_catalog(catalog: "Catalog") -> str:
     return f"{plural(total, 'pack')}: {sentence}; not listed: {', '.join(others)}"
 
 
-def _places(catalog: "Catalog") -> Counter[str]:
+def _places(catalog: Catalog) -> Counter[str]:
     """Count packs by whether they are listed or why not, each folder once."""
     seen: set[str] = set()
     count: Counter[str] = Counter()

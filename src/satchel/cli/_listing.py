@@ -3,16 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from satchel.cli._grid_html import PAGE_HEAD
+from satchel.checking import ClientListings, LibraryListing
+from satchel.cli._grid import client_page
 from satchel.cli._terminal import bold, layout, one_line
-from satchel.clients import LISTING_STATES, WINDOWS
-from satchel.text import ascii_json, clip, plural
-
-if TYPE_CHECKING:
-    from satchel.checking import ClientListings, LibraryListing
-    from satchel.clients import ClientListing, SkillListing
+from satchel.clients import LISTING_STATES, WINDOWS, ClientListing, SkillListing
+from satchel.text import ascii_json, clip, markdown_details, plural
 
 SCHEMA_VERSION: Final = 1
 FORMATS: Final = frozenset(["text", "json", "markdown", "html"])
@@ -22,7 +19,7 @@ _HEADS: Final = ("client", "window", "whole", "shortened", "left out", "how")
 _WINDOW_NAMES: Final = {size: name for name, size in WINDOWS.items()}
 
 
-def render_listing(library: "LibraryListing", style: str, columns: int) -> str:
+def render_listing(library: LibraryListing, style: str, columns: int) -> str:
     """Return what clients show: as text, ``json``, ``markdown`` or ``html``."""
     match style:
         case "json":
@@ -30,12 +27,12 @@ def render_listing(library: "LibraryListing", style: str, columns: int) -> str:
         case "markdown":
             return "\n".join(_markdown(library))
         case "html":
-            return "\n".join(_html(library))
+            return client_page(_html(library))
         case _:
             return "\n".join(_text(library, columns))
 
 
-def is_all_listed(library: "LibraryListing", *, whole: bool) -> bool:
+def is_all_listed(library: LibraryListing, *, whole: bool) -> bool:
     """Tell whether every client lists every skill, ``whole`` or in part."""
     return not any(client.not_loaded for client in library.clients) and not any(
         listing.of("left-out") or (whole and listing.of("shortened"))
@@ -43,7 +40,7 @@ def is_all_listed(library: "LibraryListing", *, whole: bool) -> bool:
     )
 
 
-def _text(library: "LibraryListing", columns: int) -> Iterator[str]:
+def _text(library: LibraryListing, columns: int) -> Iterator[str]:
     rows = [_row(one) for client in library.clients for one in client.listings]
     head, *lines = layout([_HEADS, *rows], columns)
     yield f"{plural(library.packs, 'skill')} in one library"
@@ -64,7 +61,7 @@ def _text(library: "LibraryListing", columns: int) -> Iterator[str]:
         yield "-: left out   not loaded: whatever else is in the library"
 
 
-def _row(listing: "ClientListing") -> tuple[str, ...]:
+def _row(listing: ClientListing) -> tuple[str, ...]:
     rule = listing.rule
     counts = ["?", "?", "?"]
     if listing.is_known:
@@ -77,7 +74,7 @@ def _window(window: int) -> str:
     return _WINDOW_NAMES.get(window, f"{window:,}")
 
 
-def _sentences(client: "ClientListings") -> Iterator[str]:
+def _sentences(client: ClientListings) -> Iterator[str]:
     """Yield what to know of a client, and what to do at each window."""
     rule = client.listings[0].rule
     yield f"{rule.key}: {_evidence(client)}"
@@ -93,7 +90,7 @@ def _sentences(client: "ClientListings") -> Iterator[str]:
             yield f"  {_window(listing.window)}: {advice}"
 
 
-def _evidence(client: "ClientListings") -> str:
+def _evidence(client: ClientListings) -> str:
     rule = client.listings[0].rule
     if rule.how == "unknown":
         return "nobody measured or documented what it shows of a library."
@@ -106,7 +103,7 @@ def _evidence(client: "ClientListings") -> str:
     return f"{evidence} Other versions were not measured."
 
 
-def advice_of(listing: "ClientListing") -> str:
+def advice_of(listing: ClientListing) -> str:
     """Return what to change so that all are shown whole; empty if they are."""
     if listing.most_chars is None:
         return ""
@@ -122,29 +119,26 @@ def advice_of(listing: "ClientListing") -> str:
     )
 
 
-def _grid(
-    listings: "Iterable[ClientListing]",
-) -> tuple[list[str], list[tuple[str, ...]]]:
+def _grid(listings: Iterable[ClientListing]) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return a column for each listing, and a row for each skill not whole in all."""
     columns = [one for one in listings if one.is_known]
-    by_name = [{_name(s): _cell(s) for s in column.skills} for column in columns]
+    by_name = [
+        {one_line(s.skill.folder or s.skill.name): _cell(s) for s in column.skills}
+        for column in columns
+    ]
     every = sorted({name for cells in by_name for name in cells})
     rows = [(name, *(c.get(name, "not loaded") for c in by_name)) for name in every]
     heads = [f"{one.rule.key} {_window(one.window)}" for one in columns]
     return heads, [row for row in rows if any(cell != "whole" for cell in row[1:])]
 
 
-def _name(one: "SkillListing") -> str:
-    return one_line(one.skill.folder or one.skill.name)
-
-
-def _cell(one: "SkillListing") -> str:
+def _cell(one: SkillListing) -> str:
     if one.state == "shortened":
         return f"{len(one.text):,}" if one.text else "name"
     return {"shown": "whole", "left-out": "-"}[one.state]
 
 
-def render_json(library: "LibraryListing") -> str:
+def render_json(library: LibraryListing) -> str:
     """Return one object, in ASCII: each client at each window, skill by skill."""
     clients = [_client_entry(client) for client in library.clients]
     return ascii_json(
@@ -152,7 +146,7 @@ def render_json(library: "LibraryListing") -> str:
     )
 
 
-def _client_entry(client: "ClientListings") -> dict[str, Any]:
+def _client_entry(client: ClientListings) -> dict[str, Any]:
     rule = client.listings[0].rule
     keys = ("key", "title", "version", "how", "checked", "order", "about", "source")
     return {
@@ -168,7 +162,7 @@ def _client_entry(client: "ClientListings") -> dict[str, Any]:
     }
 
 
-def _listing_entry(listing: "ClientListing") -> dict[str, Any]:
+def _listing_entry(listing: ClientListing) -> dict[str, Any]:
     return {
         "window": listing.window,
         "known": listing.is_known,
@@ -182,7 +176,7 @@ def _listing_entry(listing: "ClientListing") -> dict[str, Any]:
     }
 
 
-def _markdown(library: "LibraryListing") -> Iterator[str]:
+def _markdown(library: LibraryListing) -> Iterator[str]:
     yield f"{plural(library.packs, 'skill')} in one library:"
     yield ""
     yield from _pipes(_HEADS, [_row(one) for one in library.listings])
@@ -191,10 +185,8 @@ def _markdown(library: "LibraryListing") -> Iterator[str]:
         yield from (f"- {sentence.strip()}" for sentence in _sentences(client))
     names, rows = _grid(library.listings)
     if rows:
-        count = plural(len(rows), "skill")
-        yield from ("", f"<details><summary>{count} not whole</summary>", "")
-        yield from _pipes(("skill", *names), rows)
-        yield from ("", "</details>")
+        summary = f"{plural(len(rows), 'skill')} not whole"
+        yield from markdown_details(summary, _pipes(("skill", *names), rows))
 
 
 def _pipes(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -204,8 +196,7 @@ def _pipes(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
         yield f"| {' | '.join(escape(cell).replace('|', '&#124;') for cell in row)} |"
 
 
-def _html(library: "LibraryListing") -> Iterator[str]:
-    yield PAGE_HEAD
+def _html(library: LibraryListing) -> Iterator[str]:
     yield f"<h1>{plural(library.packs, 'skill')} in one library</h1>"
     yield from _table(_HEADS, [_row(one) for one in library.listings])
     for client in library.clients:
@@ -214,7 +205,6 @@ def _html(library: "LibraryListing") -> Iterator[str]:
     names, rows = _grid(library.listings)
     if rows:
         yield from _table(("skill", *names), rows)
-    yield "</body>\n</html>"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

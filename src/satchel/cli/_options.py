@@ -4,15 +4,14 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from satchel.cli._paths import library_settings, line_to_type
-from satchel.cli._progress import progress
-from satchel.cli._terminal import echo_detail, echo_error
+from satchel.cli._terminal import echo_detail, echo_error, progress
 from satchel.errors import (
     DuplicateSkillError,
     NoSkillsError,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
+    from satchel.config import Config
     from satchel.protocols import UsageSink
     from satchel.runtime import Satchel
     from satchel.sources import LocalSource
@@ -46,6 +46,12 @@ _MOST_OF_A_CODE: Final = 10
 _UNTRUSTED: Final = "satchel.cli._options.untrusted"
 
 _NAME: Final = re.compile(r"\w+")
+
+# What counts of a configuration file that names no skills.
+_SETTINGS: Final = (
+    *("disabled", "profile", "style", "budget_tokens", "on_conflict", "limits"),
+    "check",
+)
 
 
 def name_values(
@@ -67,24 +73,22 @@ def open_skills(
     paths: tuple[str, ...],
     *,
     quiet: bool = False,
-    trusted: bool = False,
+    trusted: bool = True,
     **options: Any,  # noqa: ANN401 - those of Satchel
 ) -> Generator["Satchel"]:
     """Open skills for a command that only shows them.
 
-    As `open_named_skills`, but folders of clients below a folder are searched too.
-    Without a path and without a configuration file it opens the usual folders of a
-    project, and prints which, unless ``quiet``. Nobody has named those, so their packs
-    are excluded as untrusted; ``trusted`` lists them, for what loads nothing.
+    As `open_named_skills`, but where neither a path nor a configuration file names
+    skills, it opens the usual folders of a project, and prints which, unless ``quiet``.
+    To look at their packs needs no trust; for what loads one, or writes a prompt, they
+    are not ``trusted``, since nobody has named them.
     """
     folders: tuple[str | LocalSource, ...] = paths
-    if not paths and find_settings() is None:
+    if not (paths or (config := read_settings()).names_skills):
         folders = _usual_sources(trusted=trusted, quiet=quiet)
-    # A folder that is named twice is opened once.
-    folders = tuple(
-        _with_client_folders(place) if isinstance(place, str) else place
-        for place in dict.fromkeys(folders)
-    )
+        settings = {key: getattr(config, key) for key in _SETTINGS}
+        index = {} if config.index is None else {"index": config.index}
+        options = {**settings, **index, **library_settings(), **options}
     with open_named_skills(folders, **options) as skills:
         yield skills
 
@@ -96,22 +100,20 @@ def _usual_sources(*, trusted: bool, quiet: bool) -> "tuple[LocalSource, ...]":
 
     folders = usual_folders()
     if not folders:
-        detail = "no satchel.toml here or above, and no skills in ./skills, "
-        others = ".claude/skills, .agents/skills or .github/skills"
+        detail = "no satchel.toml here or above names skills, and there are none in "
+        others = "./skills, .claude/skills, .agents/skills or .github/skills"
         advice = f"name a folder of packs: {line_to_type('PATH')}"
         toml = 'or write skills = ["PATH"] into satchel.toml'
         raise NoSources(f"{detail}{others}; {advice}, {toml}")
-    if not (quiet or trusted):
+    note = f"note: no folder was named: looked in {', '.join(folders)}"
+    if not trusted:
         click.get_current_context().meta[_UNTRUSTED] = True
+        note += "; these skills are untrusted, and so not loaded; to trust them, type: "
+        note += line_to_type(*folders)
     if not quiet:
-        echo_error(
-            f"note: no folder was named: looked in {', '.join(folders)}; these skills "
-            "are untrusted, and so not loaded; to trust them, type: "
-            f"{line_to_type(*folders)}"
-        )
+        echo_error(note)
     return tuple(
-        LocalSource(folder, client_folders=True, trusted=trusted, missing_ok=True)
-        for folder in folders
+        LocalSource(folder, trusted=trusted, missing_ok=True) for folder in folders
     )
 
 
@@ -144,14 +146,12 @@ def open_named_skills(
     # Each command prints its findings itself.
     with without_logging(), progress("reading skills") as count:
         skills = Satchel(*paths, options=Options(**rare, progress=count), **options)
-    for state in skills.registry.latest.sources:
-        echo_detail(f"read {state.label}: {plural(state.packs, 'pack')}")
-    listed = plural(len(skills.catalog), "skill")
-    echo_detail(f"{listed} listed after {time.perf_counter() - begun:.3f} s")
-    try:
+    with skills:
+        for state in skills.registry.latest.sources:
+            echo_detail(f"read {state.label}: {plural(state.packs, 'pack')}")
+        listed = plural(len(skills.catalog), "skill")
+        echo_detail(f"{listed} listed after {time.perf_counter() - begun:.3f} s")
         yield skills
-    finally:
-        skills.close()
 
 
 @contextmanager
@@ -163,31 +163,20 @@ def recording() -> Generator[tuple["UsageSink", ...]]:
     from satchel.usage import LoadsOnly, Sinks
 
     sinks = tuple(LoadsOnly(sink) for sink in command_sinks())
-    try:
+    with closing(Sinks(sinks)):
         yield sinks
-    finally:
-        Sinks(sinks).close()
 
 
 def _settings() -> str:
     path = find_settings()
-    if path is None:
+    if path is None or not read_settings().names_skills:
         from pathlib import Path
 
+        from satchel.checking import usual_folders
         from satchel.runtime import no_input_advice
 
-        raise NoSources(f"{no_input_advice(Path.cwd())}; type: {line_to_type('PATH')}")
-    return path
-
-
-def _with_client_folders(path: str) -> "str | LocalSource":
-    """Return a folder of packs as a source that also searches those of clients."""
-    from satchel.model import RELEASE_FILE
-    from satchel.sources import LocalSource
-
-    is_folder = os.path.isdir(path)  # noqa: PTH112 - as above
-    if is_folder and not os.path.exists(f"{path}/{RELEASE_FILE}"):  # noqa: PTH110
-        return LocalSource(path, client_folders=True)
+        line = line_to_type(*(usual_folders() or ("PATH",)))
+        raise NoSources(f"{no_input_advice(Path.cwd())}; type: {line}")
     return path
 
 
@@ -217,6 +206,16 @@ def find_settings() -> str | None:
 
     path = find_config(Path.cwd())
     return None if path is None else os.path.relpath(path)
+
+
+def read_settings() -> "Config":
+    """Return what the configuration file says; the defaults where there is none."""
+    from pathlib import Path
+
+    from satchel.config import Config, load_config
+
+    path = find_settings()
+    return Config() if path is None else load_config(Path(path))
 
 
 def warn(skills: "Satchel") -> None:
@@ -271,7 +270,7 @@ def complete_skill(
 
     paths: Any = ctx.params.get("paths") or ()
     try:
-        with open_skills(tuple(paths), quiet=True, trusted=True) as skills:
+        with open_skills(tuple(paths), quiet=True) as skills:
             return [
                 CompletionItem(entry.id, help=entry.description)
                 for entry in skills.catalog

@@ -7,6 +7,8 @@ from typing import Any, Final, TypeVar, cast
 
 import click
 
+from satchel.cli._terminal import flag
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _CONTEXT_KEY: Final = "satchel.cli._paths"
@@ -60,8 +62,13 @@ _SAME: Final = "The same as PATH; repeatable. Default: what satchel.toml says"
 
 def skills_option(command: _Command) -> _Command:
     """Add ``[PATH]...`` and its options, for a command that only shows skills."""
-    usual = "else ./skills, .claude/skills and so on, as untrusted"
+    usual = "else ./skills, .claude/skills and so on"
     return _with_paths(command, f"{_SAME}, {usual}.")
+
+
+allow_findings_option: Final = flag(
+    "--allow-findings", "Leave out what is in error instead of refusing everything."
+)
 
 
 def named_skills_option(command: _Command) -> _Command:

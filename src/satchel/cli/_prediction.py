@@ -1,34 +1,40 @@
 """``satchel check --for``: how other loaders will see packs."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import join
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
-from satchel.checking import LOADER_GROUPS, predict_library
-from satchel.cli._grid_html import render_html
+from satchel.checking import (
+    LOADER_GROUPS,
+    LibraryPrediction,
+    PackPrediction,
+    predict_library,
+)
+from satchel.cli._grid import render_html
 from satchel.cli._grid_text import render_grid
-from satchel.cli._terminal import DEFAULT_WIDTH, bold, echo, layout, width
-from satchel.clients import PROPERTIES, loaders, read_documented
-from satchel.lint import CheckReport, render_report
+from satchel.cli._terminal import DEFAULT_WIDTH, bold, echo, echo_rows, width
+from satchel.clients import (
+    PROPERTIES,
+    Loader,
+    LoaderVerdict,
+    Prediction,
+    loaders,
+    read_documented,
+)
+from satchel.lint import CheckReport, Format, LintSettings, render_report
 from satchel.text import ascii_json, plural
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from satchel.checking import LibraryPrediction, PackPrediction
-    from satchel.clients import Loader, LoaderVerdict, Prediction
-    from satchel.lint import Format, LintSettings
-
 
 SCHEMA_VERSION: Final = 1
 # How each verdict but the good one is printed, the worst first.
-VERDICT_HEADS: Final["dict[LoaderVerdict, str]"] = {
+VERDICT_HEADS: Final[dict[LoaderVerdict, str]] = {
     "breaks-neighbours": "breaks",
     "dropped": "drops",
     "wrong": "misreads",
     "cut": "cuts",
     "unknown": "not known",
+    "hidden": "hides on purpose",
 }
 
 
@@ -36,15 +42,15 @@ VERDICT_HEADS: Final["dict[LoaderVerdict, str]"] = {
 class PredictionReport:
     """How loaders see packs, and the findings of that."""
 
-    library: "LibraryPrediction"
+    library: LibraryPrediction
     report: CheckReport
     command: str
 
 
 def predict_packs(
-    paths: "Sequence[str]",
+    paths: Sequence[str],
     loader_names: str,
-    settings: "LintSettings",
+    settings: LintSettings,
     *,
     skip_others: bool = False,
 ) -> PredictionReport:
@@ -86,27 +92,26 @@ def render_json(prediction: PredictionReport) -> str:
     document = {
         "schema_version": SCHEMA_VERSION,
         "loaders": [loader_entry(loader) for loader in prediction.library.loaders],
-        "packs": [_pack_entry(pack) for pack in prediction.library.packs],
+        "packs": [
+            {
+                "pack": pack.pack,
+                "path": pack.path,
+                "outcomes": [_outcome_entry(pack, one) for one in pack.outcomes],
+            }
+            for pack in prediction.library.packs
+        ],
         "findings": json.loads(render_report(prediction.report, "json"))["findings"],
     }
     return ascii_json(document)
 
 
-def loader_entry(loader: "Loader") -> dict[str, str]:
+def loader_entry(loader: Loader) -> dict[str, str]:
     """Return the facts about a loader itself."""
     keys = ("key", "title", "version", "kind", "how", "checked", "source")
     return {key: getattr(loader, key) for key in keys}
 
 
-def _pack_entry(pack: "PackPrediction") -> dict[str, Any]:
-    return {
-        "pack": pack.pack,
-        "path": pack.path,
-        "outcomes": [_outcome_entry(pack, outcome) for outcome in pack.outcomes],
-    }
-
-
-def _outcome_entry(pack: "PackPrediction", outcome: "Prediction") -> dict[str, Any]:
+def _outcome_entry(pack: PackPrediction, outcome: Prediction) -> dict[str, Any]:
     return {
         "loader": outcome.loader.key,
         "verdict": pack.verdict(outcome),
@@ -124,7 +129,7 @@ def _outcome_entry(pack: "PackPrediction", outcome: "Prediction") -> dict[str, A
     }
 
 
-def _evidence(loader: "Loader", key: str) -> str:
+def _evidence(loader: Loader, key: str) -> str:
     """Return the evidence of a verdict: what was called, or the page that says so."""
     if loader.how == "measured":
         return loader.source
@@ -141,24 +146,18 @@ _KIND_HEADS: Final = {
 
 def list_loaders() -> None:
     """Print the loaders by kind: key, version, kind of evidence, day, source."""
-    all_loaders = loaders()
-    rows = {
-        kind: [_loader_row(loader) for loader in all_loaders if loader.kind == kind]
-        for kind in _KIND_HEADS
-    }
     for kind, head in _KIND_HEADS.items():
-        if rows[kind]:
+        rows = [
+            (one.key, one.version, one.how, one.checked, one.source)
+            for one in loaders()
+            if one.kind == kind
+        ]
+        if rows:
             echo(bold(head))
-            for line in layout(rows[kind], width()):
-                echo(f"  {line}")
+            echo_rows(rows, width(), "  ")
             echo()
     echo(bold("Several at once"))
-    for line in layout([*LOADER_GROUPS.items()], width()):
-        echo(f"  {line}")
-
-
-def _loader_row(loader: "Loader") -> tuple[str, ...]:
-    return loader.key, loader.version, loader.how, loader.checked, loader.source
+    echo_rows([*LOADER_GROUPS.items()], width(), "  ")
 
 
 def render_markdown(prediction: PredictionReport) -> str:

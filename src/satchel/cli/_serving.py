@@ -1,33 +1,112 @@
 """From the options of ``satchel serve`` to a server that runs, and its messages."""
 
 import gc
+import logging
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Generator, Iterable
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from queue import Full, Queue
 from typing import TYPE_CHECKING, Final, TypedDict
 
 from satchel.cli._options import command_sinks, open_named_skills, print_findings
-from satchel.cli._server_log import ServerLog, log_changes
-from satchel.cli._terminal import echo_error, echo_problem
-from satchel.cli._verbosity import is_quiet
+from satchel.cli._terminal import echo_always, echo_error, echo_problem, is_quiet
 from satchel.errors import ConfigError, ExtraMissingError, NoSkillsError
-from satchel.text import plural
+from satchel.text import first_names, plural
 
 if TYPE_CHECKING:
     from socket import socket
 
-    from satchel.model import Style
-    from satchel.protocols import UsageSink
-    from satchel.server import (
-        GuardSettings,
-        OAuthSettings,
-        ServedLibrary,
-    )
+    from satchel.model import Style, SyncReport
+    from satchel.server import GuardSettings, OAuthSettings, ServedLibrary
     from satchel.usage import MetricsSink
+
+
+# Lines that may wait to be printed, and names of skills on one.
+MAX_LINES: Final = 1_000
+MAX_NAMES: Final = 5
+# Seconds for the last lines, once the server has ended.
+CLOSE_S: Final = 1.0
+# Seconds in which lines come together, so that they are printed in one go.
+PAUSE_S: Final = 0.05
+
+_LOGGER: Final = logging.getLogger("satchel")
+
+
+class ServerLog(logging.Handler):
+    """Prints lines, and what Satchel logs, in a thread; each with the time of day.
+
+    A terminal may be paused, and a pipe may be full. The server goes on answering: the
+    lines that find no room are counted, and the count is printed once there is room.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._lines: Queue[str | None] = Queue(MAX_LINES)
+        self._dropped = 0
+        self._thread = threading.Thread(
+            target=self._print, name="satchel-log", daemon=True
+        )
+        self._thread.start()
+        _LOGGER.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print what was logged, such as why a pack is listed no more."""
+        self.add(self.format(record))
+
+    def add(self, text: str) -> None:
+        """Print a line soon; never wait."""
+        try:
+            self._lines.put_nowait(f"{time.strftime('%H:%M:%S')} {text}")
+        except Full:
+            self._dropped += 1
+
+    def stop(self) -> bool:
+        """Print what waits; return whether there was somebody to read it."""
+        _LOGGER.removeHandler(self)
+        with suppress(Full):
+            self._lines.put(None, timeout=CLOSE_S)
+            self._thread.join(CLOSE_S)
+        return not self._thread.is_alive()
+
+    def _print(self) -> None:
+        line: str | None = ""
+        while line is not None and (line := self._lines.get()) is not None:
+            # To wake this thread for each line would cost more than most answers do.
+            time.sleep(PAUSE_S)
+            lines = [line]
+            while not self._lines.empty() and (line := self._lines.get()) is not None:
+                lines.append(line)
+            # The reader may be gone for good, which ends no server.
+            with suppress(OSError, ValueError):
+                echo_always(*lines)
+                if self._dropped and self._lines.empty():
+                    dropped, self._dropped = self._dropped, 0
+                    echo_always(f"{plural(dropped, 'line')} left out: nobody read them")
+
+
+def log_changes(library: "ServedLibrary", log: ServerLog) -> None:
+    """Add a line for each change of the library."""
+
+    def changed(report: "SyncReport") -> None:
+        parts = [
+            f"{what} {first_names(ids, MAX_NAMES)}"
+            for what, ids in (
+                ("added", report.added),
+                ("changed", report.updated),
+                ("removed", report.removed),
+            )
+            if ids
+        ]
+        what = "; ".join(parts) or "packs that are not listed changed"
+        log.add(f"{what}: {plural(report.total, 'skill')} now")
+
+    library.listen(changed)
 
 
 # How long one thread may block the others: a tenth of Python's default.
@@ -49,6 +128,7 @@ class ServeOptions(TypedDict):
     port: int
     stdio: bool
     style: "Style"
+    rate: int
     budget: int | str | None
     name: str
     refresh: float
@@ -78,7 +158,7 @@ def serve(options: ServeOptions) -> int:
     # Options first: reading the skills may take long, and a wrong option needs none.
     guarding = guard_settings(options)
     from satchel.server import ServedLibrary, ServerSettings, listen
-    from satchel.usage import MetricsSink
+    from satchel.usage import MetricsSink, Sinks
 
     # The port first, too: clients that ask while the skills are read have to wait.
     door = nullcontext() if options["stdio"] else listen(guarding.host, options["port"])
@@ -92,7 +172,7 @@ def serve(options: ServeOptions) -> int:
     with (
         door as at,
         _short_thread_switches() as settle,
-        _closed(command_sinks()) as sinks,
+        closing(Sinks(sinks := command_sinks())),
         closing(metrics),
         open_named_skills(
             options["paths"],
@@ -181,6 +261,8 @@ def guard_settings(options: ServeOptions) -> "GuardSettings":
             tokens_file=Path(several) if several else None,
         ),
         oauth=_oauth(options),
+        rate_per_s=options["rate"],
+        burst=5 * options["rate"],
         allowed_hosts=options["hosts"],
         allowed_origins=options["origins"],
     )
@@ -232,16 +314,6 @@ def _short_thread_switches() -> Generator[Callable[[], None]]:
         gc.enable()
         gc.unfreeze()
         sys.setswitchinterval(interval_s)
-
-
-@contextmanager
-def _closed(sinks: "tuple[UsageSink, ...]") -> Generator["tuple[UsageSink, ...]"]:
-    from satchel.usage import Sinks
-
-    try:
-        yield sinks
-    finally:
-        Sinks(sinks).close()
 
 
 def _url(host: str, port: int) -> str:

@@ -1,15 +1,54 @@
-"""What reaches a terminal, and what reaches a pipe: text, JSON, columns."""
+"""What reaches a terminal, and what reaches a pipe: text, JSON, columns, progress."""
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from io import TextIOWrapper
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import click
 
-from satchel.cli._verbosity import is_quiet, is_verbose
-from satchel.text import cells, clip, printable
+from satchel.text import cells, clip, plural, printable, wrap
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_KEY: Final = "satchel.cli._terminal"
+
+
+def is_quiet() -> bool:
+    """Tell whether only results and errors are printed."""
+    return _level() < 0
+
+
+def is_verbose() -> bool:
+    """Tell whether it is printed, too, what was read and how long it took."""
+    return _level() > 0
+
+
+def _level() -> int:
+    # Other threads have no context; what they print was asked for when they began.
+    ctx = click.get_current_context(silent=True)
+    return 0 if ctx is None else ctx.meta.get(_KEY, 0)
+
+
+def _store(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    if asked:
+        ctx.meta[_KEY] = -1 if param.name == "quiet" else 1
+
+
+def verbosity_options() -> list[click.Option]:
+    """Return the two options; the later one on the command line counts."""
+    option = partial(
+        click.Option, is_flag=True, expose_value=False, is_eager=True, callback=_store
+    )
+    more = "Print more: what was read, how long it took, every finding."
+    return [
+        option(["-q", "--quiet"], help="Print results and errors only."),
+        option(["-v", "--verbose"], help=more),
+    ]
 
 
 def use_utf8() -> None:
@@ -99,6 +138,16 @@ def echo(text: str = "") -> None:
     click.echo(text)
 
 
+def echo_prose(text: str, *, err: bool = False) -> None:
+    """Print lines; those wider than the terminal are broken between words."""
+    columns = width() if not err or sys.stderr.isatty() else None
+    for line in text.split("\n"):
+        words = line.lstrip(" ")
+        indent = line[: len(line) - len(words)]
+        for part in wrap(words, columns, first=indent, rest=f"{indent}  "):
+            click.echo(part, err=err)
+
+
 def echo_error(text: str) -> None:
     """Print one line on standard error, safe on a terminal; nothing with ``-q``."""
     if not is_quiet():
@@ -107,7 +156,7 @@ def echo_error(text: str) -> None:
 
 def echo_always(*texts: str) -> None:
     """Print lines on standard error, safe on a terminal, with ``-q``, too."""
-    click.echo("\n".join(map(one_line, texts)), err=True)
+    echo_prose("\n".join(map(one_line, texts)), err=True)
 
 
 def echo_detail(text: str) -> None:
@@ -124,9 +173,56 @@ def echo_problem(text: str) -> None:
     click.echo(f"{head} {printable(text)}", err=True, color=colour)
 
 
-json_option: Final = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object."
-)
+def flag(name: str, text: str, parameter: str = "") -> Callable[[_Command], _Command]:
+    """Return the decorator for an option without a value; ``text`` is its help.
+
+    ``parameter`` is what the function calls it; empty is the name of the option.
+    """
+    names = (name, parameter) if parameter else (name,)
+    return click.option(*names, is_flag=True, help=text)
+
+
+json_option: Final = flag("--json", "Print one JSON object.", "as_json")
+
+
+def report_options(
+    formats: Sequence[str], help_text: str
+) -> Callable[[_Command], _Command]:
+    """Return the decorator for ``--format``, ``--json`` and ``--also FORMAT=FILE``."""
+
+    def format_files(
+        ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+    ) -> tuple[tuple[str, str], ...]:
+        parts = [value.partition("=") for value in values]
+        if any(style not in formats or not file for style, _, file in parts):
+            names = ", ".join(formats)
+            detail = f"expected FORMAT=FILE, where FORMAT is one of {names}"
+            raise click.BadParameter(detail, ctx, param)
+        return tuple((style, file) for style, _, file in parts)
+
+    def add(command: _Command) -> _Command:
+        for option in (
+            click.option(
+                "--also",
+                metavar="FORMAT=FILE",
+                multiple=True,
+                callback=format_files,
+                help="Write the report into a file as well; repeatable.",
+            ),
+            flag("--json", "The same as --format json.", "as_json"),
+            click.option(
+                "--format",
+                "style",
+                type=click.Choice(formats),
+                default="text",
+                show_default=True,
+                help=help_text,
+            ),
+        ):
+            command = option(command)
+        return command
+
+    return add
 
 
 def echo_json(value: Mapping[str, object]) -> None:
@@ -179,14 +275,23 @@ def layout(rows: Sequence[tuple[str, ...]], columns: int | None) -> Iterator[str
     for *heads, last in rows:
         if stacked:
             yield clip("  ".join(head for head in heads if head), columns)
-            yield f"    {clip(last, max((columns or 0) - 4, 8))}"
+            room = max((columns or 0) - 4, 8)
+            yield f"    {clip(last, room, at_words=True)}"
             continue
         padded = (
             head + " " * (width - cells(head))
             for head, width in zip(heads, widths, strict=True)
         )
         rest = None if columns is None else columns - taken
-        yield "  ".join([*padded, clip(last, rest)]).rstrip()
+        yield "  ".join([*padded, clip(last, rest, at_words=True)]).rstrip()
+
+
+def echo_rows(
+    rows: Sequence[tuple[str, ...]], columns: int | None, indent: str = ""
+) -> None:
+    """Print the lines of a table without a head, as `layout` has them."""
+    for line in layout(rows, columns):
+        echo(f"{indent}{line}")
 
 
 def echo_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
@@ -196,3 +301,42 @@ def echo_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
         echo(bold(first))
         for line in lines:
             echo(line)
+
+
+# Seconds before the line appears, and between two of its states.
+STEP_S: Final = 1.0
+
+
+@contextmanager
+def progress(doing: str) -> Generator[Callable[[int], object] | None]:
+    """Show on a terminal's standard error what is done here, once it takes long.
+
+    What it gives takes the number of packs so far, to be shown; None where nothing is.
+    At the end the line is erased. Pipes, files and the shell's completion get nothing.
+    """
+    completes = "_SATCHEL_COMPLETE" in os.environ
+    if completes or is_quiet() or not sys.stderr.isatty():
+        yield None
+        return
+    done = threading.Event()
+    packs: list[int] = []
+    thread = threading.Thread(target=_show, args=(doing, packs, done), daemon=True)
+    thread.start()
+    try:
+        yield packs.append
+    finally:
+        done.set()
+        thread.join()
+
+
+def _show(doing: str, packs: list[int], done: threading.Event) -> None:
+    begun = time.monotonic()
+    line = ""
+    while not done.wait(STEP_S):
+        count = f"{plural(packs[-1], 'pack')}, " if packs else ""
+        line = f"{doing}: {count}{time.monotonic() - begun:.0f} s"
+        sys.stderr.write(f"\r{line}")
+        sys.stderr.flush()
+    if line:
+        sys.stderr.write(f"\r{' ' * len(line)}\r")
+        sys.stderr.flush()

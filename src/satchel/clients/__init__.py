@@ -29,15 +29,16 @@ if TYPE_CHECKING:
         Prediction,
         ShownEntry as ShownEntry,
         UnknownLoaderError as UnknownLoaderError,
+        advice_for as advice_for,
         choose_loaders,
         loaders,
+        predict,
         read_documented as read_documented,
         read_measured as read_measured,
         worst_verdict as worst_verdict,
     )
     from satchel.clients._pack import Candidate as Candidate, PackReader as PackReader
-    from satchel.clients._prediction import predict
-    from satchel.clients._properties._all import PROPERTIES as PROPERTIES
+    from satchel.clients._properties import PROPERTIES as PROPERTIES
 
 __all__ = [
     "ClientListing",
@@ -57,9 +58,9 @@ __getattr__ = lazy_door(
         "SkillListing WINDOWS listing_rules predict_listing read_skill unknown_rule",
         "_listing_rules": "LibrarySkill",
         "_loaders": "Loader LoaderVerdict Prediction ShownEntry UnknownLoaderError "
-        "VERDICTS choose_loaders loaders read_documented read_measured worst_verdict",
+        "VERDICTS advice_for choose_loaders loaders predict read_documented "
+        "read_measured worst_verdict",
         "_pack": "Candidate PackReader",
-        "_prediction": "predict",
-        "_properties._all": "PROPERTIES",
+        "_properties": "PROPERTIES",
     },
 )

@@ -140,7 +140,10 @@ def predict_listing(
 
     rows = show(skills)
     listed = {id(skill) for skill, _ in rows}
-    whole = [_state(skill, shown) for skill, shown in rows]
+    whole = [
+        SkillListing(skill, "shown" if shown.is_whole else "shortened", shown.text)
+        for skill, shown in rows
+    ]
     left_out = [SkillListing(s, "left-out") for s in skills if id(s) not in listed]
     listed_skills = (*whole, *sorted(left_out, key=lambda one: one.skill.name))
     if not advises or all(one.state == "shown" for one in listed_skills):
@@ -172,7 +175,7 @@ def read_skill(
     manifest = PackReader(candidate).parsed.manifest
     verdict = prediction.verdict if prediction else "loaded"
     shown = prediction.shown if prediction else None
-    if verdict in ("dropped", "breaks-neighbours") or not (manifest or shown):
+    if verdict in ("hidden", "dropped", "breaks-neighbours") or not (manifest or shown):
         return None
     name = manifest.name if manifest else candidate.folder
     description = manifest.description if manifest else ""
@@ -187,10 +190,6 @@ def _is_only_long(prediction: Prediction) -> bool:
     return bool(prediction.reasons) and all(
         reason.startswith(_TOO_LONG) for reason in prediction.reasons
     )
-
-
-def _state(skill: LibrarySkill, shown: Shown) -> SkillListing:
-    return SkillListing(skill, "shown" if shown.is_whole else "shortened", shown.text)
 
 
 def _cut(skills: Iterable[LibrarySkill], chars: int) -> list[LibrarySkill]:

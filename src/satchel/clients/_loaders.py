@@ -1,17 +1,20 @@
 """What is known of each loader, measured or documented: two data files."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
+from satchel.clients._pack import Candidate, PackReader
+from satchel.clients._properties import PLAIN, PROPERTIES, properties_in
 from satchel.errors import SkillError
 from satchel.text import nearest
 
 LoaderVerdict = Literal[
-    "loaded", "cut", "wrong", "unknown", "dropped", "breaks-neighbours"
+    "loaded", "cut", "wrong", "unknown", "hidden", "dropped", "breaks-neighbours"
 ]
 
 # Each verdict and exactly what it means, the mildest first.
@@ -22,6 +25,7 @@ VERDICTS: Final[dict[LoaderVerdict, str]] = {
     "cut": "listed, with a part of its description, from the beginning",
     "wrong": "listed, with an empty, mistaken or invented description or name",
     "unknown": "nobody measured or documented it",
+    "hidden": "not listed on purpose: the pack says that the model may not start it",
     "dropped": "not listed; the packs next to it are",
     "breaks-neighbours": "not listed, and packs next to it are not listed either",
 }
@@ -68,6 +72,7 @@ def worst_verdict(verdicts: Iterable[LoaderVerdict]) -> LoaderVerdict:
 
 LOADERS_SCHEMA_VERSION: Final = 1
 LoaderKind = Literal["framework", "client", "validator"]
+Evidence = Literal["measured", "documented"]
 LOADER_TEXTS: Final = ("title", "version", "kind", "checked", "source")
 
 
@@ -93,6 +98,15 @@ class LoaderData:
     claims: Mapping[str, DocumentedClaim] = field(
         default_factory=dict[str, DocumentedClaim]
     )
+
+    def verdict(self, key: str) -> LoaderVerdict:
+        """Return the verdict on a property, as it is read."""
+        verdict: LoaderVerdict = self.verdicts.get(key, "unknown")
+        # A loader that accepts other fields, and drops for this one, obeys it.
+        if key == "no-model-invocation" and verdict == "dropped":
+            obeys = self.verdicts.get("unknown-field") != verdict
+            return "hidden" if obeys else verdict
+        return verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +141,11 @@ def table_from_json(data: Mapping[str, Any]) -> LoaderTable:
         raise ValueError(
             f"expected schema_version {LOADERS_SCHEMA_VERSION}, got {version!r}"
         )
-    entries = {key: _entry(entry) for key, entry in data["loaders"].items()}
+    entries = {key: _read_entry(entry) for key, entry in data["loaders"].items()}
     return LoaderTable(tuple(data["properties"]), entries)
 
 
-def _entry(data: Mapping[str, Any]) -> LoaderData:
+def _read_entry(data: Mapping[str, Any]) -> LoaderData:
     by_verdict = data["verdicts"].items()
     claims = data.get("claims", {}).items()
     return LoaderData(
@@ -156,7 +170,7 @@ class Loader:
     version: str
     kind: LoaderKind
     checked: str
-    how: Literal["measured", "documented"]
+    how: Evidence
     source: str
 
 
@@ -172,7 +186,8 @@ class UnknownLoaderError(SkillError, LookupError):
 
     def __str__(self) -> str:
         close = f"; did you mean {', '.join(self.close)}?" if self.close else ""
-        return f"no loader {self.key!r}{close}"
+        keys = close or f"; known are {', '.join(one.key for one in loaders())}"
+        return f"no loader {self.key!r}{keys}"
 
 
 @cache
@@ -184,9 +199,12 @@ def loaders() -> tuple[Loader, ...]:
     measured, documented = read_measured().loaders, read_documented().loaders
     # What was run counts more than what is written about it.
     read = {key: data for key, data in documented.items() if key not in measured}
-    return (
-        *(_loader(key, data, "measured") for key, data in sorted(measured.items())),
-        *(_loader(key, data, "documented") for key, data in sorted(read.items())),
+    tables: dict[Evidence, Mapping[str, LoaderData]]
+    tables = {"measured": measured, "documented": read}
+    return tuple(
+        Loader(key, data.title, data.version, data.kind, data.checked, how, data.source)
+        for how, table in tables.items()
+        for key, data in sorted(table.items())
     )
 
 
@@ -216,9 +234,107 @@ def _close(key: str, keys: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*longer, *nearest(key, keys, 3)]))[:3]
 
 
-def _loader(
-    key: str, data: LoaderData, how: Literal["measured", "documented"]
-) -> Loader:
-    return Loader(
-        key, data.title, data.version, data.kind, data.checked, how, data.source
+_NO_FORM: Final = "leave the field out: no other form suits all of these loaders"
+_FIRST: Final = re.compile(r"first-(\d+)")
+
+
+# The words for what is shown instead: for a name `folder` or `other`; for a description
+# `nothing`, `first-N`, `line` (as written there) or `other`.
+def shown_entry(
+    words: Mapping[str, Mapping[str, str]], keys: tuple[str, ...], reading: PackReader
+) -> ShownEntry | None:
+    """Return what is listed of a pack with these properties; None for what it says."""
+    name = [words[key]["name"] for key in keys if "name" in words.get(key, {})]
+    text = [
+        words[key]["description"] for key in keys if "description" in words.get(key, {})
+    ]
+    # Of several properties the last with a word counts.
+    if not (name or text):
+        return None
+    return ShownEntry(
+        _name(name[-1], reading) if name else declared_name(reading),
+        _description(text[-1], reading) if text else reading.description,
     )
+
+
+def _name(word: str, reading: PackReader) -> str | None:
+    return reading.candidate.folder if word == "folder" else None
+
+
+def _description(word: str, reading: PackReader) -> str | None:
+    if word == "nothing":
+        return ""
+    if word == "line":
+        return description_line(reading)
+    first = _FIRST.fullmatch(word)
+    return reading.description[: int(first[1])] if first else None
+
+
+def declared_name(reading: PackReader) -> str | None:
+    manifest = reading.parsed.manifest
+    return reading.source("name") or (manifest.name if manifest else None)
+
+
+def description_line(reading: PackReader) -> str:
+    entry = reading.entry("description")
+    return entry.value.strip() if entry is not None else ""
+
+
+def predict(
+    candidate: Candidate, chosen: Iterable[Loader] | None = None
+) -> tuple[Prediction, ...]:
+    """Return what each loader makes of a pack, in the order of ``chosen``.
+
+    Each property counts by itself, and the worst verdict is the pack's. A property that
+    nobody measured has the verdict ``unknown``.
+
+    Args:
+        candidate: The pack as it is on disk.
+        chosen: The loaders to predict for; None is all.
+    """
+    reading = PackReader(candidate)
+    # A pack without any property is measured too, under a key of its own.
+    keys = properties_in(reading) or (PLAIN,)
+    asked = loaders() if chosen is None else tuple(chosen)
+    return tuple(
+        predict_for(loader, _entry(loader), keys, reading, asked) for loader in asked
+    )
+
+
+def predict_for(
+    loader: Loader,
+    entry: LoaderData,
+    keys: tuple[str, ...],
+    reading: PackReader,
+    asked: tuple[Loader, ...] = (),
+) -> Prediction:
+    verdicts: dict[str, LoaderVerdict] = {key: entry.verdict(key) for key in keys}
+    verdict = worst_verdict(verdicts.values())
+    is_listed = verdict in {"loaded", "cut", "wrong"}
+    shown = shown_entry(entry.shown, keys, reading) if is_listed else None
+    if verdict == "loaded":
+        return Prediction(loader, verdict, shown=shown)
+    reasons = tuple(key for key in keys if verdicts[key] == verdict)
+    if verdict in {"unknown", "hidden"}:
+        return Prediction(loader, verdict, reasons, by_property=verdicts)
+    # PLAIN is no property: nothing in a plain pack can be changed for a loader.
+    fixes = [advice_for(key, asked) for key in reasons if key in PROPERTIES]
+    fix = "; ".join(dict.fromkeys(fixes))
+    return Prediction(loader, verdict, reasons, fix, shown, verdicts)
+
+
+def advice_for(key: str, asked: Iterable[Loader]) -> str:
+    """Return how a pack loses a property, in a way that suits all of some loaders."""
+    own = PROPERTIES[key]
+    field, entries = key.partition("-")[0], [_entry(loader) for loader in asked]
+    ways = (one for k, one in PROPERTIES.items() if k.startswith(f"{field}-"))
+    for way in (own, *ways) if own.makes else ():
+        verdicts = {entry.verdict(way.makes) for entry in entries}
+        if way.makes not in {"", key} and verdicts <= {"loaded", "unknown"}:
+            return way.fix
+    return _NO_FORM if own.makes else own.fix
+
+
+def _entry(loader: Loader) -> LoaderData:
+    table = read_measured() if loader.how == "measured" else read_documented()
+    return table.loaders[loader.key]

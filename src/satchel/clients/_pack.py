@@ -159,12 +159,17 @@ class PackReader:
 
 @dataclass(frozen=True, slots=True)
 class PackProperty:
-    """What a pack may be like, by which loaders differ; ``key`` is stable."""
+    """What a pack may be like, by which loaders differ; ``key`` is stable.
+
+    ``makes`` is the property that it has instead once ``fix`` was followed.
+    """
 
     key: str
     about: str
     fix: str
     detect: "Detector"
+    makes: str = ""
 
 
-Detector: TypeAlias = Callable[[PackReader], bool]
+# Whether a pack has a property: what is true counts as yes.
+Detector: TypeAlias = Callable[[PackReader], object]

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 from satchel._lazy import lazy_door
 
 if TYPE_CHECKING:
+    from satchel.compat._discovery import SkillDiscoverySkill as SkillDiscoverySkill
     from satchel.compat._loader import (
         LoadedSkill,
         LocalDirSkillSource,
         SkillArtifact,
         SkillLoader,
+        SkillManifest as SkillManifest,
     )
     from satchel.compat._registry import (
         SkillDescriptor,
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
         default_registry,
     )
     from satchel.compat._registry_check import (
-        check_registered,
-        descriptors_of,
+        check_registered as check_registered,
+        descriptors_of as descriptors_of,
         import_registered as import_registered,
         is_in_code as is_in_code,
     )
@@ -37,7 +39,12 @@ if TYPE_CHECKING:
     )
     from satchel.compat._role_resolver import RoleResolver
     from satchel.compat._role_template import (
+        COMMAND as COMMAND,
+        IF as IF,
+        IF_NOT as IF_NOT,
+        PLACEHOLDER as PLACEHOLDER,
         SYSTEM_PROMPT as SYSTEM_PROMPT,
+        choose_branches as choose_branches,
         fill as fill,
         render_role_prompt,
         render_template,
@@ -54,10 +61,8 @@ __all__ = [
     "SkillLoader",
     "SkillRegistry",
     "build_index_only",
-    "check_registered",
     "check_role",
     "default_registry",
-    "descriptors_of",
     "invalidate_cache",
     "load_skill",
     "render_role_prompt",
@@ -68,7 +73,9 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "_loader": "LoadedSkill LocalDirSkillSource SkillArtifact SkillLoader",
+        "_discovery": "SkillDiscoverySkill",
+        "_loader": "LoadedSkill LocalDirSkillSource SkillArtifact SkillLoader "
+        "SkillManifest",
         "_registry": "SkillDescriptor SkillRegistry default_registry",
         "_registry_check": "check_registered descriptors_of import_registered "
         "is_in_code",
@@ -76,6 +83,7 @@ __getattr__ = lazy_door(
         "_role_functions": "build_index_only invalidate_cache load_skill "
         "resolve_role_prompt",
         "_role_resolver": "RoleResolver",
-        "_role_template": "SYSTEM_PROMPT fill render_role_prompt render_template",
+        "_role_template": "COMMAND IF IF_NOT PLACEHOLDER SYSTEM_PROMPT choose_branches "
+        "fill render_role_prompt render_template",
     },
 )

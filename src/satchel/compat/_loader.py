@@ -1,11 +1,12 @@
 """SkillLoader and LocalDirSkillSource, as users of role packs know them."""
 
+import logging
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, fields as dataclass_fields
+from typing import Final, Self, cast
 
-from satchel.catalog import CatalogRules, ParseOptions, Registry, duplicate_error
+from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.errors import (
     DuplicateSkillError,
     ReferenceNotAllowedError,
@@ -23,6 +24,7 @@ from satchel.model import (
     Descriptor,
     Finding,
     Found,
+    Json,
     Limits,
     Loaded,
     Manifest,
@@ -30,7 +32,7 @@ from satchel.model import (
 )
 from satchel.protocols import SkillSource
 from satchel.runtime import SystemClock, retry_after_edit, unavailable_sources
-from satchel.skill_md import Profile, body_of, parse
+from satchel.skill_md import Profile, body_of, parse, render_frontmatter
 from satchel.sources import (
     LegacySource,
     LegacySourceAdapter,
@@ -38,13 +40,58 @@ from satchel.sources import (
     as_source,
     load_plugin_sources,
 )
+from satchel.text import printable
+
+_log: Final = logging.getLogger("satchel")
+
+
+class SkillManifest(Manifest):
+    """A manifest in the dialect of role packs, checked as it is made.
+
+    ``SkillManifest(name="qa", description="Find what breaks, and prove it.")``: any
+    field of a SKILL.md in profile ``strict`` by its name.
+
+    Raises:
+        SkillManifestError: A field is missing, wrong or unknown; names each.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, **fields: object) -> None:
+        """Take the fields, lists also as tuples."""
+        where = f"SkillManifest({fields.get('name', '')!r})"
+        given = cast("dict[str, Json | tuple[Json, ...]]", fields)
+        written: dict[str, Json] = {
+            name: [*value] if isinstance(value, tuple) else value
+            for name, value in given.items()
+            if value is not None
+        }
+        try:
+            text = render_frontmatter(written)
+        except TypeError as error:
+            raise SkillManifestError(where, str(error)) from error
+        parsed = parse(text.encode("utf-8", "surrogatepass"), profile="strict")
+        if parsed.manifest is None:
+            wrong = [f for f in parsed.findings if f.severity == "error"]
+            raise SkillManifestError(where, _messages(wrong))
+        self._take(parsed.manifest)
+
+    def _take(self, manifest: Manifest) -> Self:
+        for field_ in dataclass_fields(Manifest):
+            object.__setattr__(self, field_.name, getattr(manifest, field_.name))
+        return self
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Self:
+        """Return a manifest that was parsed as one of these."""
+        return cls.__new__(cls)._take(manifest)  # noqa: SLF001 - its own class
 
 
 @dataclass(frozen=True, slots=True)
 class SkillArtifact:
     """One whole skill: its manifest, its body, and where it came from."""
 
-    manifest: Manifest
+    manifest: SkillManifest
     body: str = field(repr=False)
     origin: str
 
@@ -95,15 +142,17 @@ class LocalDirSkillSource(LocalSource):
         if parsed.manifest is None:
             first = next(f for f in parsed.findings if f.severity == "error")
             raise SkillManifestError(path, first.message, first.line)
-        return SkillArtifact(parsed.manifest, body_of(text).strip(), path)
+        manifest = SkillManifest.of(parsed.manifest)
+        return SkillArtifact(manifest, body_of(text).strip(), path)
 
-    def manifest_for(self, skill: str) -> Manifest | None:
+    def manifest_for(self, skill: str) -> SkillManifest | None:
         """Return the manifest of a pack; None if there is no usable one."""
         try:
             data = self.manifest(skill)
         except SkillNotFoundError:
             return None
-        return parse(data, directory=skill, limits=self._limits).manifest
+        manifest = parse(data, directory=skill, limits=self._limits).manifest
+        return None if manifest is None else SkillManifest.of(manifest)
 
     def read_reference(self, skill: str, file: str) -> str:
         """Return the text of ``references/file``, which the manifest has to list.
@@ -173,9 +222,10 @@ class SkillLoader:
 
     Unlike `satchel.Satchel` it raises if a pack of a first-party source is broken, or
     if two packs claim one name. Packs of installed plug-ins are included unless
-    ``include_plugins`` is false; a broken pack of a plug-in is left out, and is in
-    ``findings``. A source may follow the older protocol: ``name``, ``iter_skills()``,
-    and for skills with files ``read_reference``, ``read_script`` and ``read_asset``.
+    ``include_plugins`` is false; a broken pack of a plug-in is left out, with a line of
+    the log, and is in ``findings``. A source may follow the older protocol: ``name``,
+    ``iter_skills()``, and for skills with files ``read_reference``, ``read_script`` and
+    ``read_asset``.
 
     Raises:
         TypeError: Something is not a source.
@@ -296,15 +346,22 @@ class SkillLoader:
     def _reload(self) -> None:
         self._registry.sync()
         latest = self._registry.latest
-        broken = [
-            f"{excluded.descriptor.origin.location}/{SKILL_FILE}"
-            for excluded in latest.excluded
-            if excluded.reason == "refused" and excluded.descriptor.source in self._ours
-        ]
-        if broken:
-            raise _unusable_packs(broken, latest.findings)
+        refused: dict[bool, list[str]] = {True: [], False: []}
+        for excluded in latest.excluded:
+            if excluded.reason == "refused":
+                pack = excluded.descriptor
+                path = f"{pack.origin.location}/{SKILL_FILE}"
+                refused[pack.source in self._ours].append(path)
+        if refused[True]:
+            raise _unusable_packs(refused[True], latest.findings)
+        for path in refused[False]:
+            error = _unusable_packs([path], latest.findings)
+            _log.warning("a plug-in's pack is left out: %s", printable(str(error)))
         if latest.unresolved:
-            raise duplicate_with_switch(latest.unresolved[0], self._ours)
+            prefixed = 'satchel.sources.prefixed(source, "mine-")'
+            advice = f"put a prefix in front of the ids of one source: {prefixed}"
+            first = latest.unresolved[0]
+            raise duplicate_with_switch(first, self._ours, rename_advice(advice))
 
 
 def _unusable_packs(
@@ -331,21 +388,18 @@ def _messages(findings: Iterable[Finding]) -> str:
 
 
 def duplicate_with_switch(
-    conflict: Conflict, ours: Collection[str]
+    conflict: Conflict, ours: Collection[str], fix: str
 ) -> DuplicateSkillError:
-    """Return the error for a conflict; the sources in ``ours`` are not plug-ins."""
-    error = duplicate_error(conflict)
+    """Return the error for a conflict, with a ``fix`` where no owner is a plug-in.
+
+    The sources in ``ours`` are not plug-ins.
+    """
+    first, second, *_ = (owner.origin.location for owner in conflict.owners)
     plugins = [o.source for o in conflict.owners if o.source not in ours]
-    fix = (
-        f"leave the plug-in out with deny=[{plugins[0]!r}], or all of them "
-        "with include_plugins=False (--no-plugins)"
-        if plugins
-        else rename_advice(
-            "put a prefix in front of the ids of one source: "
-            'satchel.sources.prefixed(source, "mine-")'
-        )
-    )
-    return type(error)(error.skill_name, error.first_origin, error.second_origin, fix)
+    if plugins:
+        fix = f"leave the plug-in out with deny=[{plugins[0]!r}], or all of them "
+        fix += "with include_plugins=False (--no-plugins)"
+    return DuplicateSkillError(conflict.id, first, second, fix)
 
 
 def _names(paths: tuple[str, ...], bucket: str) -> tuple[str, ...]:

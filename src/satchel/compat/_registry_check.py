@@ -5,13 +5,18 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from inspect import Parameter, signature
-from typing import Final, TypeGuard, cast
+from pkgutil import resolve_name
+from typing import Final, cast
 
 from satchel.agent import BaseSkill, Skill
-from satchel.compat._package_files import files_below, is_folder, stat_file
-from satchel.compat._registry import SkillDescriptor, SkillRegistry
+from satchel.compat._registry import (
+    SkillDescriptor,
+    SkillRegistry,
+    files_below,
+    is_folder,
+    stat_file,
+)
 from satchel.errors import ConfigError, SkillError
 from satchel.lint import (
     RULES,
@@ -32,6 +37,11 @@ _REFERENCE_RULES: Final = frozenset(
         *("python_syntax", "shell_syntax", "json_syntax"),
     }
 )
+# Markdown that is broken fails here, where references are part of a program; what is
+# only untidy stays a warning.
+_BROKEN: Final = frozenset(
+    {"unclosed-fence", "undefined-link", "dead-link", "dead-anchor"}
+)
 
 
 def is_in_code(what: str) -> bool:
@@ -49,16 +59,12 @@ def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
         ConfigError: There is no such module or name, importing or calling it fails, or
             it has no descriptor.
     """
-    module, _, name = what.partition(":")
     here = os.getcwd()  # noqa: PTH109 - as text, for the path of imports
     # An installed command does not search the working folder by itself.
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        value: object = import_module(module)
-        for part in name.split("."):
-            value = getattr(value, part)
-        descriptors = descriptors_of(value)
+        descriptors = descriptors_of(resolve_name(what))
     except SkillError:  # it says what is wrong better than the class of an error
         raise
     # A module may call `sys.exit` when it is imported.
@@ -68,10 +74,6 @@ def import_registered(what: str) -> tuple[SkillDescriptor, ...]:
     if not descriptors:
         raise ConfigError(what, "no skill is registered there; call bootstrap first")
     return descriptors
-
-
-def _is_skill_class(what: object) -> TypeGuard[type[BaseSkill]]:
-    return isinstance(what, type) and issubclass(what, BaseSkill)
 
 
 def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
@@ -93,8 +95,11 @@ def descriptors_of(what: object) -> tuple[SkillDescriptor, ...]:
         # A skill that only an agent has needs no description.
         description = what.description or what.name
         return (SkillDescriptor(what.name, description, what.instructions),)
+    of_class: object = what
+    if isinstance(of_class, type) and issubclass(of_class, BaseSkill):
+        return descriptors_of(of_class())
     if callable(what):
-        return descriptors_of(what()) if _is_skill_class(what) else _made_by(what)
+        return _made_by(what)
     # A text is iterable too, but is never a list of skills.
     if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
         several = cast("Iterable[object]", what)
@@ -114,6 +119,9 @@ def check_registered(
     begins with the package, or is the skill's ``import_path`` or name. Nothing is run.
     """
     settings = settings or settings_of(profile="strict")
+    # A check of packs has to be asked for it; here references are part of a program.
+    severity = {"skipped-heading": "warning", **settings.severity}
+    settings = replace(settings, severity=severity)
     descriptors = tuple(descriptors)
     findings = [*_registration_errors(descriptors)]
     for descriptor in descriptors:
@@ -219,7 +227,9 @@ def _check_references(
         if finding.code == "file-relative-link":
             continue  # a package has no root for links
         whole = finding.path == SKILL_FILE
-        yield replace(finding, path=_place(descriptor)) if whole else finding
+        path = _place(descriptor) if whole else finding.path
+        severity = "error" if finding.code in _BROKEN else finding.severity
+        yield replace(finding, path=path, severity=severity)
 
 
 def _home(descriptor: SkillDescriptor) -> str:

@@ -15,11 +15,12 @@ from satchel.compat._role import (
     Primary,
     ResolvedRolePrompt,
     check_role,
+    is_role,
 )
 from satchel.compat._role_resolver import RoleResolver
 from satchel.errors import DuplicateSkillError
 from satchel.load import PlainBackend, packs_result
-from satchel.model import DEFAULT_LIMITS, Limits, Loaded, Rendered, Request
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Limits, Loaded, Rendered, Request
 from satchel.protocols import TokenCounter
 from satchel.runtime import Satchel
 from satchel.skill_md import Profile
@@ -262,7 +263,16 @@ def _backend(
 def _skills_for(name: str, templates_dir: str | os.PathLike[str] | None) -> Satchel:
     if templates_dir is not None:
         return skills_in(templates_dir)
-    return skills_named(name) or default_registry()
+    skills = skills_named(name) or default_registry()
+    near = f"templates/skills/{name}/{SKILL_FILE}"
+    is_near = is_role(name) and os.path.isfile(near)  # noqa: PTH113 - as text
+    if is_near and name not in skills.catalog:
+        _log.warning(
+            "load_skill: %s is here, and no prompt of this process named its folder; "
+            'pass templates_dir="templates"',
+            printable(near, keep=""),
+        )
+    return skills
 
 
 def _fail(error: DuplicateSkillError, _request: Request) -> Loaded:

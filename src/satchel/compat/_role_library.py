@@ -3,18 +3,14 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, cast
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.compat._loader import LocalDirSkillSource, duplicate_with_switch
-from satchel.errors import (
-    DuplicateSkillError,
-    SkillError,
-    SourceUnavailableError,
-)
+from satchel.errors import DuplicateSkillError, SkillError, SourceUnavailableError
 from satchel.model import (
     SKILL_FILE,
     Catalog,
@@ -60,9 +56,7 @@ class RolePacks(SourceWrapper):
     """
 
     def __init__(
-        self,
-        source: LocalDirSkillSource,
-        clock_ns: Callable[[], int] = time.time_ns,
+        self, source: LocalDirSkillSource, clock_ns: Callable[[], int] = time.time_ns
     ) -> None:
         """Look at nothing yet; ``clock_ns`` returns nanoseconds since the epoch."""
         super().__init__(source)
@@ -150,28 +144,29 @@ def _digest(data: bytes | Manifest) -> str:
 DEADLINE_S = 10.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleLibraryOptions:
-    """The options that decide which packs there are, besides the folder."""
-
-    include_plugins: bool
-    deny: tuple[str, ...]
-    profile: Profile
-    limits: Limits
-
-
 class RoleLibrary:
     """One current catalog; only packs that changed are parsed again.
 
     Plug-ins are asked at the first look, and again when the folder changed.
     """
 
-    def __init__(self, skills: str, options: RoleLibraryOptions) -> None:
+    def __init__(
+        self,
+        skills: str,
+        *,
+        include_plugins: bool,
+        deny: Collection[str],
+        profile: Profile,
+        limits: Limits,
+    ) -> None:
         """Take the folder of packs, which need not exist; read nothing."""
         self.skills = skills
-        self._options = options
+        self._include_plugins = include_plugins
+        self._deny = tuple(deny)
+        self._profile: Profile = profile
+        self._limits = limits
         self._lock = threading.Lock()
-        self._packs = RolePacks(LocalDirSkillSource(skills, limits=options.limits))
+        self._packs = RolePacks(LocalDirSkillSource(skills, limits=limits))
         self._registry: Registry | None = None
         self._seen: Hashable = None
         self._plugins: tuple[SkillSource, ...] = ()
@@ -210,12 +205,11 @@ class RoleLibrary:
         with self._lock:
             # Not in `__init__`: a program that only makes prompts needs none.
             if self._skills is None:
-                options = self._options
                 self._skills = Satchel(
-                    LocalDirSkillSource(self.skills, limits=options.limits),
+                    LocalDirSkillSource(self.skills, limits=self._limits),
                     *self._plugins,
-                    profile=options.profile,
-                    options=Options(limits=options.limits, deadline_s=DEADLINE_S),
+                    profile=self._profile,
+                    options=Options(limits=self._limits, deadline_s=DEADLINE_S),
                 )
             elif latest is not self._loaded_catalog:
                 self._skills.sync()
@@ -224,13 +218,8 @@ class RoleLibrary:
 
     def duplicate(self, conflict: Conflict) -> DuplicateSkillError:
         """Return the error of a conflict, with a fix that works for roles."""
-        error = duplicate_with_switch(conflict, {self.source})
-        if any(owner.source != self.source for owner in conflict.owners):
-            return error
         fix = "rename one of the two, and its folder with it"
-        return DuplicateSkillError(
-            error.skill_name, error.first_origin, error.second_origin, fix
-        )
+        return duplicate_with_switch(conflict, {self.source}, fix)
 
     def invalidate(self) -> None:
         """Forget everything that was read; the next look asks the plug-ins again."""
@@ -243,12 +232,11 @@ class RoleLibrary:
                 part.close()
 
     def _open(self) -> Registry:
-        options = self._options
-        if options.include_plugins:
-            self._plugins = tuple(load_plugin_sources(deny=options.deny))
+        if self._include_plugins:
+            self._plugins = tuple(load_plugin_sources(deny=self._deny))
         return Registry(
             (self._packs, *self._plugins),
-            accept=ParseOptions(profile=options.profile, limits=options.limits),
+            accept=ParseOptions(profile=self._profile, limits=self._limits),
             rules=CatalogRules(),
             clock=SystemClock(),
             deadline_s=DEADLINE_S,

@@ -21,7 +21,6 @@ from satchel.compat._role import (
 from satchel.compat._role_library import RoleLibrary
 from satchel.compat._role_template import (
     SYSTEM_PROMPT,
-    LegacyText,
     Template,
     read_template,
     render_legacy,
@@ -34,14 +33,7 @@ from satchel.errors import (
     TemplateNotFoundError,
 )
 from satchel.load import load
-from satchel.model import (
-    Catalog,
-    Finding,
-    Limits,
-    Loaded,
-    Rendered,
-    Request,
-)
+from satchel.model import Catalog, Finding, Limits, Loaded, Rendered, Request
 from satchel.prompt import render
 from satchel.runtime import unavailable_sources
 from satchel.text import hidden_text_findings
@@ -75,7 +67,11 @@ class PackPrompt:
         if role not in catalog:
             findings += _not_used(latest, role, source, folder)
             return None
-        findings += _elsewhere(catalog, role, source, folder)
+        entry = catalog.get(role)
+        if entry and entry.origin.source == source and entry.origin.key != role:
+            where, key = entry.origin.location, entry.origin.key
+            elsewhere = Finding.of("role-pack-elsewhere", where, key=key, folder=folder)
+            findings.append(elsewhere)
         if request.primary == "hint":
             index = _render(catalog, request, role=role)
             line = f'Role: {role}. load_skill(name="{role}").\n'
@@ -175,16 +171,6 @@ def _not_used(
             )
 
 
-def _elsewhere(
-    catalog: Catalog, role: str, source: str, folder: str
-) -> Iterator[Finding]:
-    """Yield a finding if the role's pack is in a folder of another name."""
-    entry = catalog.get(role)
-    if entry and entry.origin.source == source and entry.origin.key != role:
-        where, key = entry.origin.location, entry.origin.key
-        yield Finding.of("role-pack-elsewhere", where, key=key, folder=folder)
-
-
 def _unused(folder: str, reason: str, fix: str = "", *, error: bool = True) -> Finding:
     return Finding.of(
         "role-pack-unused",
@@ -251,9 +237,7 @@ class TemplatePrompt:
     def _read(self, role: str) -> Template:
         return read_template(self.root, role, shown=self.roles, limits=self.limits)
 
-    def _render(
-        self, request: RoleRequest, findings: list[Finding]
-    ) -> LegacyText | None:
+    def _render(self, request: RoleRequest, findings: list[Finding]) -> Template | None:
         try:
             template = self._read(request.role)
         except TemplateNotFoundError:
@@ -269,7 +253,7 @@ class TemplatePrompt:
 
     def _let_render(
         self, renderer: LegacyRenderer, request: RoleRequest, findings: list[Finding]
-    ) -> LegacyText | None:
+    ) -> Template | None:
         """Call the caller's renderer; if it fails, that is a finding."""
         context = {name: to_text(value) for name, value in request.context.items()}
         try:
@@ -278,7 +262,7 @@ class TemplatePrompt:
             what = f"raised {_describe_error(error)}"
         else:
             if isinstance(text, str):
-                return LegacyText(text)
+                return Template(self.roles, text)
             what = f"returned {type(text).__name__}, not text"
         findings.append(Finding.of("renderer-failed", what=what, role=request.role))
         return None

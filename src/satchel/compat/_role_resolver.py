@@ -17,7 +17,7 @@ from satchel.compat._role import (
     check_role,
     is_role,
 )
-from satchel.compat._role_library import RoleLibrary, RoleLibraryOptions
+from satchel.compat._role_library import RoleLibrary
 from satchel.compat._role_prompt import PackPrompt, TemplatePrompt
 from satchel.compat._role_template import SYSTEM_PROMPT
 from satchel.model import DEFAULT_LIMITS, Finding, Limits, Rendered
@@ -64,15 +64,13 @@ class RoleResolver:
     ) -> None:
         """Take the folder, relative to the current working folder; read nothing."""
         self.templates_dir: Final = _home(os.fspath(templates_dir))
-        options = RoleLibraryOptions(
-            include_plugins=include_plugins,
-            deny=tuple(deny),
-            profile=profile,
-            limits=limits,
-        )
         folder = self.templates_dir
         self._library: Final = RoleLibrary(
-            os.path.join(folder, packs) if packs else folder, options
+            os.path.join(folder, packs) if packs else folder,
+            include_plugins=include_plugins,
+            deny=deny,
+            profile=profile,
+            limits=limits,
         )
         self._packs: Final = PackPrompt(self._library, limits)
         roles = os.path.join(self.templates_dir, "roles")

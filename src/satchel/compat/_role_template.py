@@ -26,12 +26,12 @@ from satchel.model import DEFAULT_LIMITS, Finding, Limits
 from satchel.text import decode, is_text
 
 # Possessive quantifiers: a name without its end is not tried again at every length.
-_IF: Final = re.compile(r"\{\{#IF\s++(\w++)\}\}")
-_IF_NOT: Final = re.compile(r"\{\{#IF_NOT\s++(\w++)\}\}")
+IF: Final = re.compile(r"\{\{#IF\s++(\w++)\}\}")
+IF_NOT: Final = re.compile(r"\{\{#IF_NOT\s++(\w++)\}\}")
 _END: Final = re.compile(r"\{\{/IF\}\}")
 _EITHER_END: Final = re.compile(r"\{\{/IF(?:_NOT)?\}\}")
-_COMMAND: Final = re.compile(r"!`([^`]++)`")
-_PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
+COMMAND: Final = re.compile(r"!`([^`]++)`")
+PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
 
 
 def render_template(
@@ -58,60 +58,61 @@ def render_template(
     text = resolve_conditions(template, values)
     # Commands before values: text of a user in a value never becomes a command.
     if run is not None:
-        text = _COMMAND.sub(lambda match: run(match[1].strip()), text)
+        text = COMMAND.sub(lambda match: run(match[1].strip()), text)
     return fill(text, values)
 
 
 def resolve_conditions(template: str, values: Mapping[str, object]) -> str:
     """Return the template without its conditions: the first step."""
-    text = _choose_branches(template, _IF, _END, lambda name: _is_true(values, name))
-    return _choose_branches(
-        text, _IF_NOT, _EITHER_END, lambda name: not _is_true(values, name)
-    )
+
+    def is_true(name: str) -> bool:
+        value = values.get(name)
+        return value is not False and bool(to_text(value))
+
+    return choose_branches(template, is_true)
 
 
 def commands_in(text: str) -> tuple[str, ...]:
     """Return the commands that the second step would run, in order."""
-    return tuple(match[1].strip() for match in _COMMAND.finditer(text))
+    return tuple(match[1].strip() for match in COMMAND.finditer(text))
 
 
 def fill(text: str, values: Mapping[str, object]) -> str:
     """Return ``text`` with its placeholders filled: the third step."""
     # One pass: a placeholder inside a value is text, and is not filled.
-    return _PLACEHOLDER.sub(
+    return PLACEHOLDER.sub(
         lambda match: to_text(values[match[1]]) if match[1] in values else match[0],
         text,
     )
 
 
-def _choose_branches(
-    text: str,
-    begins: re.Pattern[str],
-    ends: re.Pattern[str],
-    keeps: Callable[[str], bool],
-) -> str:
-    """Keep or remove each block; one without an end, and all text after it, stays."""
-    pieces: list[str] = []
-    at = 0
-    # Without an end the loop stops: a search from each begin to the end is quadratic.
-    while (begin := begins.search(text, at)) and (
-        end := ends.search(text, begin.end())
-    ):
-        pieces.append(text[at : begin.start()])
-        if keeps(begin[1]):
-            pieces.append(text[begin.end() : end.start()])
-        at = end.end()
-    return "".join((*pieces, text[at:]))
+def choose_branches(text: str, decide: Callable[[str], bool | None]) -> str:
+    """Keep or remove each block, as ``decide`` says whether its variable has a value.
+
+    Where it says None the block stays with its marks; so does one without an end, and
+    all text after it.
+    """
+    for begins, ends, is_kept in ((IF, _END, True), (IF_NOT, _EITHER_END, False)):
+        pieces: list[str] = []
+        at = 0
+        # Without an end the loop stops: a search from each begin on is quadratic.
+        while (begin := begins.search(text, at)) and (
+            end := ends.search(text, begin.end())
+        ):
+            decision = decide(begin[1])
+            pieces.append(text[at : begin.start()])
+            if decision is None:
+                pieces.append(text[begin.start() : end.end()])
+            elif decision is is_kept:
+                pieces.append(text[begin.end() : end.start()])
+            at = end.end()
+        text = "".join((*pieces, text[at:]))
+    return text
 
 
 def to_text(value: object) -> str:
     """Return a value as text; None is empty."""
     return "" if value is None else str(value)
-
-
-def _is_true(values: Mapping[str, object], name: str) -> bool:
-    value = values.get(name)
-    return value is not False and bool(to_text(value))
 
 
 # Seconds that a command may take, as in the earlier system.
@@ -174,11 +175,9 @@ class _OutputReader(threading.Thread):
 
     @property
     def over(self) -> bool:
-        """Whether there was too much output."""
         return len(self.data) > MAX_OUTPUT_BYTES
 
     def run(self) -> None:
-        """Read to the end or to the limit."""
         if self._pipe is not None:
             with self._pipe as pipe:
                 # One byte more than allowed is enough to see that there was too much.
@@ -202,17 +201,9 @@ SYSTEM_PROMPT: Final = "system_prompt.md"
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The text of one template, and the repairs."""
+    """A template, or what was rendered of it: its text, and findings."""
 
     path: str
-    text: str
-    findings: tuple[Finding, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LegacyText:
-    """A rendered template, and findings."""
-
     text: str
     findings: tuple[Finding, ...] = ()
 
@@ -246,20 +237,18 @@ def read_template(
 
 def render_legacy(
     template: Template, context: Mapping[str, object], *, shell: bool
-) -> LegacyText:
+) -> Template:
     """Render a template; without ``shell`` its commands stay, which is a finding."""
-    if shell:
-        text = render_template(template.text, context, run=run_command)
-        return LegacyText(text, template.findings)
-    text = render_template(template.text, context)
+    run = run_command if shell else None
+    text = render_template(template.text, context, run=run)
     findings = template.findings
     commands = commands_in(resolve_conditions(template.text, context))
-    if commands:
+    if commands and not shell:
         first, *others = commands
         more = f" and {len(others)} more" if others else ""
         path = template.path
         findings += (Finding.of("template-command", path, first=first, more=more),)
-    return LegacyText(text, findings)
+    return replace(template, text=text, findings=findings)
 
 
 def render_role_prompt(

@@ -17,29 +17,19 @@ if TYPE_CHECKING:
     from satchel.evals._case import EvalCase
     from satchel.evals._files import (
         EvalFile as EvalFile,
-        EvalSet as EvalSet,
-        folder_files as folder_files,
+        PassedOver as PassedOver,
         is_eval_file as is_eval_file,
         is_eval_path as is_eval_path,
+        named_files as named_files,
         pack_files as pack_files,
         read_evals as read_evals,
     )
     from satchel.evals._grading import (
-        GradedIteration as GradedIteration,
         GradedRun as GradedRun,
         read_iteration as read_iteration,
         write_benchmark as write_benchmark,
     )
     from satchel.evals._library import EvalLibrary as EvalLibrary
-    from satchel.evals._model import (
-        ChatModel as ChatModel,
-        ChatReply as ChatReply,
-        ChatRequest as ChatRequest,
-        ModelBusyError as ModelBusyError,
-        ModelDeniedError as ModelDeniedError,
-        ModelError as ModelError,
-        ToolCallText as ToolCallText,
-    )
     from satchel.evals._model_endpoint import ModelEndpoint as ModelEndpoint
     from satchel.evals._report import (
         EvalReport as EvalReport,
@@ -54,9 +44,15 @@ if TYPE_CHECKING:
         render_eval as render_eval,
     )
     from satchel.evals._shadows import hidden_skills as hidden_skills
-    from satchel.evals._suggestions import (
-        Suggestion as Suggestion,
-        suggest as suggest,
+    from satchel.evals._suggestions import Suggestion as Suggestion, suggest as suggest
+    from satchel.evals._trial_answers import (
+        ChatModel as ChatModel,
+        ChatReply as ChatReply,
+        ChatRequest as ChatRequest,
+        ModelBusyError as ModelBusyError,
+        ModelDeniedError as ModelDeniedError,
+        ModelError as ModelError,
+        ToolCallText as ToolCallText,
     )
     from satchel.evals._trial_report import TrialReport as TrialReport
     from satchel.evals._trial_run import (
@@ -72,17 +68,17 @@ __getattr__ = lazy_door(
     {
         "_adding": "NEW_FILE new_evals with_case",
         "_case": "EvalCase",
-        "_files": "EvalFile EvalSet folder_files is_eval_file is_eval_path pack_files "
-        "read_evals",
-        "_grading": "GradedIteration GradedRun read_iteration write_benchmark",
+        "_files": "EvalFile PassedOver is_eval_file is_eval_path named_files "
+        "pack_files read_evals",
+        "_grading": "GradedRun read_iteration write_benchmark",
         "_library": "EvalLibrary",
-        "_model": "ChatModel ChatReply ChatRequest ModelBusyError ModelDeniedError "
-        "ModelError ToolCallText",
         "_model_endpoint": "ModelEndpoint",
         "_report": "EvalReport compared evaluate outcomes_of read_eval_baseline",
         "_reporters": "EVAL_FORMATS EvalFormat render_eval",
         "_shadows": "hidden_skills",
         "_suggestions": "Suggestion suggest",
+        "_trial_answers": "ChatModel ChatReply ChatRequest ModelBusyError "
+        "ModelDeniedError ModelError ToolCallText",
         "_trial_report": "TrialReport",
         "_trial_run": "STYLES TrialLimits run_trials",
     },

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from satchel.evals import _words
-from satchel.evals._words import plain
+from satchel.evals._dialects import is_of_a_run
+from satchel.evals._words import plain, role
 from satchel.model import Json
 
 NEW_FILE: Final = "evals/trigger-evals.json"
@@ -37,6 +37,8 @@ def with_case(text: str, query: str, skill: str, *, should: bool = True) -> str 
     try:
         document: Json = json.loads(text)
     except (ValueError, RecursionError):
+        return None
+    if is_of_a_run(document):
         return None
     start = _start_of_rows(text, document)
     if start is None:
@@ -71,7 +73,7 @@ def _start_of_rows(text: str, document: Json) -> int | None:
         return None
     decoder = json.JSONDecoder()
     for key, value in document.items():
-        if plain(key) not in _words.NEUTRAL or not isinstance(value, list):
+        if not role(plain(key)).cases or not isinstance(value, list):
             continue
         for match in re.finditer(rf"{re.escape(json.dumps(key))}\s*:\s*(?=\[)", text):
             if decoder.raw_decode(text, match.end())[0] == value:
@@ -114,9 +116,11 @@ def _row_like(
     if not isinstance(row, dict):
         return None
     by_plain = {plain(key): key for key in row}
-    text = next((by_plain[key] for key in _words.QUERY if key in by_plain), None)
-    if text is None:
+    ranks = ((role(key).rank, own) for key, own in by_plain.items())
+    texts = sorted((rank, own) for rank, own in ranks if rank is not None)
+    if not texts:
         return None
+    text = texts[0][1]
     new: dict[str, Json] = {}
     if isinstance(row.get("id"), int):
         ids = [one.get("id") for one in rows if isinstance(one, dict)]
@@ -124,9 +128,9 @@ def _row_like(
     new[text] = query
     says = False
     for key, own in by_plain.items():
-        if key in _words.SHOULD and isinstance(row[own], bool):
-            new[own], says = should, True
-        elif key.startswith("expected_skill"):
+        if role(key).whether and isinstance(row[own], bool):
+            new[own], says = should is not (role(key).says is False), True
+        elif role(key).names and key.startswith("expect"):
             named: list[Json] = [skill] if should else []
             many = isinstance(row[own], list)
             new[own] = named if many else next(iter(named), None)

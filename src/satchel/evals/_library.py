@@ -3,44 +3,36 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from satchel.model import Descriptor, FileReader, SourceStatus
+from satchel.model import Descriptor, FileReader
 from satchel.search import Stemmer, query_words
 
+# Words of everyday requests: they tell no skill from another, and no advice has them.
+_EVERYDAY: Final = frozenset(
+    (  # noqa: SIM905 - a list would be a column of words
+        "able actually again ago already always another anyone anything back before "
+        "best better bit both bring btw call came com come coming day days different "
+        "done down each easy either else enough etc even ever every everything few "
+        "find fine first found full get gets getting give given go goes going gone "
+        "good got great had happen happened hello help helps here hey hi hope http "
+        "https io issue keep kind know last later least less let like little long "
+        "look looking lot made make makes making many maybe mean might mine minute "
+        "month more most much must name need needed needs net never new next nice "
+        "nothing now okay old once one ones open org other others over own part "
+        "people place point possible probably problem put question quick quickly "
+        "quite rather really right said same say says see seem seems seen set several "
+        "show since something soon sort start still stuff sure take tell thank thanks "
+        "thing things think those though thought time times today together tomorrow "
+        "tonight took tried try trying two under until used user users want wants way "
+        "ways week well went while whole without work working works wrong www year "
+        "yes yesterday yet"
+    ).split()
+)
 _BEFORE_NAME: Final = re.compile(r"^[@/$]|^.*[/:](?=[^/:]+$)")
 _SKILL_FILE: Final = re.compile(r"/skill\.md$|/$", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class SkillView:
-    """Some skills as a catalog that a ranker can read."""
-
-    entries: tuple[Descriptor, ...]
-    readers: Mapping[str, FileReader]
-
-    findings = ()
-    incomplete_source: SourceStatus | None = None
-
-    @cached_property
-    def _by_id(self) -> Mapping[str, Descriptor]:
-        return {entry.id: entry for entry in self.entries}
-
-    def get(self, skill_id: str) -> Descriptor | None:
-        """Return the skill of this id."""
-        return self._by_id.get(skill_id)
-
-    def exclusion_of(self, skill_id: str) -> None:
-        """Nothing is excluded."""
-
-    def conflict_of(self, skill_id: str) -> None:
-        """No id is claimed twice."""
-
-    def replacement_of(self, skill_id: str) -> str:  # noqa: ARG002 - a protocol's
-        """Nothing is replaced."""
-        return ""
 
 
 class EvalLibrary:
@@ -68,9 +60,10 @@ class EvalLibrary:
                 alone = len(by_text) == 1
                 skill_id = name if alone else f"{name} ({first.origin.location})"
                 skills.append(replace(first, id=skill_id, name=name))
-                for pack in copies:
-                    self.id_of.update(dict.fromkeys(_places(pack), skill_id))
+                for origin in (origin for pack in copies for origin in pack.origins):
+                    self.id_of[origin.location] = skill_id
         self.skills = tuple(sorted(skills, key=lambda skill: skill.id))
+        self._by_id = {skill.id: skill for skill in self.skills}
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for skill in self.skills:
             folder = skill.origin.location.rpartition("/")[2]
@@ -92,10 +85,6 @@ class EvalLibrary:
     def get(self, skill_id: str) -> Descriptor:
         """Return the skill of an id."""
         return self._by_id[skill_id]
-
-    @cached_property
-    def _by_id(self) -> Mapping[str, Descriptor]:
-        return {skill.id: skill for skill in self.skills}
 
     @cached_property
     def _stemmer(self) -> Stemmer:
@@ -125,8 +114,8 @@ class EvalLibrary:
     ) -> tuple[str, ...]:
         """Return the words of queries that some skills say in their descriptions.
 
-        Numbers and single letters are left out. The words of most queries come first,
-        then those that fewest skills say.
+        Numbers, letters and words of everyday requests are left out. The words of most
+        queries come first, then those that fewest skills say.
 
         Args:
             queries: Where the words are from.
@@ -145,16 +134,13 @@ class EvalLibrary:
             for stem, word in words.items()
             if word.isalpha()
             and len(word) > 1
+            and word not in _EVERYDAY
             and stem not in never
             and (not said_by or stem in self._said[said_by])
         )
         rare = self._times_said
         ordered = sorted(stems, key=lambda stem: (-times[stem], rare[stem], stem))
         return tuple(words[stem] for stem in ordered)
-
-
-def _places(pack: Descriptor) -> Iterable[str]:
-    return (origin.location for origin in pack.origins)
 
 
 def _normal(name: str) -> str:

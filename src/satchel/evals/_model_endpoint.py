@@ -2,16 +2,21 @@
 
 import json
 import os
+import re
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
+from html import unescape
 from typing import Any, Final, cast
+from unicodedata import normalize
+from urllib.parse import unquote
 
 from satchel.errors import ConfigError, ExtraMissingError
-from satchel.evals._model import (
+from satchel.evals._trial_answers import (
     ChatReply,
     ChatRequest,
     ModelBusyError,
@@ -45,6 +50,9 @@ _MAX_DETAIL: Final = 200
 # Tool calls of one answer, and characters of one call, that are looked at.
 _MAX_CALLS: Final = 64
 _MAX_ARGUMENTS: Final = 10_000
+# A shorter key is a word that a local server asks for, such as "EMPTY".
+_MIN_SECRET: Final = 6
+_ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _MAX_TOKENS: Final = 1 << 40
 _OK: Final = 200
 # Nobody gets an answer with this key or from this URL.
@@ -57,7 +65,8 @@ class ModelEndpoint:
     """A `ChatModel` behind a URL. It asks once and follows no redirect.
 
     The key is that of ``OPENAI_API_KEY``; without one, none is sent. It is not logged,
-    stored or put in an error. Plain http is for this machine and private networks only.
+    stored or put in an error, and neither is a text that repeats it. Plain http is for
+    this machine and private networks only.
     """
 
     def __init__(
@@ -97,6 +106,7 @@ class ModelEndpoint:
             *((k.encode(), value.encode()) for k, value in headers.items()),
         ]
         self._key = key
+        self._spellings = _spellings(key)
         self._pool = httpcore2.ConnectionPool(
             network_backend=CheckedBackend(allow_private=True, resolve=resolve_host)
         )
@@ -107,7 +117,7 @@ class ModelEndpoint:
     def identity(self) -> str:
         """Which model it is, and where; without the key."""
         query = sha256(self._url.query.encode()).hexdigest()  # it may have a key
-        return f"{self._name} at {self._url} {query[:8]}"
+        return f"{self._name} at {self._without_key(str(self._url))} {query[:8]}"
 
     def complete(self, request: ChatRequest) -> ChatReply:
         """Send one request; the errors are those of `ChatModel.complete`."""
@@ -125,7 +135,7 @@ class ModelEndpoint:
             limit = f"{self._timeout_s:g} seconds"
             raise ModelBusyError(f"no whole answer in {limit}") from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
-            detail = clean_line(str(error))[:_MAX_DETAIL]
+            detail = clean_line(self._without_key(str(error)))[:_MAX_DETAIL]
             raise ModelBusyError(f"the connection failed: {detail}") from None
 
     def _send(self, body: bytes, end: float) -> ChatReply:
@@ -148,12 +158,11 @@ class ModelEndpoint:
         ) as response:
             fields = {name.lower(): value for name, value in response.headers}
             self._check_status(response, fields)
-            return parse_reply(_read_body(response))
+            return parse_reply(_read_body(response), self._without_key)
 
     def _check_status(
         self, response: httpcore2.Response, fields: Mapping[bytes, bytes]
     ) -> None:
-        """Raise the error that a status means."""
         status = response.status
         message = f"the endpoint answers {status}"
         if status in _BUSY or status >= 500:  # noqa: PLR2004 - the server's errors
@@ -176,8 +185,41 @@ class ModelEndpoint:
             text = _text(_mapping(error).get("message")) or _text(error)
             # Some repeat the key that they refuse.
             text = text.replace(self._key, "...") if self._key else text
-            return clean_line(text)[:_MAX_DETAIL]
+            return clean_line(self._without_key(text))[:_MAX_DETAIL]
         return ""
+
+    def _without_key(self, text: str) -> str:
+        """Return a text, or a word instead of one that has the key in any spelling."""
+        plain = text
+        for _ in range(3):  # an escape may itself be escaped
+            plain = unescape(unquote(plain))
+            plain = _ESCAPE.sub(lambda code: chr(int(code[1] or code[2], 16)), plain)
+        # Before it is cut: half of a key is too much.
+        both = f"{_folded(text)} {_folded(plain)}"
+        is_there = any(spelling in both for spelling in self._spellings)
+        return "(left out: it repeats the key)" if is_there else text
+
+
+def _spellings(key: str) -> frozenset[str]:
+    """Return what is in a text that repeats the key: plain, base64 or hexadecimal.
+
+    In base64 three bytes are four characters, so that it depends on what is in front;
+    the characters that the neighbours of the key have a part in are left out.
+    """
+    spellings: set[str] = set()
+    for text in (key, key.lower(), key.upper()):
+        data = text.encode()
+        spellings |= {_folded(text), data.hex()}
+        for before, start in enumerate((0, 2, 3)):
+            end = (before + len(data)) * 8 // 6
+            spellings.add(_folded(b64encode(bytes(before) + data)[start:end].decode()))
+    return frozenset(text for text in spellings if len(text) >= _MIN_SECRET)
+
+
+def _folded(text: str) -> str:
+    """Return the letters and digits in one case: signs between them do not matter."""
+    text = normalize("NFKC", text).casefold().replace("0x", "")
+    return "".join(filter(str.isalnum, text))
 
 
 def _read_body(response: httpcore2.Response) -> bytes:
@@ -189,8 +231,8 @@ def _read_body(response: httpcore2.Response) -> bytes:
     return bytes(body)
 
 
-def parse_reply(body: bytes) -> ChatReply:
-    """Return the reply in the body of an answer.
+def parse_reply(body: bytes, clean: Callable[[str], str] = str) -> ChatReply:
+    """Return the reply in the body of an answer, each text as ``clean`` returns it.
 
     Raises:
         ModelError: It has another form; says which.
@@ -208,26 +250,22 @@ def parse_reply(body: bytes) -> ChatReply:
     if not message:
         raise ModelError("the first choice has no message")
     usage = _mapping(answer.get("usage"))
+    calls = _list(message.get("tool_calls"))[:_MAX_CALLS]
     return ChatReply(
-        _calls(message.get("tool_calls")),
-        _text(message.get("content") or message.get("refusal")),
+        tuple(_call(item, clean) for item in calls),
+        clean(_text(message.get("content") or message.get("refusal"))),
         _count(usage.get("prompt_tokens")),
         _count(usage.get("completion_tokens")),
     )
 
 
-def _calls(value: object) -> tuple[ToolCallText, ...]:
-    functions = [_mapping(_mapping(item).get("function")) for item in _list(value)]
-    return tuple(
-        ToolCallText(_text(function.get("name")), _arguments(function.get("arguments")))
-        for function in functions[:_MAX_CALLS]
-    )
-
-
-def _arguments(value: object) -> str:
+def _call(item: object, clean: Callable[[str], str]) -> ToolCallText:
+    function = _mapping(_mapping(item).get("function"))
     # Some servers give the object itself, and not its text.
-    text = json.dumps(value) if isinstance(value, dict) else _text(value)
-    return text[:_MAX_ARGUMENTS]
+    given: object = function.get("arguments")
+    text = json.dumps(given) if isinstance(given, dict) else _text(given)
+    name = clean(_text(function.get("name")))
+    return ToolCallText(name[:_MAX_ARGUMENTS], clean(text)[:_MAX_ARGUMENTS])
 
 
 def _list(value: object) -> Sequence[Any]:

@@ -5,14 +5,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, cast
 
 from satchel.errors import ConfigError
-from satchel.evals._files import EvalSet
+from satchel.evals._files import EvalSet, PassedOver
 from satchel.evals._library import EvalLibrary
 from satchel.evals._routing import (
     GOOD,
     Confusion,
+    Outcome,
     Routed,
     Share,
     SkillFigures,
@@ -21,15 +22,14 @@ from satchel.evals._routing import (
     route,
     share,
 )
-from satchel.evals._shadows import Rival, Shadow, hidden_skills
-from satchel.model import FailOn, Finding
+from satchel.evals._shadows import Duplicate, Rival, Shadow, hidden_skills
+from satchel.model import FailOn, Finding, any_fails
 
 SCHEMA_VERSION: Final = 1
 NOTE: Final = (
     "It ranks words, without a model: the same files give the same figures. A model "
     "chooses by meaning, and sees other skills and a conversation too."
 )
-Outcome: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,9 @@ class EvalChange:
 class EvalReport:
     """Every case and what was found for it, and the figures of all.
 
-    ``k`` is up to which rank a skill counts as found. ``files`` counts the eval files.
+    ``k`` is up to which rank a skill counts as found. ``files`` counts the eval files,
+    ``repeated`` the rows that are equal to one before. ``named`` says that files were
+    given, and not only packs.
     """
 
     routed: tuple[Routed, ...]
@@ -62,7 +64,11 @@ class EvalReport:
     confusions: tuple[Confusion, ...] = ()
     rivals: tuple[Rival, ...] = ()
     shadows: tuple[Shadow, ...] = ()
+    duplicates: tuple[Duplicate, ...] = ()
     change: EvalChange | None = None
+    passed_over: tuple[PassedOver, ...] = ()
+    repeated: int = 0
+    named: bool = False
 
     @cached_property
     def queries(self) -> tuple[Routed, ...]:
@@ -106,10 +112,8 @@ class EvalReport:
             return True
         if fail_on == "never":
             return False
-        severe = {"error": ("error",), "warning": ("error", "warning")}
-        counts = severe.get(fail_on, ("error", "warning", "note"))
         broken = self.change is not None and bool(self.change.broken)
-        return broken or any(finding.severity in counts for finding in self.findings)
+        return broken or any_fails(self.findings, fail_on)
 
 
 def _by_owner(
@@ -132,8 +136,9 @@ def evaluate(evals: EvalSet, library: EvalLibrary, k: int = 5) -> EvalReport:
         k: Up to which rank a skill counts as found.
     """
     routed = route(evals.cases, library, k)
-    rivals, hidden = hidden_skills(evals.cases, library)
-    findings = (*evals.findings, *(shadow.finding() for shadow in hidden))
+    rivals, hidden, same = hidden_skills(evals.cases, library)
+    more = (*map(Shadow.finding, hidden), *map(Duplicate.finding, same))
+    findings = (*evals.findings, *more)
     return EvalReport(
         routed,
         tuple(sorted(findings, key=lambda f: (f.path, f.line or 0, f.code, f.message))),
@@ -143,6 +148,10 @@ def evaluate(evals: EvalSet, library: EvalLibrary, k: int = 5) -> EvalReport:
         confusions(routed, library),
         rivals,
         hidden,
+        same,
+        passed_over=evals.passed_over,
+        repeated=evals.repeated,
+        named=evals.named,
     )
 
 
@@ -163,14 +172,11 @@ def compared(
     same = [one for one in report.routed if one.key in before]
     broken = tuple(one for one in same if before[one.key] and not one.good)
     edited = None if changed is None else {*changed}
-    others = (
-        ()
-        if edited is None
-        else tuple(
-            one
-            for one in broken
-            if edited.isdisjoint(one.case.expected or one.case.forbidden)
-        )
+    others = tuple(
+        one
+        for one in broken
+        if edited is not None
+        and edited.isdisjoint(one.case.expected or one.case.forbidden)
     )
     fixed = tuple(one for one in same if one.good and not before[one.key])
     change = EvalChange(since, broken, fixed, others, len(report.routed) - len(same))
@@ -193,12 +199,10 @@ def read_eval_baseline(path: str, text: str) -> dict[Outcome, bool]:
         if document["schema_version"] != SCHEMA_VERSION:
             raise ConfigError(path, "it is a report of another version of satchel eval")
         return {
-            (
-                case["query"],
-                tuple(case["expected"]),
-                tuple(case["forbidden"]),
-            ): case["verdict"] in GOOD
-            for case in document["cases"]
+            (c["query"], tuple(c["expected"]), tuple(c["forbidden"])): (
+                c["verdict"] in GOOD
+            )
+            for c in document["cases"]
         }
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         detail = "it is no report of satchel eval; write one with --format json"

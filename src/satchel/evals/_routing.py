@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from satchel.evals._case import EvalCase
-from satchel.evals._library import EvalLibrary, SkillView
-from satchel.model import Hit
+from satchel.evals._library import EvalLibrary
+from satchel.model import Catalog, Hit
 from satchel.search import SegmentRanker
 
 # How deep a rank is looked for, at least: `find_skills` shows a model as many.
@@ -18,6 +18,8 @@ _Z: Final = 1.959964
 
 Verdict: TypeAlias = Literal["hit", "found", "missed", "quiet", "fires"]
 """``hit``: first; ``found``: among the first k; ``quiet`` and ``fires`` of controls."""
+Outcome: TypeAlias = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""What two runs know a case by: its query, and the skills for it, and against it."""
 GOOD: Final = frozenset({"hit", "quiet"})
 
 
@@ -38,7 +40,7 @@ class Routed:
     words: tuple[str, ...] = ()
 
     @property
-    def key(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    def key(self) -> Outcome:
         """What two runs know a case by."""
         return self.case.query, self.case.expected, self.case.forbidden
 
@@ -96,17 +98,19 @@ def route(
     """
     cases = tuple(cases)
     ranker = SegmentRanker()
-    queries = dict.fromkeys(case.query for case in cases)
-    view = SkillView(library.skills, library.readers)
+    # Queries that differ in spaces are one.
+    asked = {case.query: " ".join(case.query.split()) for case in cases}
+    queries = dict.fromkeys(asked.values())
+    view = Catalog(library.skills, readers=library.readers)
     # How rare a word is depends on the number of skills: one that has no word of any
     # query must change nothing.
     involved = ranker.having_any(view, queries)
     if len(involved) < len(library.skills):
         skills = (skill for skill in library.skills if skill.id in involved)
-        view = SkillView(tuple(skills), library.readers)
+        view = Catalog(tuple(skills), readers=library.readers)
     depth = max(DEPTH, k)
     hits = {query: ranker.rank(view, query, depth, whole=True) for query in queries}
-    return tuple(_routed(case, hits[case.query], k) for case in cases)
+    return tuple(_routed(case, hits[asked[case.query]], k) for case in cases)
 
 
 def _routed(case: EvalCase, hits: Sequence[Hit], k: int) -> Routed:

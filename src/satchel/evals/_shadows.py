@@ -1,15 +1,121 @@
-"""Skills that compete for queries, and those that another one hides."""
+"""Skills that compete for queries, those that another one hides, and their claims."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import permutations
 from typing import Final
 
-from satchel.evals._boundaries import Claims, claims_of
 from satchel.evals._case import EvalCase
-from satchel.evals._library import EvalLibrary, SkillView
-from satchel.model import Descriptor, Finding
+from satchel.evals._library import EvalLibrary
+from satchel.model import Catalog, Descriptor, Finding
 from satchel.search import SegmentRanker
+
+# An end of a sentence is no point in "e.g." or in a version.
+_SENTENCE: Final = re.compile(
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\n+|\s+[\u2013\u2014]\s+"
+)
+_NOT_FOR: Final = re.compile(
+    r"""
+    \b(?:do\s+not|don['\u2019]t|does\s+not|doesn['\u2019]t|never|should\s*n[o'\u2019]t|must\s+not|
+        not\s+to\s+be|cannot|can['\u2019]t|won['\u2019]t)\s+(?:\w+\s+){0,3}?
+        (?:use|used|invoke|trigger|load|activate|apply|call|handle|cover|support|
+           include|fire|need)\w*\b
+  | \bnot\s+(?:intended\s+|meant\s+|suitable\s+|designed\s+|applicable\s+|needed\s+|
+        appropriate\s+|used\s+)?(?:for|when|if)\b
+  | \b(?:skip|avoid)\s+(?:this|it|for|when|if|using)\b
+  | \bout\s+of\s+scope\b | \bnon-?goals?\b
+  | \b(?:instead\s+of|rather\s+than|as\s+opposed\s+to|except\s+for|excluding)\b
+  | 不要?(?:用于|使用|适用) | 不适用 | 请勿 | 不得用于 | 使用しない | 対象外
+  | \bnicht\s+(?:für|bei|wenn|verwenden)\b | \bno\s+usar\b | \bne\s+pas\s+utiliser\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# "use X instead" hands the sentence over to X, where X is another skill.
+_HAND_OVER: Final = re.compile(
+    r"""\b(?:use|see|prefer|try|load|invoke|call|defer\s+to|switch\s+to|go\s+to|
+        belongs?\s+to|handled\s+by|covered\s+by|hand\s+(?:it\s+)?(?:over|off)\s+to)
+        \s+(?:the\s+|skill\s+)*
+        (?P<quote>[`"'\u2018\u201c/@$]*)(?P<name>\w[\w.:-]*\w)
+        (?P<after>\W{0,2}\s*(?:instead|skill)\b)?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SIGN: Final = re.compile(r"[-_:.]")
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """A sentence on what a skill is not for, and the skills that it names for it."""
+
+    text: str
+    instead: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a description says a skill is for, sentence by sentence, and is not for."""
+
+    sentences: tuple[str, ...]
+    boundaries: tuple[Boundary, ...]
+
+    @property
+    def text(self) -> str:
+        """The claims as one text."""
+        return " ".join(self.sentences)
+
+
+def claims_of(
+    description: str, skills_named: Callable[[str], tuple[str, ...]]
+) -> Claims:
+    """Return the claims and the boundaries of a description.
+
+    Args:
+        description: The text of a manifest.
+        skills_named: Returns the ids of the other skills that have a name.
+    """
+    sentences: list[str] = []
+    boundaries: list[Boundary] = []
+    for sentence in filter(None, map(str.strip, _SENTENCE.split(description))):
+        instead = _named(sentence, skills_named)
+        cue = _NOT_FOR.search(sentence)
+        if cue is None and not instead:
+            sentences.append(sentence)
+            continue
+        start = 0 if cue is None else cue.start()
+        # "For X use other-skill" is about X as a whole; "A, not for B" claims A.
+        before = "" if instead and cue is None else sentence[:start]
+        if before.strip(" ,(:-"):
+            sentences.append(before.strip(" ,(:-"))
+        boundaries.append(Boundary(sentence[start:], instead))
+    return Claims(tuple(sentences), _joined(boundaries))
+
+
+def _named(
+    sentence: str, skills_named: Callable[[str], tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return the skills that a sentence hands over to."""
+    names = (
+        match["name"]
+        for match in _HAND_OVER.finditer(sentence)
+        # A plain word, such as `review`, may be a name by chance.
+        if match["quote"] or match["after"] or _SIGN.search(match["name"])
+    )
+    return tuple(dict.fromkeys(skill for name in names for skill in skills_named(name)))
+
+
+def _joined(boundaries: list[Boundary]) -> tuple[Boundary, ...]:
+    """Join "Not for X." with a following "Use other-skill instead."."""
+    joined: list[Boundary] = []
+    for boundary in boundaries:
+        last = joined[-1] if joined else None
+        if last is not None and not last.instead and boundary.instead:
+            joined[-1] = Boundary(f"{last.text} {boundary.text}", boundary.instead)
+        else:
+            joined.append(boundary)
+    return tuple(joined)
+
 
 # Only the best hits matter, and what ties with them.
 _DEPTH: Final = 3
@@ -18,6 +124,8 @@ _DEPTH: Final = 3
 _TAKEN: Final = {"queries": 0.5, "sentences": 0.75}
 # A thief has at least this share of a query's words: one word in common is chance.
 _COVERS: Final = 0.34
+# A skill that is hidden by one with so many of its words is a duplicate of it.
+_NEARLY: Final = 0.75
 _FEWEST_WORDS: Final = 3
 _MAX_SHOWN_WORDS: Final = 5
 
@@ -75,6 +183,21 @@ class Shadow:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A skill whose description says what those of others say, by their ids."""
+
+    skill: str
+    of: tuple[str, ...]
+    location: str
+
+    def finding(self) -> Finding:
+        """Return the finding for an author."""
+        place = "shadowed-skill", self.location
+        others = ", ".join(self.of)
+        return Finding.of(*place, sentence="duplicate", others=others)
+
+
 class Competition:
     """The skills of a library, by what their descriptions claim.
 
@@ -85,7 +208,7 @@ class Competition:
     def __init__(self, library: EvalLibrary) -> None:
         self._library = library
         self.claims: dict[str, Claims] = {
-            skill.id: claims_of(skill.description, self._others(skill.id))
+            skill.id: claims_of(skill.description, partial(self._others, skill.id))
             for skill in library.skills
         }
         self._ranker = SegmentRanker()
@@ -102,19 +225,16 @@ class Competition:
             for number, key in self._id_of.items()
         )
 
-    def _others(self, skill_id: str) -> Callable[[str], tuple[str, ...]]:
-        def others(name: str) -> tuple[str, ...]:
-            return tuple(one for one in self._library.ids_of(name) if one != skill_id)
-
-        return others
+    def _others(self, skill_id: str, name: str) -> tuple[str, ...]:
+        return tuple(one for one in self._library.ids_of(name) if one != skill_id)
 
     def scores(self, queries: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
         """Return the scores of the skills that match each query best, by id."""
         queries = dict.fromkeys(queries)
-        view = SkillView(self._anonymous, {})
+        view = Catalog(self._anonymous)
         involved = self._ranker.having_any(view, queries)
         if len(involved) < len(view.entries):
-            view = SkillView(tuple(e for e in view.entries if e.id in involved), {})
+            view = Catalog(tuple(entry for entry in view if entry.id in involved))
         return {
             query: {
                 self._id_of[key]: score
@@ -137,15 +257,13 @@ class Competition:
             for sentence in claims.sentences:
                 if len(self._library.words(sentence)) >= _FEWEST_WORDS:
                     own[skill, "sentences"][sentence] = frozenset({skill})
-        names = {skill.id: skill.name for skill in self._library.skills}
         scores = self.scores(query for queries in own.values() for query in queries)
         rivals: list[Rival] = []
         for (skill, proof), queries in own.items():
             taken: dict[str, list[str]] = defaultdict(list)
             for query, right in queries.items():
                 for other in self._takers(query, skill, scores[query]):
-                    # Several packs of one name are `duplicate-skill`, and no rivals.
-                    if other not in right and names[other] != names[skill]:
+                    if other not in right and self._differ(other, skill):
                         taken[other].append(query)
             rivals += [
                 Rival(skill, other, tuple(some), len(queries), proof)
@@ -155,13 +273,35 @@ class Competition:
             sorted(rivals, key=lambda r: (-r.share, r.skill, r.taken_by, r.proof))
         )
 
-    def takes(self, rival: Rival) -> int:
-        """Return how many of these queries the other skill still takes."""
-        scores = self.scores(rival.queries)
-        return sum(
-            rival.taken_by in self._takers(query, rival.skill, scores[query])
-            for query in rival.queries
-        )
+    def duplicates(self, rivals: Iterable[Rival]) -> Mapping[str, set[str]]:
+        """Return of each skill the others of the same claims, or that hide nearly so.
+
+        What a boundary says does not count: skills that hand all of their work to one
+        another are duplicates, too.
+        """
+        words = {
+            skill: frozenset(self._library.words(claims.text))
+            for skill, claims in self.claims.items()
+        }
+        alike: dict[frozenset[str], list[str]] = defaultdict(list)
+        for skill, own in words.items():
+            alike[own].append(skill)
+        equal = (same for own, same in alike.items() if own)
+        pairs = {pair for same in equal for pair in permutations(same, 2)}
+        for rival in most_hidden(rivals).values():
+            mine, theirs = words[rival.skill], words[rival.taken_by]
+            if len(mine & theirs) >= _NEARLY * len(mine | theirs):
+                pair = rival.skill, rival.taken_by
+                pairs |= {pair, pair[::-1]}
+        same_as: dict[str, set[str]] = defaultdict(set)
+        for one, other in pairs:
+            if self._differ(one, other):
+                same_as[one].add(other)
+        return same_as
+
+    def _differ(self, one: str, other: str) -> bool:
+        """Return whether names differ: packs of one name are `duplicate-skill`."""
+        return self._library.get(one).name != self._library.get(other).name
 
     def _takers(self, query: str, skill: str, scores: Mapping[str, int]) -> list[str]:
         """Return the skills that fit a query at least as well as its own, and best."""
@@ -194,14 +334,22 @@ class Competition:
 
 def hidden_skills(
     cases: Sequence[EvalCase], library: EvalLibrary
-) -> tuple[tuple[Rival, ...], tuple[Shadow, ...]]:
-    """Return who takes whose queries, and the skills that are hidden by another."""
-    rivals = Competition(library).rivals(cases)
-    return rivals, shadows(library, rivals)
+) -> tuple[tuple[Rival, ...], tuple[Shadow, ...], tuple[Duplicate, ...]]:
+    """Return who takes whose queries, the skills that are hidden, and duplicates."""
+    competition = Competition(library)
+    rivals = competition.rivals(cases)
+    same = competition.duplicates(rivals)
+    others = (one for one in rivals if one.taken_by not in same.get(one.skill, ()))
+    hidden = (_shadow(rival, library) for rival in most_hidden(others).values())
+    duplicates = (
+        Duplicate(skill, tuple(sorted(of)), _location(skill, library))
+        for skill, of in sorted(same.items())
+    )
+    return rivals, tuple(hidden), tuple(duplicates)
 
 
-def shadows(library: EvalLibrary, rivals: Iterable[Rival]) -> tuple[Shadow, ...]:
-    """Return the skills that another one hides, each once, with the best proof."""
+def most_hidden(rivals: Iterable[Rival]) -> Mapping[str, Rival]:
+    """Return the skills that another one hides, by id, each with the best proof."""
     best: dict[str, Rival] = {}
     for rival in rivals:
         # One of two may be chance.
@@ -214,7 +362,7 @@ def shadows(library: EvalLibrary, rivals: Iterable[Rival]) -> tuple[Shadow, ...]
             len(so_far.queries),
         ):
             best[rival.skill] = rival
-    return tuple(_shadow(rival, library) for _, rival in sorted(best.items()))
+    return dict(sorted(best.items()))
 
 
 def _shadow(rival: Rival, library: EvalLibrary) -> Shadow:
@@ -224,5 +372,9 @@ def _shadow(rival: Rival, library: EvalLibrary) -> Shadow:
         rival,
         own[:_MAX_SHOWN_WORDS],
         missing[:_MAX_SHOWN_WORDS],
-        f"{library.get(rival.skill).origin.location}/SKILL.md",
+        _location(rival.skill, library),
     )
+
+
+def _location(skill: str, library: EvalLibrary) -> str:
+    return f"{library.get(skill).origin.location}/SKILL.md"

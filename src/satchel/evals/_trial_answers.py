@@ -1,13 +1,75 @@
-"""Answers of models on disk: one line of JSON each, appended when it is there."""
+"""What a trial asks a model for, and its answers on disk: one line of JSON each."""
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
-from typing import Final
+from typing import Any, Final, Protocol
 
-from satchel.evals._model import ChatReply, ChatRequest
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """Messages and tools, in the form of OpenAI's Chat Completions."""
+
+    messages: tuple[Mapping[str, Any], ...]
+    tools: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallText:
+    """A tool call as a model wrote it; ``arguments`` may be no JSON at all."""
+
+    name: str
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What a model answers. The tokens are None where the endpoint does not say."""
+
+    calls: tuple[ToolCallText, ...] = ()
+    text: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class ModelError(Exception):
+    """A model gave no usable answer; the same request again cannot help."""
+
+
+class ModelBusyError(ModelError):
+    """A model gave no answer now; another attempt may get one.
+
+    ``after_s`` is how many seconds the endpoint asks to wait, None if it does not say.
+    """
+
+    def __init__(self, detail: str, after_s: float | None = None) -> None:
+        super().__init__(detail, after_s)
+        self.detail = detail
+        self.after_s = after_s
+
+    def __str__(self) -> str:
+        return self.detail
+
+
+class ModelDeniedError(ModelError):
+    """The endpoint takes no request of this caller, so that no other is sent."""
+
+
+class ChatModel(Protocol):
+    """A language model, or whatever plays one. It is called from several threads."""
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        """Return the model's next message.
+
+        Raises:
+            ModelError: There is no usable answer; the classes below it say whether
+                another attempt may help. Anything else that is raised is no answer,
+                too.
+        """
+        ...
+
 
 _CHARS_PER_TOKEN: Final = 4
 # Of the key and the fields of an answer.

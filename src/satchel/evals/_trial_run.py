@@ -10,17 +10,24 @@ from typing import Final
 
 from satchel.errors import ConfigError
 from satchel.evals._case import EvalCase
-from satchel.evals._model import (
+from satchel.evals._trial_answers import (
+    Answer,
+    AnswerFile,
     ChatModel,
     ModelBusyError,
     ModelDeniedError,
     ModelError,
 )
-from satchel.evals._trial import PROMPT, Trial, is_named, plan_trials
-from satchel.evals._trial_answers import Answer, AnswerFile
-from satchel.evals._trial_report import TrialReport, trial_result
-from satchel.model import Catalog, Style
-from satchel.runtime import LOAD_TOOLS, Satchel
+from satchel.evals._trial_report import (
+    PROMPT,
+    Trial,
+    TrialReport,
+    is_named,
+    plan_trials,
+    trial_result,
+)
+from satchel.model import LOAD_TOOLS, Catalog, Style
+from satchel.runtime import Satchel
 
 STYLES: Final[tuple[Style, ...]] = tuple(LOAD_TOOLS)
 # Trials in a row that the endpoint denied; another key or URL is needed then.

@@ -17,7 +17,9 @@ from satchel.files._listing import (
     TOO_LARGE_FIX as TOO_LARGE_FIX,
     TREE_PREFIX as TREE_PREFIX,
     Listing as Listing,
+    WalkedPack as WalkedPack,
     digest_bytes,
+    exclusion_kind as exclusion_kind,
     is_digest as is_digest,
     is_excluded_file as is_excluded_file,
     is_settled as is_settled,
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
         UnpackedArchive as UnpackedArchive,
         archive_size_limit as archive_size_limit,
         open_archive as open_archive,
+        open_library as open_library,
         unpack as unpack,
     )
 
@@ -86,6 +89,7 @@ __getattr__ = lazy_door(
         "_release_format": "FORMAT SITE_FORMAT canonical_json check_release_id "
         "folder_problem parse_release parse_release_file render_pointer "
         "render_release",
-        "_unpack": "UnpackedArchive archive_size_limit open_archive unpack",
+        "_unpack": "UnpackedArchive archive_size_limit open_archive open_library "
+        "unpack",
     },
 )

@@ -124,11 +124,16 @@ class ArchiveTree:
     """Files and folders by path: each path is plain, and no two are one on any system.
 
     A member is added in two steps, so that nothing of it is unpacked before its path is
-    accepted: `place`, then `put`.
+    accepted: `place`, then `put`. In a ``library`` there may be links, which are only
+    remembered, and packs at any depth.
     """
 
-    def __init__(self, limits: Limits, packed: int, where: str) -> None:
+    def __init__(
+        self, limits: Limits, packed: int, where: str, *, library: bool = False
+    ) -> None:
         self.budget: Final = ArchiveBudget(limits, packed, where)
+        self.library: Final = library
+        self.links: Final = set[str]()
         self._depth = limits.pack_depth
         self._files: dict[str, bytes] = {}
         self._folders: set[str] = set()
@@ -142,11 +147,16 @@ class ArchiveTree:
         path = "" if path == "." else path.removeprefix("./")
         if folder and not path and name in {".", "./"}:
             return path
-        problem = path_problem(path) or _hidden_character_problem(path)
+        problem = path_problem(path)
+        if not (problem or path.isascii()) and any(
+            unicodedata.category(char) in _HIDDEN_CATEGORIES for char in path
+        ):
+            problem = "it has an invisible or a direction-changing character"
         if problem:
             raise self.refused(name, problem)
         # One more than the pack's own depth: a folder around the pack does not count.
-        self._check_depth(path, self._depth + 1)
+        if not self.library:
+            self._check_depth(path, self._depth + 1)
         self._reserve(name, path, folder=folder)
         return path
 
@@ -154,6 +164,11 @@ class ArchiveTree:
         """Set the content of a reserved path."""
         self.budget.take_file(len(data))
         self._files[path] = data
+
+    def put_link(self, path: str) -> None:
+        """Remember that a reserved path is a link; no member can be below it."""
+        del self._files[path]
+        self.links.add(path)
 
     def refused(self, name: str, problem: str) -> ArchiveError:
         """Return the error that names a member."""
@@ -174,6 +189,13 @@ class ArchiveTree:
     def folder(self) -> str:
         """The name of the one folder that the pack is in; empty at the root."""
         return self._root().removesuffix("/")
+
+    def below_one_folder(self) -> tuple[str, dict[str, bytes]]:
+        """Return the one folder that all is in, and all files, by their paths in it."""
+        top = "" if SKILL_FILE in self._files else self._one_folder()
+        start = len(top) + 1 if top else 0
+        inside = (path for path in sorted(self._files) if path.startswith(top))
+        return top, {path[start:]: self._files[path] for path in inside}
 
     def pack(self) -> dict[str, bytes]:
         """Return the files of the pack, sorted by path; SKILL.md is among them."""
@@ -197,16 +219,21 @@ class ArchiveTree:
         """Return what all paths of the pack begin with: nothing, or one folder."""
         if SKILL_FILE in self._files:
             return ""
-        tops = {path.partition("/")[0] for path in (*self._files, *self._folders)}
-        # macOS adds a folder "__MACOSX" next to the one that was packed.
-        tops = {top for top in tops if not is_excluded_file(top)}
-        inside = f"{next(iter(tops))}/" if len(tops) == 1 else ""
-        if inside and f"{inside}{SKILL_FILE}" in self._files:
+        inside = f"{self._one_folder()}/"
+        if f"{inside}{SKILL_FILE}" in self._files:
             return inside
         other = self._spellings.get(folded_name(SKILL_FILE), "")
         hint = f"; rename {shown_name(other)}" if other else ""
         detail = f"it has no {SKILL_FILE} at its root or in its one folder{hint}"
         raise self.error(detail)
+
+    def _one_folder(self) -> str:
+        """Return the one folder that all is in; empty where there are others."""
+        paths = (*self._files, *self._folders, *self.links)
+        # macOS adds a folder "__MACOSX" next to the one that was packed.
+        tops = {path.partition("/")[0] for path in paths}
+        tops = {top for top in tops if not is_excluded_file(top)}
+        return tops.pop() if len(tops) == 1 and tops <= self._folders else ""
 
     def _reserve(self, name: str, path: str, *, folder: bool) -> None:
         """Check that each part of a path has one spelling, and one kind."""
@@ -220,7 +247,7 @@ class ArchiveTree:
                 problem = f"on some systems this is the same as {shown_name(first)}"
                 raise self.refused(name, problem)
             inner = count < len(parts)
-            if inner and part in self._files:
+            if inner and (part in self._files or part in self.links):
                 raise self.refused(name, f"{shown_name(part)} is a file, not a folder")
             if inner:
                 self._folders.add(part)
@@ -233,11 +260,3 @@ class ArchiveTree:
         else:
             # Reserved at once, so that no later member can be below a file.
             self._files[path] = b""
-
-
-def _hidden_character_problem(path: str) -> str:
-    if not path.isascii() and any(
-        unicodedata.category(c) in _HIDDEN_CATEGORIES for c in path
-    ):
-        return "it has an invisible or a direction-changing character"
-    return ""

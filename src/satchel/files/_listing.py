@@ -2,20 +2,24 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from operator import attrgetter
 from typing import Final, Literal, TypeAlias, cast, get_args
 
+from satchel._lazy import lazy_pattern
 from satchel.errors import LimitExceededError, rename_advice
-from satchel.files._confined import (
-    READ_FILE,
-    escape_name,
-    folded_name,
-    path_problem,
+from satchel.files._confined import READ_FILE, escape_name, folded_name, path_problem
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    FileStat,
+    Finding,
+    Limits,
+    Resource,
 )
-from satchel.model import DEFAULT_LIMITS, FileStat, Finding, Limits, Resource
 
 TREE_PREFIX: Final = "sha256-tree-v1:"
 
@@ -82,13 +86,58 @@ def exclusion_kind(path: str) -> ExclusionKind | None:
     """Return the most severe reason why no pack lists ``path``, by any of its parts."""
     # In lower case: on macOS and Windows ".ENV" is ".env".
     kinds = [kind for part in path.lower().split("/") if (kind := _kind_of(part))]
+    if not kinds:  # nearly always, for each file of each pack
+        return None
     order: tuple[ExclusionKind, ...] = get_args(ExclusionKind)
-    return next((kind for kind in order if kind in kinds), None)
+    return next(kind for kind in order if kind in kinds)
 
 
 def is_excluded_file(path: str) -> bool:
     """Return whether ``path`` is of a kind that no pack lists."""
     return exclusion_kind(path) is not None
+
+
+# Names that files without a secret have, too: what is in the file decides.
+_JUDGED: Final = lazy_pattern(
+    r"\.env\.(?:dist|example|sample|template|tmpl)|(?:example|sample|template)\.env"
+    r"|.*\.(?:asc|key|pem)"
+)
+_SECRET: Final = lazy_pattern(
+    rb"PRIVATE KEY|BEGIN PGP MESSAGE|^\s*(?:export\s+)?\w+\s*=\s*[\"']?"
+    rb"(?!\S*(?:change|dummy|example|here|placeholder|sample|test|xxx|your))"
+    rb"(?=\S*[0-9])(?=\S*[a-z])[\w+/=.-]{16}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_JUDGED_BYTES: Final = 64 * 1024
+
+
+def may_be_public(path: str, read: Callable[[], bytes] | None = None) -> bool:
+    """Return whether a file that is named like key material need not be any.
+
+    ``read`` gives what is in it, up to `_JUDGED_BYTES` and one; then that decides.
+    """
+    folder, _, name = path.lower().rpartition("/")
+    if exclusion_kind(folder) or not _JUDGED.fullmatch(name):
+        return False
+    try:
+        data = read() if read is not None else None
+    except OSError:  # a link, or nothing that can be read
+        return False
+    begins = {".key": b"PK\x03\x04", ".pem": b"-----BEGIN "}.get(name[-4:], b"")
+    return data is None or (
+        len(data) <= _JUDGED_BYTES
+        and data.lstrip().startswith(begins)
+        and not _SECRET.search(data)
+    )
+
+
+def _head_of(path: str) -> bytes:
+    """Return the beginning of a file, as far as it is judged; no link is followed."""
+    fd = os.open(path, READ_FILE)
+    try:
+        return os.read(fd, _JUDGED_BYTES + 1)
+    finally:
+        os.close(fd)
 
 
 def _kind_of(name: str) -> ExclusionKind | None:
@@ -101,6 +150,11 @@ def _kind_of(name: str) -> ExclusionKind | None:
     return "dot-file" if name.startswith(".") and name.strip(".") else None
 
 
+# Where a pack has packs of its own: the folders in a folder called ``skills``.
+_PLACE: Final = re.compile(r"(?:plugins/[^/]+/)?skills/[^/]")
+
+_NESTED: Final = f"/{SKILL_FILE}"
+
 # Files that one message names.
 _MAX_NAMED: Final = 5
 _SKIPPED: Final = {
@@ -109,6 +163,16 @@ _SKIPPED: Final = {
     "unreadable-file": ("it cannot be read", "give the right to read it"),
     "unsafe-file-name": ("no path may name it", "rename it"),
 }
+
+
+# Lists a folder: its path, and how many entries are wanted at most.
+EntriesOf: TypeAlias = Callable[[str, int], Sequence[os.DirEntry[str]]]
+
+
+def list_folder(folder: str, at_most: int) -> list[os.DirEntry[str]]:
+    """Return the entries of a folder, unsorted; one more than ``at_most`` at most."""
+    with os.scandir(folder) as entries:
+        return list(islice(entries, at_most + 1))
 
 
 @dataclass(slots=True)
@@ -120,7 +184,11 @@ class Listing:
     """
 
     limits: Limits
+    entries_of: EntriesOf = list_folder
     folders: list[str] = field(default_factory=list[str])
+    hidden: list[str] = field(default_factory=list[str])
+    inner: list[str] = field(default_factory=list[str])
+    nested: list[str] = field(default_factory=list[str])
     _files: list[FileStat] = field(default_factory=list[FileStat])
     _excluded: dict[ExclusionKind, list[str]] = field(
         default_factory=dict[ExclusionKind, list[str]]
@@ -131,10 +199,16 @@ class Listing:
     _entries: int = 0
     _size: int = 0
 
-    def admits(self, path: str) -> bool:
-        """Return whether ``path`` may be listed by its name; note it if it may not."""
+    def admits(self, path: str, read: Callable[[], bytes] | None = None) -> bool:
+        """Return whether ``path`` may be listed by its name; note it if it may not.
+
+        ``read`` gives what is in the file, where a name alone does not decide.
+        """
+        if path.endswith(_NESTED):
+            self.nested.append(path)
         kind = exclusion_kind(path)
-        if kind:
+        is_judged = kind == "key material" and read is not None
+        if kind and not (is_judged and may_be_public(path, read)):
             self._excluded.setdefault(kind, []).append(path)
             return False
         problem = path_problem(path)
@@ -234,39 +308,50 @@ FINE_NS: Final = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class WalkedPack:
-    """The files of a pack, sorted by path; the findings' paths are pack-relative.
+    """The files of a pack, sorted by path; all paths are pack-relative.
 
-    ``folders`` are those below the pack's own that were listed, empty ones too.
+    Attributes:
+        files: What the pack lists.
+        findings: What it does not list, and why.
+        folders: Those below the pack's own that were listed, empty ones too.
+        hidden: Folders that were not looked into, because of their names.
+        inner: Folders of other packs, in a place for skills; nothing in them is listed.
+        nested: Each other SKILL.md below the pack's own, of whatever kind it is.
     """
 
     files: tuple[FileStat, ...]
     findings: tuple[Finding, ...] = ()
     folders: tuple[str, ...] = ()
-
-
-def list_folder(folder: str, at_most: int) -> list[os.DirEntry[str]]:
-    """Return the entries of a folder, unsorted; one more than ``at_most`` at most."""
-    with os.scandir(folder) as entries:
-        return list(islice(entries, at_most + 1))
+    hidden: tuple[str, ...] = ()
+    inner: tuple[str, ...] = ()
+    nested: tuple[str, ...] = ()
 
 
 def walk_pack(
     folder: str,
     entries: Sequence[os.DirEntry[str]] | None = None,
+    entries_of: EntriesOf | None = None,
     *,
     limits: Limits = DEFAULT_LIMITS,
 ) -> WalkedPack:
     """Return what the pack in ``folder`` holds, reading and following nothing.
 
     What `Listing` does not list is a finding. ``entries`` are those of the folder, if
-    the caller has listed it already.
+    the caller has listed it already; ``entries_of`` lists folders that are on no disk.
     """
     if entries is None:
         entries = list_folder(folder, limits.scan_entries)
     # Files and folders count alike, so that a tree of empty folders ends, too.
-    listing = Listing(limits)
+    listing = Listing(limits, entries_of or list_folder)
     _list_into(entries, "", listing)
-    return WalkedPack(listing.files(), listing.findings(), tuple(listing.folders))
+    return WalkedPack(
+        listing.files(),
+        listing.findings(),
+        tuple(listing.folders),
+        tuple(listing.hidden),
+        tuple(listing.inner),
+        tuple(listing.nested),
+    )
 
 
 def stat_of(entry: os.DirEntry[str], path: str) -> FileStat:
@@ -331,15 +416,21 @@ def _list_into(
     for entry in sorted(entries, key=attrgetter("name")):
         path = prefix + entry.name
         try:
-            if not listing.admits(path):
-                continue
-            if entry.is_symlink():
+            # What is on no disk is read by the entry itself.
+            read = getattr(entry, "read", None) or partial(_head_of, entry.path)
+            if not listing.admits(path, read):
+                if entry.is_dir(follow_symlinks=False):
+                    listing.hidden.append(path)
+            elif entry.is_symlink():
                 listing.skip("link-in-pack", path)
             elif entry.is_dir(follow_symlinks=False):
+                inner = listing.entries_of(entry.path, listing.limits.scan_entries)
+                if _PLACE.match(path) and any(e.name == SKILL_FILE for e in inner):
+                    listing.inner.append(path)
+                    continue
                 # Before the folder is entered, so that the depth bounds the recursion.
                 listing.count(path, path.count("/") + 1)
                 listing.folders.append(path)
-                inner = list_folder(entry.path, listing.limits.scan_entries)
                 _list_into(inner, f"{path}/", listing)
             elif entry.is_file(follow_symlinks=False):
                 listing.add(stat_of(entry, path))

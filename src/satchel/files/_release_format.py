@@ -16,6 +16,7 @@ from satchel.files._listing import (
     digest_bytes,
     is_digest,
     is_excluded_file,
+    may_be_public,
     tree_digest,
 )
 from satchel.model import (
@@ -44,7 +45,7 @@ _MAX_SIZE: Final = 2**53 - 1
 
 # Keys of a skill, which are also the names of the descriptor's fields.
 _TEXT_FIELDS: Final = ("owner", "status", "replaced_by")
-_LIST_FIELDS: Final = ("tools", "allowed_tools", "replaces", "keywords")
+_LIST_FIELDS: Final = ("tools", "allowed_tools", "replaces", "keywords", "requires")
 _FLAG_FIELDS: Final = ("model_invocable", "user_invocable")
 _BUCKETS: Final[tuple[Bucket, ...]] = get_args(Bucket)
 
@@ -233,7 +234,12 @@ class _ReleaseParser:
         buckets: dict[Bucket, list[str]] = {bucket: [] for bucket in _BUCKETS}
         for here, entry in self._objects(fields, "resources", at):
             resource = self._resource(entry, f"{here}.")
-            self._check_path(skill_id, resource.path, here)
+            path = resource.path
+            problem = path_problem(release_path(skill_id, path))
+            if not problem and is_excluded_file(path) and not may_be_public(path):
+                problem = "no pack hands out files of this kind"
+            if problem:
+                raise self._error(f"{here}.path", problem)
             files.append(resource)
             if resource.path != SKILL_FILE:
                 bucket = entry.get("bucket", bucket_of(resource.path))
@@ -286,13 +292,6 @@ class _ReleaseParser:
             ),
             **optional,
         )
-
-    def _check_path(self, skill_id: str, path: str, at: str) -> None:
-        problem = path_problem(release_path(skill_id, path))
-        if not problem and is_excluded_file(path):
-            problem = "no pack hands out files of this kind"
-        if problem:
-            raise self._error(f"{at}.path", problem)
 
     def _check_names(self, names: list[str], at: str) -> None:
         """Check that names are sorted, and that no two are one on any system."""

@@ -24,6 +24,7 @@ _MAX_EXTENDED_BYTES: Final = 65_536
 
 _FILES: Final = frozenset({b"0", b"\0"})
 _FOLDER: Final = b"5"
+_LINK: Final = b"2"
 _PAX: Final = b"x"
 _PAX_FOR_ALL: Final = b"g"
 _GNU_NAME: Final = b"L"
@@ -122,6 +123,9 @@ class _TarReader:
 
     def _take(self, header: TarInfo, name: str, content: bytes) -> None:
         folder = header.type == _FOLDER
+        if header.type == _LINK and self._tree.library:
+            self._tree.put_link(self._tree.place(name, folder=False))
+            return
         if not folder and header.type not in _FILES:
             unknown = f"its kind {shown_name(header.type.decode('latin-1'))} is unknown"
             raise self._tree.refused(name, _REFUSED.get(header.type, unknown))

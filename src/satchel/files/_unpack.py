@@ -28,10 +28,14 @@ def archive_size_limit(limits: Limits = DEFAULT_LIMITS) -> int:
 
 @dataclass(frozen=True, slots=True)
 class UnpackedArchive:
-    """The files of a pack by path, sorted, and the folder they were in, if any."""
+    """The files by path, sorted, and the folder they were in, if any.
+
+    ``links`` are the paths of links, which nothing is read through.
+    """
 
     folder: str
     files: Mapping[str, bytes]
+    links: frozenset[str] = frozenset()
 
 
 def unpack(
@@ -61,7 +65,23 @@ def open_archive(
     data: bytes, *, limits: Limits = DEFAULT_LIMITS, where: str = ""
 ) -> UnpackedArchive:
     """Return the files as `unpack` does, and the folder that they were in."""
-    tree = ArchiveTree(limits, len(data), where)
+    tree = _read(data, ArchiveTree(limits, len(data), where))
+    files = tree.pack()
+    return UnpackedArchive(tree.folder, files)
+
+
+def open_library(data: bytes, *, limits: Limits = DEFAULT_LIMITS) -> UnpackedArchive:
+    """Return all files of an archive of packs, or of a repository.
+
+    Errors are those of `unpack`, but links are no error, and there may be no SKILL.md.
+    """
+    tree = _read(data, ArchiveTree(limits, len(data), "", library=True))
+    folder, files = tree.below_one_folder()
+    start = len(folder) + 1 if folder else 0
+    return UnpackedArchive(folder, files, frozenset(p[start:] for p in tree.links))
+
+
+def _read(data: bytes, tree: ArchiveTree) -> ArchiveTree:
     # The first bytes decide, not the name, which a publisher may choose freely.
     if data.startswith(_GZIP):
         read_tar(data, tree)
@@ -69,5 +89,4 @@ def open_archive(
         read_zip(data, tree)
     else:
         raise tree.error("it begins neither like a .zip nor like a .tar.gz")
-    files = tree.pack()
-    return UnpackedArchive(tree.folder, files)
+    return tree

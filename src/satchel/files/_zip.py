@@ -131,12 +131,18 @@ class _ZipReader:
         packed = memoryview(self._data)[begin : begin + member.packed]
         if len(packed) != member.packed:
             raise self._tree.refused(name, "it ends early")
-        content = b"".join(self._content(member, packed))
+        if member.method == _STORED:
+            self._tree.budget.take_out(len(packed))
+            content = bytes(packed)
+        else:
+            content = b"".join(inflate(packed, _RAW, self._tree.budget))
         if len(content) != member.size or zlib.crc32(content) != member.crc:
             raise self._tree.refused(name, "its length or its checksum is wrong")
         if folder and content:
             raise self._tree.refused(name, "it is a folder, and has content")
-        if not folder:
+        if member.kind == stat.S_IFLNK:
+            self._tree.put_link(path)
+        elif not folder:
             self._tree.put(path, content)
         return self._described(member, name, begin + member.packed)
 
@@ -150,6 +156,8 @@ class _ZipReader:
         elif member.method not in {_STORED, _DEFLATED}:
             problem = f"method {member.method} is not stored or deflated"
         # Writers on systems without modes leave the kind 0.
+        elif member.kind == stat.S_IFLNK and self._tree.library and not folder:
+            return
         elif member.kind not in {0, stat.S_IFDIR if folder else stat.S_IFREG}:
             problem = f"it is {_KINDS.get(member.kind, 'of an unknown kind')}"
         if problem:
@@ -180,15 +188,6 @@ class _ZipReader:
             problem = "its two headers differ, so programs would see two files"
             raise self._tree.refused(name, problem)
         return position + extra_size
-
-    def _content(
-        self, member: _ZipMember, packed: memoryview
-    ) -> Iterator[bytes | memoryview]:
-        if member.method == _STORED:
-            self._tree.budget.take_out(len(packed))
-            yield packed
-        else:
-            yield from inflate(packed, _RAW, self._tree.budget)
 
     def _described(self, member: _ZipMember, name: str, position: int) -> int:
         """Return where a member ends: after the lengths that follow it (4.3.9)."""

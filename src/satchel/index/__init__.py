@@ -14,10 +14,11 @@ from satchel.index._location import (
 if TYPE_CHECKING:
     from satchel.index._file import (
         IndexFile as IndexFile,
+        NewRow as NewRow,
         PackRow as PackRow,
         StoredRows as StoredRows,
     )
 
 __all__: list[str] = []
 
-__getattr__ = lazy_door(__name__, {"_file": "IndexFile PackRow StoredRows"})
+__getattr__ = lazy_door(__name__, {"_file": "IndexFile NewRow PackRow StoredRows"})

@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 from zlib import crc32
 
 _T = TypeVar("_T")
@@ -48,7 +48,6 @@ CREATE TABLE packs (
 );
 CREATE TABLE replaced (number INTEGER PRIMARY KEY, day INTEGER NOT NULL)
 """
-_ROWS_OF: Final = 1 << 32
 _NUMBERS: Final = "/numbers"
 _FOLDERS: Final = "/folders"
 # Values that one query of any SQLite may have.
@@ -76,6 +75,10 @@ class StoredRows(NamedTuple):
     generation: str
     rows: Sequence[PackRow]
     lost: int
+
+
+NewRow: TypeAlias = tuple[bytes, bytes, bytes, Callable[[], bytes]]
+"""Key, paths, mark and data of a pack, as they are stored."""
 
 
 class IndexFile:
@@ -191,13 +194,14 @@ class IndexFile:
         name: str,
         state: bytes,
         folders: bytes | None,
-        order: Sequence[int | tuple[bytes, bytes, bytes, bytes]],
+        order: Sequence[int | NewRow],
     ) -> tuple[list[int], str] | None:
         """Replace what is stored of a source, all or nothing.
 
         ``folders`` None leaves those that are there. ``order`` has what the source
         holds now, sorted by key: the number of a row that is there already, or key,
-        paths, mark and data of a new one.
+        paths, mark and data of a new one; the data is made when it is written, so
+        that not all of it is in memory at once.
 
         Returns:
             The numbers in that order, and the generation; None if nothing was written.
@@ -352,7 +356,7 @@ def _replace_rows(
     base: sqlite3.Connection,
     name: str,
     state: bytes,
-    order: Sequence[int | tuple[bytes, bytes, bytes, bytes]],
+    order: Sequence[int | NewRow],
     today: int,
 ) -> tuple[list[int], str]:
     first, last = _range(name)
@@ -365,18 +369,20 @@ def _replace_rows(
     ).fetchone()
     number = first if highest is None else highest
 
-    def insert(key: bytes, paths: bytes, mark: bytes, data: bytes) -> int:
+    def insert(
+        key: bytes, paths: bytes, mark: bytes, encode: Callable[[], bytes]
+    ) -> int:
         nonlocal number
         number += 1
+        data = encode()
         marks = number, key, paths, mark
         base.execute("INSERT INTO marks VALUES (?, ?, ?, ?, ?)", (*marks, _sum(*marks)))
         stored = number, data, _sum(number, data)
         base.execute("INSERT INTO packs VALUES (?, ?, ?)", stored)
         return number
 
-    for row in {*order} - before:
-        if isinstance(row, int):  # another process replaced it, or never had it
-            _revive(base, row)
+    for row in {row for row in order if isinstance(row, int)} - before:
+        _revive(base, row)  # another process replaced it, or never had it
     numbers = [row if isinstance(row, int) else insert(*row) for row in order]
     gone = before.difference(numbers)
     base.executemany(
@@ -467,7 +473,7 @@ def _range(name: str) -> tuple[int, int]:
     """Return the first and the last number that a row of a source may have."""
     # Two sources may share a range; each knows its own rows by their numbers.
     first = (crc32(name.encode()) & 0x7FFFFFFF) << 32
-    return first, first + _ROWS_OF - 1
+    return first, first + (1 << 32) - 1
 
 
 def _as_uri(path: str) -> str:

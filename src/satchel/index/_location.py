@@ -36,15 +36,12 @@ class IndexSettings:
 
     def file(self) -> "IndexFile":
         """Return the file, which all sources share; it is opened when it is read."""
-        with self._lock:
-            if self._file is None:
-                self._file = self._find()
-            return self._file
-
-    def _find(self) -> "IndexFile":
         from satchel.index._file import IndexFile
 
-        return IndexFile(self.path, is_ours=self.is_ours)
+        with self._lock:
+            if self._file is None:
+                self._file = IndexFile(self.path, is_ours=self.is_ours)
+            return self._file
 
     def close(self) -> None:
         with self._lock:

@@ -1,10 +1,11 @@
-"""Lint: findings on packs that can be read, for their authors; a file for each rule."""
+"""Lint: findings on packs that can be read, for their authors."""
 
 from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.lint._context import LintContext, LintRule, Neighbour as Neighbour
 from satchel.lint._markdown import read_markdown as read_markdown
+from satchel.lint._programs import PythonReader as PythonReader
 from satchel.lint._report import (
     CheckReport,
     LibraryChange as LibraryChange,
@@ -25,9 +26,18 @@ from satchel.lint._reporters._formats import (
     safe_in_log as safe_in_log,
 )
 from satchel.lint._reporters.json import SCHEMA_VERSION as SCHEMA_VERSION
-from satchel.lint._rules._all import RULES, lint_pack, rules_for as rules_for
+from satchel.lint._rules._all import (
+    RULES,
+    UNFINISHED_CODE as UNFINISHED_CODE,
+    lint_pack,
+    rules_for as rules_for,
+)
+from satchel.lint._rules.syntax import sound_in as sound_in
 from satchel.lint._settings import (
+    DECEIVING as DECEIVING,
     NEVER_IGNORED as NEVER_IGNORED,
+    ON_REQUEST as ON_REQUEST,
+    REVIEWED as REVIEWED,
     InlineIgnores as InlineIgnores,
     LintSettings,
     aliases as aliases,
@@ -37,8 +47,7 @@ from satchel.lint._settings import (
 )
 
 if TYPE_CHECKING:
-    from satchel.lint._fixers import FIXABLE as FIXABLE
-    from satchel.lint._fixes import fix_skill as fix_skill
+    from satchel.lint._fixes import FIXABLE as FIXABLE, fix_skill as fix_skill
     from satchel.lint._reporters.text import (
         lines_of as lines_of,
         render_statistics as render_statistics,
@@ -60,9 +69,5 @@ __all__ = [
 
 __getattr__ = lazy_door(
     __name__,
-    {
-        "_fixers": "FIXABLE",
-        "_fixes": "fix_skill",
-        "_reporters.text": "lines_of render_statistics",
-    },
+    {"_fixes": "FIXABLE fix_skill", "_reporters.text": "lines_of render_statistics"},
 )

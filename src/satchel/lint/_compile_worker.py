@@ -11,26 +11,28 @@ the calls that wait for a person to type. ``{}`` is the answer for a file that a
 a later Python and does not compile with this one.
 """
 
-import ast
-import json
-import re
+import faulthandler
 import sys
 import time
 import warnings
-from collections.abc import Callable
-from typing import BinaryIO, Final
+
+TYPE_CHECKING = False  # the module that has it takes as long as the start
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable
+    from typing import BinaryIO
 
 # Address space; a script of 1 MiB needs some 300 MiB.
-MEMORY_BYTES: Final = 1024 * 1024 * 1024
-# For one file.
-CPU_S: Final = 10
+MEMORY_BYTES = 1024 * 1024 * 1024
+# For one file: of the processor, and by the clock.
+CPU_S = 10
+CLOCK_S = 20
 # What inline metadata of a script asks for (PEP 723).
-_REQUIRES: Final = re.compile(
-    rb"^#[ \t]*requires-python[ \t]*=[ \t]*[\"'][^\"'\n]*"
-    rb"(?:>=|~=|==|>)[ \t]*3\.(\d{1,3})",
-    re.MULTILINE,
+_REQUIRES = (
+    rb"(?m)^#[ \t]*requires-python[ \t]*=[ \t]*[\"'][^\"'\n]*"
+    rb"(?:>=|~=|==|>)[ \t]*3\.(\d{1,3})"
 )
-_CALLS: Final = frozenset(["input", "raw_input", "getpass", "getpass.getpass"])
+_CALLS = frozenset(["input", "raw_input", "getpass", "getpass.getpass"])
 
 
 def main() -> None:
@@ -40,7 +42,9 @@ def main() -> None:
 
 
 def serve(
-    requests: BinaryIO, answers: BinaryIO, begin: Callable[[], None] = lambda: None
+    requests: "BinaryIO",
+    answers: "BinaryIO",
+    begin: "Callable[[], None]" = lambda: None,
 ) -> None:
     """Answer each request; ``begin`` may limit the process before it."""
     warnings.simplefilter("ignore")
@@ -49,8 +53,16 @@ def serve(
     while head := requests.readline():
         data = requests.read(int(head))
         begin()
-        answers.write(json.dumps(answer(data)).encode() + b"\n")
+        answers.write(as_json(answer(data)) + b"\n")
         answers.flush()
+
+
+def as_json(answer: dict[str, object]) -> bytes:
+    if answer == {"prompts": []}:  # most files: no import for them
+        return b'{"prompts": []}'
+    import json
+
+    return json.dumps(answer).encode()
 
 
 def limit() -> None:
@@ -67,6 +79,8 @@ def limit() -> None:
 
 def limit_time() -> None:
     """Give the next file its own time, however long the others took."""
+    # Ends the process with status 1 from a thread that compiling does not hold up.
+    faulthandler.dump_traceback_later(CLOCK_S, exit=True)
     try:
         import resource
     except ImportError:  # Windows
@@ -97,11 +111,15 @@ def answer(data: bytes) -> dict[str, object]:
 
 
 def _is_for_later(data: bytes) -> bool:
-    asked = _REQUIRES.search(data)
+    import re
+
+    asked = re.search(_REQUIRES, data)
     return asked is not None and int(asked[1]) > sys.version_info.minor
 
 
 def _prompts(data: bytes) -> list[int]:
+    import ast
+
     tree = compile(data, "<file>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     # A file that defines its own `input` does not wait for a person there.
     own = {
@@ -116,7 +134,9 @@ def _prompts(data: bytes) -> list[int]:
     )
 
 
-def _name(node: ast.expr) -> str:
+def _name(node: "ast.expr") -> str:
+    import ast
+
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):

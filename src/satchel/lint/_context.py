@@ -1,13 +1,15 @@
 """What a lint rule may look at, and what a rule is."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeVar, cast
 
+from satchel._lazy import lazy_pattern
 from satchel.errors import SkillError
 from satchel.lint._markdown import MarkdownDocument, read_markdown
+from satchel.lint._programs import ProgramCheck, compile_python
 from satchel.model import (
     DEFAULT_LIMITS,
     DEFAULT_THRESHOLDS,
@@ -20,12 +22,21 @@ from satchel.model import (
     Thresholds,
     bucket_of,
 )
-from satchel.skill_md import body_of
+from satchel.skill_md import body_of, is_of_a_skill
 from satchel.text import decode, is_text
 
-_FENCE: Final = re.compile(r"\n(?=---|\.\.\.)")
-_MARKDOWN: Final = (".md", ".markdown")
-_TEMPLATES: Final = re.compile(r"(?:\A|/)(?:assets|templates?)/|\.(?:tmpl|template)\b")
+_FENCE: Final = lazy_pattern(r"\n(?=---|\.\.\.)")
+MARKDOWN: Final = (".md", ".markdown")
+_TEMPLATES: Final = lazy_pattern(
+    r"(?:\A|/)(?:assets|templates?)/|\.(?:tmpl|template)\b"
+)
+# A pack about writing packs, whose texts name files of others.
+_OF_SKILLS: Final = lazy_pattern(
+    r"\bskill\.md\b|\b(?:audit|author|build|convert|creat|design|develop|evaluat"
+    r"|extract|generat|improv|packag|review|scaffold|updat|validat|writ)(?:e|es|ing)?\b"
+    r"[^.]{0,40}\bskills?\b|\bskill[ -](?:author|build|creat|develop|design|generat)",
+    re.IGNORECASE,
+)
 _Value = TypeVar("_Value")
 _Args = ParamSpec("_Args")
 
@@ -50,8 +61,12 @@ class LintContext:
     ``file_findings`` were made with the list of files. ``around`` finds what is outside
     of the pack: it takes a path from the pack's root that begins with ``..``, with
     ``/`` for the root of the project, or with ``//NAME/`` for another skill of the
-    library; it finds nothing where only the pack is known. ``by_dialect`` says that
-    ``profile`` was not chosen: it is that of the dialect of the pack.
+    library; it finds nothing where only the pack is known. ``may_run`` tells whether a
+    file has a run bit, or nothing shows that it has none. ``by_dialect`` says that
+    ``profile`` was not chosen: it is that of the dialect of the pack. ``clients`` are
+    those whose folder or plugin the pack is in, so that what they document is fine.
+    ``compile`` says what Python finds in files; no shell finds an error in the scripts
+    that are in ``sound``.
     """
 
     descriptor: Descriptor
@@ -59,9 +74,13 @@ class LintContext:
     text: str
     read: Callable[[str], bytes]
     around: Callable[[str], Neighbour | None] = lambda _: None
+    compile: Callable[[Sequence[bytes]], tuple[ProgramCheck, ...]] = compile_python
+    sound: AbstractSet[bytes] = frozenset()
+    may_run: Callable[[str], bool] = lambda _: True
     file_findings: tuple[Finding, ...] = ()
     profile: str = "spec"
     by_dialect: bool = False
+    clients: frozenset[str] = frozenset()
     limits: Limits = DEFAULT_LIMITS
     thresholds: Thresholds = DEFAULT_THRESHOLDS
     # In the context and not in the module, so that it is freed with its pack.
@@ -148,24 +167,29 @@ class LintRule:
 
     ``codes`` are all that it may yield, so that a rule whose codes are all turned off
     does not run. They are empty for a rule that passes on what others found.
+    ``of_skills`` is for what is a fault in a skill only: the rule is silent on a report
+    or a lesson that is called SKILL.md, of which other findings say enough.
     """
 
     look: Callable[[LintContext], Iterator[Finding]]
     codes: tuple[str, ...]
+    of_skills: bool = False
 
     @property
     def name(self) -> str:
-        """The name of its function, which is that of its file."""
+        """The name of its function."""
         return self.look.__name__
 
     def __call__(self, pack: LintContext) -> Iterator[Finding]:
+        if self.of_skills and not is_of_a_skill(pack.manifest.frontmatter):
+            return iter(())
         return self.look(pack)
 
 
 def rule(
-    *codes: str,
+    *codes: str, of_skills: bool = False
 ) -> Callable[[Callable[[LintContext], Iterator[Finding]]], LintRule]:
-    return lambda look: LintRule(look, codes)
+    return lambda look: LintRule(look, codes, of_skills)
 
 
 class SkillBody(NamedTuple):
@@ -186,6 +210,18 @@ def body(pack: LintContext) -> SkillBody:
 def _after_frontmatter(text: str) -> SkillBody:
     after = body_of(text)
     return SkillBody(after, 1 + text.count("\n", 0, len(text) - len(after)))
+
+
+def matches_in(
+    text: str, pattern: re.Pattern[str], begin: int = 0, end: int | None = None
+) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield each match between two offsets, with its line in the text, from 1."""
+    # Lines are counted as the search goes on, once for the whole text.
+    line, counted = 1, 0
+    for match in pattern.finditer(text, begin, len(text) if end is None else end):
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        yield line, match
 
 
 @once_per_pack
@@ -230,16 +266,17 @@ def document(pack: LintContext, path: str) -> MarkdownDocument:
 
 def documents(pack: LintContext) -> Iterator[tuple[str, MarkdownDocument]]:
     yield SKILL_FILE, document(pack, SKILL_FILE)
-    for path in files_ending(pack, _MARKDOWN):
-        yield path, document(pack, path)
-
-
-def files_ending(pack: LintContext, endings: tuple[str, ...]) -> Iterator[str]:
     for path in pack.descriptor.resources:
-        if path.lower().endswith(endings) and not is_template(path):
-            yield path
+        if path.lower().endswith(MARKDOWN) and not is_template(path):
+            yield path, document(pack, path)
 
 
 def is_template(path: str) -> bool:
     """Tell whether a file becomes another one: its links and code are not true yet."""
     return bucket_of(path) == "assets" or _TEMPLATES.search(path) is not None
+
+
+@once_per_pack
+def is_about_skills(pack: LintContext) -> bool:
+    about = f"{pack.manifest.name} {pack.manifest.description}"
+    return _OF_SKILLS.search(about) is not None

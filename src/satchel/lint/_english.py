@@ -1,9 +1,10 @@
 """English words: enough to tell which descriptions are in English."""
 
-import re
 from typing import Final
 
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+from satchel._lazy import lazy_pattern
+
+_WORD: Final = lazy_pattern(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 # Frequent words that are rare or unknown in other languages with Latin letters.
 _GRAMMAR: Final = frozenset(
     """

@@ -7,14 +7,19 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal, cast
 
-_DROPPED: Final = re.compile(r"[^\w\- ]")
+from satchel._lazy import lazy_pattern
+
+_DROPPED: Final = lazy_pattern(r"[^\w\- ]")
 # `# Title {#id}`: some renderers use it as the heading's anchor.
-_OWN_ID: Final = re.compile(r" ?\{#([^\s{}]+)(?: [^{}]*)?\}\Z")
-_HYPHENS: Final = re.compile(r"-{2,}")
+_OWN_ID: Final = lazy_pattern(r" ?\{#([^\s{}]+)(?: [^{}]*)?\}\Z")
+_HYPHENS: Final = lazy_pattern(r"-{2,}")
 _COLOURED: Final = "\ufe0f"
-_ID: Final = re.compile(
+_ID: Final = lazy_pattern(
     r"""(?<![\w-])(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"""
 )
+# GitHub gives a heading of HTML an anchor, too.
+_HEADING: Final = lazy_pattern(r"(?is)<h[1-6]\b[^<>]*>(.*?)</h[1-6]>")
+_ANY_TAG: Final = lazy_pattern(r"<[^<>]*>")
 
 
 def slug_of(text: str) -> str:
@@ -32,26 +37,43 @@ def slug_of(text: str) -> str:
     return slug.replace(" ", "-")
 
 
+def slugs_of(headings: Iterable[str]) -> Iterator[str]:
+    """Yield the anchor that GitHub gives to each heading of a text, in their order."""
+    taken: set[str] = set()
+    for heading in headings:
+        slug = anchor = slug_of(heading)
+        count = 0
+        while anchor in taken:
+            count += 1
+            anchor = f"{slug}-{count}"
+        taken.add(anchor)
+        yield anchor
+
+
 def anchors_of(headings: Iterable[str], html: Iterable[str] = ()) -> frozenset[str]:
-    """Return all anchors, in lower case: of headings in their order, of HTML's ids."""
+    """Return all anchors, in lower case: of headings in their order, of HTML's ids.
+
+    Among them are those of other renderers, which a link may mean.
+    """
     anchors: set[str] = set()
-    counts: dict[str, int] = {}
+    bare: list[str] = []
     for heading in headings:
         own = _OWN_ID.search(heading)
-        if own:
-            anchors.add(own[1].lower())
-        slug = slug_of(heading[: own.start()] if own else heading)
-        count = counts.get(slug, 0)
-        counts[slug] = count + 1
-        anchor = f"{slug}-{count}" if count else slug
-        if anchor in anchors:
-            anchors.add(f"{slug}-{count + 1}")
-        anchors |= {anchor, anchor.replace(_COLOURED, ""), slug_of(heading)}
-        anchors |= {_HYPHENS.sub("-", form).strip("-") for form in (anchor, slug)}
+        anchors |= {own[1].lower(), slug_of(heading)} if own else set()
+        bare.append(heading[: own.start()] if own else heading)
+    for slug in slugs_of(bare):
+        anchors |= {
+            slug,
+            slug.replace(_COLOURED, ""),
+            _HYPHENS.sub("-", slug).strip("-"),
+        }
     for piece in html:
         anchors.update(
             (match[1] or match[2] or match[3] or "").lower()
             for match in _ID.finditer(piece)
+        )
+        anchors.update(
+            slug_of(_ANY_TAG.sub("", match[1])) for match in _HEADING.finditer(piece)
         )
     return frozenset(anchors)
 
@@ -95,6 +117,16 @@ class CodeBlock:
     closed: bool
     lines: int = field(default=0, compare=False)
 
+    @property
+    def language(self) -> str:
+        """The first word after the fence, in lower case."""
+        return self.info.strip().lower().partition(" ")[0]
+
+    @property
+    def rows(self) -> range:
+        """The lines of the file from one fence to the other."""
+        return range(self.line, self.line + self.lines)
+
 
 @dataclass(frozen=True, slots=True)
 class MarkdownDocument:
@@ -105,11 +137,17 @@ class MarkdownDocument:
     undefined: tuple[UndefinedLink, ...] = ()
     blocks: tuple[CodeBlock, ...] = ()
     html: tuple[str, ...] = ()
+    # Whether a code block has a line that begins another one: its end is a guess.
+    nested_fence: bool = False
 
     @property
     def anchors(self) -> frozenset[str]:
         """All fragments that lead somewhere, in lower case: of headings and of HTML."""
         return anchors_of([heading.text for heading in self.headings], self.html)
+
+    def block_at(self, line: int) -> CodeBlock | None:
+        """Return the code block that a line is in, its fences included."""
+        return next((block for block in self.blocks if line in block.rows), None)
 
 
 def read_markdown(text: str, first: int = 1) -> MarkdownDocument:
@@ -133,18 +171,19 @@ _NESTING: Final = frozenset(["List", "BlockQuote"])
 _LINKS: Final[dict[str, Literal["link", "image"]]] = {"Link": "link", "Image": "image"}
 _AUTOMATIC: Final = frozenset(["Autolink", "Email"])
 _WORDS: Final = frozenset(["Text", "Code"])
-_ATTRIBUTE: Final = re.compile(
+_ATTRIBUTE: Final = lazy_pattern(
     r"""(?<![\w:.@-])(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE
 )
-_TAG: Final = re.compile(r"<(?:a|(img))\s([^<>]*)>", re.IGNORECASE)
-_CLOSING: Final = re.compile(rb"\n([ \t>]*)(`{3,}|~{3,})[ \t]*\r?\n?\Z")
-_OPENING: Final = re.compile(rb"`{3,}|~{3,}")
+_TAG: Final = lazy_pattern(r"<(?:a|(img))\s([^<>]*)>", re.IGNORECASE)
+_CLOSING: Final = lazy_pattern(rb"\n([ \t>]*)(`{3,}|~{3,})[ \t]*\r?\n?\Z")
+_OPENING: Final = lazy_pattern(rb"`{3,}|~{3,}")
+_NESTED: Final = lazy_pattern(rb"\n[ \t>]*(?:```|~~~)[ \t]*\w")
 
 
 class _MarkdownReader:
     __slots__ = (
         *("at", "blocks", "data", "depth", "headings", "html", "line"),
-        *("links", "text", "words"),
+        *("links", "nested_fence", "text", "words"),
     )
 
     def __init__(self, text: str, first: int) -> None:
@@ -159,6 +198,7 @@ class _MarkdownReader:
         self.links: list[Link] = []
         self.blocks: list[CodeBlock] = []
         self.html: list[str] = []
+        self.nested_fence = False
 
     def document(self) -> MarkdownDocument:
         undefined: list[UndefinedLink] = []
@@ -186,6 +226,7 @@ class _MarkdownReader:
             tuple(sorted(undefined, key=lambda link: link.line)),
             tuple(self.blocks),
             tuple(self.html),
+            self.nested_fence,
         )
 
     def _events(
@@ -222,6 +263,7 @@ class _MarkdownReader:
             indent = start - self.data.rfind(b"\n", 0, start) - 1
             line, lines = self.line_at(start), block.count(b"\n") + 1
             closed = _is_closed(block, indent)
+            self.nested_fence |= _NESTED.search(block) is not None
             self.blocks.append(CodeBlock(data["Fenced"], line, closed, lines))
 
     def _end(self, value: dict[str, str], span: dict[str, int]) -> None:

@@ -1,54 +1,28 @@
 """Ask an interpreter whether a file is a program, without running it."""
 
+import contextlib
+import hashlib
 import json
 import os
-import re
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from satchel._lazy import lazy_pattern
 from satchel.model import Finding
 
-_F_STRING: Final = r"\b(?:[fF][rR]?|[rR][fF])([\"'])(?!\1\1)(?:(?!\1).)*\{"
-_GRAMMAR: Final[tuple[tuple[int, re.Pattern[str]], ...]] = (
-    # PEP 695: types with parameters, and the statement `type`.
-    (12, re.compile(r"\s*type\s+\w+\s*(?:\[.*\]\s*)?=")),
-    (12, re.compile(r"\s*(?:async\s+)?(?:def|class)\s+\w+\s*\[")),
-    # PEP 701: in an f-string's braces its own quotes, a backslash, a line end.
-    (12, re.compile(rf".*?{_F_STRING}[^{{}}]*(?:\1|\\)[^{{}}]*\}}")),
-    (12, re.compile(rf".*?{_F_STRING}[^{{}}'\"]*\Z")),
-    # PEP 758, 750: `except A, B:`, and t-strings.
-    (14, re.compile(r"\s*except\s*\*?\s*[\w.]+\s*,\s*[\w.]+(?:\s*,\s*[\w.]+)*\s*:")),
-    (14, re.compile(r".*\b(?:[tT][rR]?|[rR][tT])[\"']")),
-    # PEP 810, 798: `lazy import`, and unpacking in comprehensions.
-    (15, re.compile(r"\s*lazy\s+(?:import|from)\b")),
-    (15, re.compile(r".*[\[({]\s*\*{1,2}\w[^\n]*\bfor\b")),
-)
-# Bounds the time that the patterns take on one very long line.
-_MOST_CHARS: Final = 1_000
-_MESSAGES: Final = {"f-string expression part cannot include": 12}
-
-
-def later_version_for(text: str, line: int | None, message: str) -> str:
-    """Return the first later Python that accepts a line; empty for none."""
-    lines = text.splitlines()
-    if line is None or not 0 < line <= len(lines):
-        return ""
-    statement = lines[line - 1][:_MOST_CHARS]
-    minors = [minor for minor, grammar in _GRAMMAR if grammar.match(statement)]
-    minors += [minor for start, minor in _MESSAGES.items() if message.startswith(start)]
-    # All that the line has must be known, so the latest counts.
-    later = [minor for minor in minors if minor > sys.version_info.minor]
-    return f"3.{max(later)}" if later else ""
-
+if TYPE_CHECKING:
+    import subprocess
 
 # Bytes of the largest program that is checked.
 MAX_BYTES: Final = 1024 * 1024
-PYTHON_TIMEOUT_S: Final = 20.0
 SHELL_TIMEOUT_S: Final = 5.0
+# A folder without settings.
+_ROOT: Final = os.path.abspath(os.sep)  # noqa: PTH100
 _WORKER: Final = Path(__file__).with_name("_compile_worker.py")
 # Where shells are searched: never in a folder that is checked.
 _PATH: Final = os.pathsep.join(("/bin", "/usr/bin", "/usr/local/bin"))
@@ -58,17 +32,23 @@ _SHELLS: Final[Mapping[str, tuple[str, ...]]] = {
     "dash": ("dash", "bash", "sh"),
     "ksh": ("ksh", "mksh"),
 }
-_SHEBANG: Final = re.compile(
+_SHEBANG: Final = lazy_pattern(
     rb"\A#![ \t]*(?:/usr/bin/env(?:[ \t]+(?:-\S+|\w+=\S*))*[ \t]+)?(?:\S*/)?([\w.-]+)"
 )
-_OF_PYTHON: Final = re.compile(
+_OF_PYTHON: Final = lazy_pattern(
     rb"\A#![^\r\n]*?(?:\bpython(\d?)[\d.]*|\buv run\b[^\r\n]*)(?=[ \t\r\n]|\Z)"
 )
 # Bash only warns, and takes the rest of the script for the text.
-_HERE_DOCUMENT: Final = re.compile(
+_HERE_DOCUMENT: Final = lazy_pattern(
     rb"here-document at line (\d+) delimited by end-of-file \(wanted `([^\n]*)'\)"
 )
-_SHELL_SAYS: Final = re.compile(r"\A[^:\n]*: (?:line )?(\d+): (.*)")
+_DELIMITER: Final = lazy_pattern(rb"<<-?[ \t]*[\\\"']?([\w.-]+)")
+# A script in the middle of a command. After it, each line is a comment or ends what was
+# open, and then a parenthesis is an error: a quotation in the first line, and in the
+# others a text that `<<` begins.
+_ENCLOSED: Final = b"case x in x)\n:\n%b\n# } ; ) '; ) \"; ) `; )\n%b;; esac\n"
+_AFTER_TEXT: Final = b": <<'%b' <<'SATCHEL'\n%b\n)\nSATCHEL\n"
+_SHELL_SAYS: Final = lazy_pattern(r"\A[^:\n]*: (?:line )?(\d+): (.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,41 +63,85 @@ class ProgramCheck:
 
 _UNCHECKED: Final = ProgramCheck(checked=False)
 _ENDED: Final = ProgramCheck("compiling it ends Python")
-# How a process ends that took too long, which need not be the fault of a file.
-_TOO_LONG: Final = frozenset([None, -getattr(signal, "SIGXCPU", 0)])
+# How a process ends that took too long, which need not be the fault of a file: by its
+# own clock, or by a limit.
+_TOO_LONG: Final = frozenset(
+    [1, *(-getattr(signal, name, 1) for name in ("SIGKILL", "SIGTERM", "SIGXCPU"))]
+)
+# Files of one pack that end the process before the rest is left unchecked.
+_MOST_ENDED: Final = 2
+
+
+class PythonReader:
+    """Says what Python finds in files: one process for all, each text once."""
+
+    def __init__(self) -> None:
+        self._answers: dict[bytes, ProgramCheck] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._starts = bool(sys.executable)
+
+    def read(self, files: Sequence[bytes]) -> tuple[ProgramCheck, ...]:
+        """Return an answer for each file of a pack.
+
+        A file that ends the process is an error; one that takes too long stays
+        unchecked, as does the rest after a second such file.
+        """
+        done: list[ProgramCheck] = []
+        ended = 0
+        for data in files:
+            digest = hashlib.sha256(data).digest()
+            if ended < _MOST_ENDED and digest not in self._answers:
+                self._answers[digest] = self._ask(data)
+                ended += self._process is None
+            done.append(self._answers.get(digest, _UNCHECKED))
+        return tuple(done)
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.communicate()
+
+    def _ask(self, data: bytes) -> ProgramCheck:
+        self._process = process = self._process or (self._starts and _start()) or None
+        self._starts = process is not None
+        if process is None or not (process.stdin and process.stdout):
+            return _UNCHECKED
+        line = b""
+        with contextlib.suppress(OSError):  # it ended
+            process.stdin.write(b"%d\n%b" % (len(data), data))
+            process.stdin.flush()
+            line = process.stdout.readline()
+        if line.endswith(b"\n"):
+            return _program(json.loads(line))
+        self.close()
+        return _UNCHECKED if process.returncode in _TOO_LONG else _ENDED
 
 
 def compile_python(files: Sequence[bytes]) -> tuple[ProgramCheck, ...]:
-    """Return what Python finds in each file; one process compiles them all."""
-    # A file that ends the process is an error; one that takes too long stays unchecked,
-    # as does the rest after a second such file.
-    done: list[ProgramCheck] = []
-    # One more try, with the files after the one that ended the process.
-    for _ in range(2):
-        left = files[len(done) :]
-        if not left or not sys.executable:
-            break
-        answers, status = _ask_python(left)
-        if answers is None:
-            break
-        done += answers[: len(left)]
-        if len(answers) < len(left):
-            done.append(_UNCHECKED if status in _TOO_LONG else _ENDED)
-    return (*done, *[_UNCHECKED] * (len(files) - len(done)))
+    """Return what Python finds in each file, in a process for these."""
+    with contextlib.closing(PythonReader()) as reader:
+        return reader.read(files)
 
 
-def _ask_python(files: Sequence[bytes]) -> tuple[list[ProgramCheck] | None, int | None]:
-    """Return the answers, None without a start, and the exit status, None if killed."""
-    requests = b"".join(b"%d\n%b" % (len(data), data) for data in files)
+def _start() -> "subprocess.Popen[bytes] | None":
+    """Return a process that says that it runs; None where there is none."""
+    import subprocess  # most packs have no program
+
     # No variable, user folder or site package may add code to the process.
     command = [sys.executable, "-I", "-S", "-B", str(_WORKER)]
-    written, _, status = _run(command, requests, PYTHON_TIMEOUT_S)
-    first, *lines = written.split(b"\n")
+    pipe, null = subprocess.PIPE, subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=null, env=_environment(), cwd=_ROOT
+        )
+    except OSError:
+        return None
     # Without its first line the worker did not start, which is no file's fault.
-    if first != b"{}":
-        return None, status
-    # Text after the last line end is an answer that was cut off, or empty.
-    return [_program(json.loads(line)) for line in lines[:-1]], status
+    if process.stdout is None or process.stdout.readline() != b"{}\n":
+        process.communicate()
+        return None
+    return process
 
 
 def _program(answer: dict[str, list[object]]) -> ProgramCheck:
@@ -148,6 +172,7 @@ def shell_of(path: str, data: bytes) -> str:
     return "bash" if path.lower().endswith((".sh", ".bash")) else ""
 
 
+@cache
 def find_shell(shell: str) -> str:
     from shutil import which  # most packs have no script
 
@@ -157,16 +182,28 @@ def find_shell(shell: str) -> str:
 
 def read_by_shell(command: str, data: bytes) -> ProgramCheck:
     """Return what a shell finds in a script that it reads and does not run."""
+    import subprocess  # most packs have no script
+
     # `-n` keeps it from running anything; without variables it reads no start-up file.
     options = ["-n"]
     # Scripts turn extglob on with `shopt`, which -n does not run.
     if Path(command).name == "bash":
         options = ["--noprofile", "--norc", "-O", "extglob", "-n"]
     unix = data.replace(b"\r\n", b"\n")  # another rule reports these
-    _, errors, status = _run([command, *options], unix, SHELL_TIMEOUT_S)
-    if status is None:
+    try:
+        done = subprocess.run(
+            [command, *options],
+            input=unix,
+            capture_output=True,
+            timeout=SHELL_TIMEOUT_S,
+            env=_environment(),
+            cwd=_ROOT,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
         return _UNCHECKED
-    if status == 0:
+    errors = done.stderr
+    if done.returncode == 0:
         open_one = _HERE_DOCUMENT.search(errors)
         if open_one is None:
             return ProgramCheck()
@@ -180,32 +217,31 @@ def read_by_shell(command: str, data: bytes) -> ProgramCheck:
     return ProgramCheck(match[2], min(int(match[1]), last))
 
 
-def _run(
-    command: list[str], data: bytes, timeout_s: float
-) -> tuple[bytes, bytes, int | None]:
-    """Run a command; return what it wrote, and its status, None if it was killed."""
-    import subprocess  # as above
+def sound_scripts(command: str, scripts: Collection[bytes]) -> frozenset[bytes]:
+    """Return the scripts in which a shell finds no error: a process for many.
 
+    Where one is not sound, each half is asked for by itself.
+    """
+    enclosed = (
+        _ENCLOSED
+        % (data, b"".join(_AFTER_TEXT % (d, d) for d in _DELIMITER.findall(data)))
+        for data in scripts
+    )
+    if not scripts or read_by_shell(command, b"".join(enclosed)) == ProgramCheck():
+        return frozenset(scripts)
+    if len(scripts) == 1:
+        return frozenset()
+    ordered, half = list(scripts), len(scripts) // 2
+    return sound_scripts(command, ordered[:half]) | sound_scripts(
+        command, ordered[half:]
+    )
+
+
+def _environment() -> dict[str, str]:
     # The patterns expect English messages; no variable of the user may change
-    # what the program does.
-    environment = {"LC_ALL": "C"}
-    if "SYSTEMROOT" in os.environ:  # Windows starts no program without it
-        environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
-    try:
-        done = subprocess.run(
-            command,
-            input=data,
-            capture_output=True,
-            timeout=timeout_s,
-            env=environment,
-            cwd=os.path.abspath(os.sep),  # noqa: PTH100 - a folder without settings
-            check=False,
-        )
-    except subprocess.TimeoutExpired as late:
-        return late.stdout or b"", late.stderr or b"", None
-    except OSError:
-        return b"", b"", None
-    return done.stdout, done.stderr, done.returncode
+    # what the program does. Windows starts no program without its own.
+    windows = {key: os.environ[key] for key in ("SYSTEMROOT",) if key in os.environ}
+    return {"LC_ALL": "C", **windows}
 
 
 def not_checked(paths: Sequence[str], sentence: str) -> Finding:

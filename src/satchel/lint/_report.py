@@ -2,14 +2,14 @@
 
 import hashlib
 import posixpath
-import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from satchel.model import FailOn, Finding, Severity
-from satchel.text import plural
+from satchel._lazy import lazy_pattern
+from satchel.model import FailOn, Finding, Severity, any_fails
+from satchel.text import count_severities, plural, unsearched_folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class SkillFix:
 
 
 # A line as findings count it: by LF, not by all line ends of Unicode.
-_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
+_LINE: Final = lazy_pattern(r"[^\n]*\n|[^\n]+")
 
 
 class LineChange(NamedTuple):
@@ -60,7 +60,7 @@ def _shown(data: bytes) -> str:
     return _LINE_END.sub("\n", data.decode())
 
 
-_LINE_END: Final = re.compile(r"\r+\n")
+_LINE_END: Final = lazy_pattern(r"\r+\n")
 
 
 _OF_DESCRIPTIONS: Final = frozenset(
@@ -92,8 +92,6 @@ COVERED_BY: Final[Mapping[str, frozenset[str]]] = {
     ),
 }
 _WHOLE_FILE: Final = "conflict-marker"
-# The code whose message is kept, as advice of the finding that covers it.
-_ADVICE: Final = "client-only-field"
 
 _Place: TypeAlias = tuple[str, int | None]
 
@@ -103,19 +101,12 @@ def without_repeats(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     # Two passes: what covers a finding may come after it.
     findings = tuple(findings)
     codes: dict[_Place, set[str]] = defaultdict(set)
-    advice: dict[_Place, list[str]] = defaultdict(list)
     for finding in findings:
         place = finding.path, finding.line
         codes[place].add(finding.code)
         if finding.code == _WHOLE_FILE:
             codes[finding.path, None].add(finding.code)
-        if finding.code == _ADVICE:
-            advice[place].append(finding.message)
-    return tuple(
-        _with_advice(finding, advice[finding.path, finding.line])
-        for finding in findings
-        if not _is_covered(finding, codes)
-    )
+    return tuple(one for one in findings if not _is_covered(one, codes))
 
 
 def _is_covered(finding: Finding, codes: Mapping[_Place, set[str]]) -> bool:
@@ -123,12 +114,6 @@ def _is_covered(finding: Finding, codes: Mapping[_Place, set[str]]) -> bool:
     if _WHOLE_FILE in codes.get((finding.path, None), ()):
         here = here | {_WHOLE_FILE}
     return any(finding.code in COVERED_BY.get(code, ()) for code in here)
-
-
-def _with_advice(finding: Finding, advice: list[str]) -> Finding:
-    if finding.code != "unknown-field" or not advice:
-        return finding
-    return replace(finding, fix="; ".join(filter(None, (finding.fix, *advice))))
 
 
 Likeness: TypeAlias = Literal["name", "files", "description"]
@@ -156,11 +141,13 @@ class SimilarPacks:
 class LibraryChange:
     """How a library differs from what it was at ``rev``; paths of packs, sorted."""
 
-    # `hidden` are new findings of text that is made to deceive, whatever the settings
-    # turn off. `moved` are packs that are the same in another place, from and to.
-    # `skills` and `tokens` are those of the catalog section, before and after.
+    # `review` are new findings of what a reviewer must see, `hidden` those of text that
+    # is made to deceive, whatever the settings turn off. `moved` are packs that are the
+    # same in another place, from and to. `skills` and `tokens` are those of the
+    # catalog section, before and after.
 
     rev: str
+    review: tuple[Finding, ...] = ()
     hidden: tuple[Finding, ...] = ()
     executables: tuple[NewExecutable, ...] = ()
     similar: tuple[SimilarPacks, ...] = ()
@@ -187,8 +174,6 @@ class LibraryChange:
         )
 
 
-# `fails` relies on this order: it takes all up to the one asked for.
-SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 # Codes that a summary names before it only counts them.
 _MAX_NAMED: Final = 3
 
@@ -202,7 +187,8 @@ class CheckReport:
     ``turned_off_in_packs`` those that packs turned off themselves. ``not_run`` are the
     codes of rules that did not run. ``fixes`` are fixes for some of the findings,
     ``change`` is set where a change was checked. ``locations`` are the folders of the
-    packs, ``places`` what was checked, as it is printed.
+    packs, ``places`` what was checked, as it is printed, ``unsearched`` a note for each
+    folder in there in which no packs were looked for.
     """
 
     packs: int
@@ -217,6 +203,7 @@ class CheckReport:
     change: LibraryChange | None = None
     locations: frozenset[str] = frozenset()
     places: tuple[str, ...] = ()
+    unsearched: tuple[Finding, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.findings), self.summary])
@@ -238,10 +225,7 @@ class CheckReport:
 
     def fails(self, on: FailOn = "error") -> bool:
         """Tell whether a finding is at least as severe as ``on``."""
-        if on == "never":
-            return False
-        severe = SEVERITIES[: SEVERITIES.index(on) + 1]
-        return any(finding.severity in severe for finding in self.findings)
+        return any_fails(self.findings, on)
 
     def pack_of(self, finding: Finding) -> str:
         """Return the folder of the pack that a finding is about, or an empty string."""
@@ -264,7 +248,7 @@ class CheckReport:
     def summary(self) -> str:
         """One line: how many packs, how many findings, and what is left out."""
         new = "" if self.change is None else "new "
-        findings = count_by_severity(self.findings, new) or f"no {new}findings"
+        findings = count_severities(self.findings, new) or f"no {new}findings"
         left_out = ", ".join(self._left_out())
         return (
             f"{plural(self.packs, 'pack')} checked: {findings}"
@@ -284,16 +268,8 @@ class CheckReport:
             parts.append(f"{len(self.not_run)} codes not looked for")
         elif self.not_run:
             parts.append(f"not looked for: {', '.join(self.not_run)}")
-        return parts
-
-
-def count_by_severity(findings: Iterable[Finding], kind: str = "") -> str:
-    counts = Counter(finding.severity for finding in findings)
-    return ", ".join(
-        plural(counts[severity], f"{kind}{severity}")
-        for severity in SEVERITIES
-        if counts[severity]
-    )
+        unsearched = unsearched_folders(self.unsearched)
+        return [*parts, unsearched] if unsearched else parts
 
 
 def fingerprint(finding: Finding) -> str:

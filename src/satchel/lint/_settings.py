@@ -7,8 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, cast
 
+from satchel._lazy import lazy_pattern
 from satchel.errors import ConfigError
-from satchel.lint._context import LintRule
+from satchel.lint._context import LintRule, matches_in
+from satchel.lint._rules.fields import doubtful_field
+from satchel.lint._rules.risks import risky_code
+from satchel.lint._rules.scripts import script_start
 from satchel.model import (
     DEFAULT_LIMITS,
     DEFAULT_LINT,
@@ -27,8 +31,8 @@ from satchel.model import (
 )
 from satchel.skill_md import Profile, body_of
 
-_PARTS: Final = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
-_FOLDERS: Final = re.compile(r"(?:\*\*/)+")
+_PARTS: Final = lazy_pattern(r"\*\*/|\*\*|\*|\?|[^*?]+")
+_FOLDERS: Final = lazy_pattern(r"(?:\*\*/)+")
 _MEANING: Final = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
@@ -65,18 +69,31 @@ def codes_named(name: str) -> tuple[str, ...]:
 
 
 # Codes of text that is made to deceive.
-NEVER_IGNORED: Final = frozenset(
-    {"hidden-text", "envelope-breakout", "client-envelope"}
+DECEIVING: Final = frozenset({"hidden-text", "envelope-breakout", "client-envelope"})
+# Codes of what a reviewer must see; a pack turns off what is only a fault of its own.
+REVIEWED: Final = frozenset(
+    (*risky_code.codes, *doubtful_field.codes, *script_start.codes)
+)
+NEVER_IGNORED: Final = DECEIVING | {*risky_code.codes, "look-alike-letters"}
+
+# Codes that are looked for only where they are selected, or given a severity: those
+# that take long, those whose findings are not right often enough, and what is wrong in
+# an application rather than in a pack.
+ON_REQUEST: Final = frozenset(
+    [
+        *("client-only-syntax", "script-not-run", "shadowed-skill", "skipped-heading"),
+        "unpinned-command",
+    ]
 )
 
 _MARK: Final = "satchel:"
-_IN_FRONTMATTER: Final = re.compile(
+_IN_FRONTMATTER: Final = lazy_pattern(
     r"^[ \t]*#[ \t]*satchel:[ \t]*ignore\b([^\r\n]*)", re.MULTILINE
 )
-_IN_BODY: Final = re.compile(
+_IN_BODY: Final = lazy_pattern(
     r"^[ \t]*<!--\s{0,9}satchel:\s{0,9}ignore\b([^>]{0,400}?)-->", re.MULTILINE
 )
-_NAME: Final = re.compile(r"[^\s,]+")
+_NAME: Final = lazy_pattern(r"[^\s,]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +145,7 @@ def _names(text: str) -> Iterator[tuple[str, int]]:
         (_IN_FRONTMATTER, 0, head),
         (_IN_BODY, head, len(text)),
     ):
-        for match in pattern.finditer(text, begin, end):
-            line = text.count("\n", 0, match.start()) + 1
+        for line, match in matches_in(text, pattern, begin, end):
             for name in _NAME.findall(match[1]):
                 yield name, line
 
@@ -174,6 +190,8 @@ class LintSettings:
         """Tell whether findings of this code count anywhere."""
         if self.severity.get(code) == "off" or code in self.ignore:
             return False
+        if code in ON_REQUEST:
+            return code in {*(self.select or ()), *self.severity}
         return self.select is None or code in self.select
 
     def needs(self, rule: LintRule) -> bool:

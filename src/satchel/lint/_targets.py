@@ -4,16 +4,19 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
-from urllib.parse import unquote
 
+from satchel._lazy import lazy_pattern
 from satchel.lint._context import LintContext, listed, once_per_pack
 from satchel.model import SKILL_FILE
+from satchel.skill_md import split_target
 
 # A URL, an address, a drive of Windows; none is ever opened.
-_ELSEWHERE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_ELSEWHERE: Final = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+# A command of a client: a skill, or one of a plugin.
+_COMMAND: Final = lazy_pattern(r"/[\w-]+(?::[\w-]+)?")
 # A path of one machine, which is outside of every pack.
-_OF_A_MACHINE: Final = re.compile(r"file:|[A-Za-z]:[\\/]", re.IGNORECASE)
-_PLACEHOLDER: Final = re.compile(
+_OF_A_MACHINE: Final = lazy_pattern(r"file:|[A-Za-z]:[\\/]", re.IGNORECASE)
+_PLACEHOLDER: Final = lazy_pattern(
     r"[{}<>$*|\[\]]|\.\.\.|\u2026|path/to|\byour[-_]|\bxxx|(?:\A|/)(?:url|link)\Z",
     re.IGNORECASE,
 )
@@ -48,11 +51,10 @@ def find_target(pack: LintContext, file: str, to: str) -> LinkTarget | None:
     """Return what ``to`` leads to from a file; None for what is not a path."""
     if _OF_A_MACHINE.match(to) and not _PLACEHOLDER.search(to):
         return LinkTarget(to, "", "machine")
-    if _ELSEWHERE.match(to) or _PLACEHOLDER.search(to):
+    # As the tools read it: what they resolve is found, whatever is around it.
+    path, fragment = split_target(to)
+    if _ELSEWHERE.match(to) or _PLACEHOLDER.search(path) or _COMMAND.fullmatch(path):
         return None
-    # A query belongs to a web server; a file has none.
-    path, _, fragment = to.partition("#")
-    path = unquote(path.partition("?")[0]).replace("\\", "/").strip()
     if not path:
         return LinkTarget(file, fragment, "found") if fragment else None
     # `[text](word)` is more often a placeholder than a file without an ending.
@@ -96,7 +98,9 @@ def _around(pack: LintContext, file: str, path: str, fragment: str) -> LinkTarge
             if neighbour is not None and neighbour.inside:
                 return LinkTarget(neighbour.inside, fragment, "relative")
             if neighbour is not None:
-                state: LinkState = "sibling" if neighbour.skill else "project"
+                # A path from the root is one that the project reads, as its forge does.
+                of_project: LinkState = "found" if path.startswith("/") else "project"
+                state = "sibling" if neighbour.skill else of_project
                 return LinkTarget(path, fragment, state, neighbour.skill)
     for place in (posixpath.normpath(path), posixpath.normpath(from_file)):
         if not place.startswith("/") and place.partition("/")[0] != "..":

@@ -19,15 +19,18 @@ from satchel.load._lean import (
 from satchel.load._load import (
     ALLOWED as ALLOWED,
     STILL_LOADS as STILL_LOADS,
+    TurnCache,
     fetch as fetch,
     find_loadable as find_loadable,
     has_changed as has_changed,
     load,
     look_up as look_up,
     media_type as media_type,
+    needed_skill as needed_skill,
     resolve,
 )
 from satchel.load._packs import packs_result as packs_result
+from satchel.load._parts import check_whole as check_whole, first_part as first_part
 from satchel.load._references import (
     find_matches as find_matches,
     list_entries as list_entries,
@@ -45,7 +48,6 @@ from satchel.load._tool_backend import (
     ToolBackend as ToolBackend,
     current_call_event as current_call_event,
 )
-from satchel.load._turn_cache import TurnCache
 from satchel.load._wording import (
     error_result as error_result,
     model_message as model_message,
@@ -69,9 +71,4 @@ __all__ = [
     "tools_for",
 ]
 
-__getattr__ = lazy_door(
-    __name__,
-    {
-        "_invocation": "InvokedSkill invoke_skill",
-    },
-)
+__getattr__ = lazy_door(__name__, {"_invocation": "InvokedSkill invoke_skill"})

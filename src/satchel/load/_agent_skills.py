@@ -5,21 +5,15 @@ The options of all styles, and how a skill's files are reached, are here, too.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from satchel.errors import SkillError, echo
+from satchel.load import _wording as wording
 from satchel.load._tool_backend import ToolBackend, load_tool, string_parameters
-from satchel.load._wording import (
-    DIRECTIVE,
-    FILES_BY_TOOL,
-    LOAD_BY_ID,
-    PATHS_IN_FOLDER,
-    load_error,
-    words_of_no,
-)
 from satchel.model import SKILL_FILE, Descriptor, Loaded, Request, Style
-from satchel.text import escape_xml, printable
+from satchel.protocols import TokenCounter
+from satchel.text import EstimateCounter, escape_xml, printable
 from satchel.tools import Run, Tool
 
 Envelope = Literal["2026-02", "extended"]
@@ -31,6 +25,8 @@ MAX_LISTED: Final = 200
 # The placeholders for a skill's folder: of pydantic-ai-skills, and of Claude Code.
 FOLDERS: Final = ("${SKILL_DIR}", "${CLAUDE_SKILL_DIR}")
 _FOLDER: Final = re.compile("|".join(map(re.escape, FOLDERS)))
+# What one client or another fills in.
+VARIABLE: Final = r"\$\{(?:CLAUDE_[A-Z_]+|SKILL_DIR)\}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +40,8 @@ class StyleOptions:
     that can reach it; ``root`` is the absolute folder of a copy that it can reach.
 
     In every style the envelope ``extended`` also says how relative paths resolve, or
-    with what the files are read.
+    with what the files are read. ``max_result_tokens``, as ``counter`` counts them, are
+    the most of a text that one result of ``lean`` has: a longer one comes in parts.
     """
 
     envelope: Envelope = "2026-02"
@@ -53,6 +50,8 @@ class StyleOptions:
     always_body: bool = False
     show_root: bool = False
     root: str | None = None
+    max_result_tokens: int | None = None
+    counter: TokenCounter = field(default_factory=EstimateCounter, compare=False)
 
 
 DEFAULT_STYLE_OPTIONS: Final = StyleOptions()
@@ -68,16 +67,14 @@ def agent_skills_tool(backend: ToolBackend, options: StyleOptions) -> Tool:
         except SkillError as error:
             return render_context_error(error, skill_id, backend.advice(error))
         # The folder comes first: what the model can see already has it filled in.
-        shown, root = options, backend.folder(loaded)
-        if root is not None:
-            loaded, shown = place_in_folder(loaded, options, root)
+        loaded, shown = place_in_folder(loaded, options, backend.folder(loaded))
         note = backend.unchanged(loaded)
         if note is not None:
             return render_context_note(loaded.id, note, *backend.notes(loaded))
         return render_context(loaded, shown, backend.notes(loaded))
 
     parameters = string_parameters(["skill_id"])
-    return load_tool("load_skill", LOAD_BY_ID, parameters, load_skill, backend)
+    return load_tool("load_skill", wording.LOAD_BY_ID, parameters, load_skill, backend)
 
 
 def render_context(
@@ -114,7 +111,7 @@ def render_context(
     noted = f"\n  <notes>\n{lines}  </notes>\n" if lines else ""
     return (
         f'<skill_context id="{id}">\n  <instructions>\n{text}{end}  </instructions>\n\n'
-        f"{resources}{DIRECTIVE.format(id)}{noted}</skill_context>"
+        f"{resources}{wording.DIRECTIVE.format(id)}{noted}</skill_context>"
     )
 
 
@@ -128,10 +125,10 @@ def render_context_error(
 ) -> str:
     """Return the envelope that says why ``skill_id`` was not loaded."""
     id = _escaped(echo(skill_id))
-    lines = (words_of_no(error), advice or "")
+    lines = (wording.words_of_no(error), advice or "")
     more = "".join(f"\n{_escaped(line)}" for line in lines if line)
     return (
-        f'<skill_context id="{id}">\n  <error>\n    {load_error(error, id)}\n'
+        f'<skill_context id="{id}">\n  <error>\n    {wording.load_error(error, id)}\n'
         f"  </error>\n</skill_context>{more}"
     )
 
@@ -198,7 +195,7 @@ def folder_notes(
     if options.envelope != "extended" or loaded.file != SKILL_FILE:
         return ()
     if options.root is not None:
-        return (PATHS_IN_FOLDER.format(options.root),)
+        return (wording.PATHS_IN_FOLDER.format(options.root),)
     entry = loaded.descriptor
     if not entry.model_invocable:  # its files are refused to a model, too
         return ()
@@ -214,5 +211,5 @@ def folder_notes(
     if not names:
         return ()
     if options.show_root and style == "agent-skills":
-        return (PATHS_IN_FOLDER.format("<skill_root>"),)
-    return (FILES_BY_TOOL.format(names),)
+        return (wording.PATHS_IN_FOLDER.format("<skill_root>"),)
+    return (wording.FILES_BY_TOOL.format(names),)

@@ -5,56 +5,64 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from satchel.load._agent_skills import FOLDERS, StyleOptions
+from satchel.load._agent_skills import FOLDERS, VARIABLE, StyleOptions
 from satchel.load._lean import render_element
-from satchel.model import Loaded, Style
+from satchel.load._wording import LEFT_AS_IT_IS
+from satchel.model import ClientFields, Loaded, Style
 
 _COMMAND: Final = re.compile(r"(?:^|(?<=\s))!`[^`\n]+`|^ {0,3}```!", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class FilledBody:
-    """A body with its arguments, and sentences on what was left as it was."""
+    """A body with its arguments: what was filled, and notes on what was left."""
 
     text: str
     notes: tuple[str, ...] = ()
+    filled: tuple[str, ...] = ()
 
 
 def fill_arguments(
     body: str,
     arguments: str,
     *,
-    names: tuple[str, ...] = (),
+    names: tuple[str, ...] | None = (),
     folder: str | None = None,
-    session: str = "",
 ) -> FilledBody:
     """Return ``body`` with its placeholders filled, in a single pass. Never raises.
 
     ``$ARGUMENTS`` is the whole text as it was typed, ``$ARGUMENTS[0]`` and ``$0`` its
     first word, ``$name`` the word in the place that ``names`` gives it. Words are split
     as a shell does. An index without a word is left as it is, a name without one is
-    empty. A single backslash before the ``$`` keeps a placeholder. Where none was
-    filled, the arguments follow the body. ``folder`` and ``session`` are for
-    ``${SKILL_DIR}``, ``${CLAUDE_SKILL_DIR}`` and ``${CLAUDE_SESSION_ID}``, which stay
-    without them.
+    empty. ``$0`` and its kin are left where ``names`` is None, for a skill declares no
+    arguments, and where they are an amount. A single backslash before the ``$`` keeps a
+    placeholder. Where none was filled, the arguments follow the body. ``folder`` is for
+    ``${SKILL_DIR}`` and ``${CLAUDE_SKILL_DIR}``, which stay without it, as does
+    ``${CLAUDE_SESSION_ID}``.
     """
-    values = dict.fromkeys(FOLDERS, folder or "")
-    filling = _ArgumentFiller(arguments, names, values | {_SESSION: session})
+    values: dict[str, str] = dict.fromkeys(FOLDERS, folder or "")
+    filling = _ArgumentFiller(arguments, names or (), values)
     # One pass: a placeholder in what a user types is text, and is not filled again.
     text = _pattern(names).sub(filling, body)
-    if arguments.strip() and not filling.used:
+    if arguments.strip() and not filling.filled:
         before = f"{text.rstrip()}\n\n" if text.strip() else ""
         text = f"{before}ARGUMENTS: {arguments}"
-    notes = [f"{name} has no value here and is left as it is" for name in filling.left]
+    notes = [LEFT_AS_IT_IS.format(name) for name in filling.left]
+    if names is None and arguments.strip() and (digit := re.search(_DIGIT, body)):
+        notes.append(f"{digit[0]} is left as it is: the skill declares no arguments")
     if filling.split_at_blanks:
         notes.append("the quotes in the arguments do not match; split at blanks")
     # Claude Code runs these; here text of a pack is never a command.
     if _COMMAND.search(body):
         notes.append("commands in the text, !`...` and ```!, are not run")
-    return FilledBody(text, tuple(notes))
+    return FilledBody(text, tuple(notes), tuple(filling.filled))
 
 
-_SESSION: Final = "${CLAUDE_SESSION_ID}"
+# Money is no argument: `$1,000`, `$1.50`, `$1 000`, `$5k`, `US$5`.
+_DIGIT: Final = (
+    r"(?<![A-Z])\$[0-9]{1,9}"
+    r"(?!\w|[.,'\u2019][0-9]|[ \u00a0\u202f][0-9]{3}(?![0-9]))"
+)
 
 
 class _ArgumentFiller:
@@ -68,7 +76,7 @@ class _ArgumentFiller:
         self._values = values
         self._words: list[str] | None = None
         self.left: dict[str, None] = {}
-        self.used = False
+        self.filled: dict[str, None] = {}
         self.split_at_blanks = False
 
     def __call__(self, match: re.Match[str]) -> str:
@@ -83,15 +91,15 @@ class _ArgumentFiller:
         argument = self._argument(match)
         if argument is None:
             return match[0]
-        self.used = True
+        self.filled[match[0][len(match[1]) :]] = None
         return match[1] + argument
 
     def _argument(self, match: re.Match[str]) -> str | None:
         name = match["name"]
         if name is not None:
             return self._word(self._names.index(name)) or ""
-        index = match["index"] or match["number"]
-        return self._arguments if index is None else self._word(int(index))
+        index = match["index"] or (match["number"] or "")[1:]
+        return self._word(int(index)) if index else self._arguments
 
     def _word(self, index: int) -> str | None:
         # Split when a word is asked for: quotes may be odd where the whole is used.
@@ -104,24 +112,24 @@ class _ArgumentFiller:
         return self._words[index] if index < len(self._words) else None
 
 
-def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+def _pattern(names: tuple[str, ...] | None) -> re.Pattern[str]:
     """Return what finds each placeholder with the backslashes before it."""
     # An alternation takes the first name that fits, so `$file-id` has to come before
     # `$file`; without names the group never matches.
-    longest_first = sorted(filter(None, names), key=len, reverse=True)
+    longest_first = sorted(filter(None, names or ()), key=len, reverse=True)
     named = "|".join(map(re.escape, longest_first)) or r"(?!)"
     return re.compile(
         r"(\\*)"
-        r"(?:(?P<variable>\$\{(?:CLAUDE_[A-Z_]+|SKILL_DIR)\})"
+        rf"(?:(?P<variable>{VARIABLE})"
         r"|\$ARGUMENTS(?:\[(?P<index>[0-9]{1,9})\]|(?!\w))"
-        r"|\$(?P<number>[0-9]{1,9})(?!\w)"
+        rf"|(?P<number>{'(?!)' if names is None else _DIGIT})"
         rf"|\$(?P<name>{named})(?!\w))"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class InvokedSkill:
-    """What to send as the user's message; ``notes`` tell what was left as it was."""
+    """What to send as the user's message; ``notes`` say what was filled, and left."""
 
     id: str
     text: str = field(repr=False)
@@ -134,14 +142,17 @@ class InvokedSkill:
 def invoke_skill(
     loaded: Loaded,
     arguments: str,
-    names: tuple[str, ...],
+    client: ClientFields,
     root: str | None,
     style: Style = "agent-skills",
 ) -> InvokedSkill:
     """Return a loaded skill with its arguments filled in, once, in its envelope."""
+    names = client.arguments if client.arguments or client.argument_hint else None
     filled = fill_arguments(loaded.body, arguments, names=names, folder=root)
     body = replace(loaded, text=filled.text, body=filled.text)
     notes = (*loaded.notes, *filled.notes)
+    if filled.filled:
+        notes += (f"filled in: {', '.join(filled.filled)}",)
     options = StyleOptions(envelope="extended", root=root)
     text = render_element(body, options, filled.notes, style=style)
     return InvokedSkill(loaded.id, text, notes)

@@ -7,31 +7,44 @@ other texts follow, the same is in an element.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from html import unescape
 from typing import Final
 
-from satchel.errors import SkillError, SkillNotFoundError, echo
+from satchel.errors import (
+    ReferenceNotAllowedError,
+    SkillError,
+    SkillNotFoundError,
+    echo,
+)
 from satchel.load._agent_skills import (
     MAX_LISTED,
+    VARIABLE,
     StyleOptions,
     place_in_folder,
     render_context,
 )
+from satchel.load._parts import part_of
 from satchel.load._tool_backend import ToolBackend, load_tool
 from satchel.load._wording import (
     LEAN_BINARY,
     LEAN_LOAD,
     LEAN_READ,
+    LEFT_AS_IT_IS,
     PATHS_IN_FOLDER,
     model_message,
 )
 from satchel.model import Descriptor, Json, Loaded, Request, Style
-from satchel.text import escape_xml, printable
+from satchel.skill_md import plain_path, split_target
+from satchel.text import escape_xml, first_names, printable
 from satchel.tools import ErrorText, Run, Tool
 
+# Files of one folder that are named one by one.
+_MANY_FILES: Final = 20
 _TEXT: Final[dict[str, Json]] = {"type": "string"}
+# A number or a title, where a result says so; models write null for none.
+_PART: Final[dict[str, Json]] = {"type": ["string", "null"]}
 # Models that know other systems call it so.
 _ALIASES: Final = (("name", "skill_id"),)
 # Any other path is quoted, so that none can be taken for two.
@@ -45,36 +58,55 @@ _TAG: Final = re.compile(
 
 def lean_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool, ...]:
 
-    def load_skill(run: Run, skill_id: str) -> str:
-        try:
-            loaded = backend.load(Request(skill_id, via="tool"), run)
-        except SkillError as error:
-            return render_lean_error(error, backend.advice(error))
-        # The folder comes first: what the model can see already has it filled in.
-        shown, root = options, backend.folder(loaded)
-        if root is not None:
-            loaded, shown = place_in_folder(loaded, options, root)
-        note = backend.unchanged(loaded)
-        if note is not None:
-            return _lines(note, *backend.notes(loaded))
-        return render_lean(loaded, shown, backend.notes(loaded))
+    def load_skill(
+        run: Run, skill_id: str, path: str | None = None, part: str | None = None
+    ) -> str:
+        request = Request(skill_id, path, via="tool")
+        return _result(backend, options, request, run, (part or "").strip())
 
-    def read_skill_file(run: Run, skill_id: str, path: str) -> str:
-        try:
-            loaded = backend.load(Request(skill_id, path, via="tool"), run)
-        except SkillError as error:
-            return render_lean_error(error, backend.advice(error))
-        note = backend.unchanged(loaded)
-        if note is not None:
-            return _lines(note, *backend.notes(loaded))
-        return _render_file(loaded, backend.notes(loaded))
-
+    part: dict[str, Json] = {"part": _PART} if options.max_result_tokens else {}
+    file: dict[str, Json] = {"path": _TEXT, **part}
     return (
-        _tool("load_skill", LEAN_LOAD, load_skill, backend, "skill_id"),
+        _tool("load_skill", LEAN_LOAD, load_skill, backend, skill_id=_TEXT, **part),
         _tool(
-            "read_skill_file", LEAN_READ, read_skill_file, backend, "skill_id", "path"
+            "read_skill_file", LEAN_READ, load_skill, backend, skill_id=_TEXT, **file
         ),
     )
+
+
+def _result(
+    backend: ToolBackend, options: StyleOptions, request: Request, run: Run, part: str
+) -> str:
+    file = request.file
+    try:
+        loaded = backend.load(request, run)
+        # The folder comes first: what the model can see already has it filled in.
+        if file is None and (root := backend.folder(loaded)) is not None:
+            loaded, options = place_in_folder(loaded, options, root)
+        # Then the part, for that is what the model may see already.
+        loaded, lines = _in_part(loaded, options, file, part)
+    except SkillError as error:
+        return _inside(error) or render_lean_error(error, backend.advice(error))
+    note = backend.unchanged(loaded)
+    if note is not None:
+        return _lines(note, *backend.notes(loaded))
+    notes = (*backend.notes(loaded), *lines)
+    if file is None:
+        return render_lean(loaded, options, notes)
+    return _render_file(loaded, notes)
+
+
+def _in_part(
+    loaded: Loaded, options: StyleOptions, file: str | None, part: str
+) -> tuple[Loaded, list[str]]:
+    """Return a text that is longer than the bound, or a part that is asked for."""
+    most, counter = options.max_result_tokens, options.counter
+    text = loaded.body.strip("\n") if file is None else loaded.text
+    if most is None or (not part and counter.count(text) <= most):
+        return loaded, []
+    anchor = split_target(file or "")[1]
+    text, lines = part_of(text, most, counter, part, anchor)
+    return replace(loaded, text=text, body=text), lines
 
 
 def render_lean(
@@ -87,6 +119,8 @@ def render_lean(
     if options.root is not None:
         lines.append(PATHS_IN_FOLDER.format(options.root))
     body = loaded.body.strip("\n")
+    left = map(LEFT_AS_IT_IS.format, dict.fromkeys(re.findall(VARIABLE, body)))
+    notes = (*(note for note in left if note not in notes), *notes)
     lines += (*_own_notes(loaded), *map(_sentence, notes))
     return f"{_lines(*lines)}\n\n{body}"
 
@@ -126,15 +160,50 @@ def _sentence(note: str) -> str:
 def _files(descriptor: Descriptor) -> str:
     if not descriptor.model_invocable:  # its files are refused to a model, too
         return ""
-    paths = (
-        *descriptor.references,
-        *descriptor.scripts,
-        *descriptor.assets,
-        *descriptor.others,
+    return _listed(descriptor.resources)
+
+
+def _listed(paths: Sequence[str], folder: str = "") -> str:
+    """Return paths on one line; of a folder with many files only how many."""
+    names = [_path(path) for path in paths]
+    if len(paths) > _MANY_FILES:
+        names = [
+            _path(folder + path) + (f" ({count:,} files)" if count > 1 else "")
+            for path, count in _folded(path.removeprefix(folder) for path in paths)
+        ]
+    return first_names(names, MAX_LISTED)
+
+
+def _folded(paths: Iterable[str]) -> Iterable[tuple[str, int]]:
+    """Return paths, those of a folder with many as one, with the count of files."""
+    files = dict.fromkeys(paths, 1)
+    for depth in range(max(map(_depth, files)), 0, -1):
+        inside: dict[str, list[str]] = {}
+        for path in files:
+            if _depth(path) >= depth:
+                above = "/".join(path.split("/")[:depth])
+                inside.setdefault(f"{above}/", []).append(path)
+        for above, below in inside.items():
+            if len(below) > _MANY_FILES:
+                files[above] = sum(files.pop(path) for path in below)
+    return files.items()
+
+
+def _depth(path: str) -> int:
+    return path.count("/")
+
+
+def _inside(error: SkillError) -> str:
+    """Return the files of a folder that was asked for; empty if it is none."""
+    if not isinstance(error, ReferenceNotAllowedError):
+        return ""
+    folder = f"{plain_path(error.file)}/"
+    paths = sorted(path for path in error.listed if path.startswith(folder))
+    lines = (
+        f"Folder: {_path(folder)} of {error.name}",
+        f"Files: {_listed(paths, folder)}",
     )
-    shown = map(_path, paths[:MAX_LISTED])
-    more = len(paths) - MAX_LISTED
-    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+    return _lines(*lines) if paths else ""
 
 
 def _path(path: str) -> str:
@@ -182,12 +251,12 @@ def _tool(
     description: str,
     handler: Callable[..., str],
     backend: ToolBackend,
-    *required: str,
+    **properties: Json,
 ) -> Tool:
     parameters: dict[str, Json] = {
         "type": "object",
-        "properties": dict.fromkeys(required, _TEXT),
-        "required": [*required],
+        "properties": properties,
+        "required": [key for key in properties if properties[key] is _TEXT],
     }
     tool = load_tool(name, description, parameters, handler, backend)
 

@@ -1,11 +1,15 @@
-"""`load`: the one path by which the bytes of a pack reach anyone."""
+"""`load`: the one path by which the bytes of a pack reach anyone, once in each turn."""
 
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import (
+    MAX_NAMED,
     AmbiguousReferenceError,
     ApprovalNeededError,
     ChangedSinceSyncError,
@@ -13,6 +17,7 @@ from satchel.errors import (
     DuplicateSkillError,
     LimitExceededError,
     PackFileError,
+    ReferenceEscapesError,
     ReferenceNotAllowedError,
     ReferenceNotFoundError,
     ReferenceUnreadableError,
@@ -21,8 +26,7 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import check_path, check_read_size
-from satchel.load._turn_cache import TurnCache
+from satchel.files import check_path, check_read_size, path_problem
 from satchel.load._wording import deprecated_note, remote_notes
 from satchel.model import (
     DEFAULT_LIMITS,
@@ -38,10 +42,88 @@ from satchel.model import (
 )
 from satchel.protocols import CatalogView
 from satchel.skill_md import body_of
-from satchel.text import content_warnings, decode, is_text, printable
+from satchel.text import content_warnings, decode, is_text, is_unsure, printable
 
 if TYPE_CHECKING:
     from mimetypes import MimeTypes
+
+# Files that a turn keeps: as many as Agent World's cache of loads.
+MAX_FILES: Final = 256
+# Bytes that a turn keeps, not counting the file it read last.
+MAX_BYTES: Final = 64 * 1024 * 1024
+
+Key = tuple[str, str]
+
+
+class TurnCache:
+    """Files that were loaded during one turn, by skill id and path.
+
+    A new turn takes a new cache: nothing is carried over. Only successes are kept,
+    the least recently used go first, and callers that want one file at the same time
+    share one read. Safe across threads.
+    """
+
+    def __init__(self, max_files: int = MAX_FILES, max_bytes: int = MAX_BYTES) -> None:
+        self._max_files = max_files
+        self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._files: OrderedDict[Key, Loaded] = OrderedDict()
+        self._bytes = 0
+        self._reading: dict[Key, threading.Event] = {}
+        self._reads = 0
+        self._hits = 0
+
+    @property
+    def reads(self) -> int:
+        """How many reads were begun, failed ones included."""
+        return self._reads
+
+    @property
+    def hits(self) -> int:
+        """How many calls were answered without a read of their own."""
+        return self._hits
+
+    def get(self, key: Key, read: Callable[[], Loaded]) -> Loaded:
+        """Return what is kept under ``key``; else what ``read`` gives, and keep it.
+
+        A call that waited for another's read that failed reads for itself, so that
+        every caller gets an error of its own.
+        """
+        # The lock is not held over a read: other files are read at the same time.
+        while True:
+            with self._lock:
+                cached = self._files.get(key)
+                if cached is not None:
+                    self._files.move_to_end(key)
+                    self._hits += 1
+                    return cached
+                under_way = self._reading.get(key)
+                if under_way is None:
+                    done = self._reading[key] = threading.Event()
+                    self._reads += 1
+                    break
+            under_way.wait()
+        try:
+            loaded = read()
+            with self._lock:
+                self._add(key, loaded)
+        finally:
+            # Also after an error, or those who wait would wait for ever.
+            with self._lock:
+                del self._reading[key]
+            done.set()
+        return loaded
+
+    def _add(self, key: Key, loaded: Loaded) -> None:
+        self._files[key] = loaded
+        self._bytes += len(loaded.data)
+        # The last one stays however large: it is what the turn works with.
+        while len(self._files) > 1 and (
+            len(self._files) > self._max_files or self._bytes > self._max_bytes
+        ):
+            _, dropped = self._files.popitem(last=False)
+            self._bytes -= len(dropped.data)
+
 
 ALLOWED: Final = Decision("allow")
 # Why a pack is not listed that loads all the same.
@@ -113,6 +195,15 @@ def find_loadable(catalog: CatalogView, id: str) -> Descriptor | None:
     return exclusion.descriptor if exclusion and is_loadable else None
 
 
+def needed_skill(
+    catalog: CatalogView, entry: Descriptor, name: str
+) -> Descriptor | None:
+    """Return the skill that an entry means that needs ``name``; None if none loads."""
+    # Its source may put a prefix in front of ids, which no author knows.
+    prefix = entry.id.removesuffix(entry.name)
+    return find_loadable(catalog, prefix + name) or find_loadable(catalog, name)
+
+
 def look_up(catalog: CatalogView, id: str) -> tuple[Descriptor, tuple[str, ...]]:
     """Return the pack of exactly this id, and notes for its reader.
 
@@ -155,39 +246,49 @@ def _not_found(catalog: CatalogView, id: str) -> SkillError:
     return SkillNotFoundError(id, close, replacement)
 
 
-_BUCKETS: Final = ("references/", "scripts/", "assets/")
-
-
 def resolve(descriptor: Descriptor, file: str) -> str:
-    """Return the listed path that ``file`` names.
+    """Return the listed path that ``file`` names, as texts and models write it.
 
-    A listed path is itself; else a name inside one of the three buckets; else a file
-    name that one listed path alone ends in. SKILL.md is always listed. A name that
-    hides characters may be given as it is shown, with ``<U+202E>`` in their place.
+    See `satchel.skill_md.named_files`. SKILL.md is always listed.
 
     Raises:
-        ReferenceEscapesError: ``file`` is no plain relative path.
+        ReferenceEscapesError: ``file`` does not stay inside.
         AmbiguousReferenceError: Several listed files fit; carries them.
-        ReferenceNotAllowedError: None fits; carries all listed files.
+        ReferenceNotAllowedError: None fits; carries all listed files, nearest first.
     """
-    # The list is the allowlist; the path is checked before, so that an error never says
-    # whether something outside exists.
-    check_path(file, descriptor.id)
+    # The list is the allowlist, and no error says whether something outside exists.
     listed = descriptor.resources
-    if file == SKILL_FILE or file in listed:
+    if file == SKILL_FILE:
         return file
-    fitting = tuple(bucket + file for bucket in _BUCKETS if bucket + file in listed)
-    if not fitting:
-        suffix = f"/{file}"
-        fitting = tuple(path for path in listed if path.endswith(suffix))
-    if not fitting and "<U+" in file:  # as a name with hidden characters is shown
-        shown = ((path, f"/{printable(path, keep='')}") for path in listed)
-        fitting = tuple(path for path, name in shown if name.endswith(f"/{file}"))
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:  # to guess could hand out another file than the one that is meant
+    fitting: tuple[str, ...] = (file,)
+    if file not in listed:
+        from satchel.skill_md import named_files
+
+        fitting = named_files(file, listed, (descriptor.id, descriptor.name))
+    if len(fitting) > 1:  # to guess could hand out another file than the one meant
         raise AmbiguousReferenceError(descriptor.id, file, fitting)
-    raise ReferenceNotAllowedError(descriptor.id, file, listed)
+    if not fitting:
+        raise _no_such_file(descriptor, file)
+    check_path(fitting[0], descriptor.id)  # a manifest may list anything
+    return fitting[0]
+
+
+def _no_such_file(descriptor: Descriptor, file: str) -> ReferenceNotAllowedError:
+    from satchel.skill_md import plain_path
+    from satchel.text import nearest
+
+    listed, path = descriptor.resources, plain_path(file)
+    if problem := path_problem(path):
+        return ReferenceEscapesError(descriptor.id, file, detail=problem)
+    if len(listed) <= MAX_NAMED:
+        return ReferenceNotAllowedError(descriptor.id, file, listed)
+    # The nearest ones first, since a message does not name all of many.
+    names = {one.rpartition("/")[2]: one for one in reversed(listed)}
+    close = nearest(path.rpartition("/")[2], [*names], _CLOSE_NAMES)
+    near = (*nearest(path, listed, _CLOSE_NAMES), *(names[name] for name in close))
+    return ReferenceNotAllowedError(
+        descriptor.id, file, tuple(dict.fromkeys((*near, *listed)))
+    )
 
 
 def _read(
@@ -214,7 +315,7 @@ def _read(
     # Before anything is decoded: bytes that were never catalogued go no further.
     if changed:
         raise ChangedSinceSyncError(descriptor.id, file)
-    if not (is_skill or is_text(data)):
+    if not is_skill and (not is_text(data) or is_unsure(data)):
         kind = media_type(file, text=False)
         return Loaded(descriptor, file, data, "", digest, kind, notes=notes)
     findings = cached_content_warnings(data, digest, file)

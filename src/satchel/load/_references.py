@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from satchel.errors import SkillError, SkillNotFoundError, echo
+from satchel.load import _wording as wording
 from satchel.load._agent_skills import (
     DEFAULT_STYLE_OPTIONS,
     StyleOptions,
@@ -11,13 +12,6 @@ from satchel.load._agent_skills import (
     place_in_folder,
 )
 from satchel.load._tool_backend import ToolBackend, load_tool, string_parameters
-from satchel.load._wording import (
-    LIST_SKILLS,
-    LOAD_INSTRUCTIONS,
-    PARAMETERS,
-    SEARCH_SKILLS,
-    error_result,
-)
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Loaded, Request
 from satchel.text import clean_line, printable
 from satchel.tools import Run, Tool
@@ -54,14 +48,14 @@ def references_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool,
 
     query = string_parameters(["query"])
     parameters = string_parameters(
-        ["skill_name"], ["reference"], reference=PARAMETERS["skill_reference"]
+        ["skill_name"], ["reference"], reference=wording.PARAMETERS["skill_reference"]
     )
     return (
-        Tool("list_skills", LIST_SKILLS, string_parameters(), list_skills),
-        Tool("search_skills", SEARCH_SKILLS, query, search_skills),
+        Tool("list_skills", wording.LIST_SKILLS, string_parameters(), list_skills),
+        Tool("search_skills", wording.SEARCH_SKILLS, query, search_skills),
         load_tool(
             "load_skill_instructions",
-            LOAD_INSTRUCTIONS,
+            wording.LOAD_INSTRUCTIONS,
             parameters,
             load_skill_instructions,
             backend,
@@ -120,7 +114,7 @@ def render_reference_error(
 ) -> dict[str, object]:
     """Return the result for an error; an unknown skill has the contract's own form."""
     if not isinstance(error, SkillNotFoundError):
-        return error_result(error, advice)
+        return wording.error_result(error, advice)
     result: dict[str, object] = {
         "error": "unknown_skill",
         "skill_name": echo(skill_name),

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from satchel.errors import SkillError, ToolError, echo
+from satchel.load import _wording as wording
 from satchel.load._agent_skills import (
     DEFAULT_STYLE_OPTIONS,
     StyleOptions,
@@ -18,19 +19,16 @@ from satchel.load._tool_backend import (
     one_call_event,
     string_parameters,
 )
-from satchel.load._wording import (
-    FIND_SKILLS,
-    LEAN_FIND,
-    NOTHING_FOUND,
-    PARAMETERS,
-    PARTIAL_SEARCH,
-    READ_ANY_FILE,
-    READ_OTHER_FILE,
-    WEAK_MATCHES,
-    WRONG_READER,
-    error_result,
+from satchel.model import (
+    Catalog,
+    Descriptor,
+    Json,
+    Loaded,
+    Rendered,
+    Request,
+    Style,
+    respelled,
 )
-from satchel.model import Catalog, Descriptor, Json, Loaded, Rendered, Request, Style
 from satchel.text import clean_line, clip, list_line, printable
 from satchel.tools import Run, Tool, Toolbox
 
@@ -44,10 +42,10 @@ _ROW_COLUMNS: Final = 100
 _FIND_PARAMETERS: Final[dict[str, Json]] = {
     "type": "object",
     "properties": {
-        "query": {"type": "string", "description": PARAMETERS["words"]},
+        "query": {"type": "string", "description": wording.PARAMETERS["words"]},
         "k": {
             "type": "integer",
-            "description": PARAMETERS["k"],
+            "description": wording.PARAMETERS["k"],
             "minimum": 1,
             "maximum": _MAX_HITS,
             "default": _DEFAULT_HITS,
@@ -58,9 +56,7 @@ _FIND_PARAMETERS: Final[dict[str, Json]] = {
 }
 _LEAN_FIND_PARAMETERS: Final[dict[str, Json]] = {
     "type": "object",
-    "properties": {
-        "query": {"type": "string"},
-    },
+    "properties": {"query": {"type": "string"}},
     "required": ["query"],
 }
 
@@ -118,18 +114,23 @@ def _find_tool(backend: ToolBackend, style: Style) -> Tool:
         # Models write any number; a wrong one is no reason to find nothing.
         hits = backend.find(query, max(1, min(k, _MAX_HITS)))
         rows = [(hit, clip(clean_line(hit.description), _ROW_COLUMNS)) for hit in hits]
-        partial = [f"{PARTIAL_SEARCH}."] if any(hit.partial for hit in hits) else []
+        about = [wording.READ_AS.format(*pair) for pair in respelled(hits).items()]
+        if any(hit.partial for hit in hits):
+            about.append(f"{wording.PARTIAL_SEARCH}.")
         if style == "lean":
             lines = [
                 (hit.weak, list_line(clean_line(hit.id), text)) for hit, text in rows
             ]
             weak = [line for is_weak, line in lines if is_weak]
             if weak:
-                weak.insert(0, f"{WEAK_MATCHES}:\n")
+                weak.insert(0, f"{wording.WEAK_MATCHES}:\n")
             strong = [line for is_weak, line in lines if not is_weak]
-            return "".join([*strong, *weak, *partial]).rstrip("\n") or NOTHING_FOUND
-        notes = [f"{WEAK_MATCHES}."] if any(hit.weak for hit in hits) else []
-        note = " ".join(notes + partial)
+            return (
+                "".join([*strong, *weak, "\n".join(about)]).rstrip("\n")
+                or wording.NOTHING_FOUND
+            )
+        notes = [f"{wording.WEAK_MATCHES}."] if any(hit.weak for hit in hits) else []
+        note = " ".join(notes + about)
         return {
             "query": echo(query),
             "skills": [
@@ -146,12 +147,12 @@ def _find_tool(backend: ToolBackend, style: Style) -> Tool:
     if style == "lean":
         return Tool(
             "find_skills",
-            LEAN_FIND,
+            wording.LEAN_FIND,
             _LEAN_FIND_PARAMETERS,
             find_skills,
             refused=lambda _, error: render_lean_error(error),
         )
-    return Tool("find_skills", FIND_SKILLS, _FIND_PARAMETERS, find_skills)
+    return Tool("find_skills", wording.FIND_SKILLS, _FIND_PARAMETERS, find_skills)
 
 
 def _read_tool(backend: ToolBackend, key: str, *, rest: bool = False) -> Tool:
@@ -166,14 +167,14 @@ def _read_tool(backend: ToolBackend, key: str, *, rest: bool = False) -> Tool:
                 else backend.load(request, run)
             )
         except SkillError as error:
-            return error_result(error, backend.advice(error))
+            return wording.error_result(error, backend.advice(error))
         note = backend.unchanged(loaded)
         return {key: loaded.id, **file_result(loaded, note, backend)}
 
     return load_tool(
         "read_skill_file",
-        READ_OTHER_FILE if rest else READ_ANY_FILE,
-        string_parameters([key, "path"], **{key: PARAMETERS["read"]}),
+        wording.READ_OTHER_FILE if rest else wording.READ_ANY_FILE,
+        string_parameters([key, "path"], **{key: wording.PARAMETERS["read"]}),
         read_skill_file,
         backend,
     )
@@ -190,7 +191,9 @@ def _load_rest(backend: ToolBackend, request: Request, run: Run) -> Loaded:
             ("script", loaded.descriptor.scripts),
         ):
             if loaded.file in paths:
-                detail = WRONG_READER.format(printable(loaded.file, keep=""), parameter)
+                detail = wording.WRONG_READER.format(
+                    printable(loaded.file, keep=""), parameter
+                )
                 event.refusal = ToolError("read_skill_file", detail)
     if event.refusal is not None:
         raise event.refusal

@@ -5,7 +5,7 @@ read. Names that fill the constants come from packs, users and models: the calle
 escapes them first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from satchel.errors import (
@@ -28,7 +28,7 @@ from satchel.errors import (
     echo,
 )
 from satchel.model import DEFAULT_LIMITS, Catalog, Descriptor, Loaded, Style
-from satchel.text import clean_line, escape_xml, printable
+from satchel.text import clean_line, escape_xml, first_names, printable
 
 # --- The tools of the styles ----------------------------------------------------------
 
@@ -60,13 +60,23 @@ LEAN_LOAD: Final = "Load a skill by its id."
 LEAN_READ: Final = "Read a skill's file."
 LEAN_FIND: Final = "Find skills by a few words of the task."
 LEAN_BINARY: Final = "This file is not text: it is {:,} bytes of {}."
+LEFT_AS_IT_IS: Final = "{} has no value here and is left as it is"
+IN_STEP: Final = "{} {!r} is in another result of this step. Use that one."
 LEAN_UNCHANGED: Final = "{} {!r} is unchanged. Use its text above."
+PART: Final = "This is {}part {} of {}."
+NEXT_PART: Final = ' Give part "{}" for what follows.'
+OUTLINE: Final = "Sections, with their part: {}{}. Give a title as part for a section."
+RESULT_CUT: Final = (
+    "The result of {} is {:,} tokens long. This is its beginning, of {:,}; ask for "
+    "less to see the rest."
+)
 NOTHING_FOUND: Final = "No skill was found."
 WEAK_MATCHES: Final = "Weak matches; use one only if it fits"
 PARTIAL_SEARCH: Final = (
     "Only names and descriptions of some skills are searched yet; later searches may "
     "find more"
 )
+READ_AS: Final = 'No skill has "{}"; it was read as "{}".'
 FIND_SKILLS: Final = (
     "Find skills by a few words of the task, also those that are not listed."
 )
@@ -90,9 +100,6 @@ PARAMETERS: Final = {
 WRONG_READER: Final = "{!r} is a {}: load_skill gives it"
 NO_TEXT: Final = "{!r} is not text: {:,} bytes of {}"
 INTERNAL_ERROR: Final = "internal error: {}"
-EDITED_ARGUMENTS: Final = (
-    "the user approved it with other arguments; call it with those: {}"
-)
 
 # --- Notes next to a text -------------------------------------------------------------
 
@@ -108,7 +115,17 @@ PATHS_IN_FOLDER: Final = "Relative paths in these instructions are relative to {
 FILES_BY_TOOL: Final = (
     "Files and scripts of this skill are for reading only here, with {}."
 )
+SCRIPTS_NOT_RUN: Final = (
+    "This text asks to run {}. No tool of this library runs scripts; such paths are of "
+    "files of this skill."
+)
+SCRIPTS_WARNING: Final = (
+    "skills ask to run a script, and no tool of Satchel runs one: {}. With stage=True "
+    "their files are in a folder, for a tool of yours that runs programs; `satchel "
+    "doctor` names all such skills"
+)
 UNCHANGED: Final = "{} {!r} is unchanged; its text stands above. Use it."
+OUTDATED: Final = "Skill {!r} has changed since it was loaded. Load it again."
 TOOLS_OPEN: Final = "Tools that are open now: {}."
 TOOL_DENIED: Final = "tool {!r} is not allowed here."
 TOOL_CLOSED: Final = (
@@ -148,11 +165,26 @@ def remote_notes(descriptor: Descriptor) -> tuple[str, ...]:
     return (note,) if descriptor.digest else (note, NO_DIGEST)
 
 
-def unchanged_note(loaded: Loaded, style: Style) -> str:
-    """Return the line in place of a text that the model can see anyway."""
+def needs_notes(present: Sequence[str], absent: Sequence[str]) -> Iterator[str]:
+    """Yield which other skills a skill needs; ids that are here, and names of none."""
+    if present:
+        them = "it" if len(present) == 1 else "them"
+        ids = first_names([*map(clean_line, present)], MAX_NAMED)
+        yield f"Needs: {ids} (load {them} with load_skill)."
+    if absent:
+        names = first_names(absent, MAX_NAMED)
+        yield f"Needs: {names}, which this library does not have."
+
+
+def unchanged_note(loaded: Loaded, style: Style, *, in_step: bool = False) -> str:
+    """Return the line in place of a text that the model can see anyway.
+
+    ``in_step`` says that another call of this step has it.
+    """
     file = printable(loaded.file, keep="")
     what = "Skill" if loaded.is_instructions else f"File {file!r} of skill"
     note = LEAN_UNCHANGED if style == "lean" else UNCHANGED
+    note = IN_STEP if in_step else note
     return note.format(what, loaded.id)
 
 
@@ -180,9 +212,7 @@ def changes_note(before: Catalog, after: Catalog, active: frozenset[str]) -> str
     gone = [clean_line(e.id) for e in before.entries if e.id not in after]
     kinds = (("New", added), ("Changed", changed), ("Gone", gone))
     lists = [
-        f"{kind}: {', '.join(items[:MAX_CHANGES])}{_and_more(items, MAX_CHANGES)}."
-        for kind, items in kinds
-        if items
+        f"{kind}: {first_names(items, MAX_CHANGES)}." for kind, items in kinds if items
     ]
     return f"The list of skills has changed. {' '.join(lists)}" if lists else ""
 
@@ -204,13 +234,8 @@ def reinjected_section(
 
 def _ids(ids: Sequence[str]) -> str:
     # Ids come from a stored state, and so may be anything.
-    names = (escape_xml(clean_line(echo(id))) for id in ids[:MAX_REPEATED_NAMES])
-    return ", ".join(names) + _and_more(ids, MAX_REPEATED_NAMES)
-
-
-def _and_more(items: Sequence[str], maximum: int) -> str:
-    more = len(items) - maximum
-    return f" and {more:,} more" if more > 0 else ""
+    names = [escape_xml(clean_line(echo(id))) for id in ids]
+    return first_names(names, MAX_REPEATED_NAMES)
 
 
 # --- Errors ---------------------------------------------------------------------------
@@ -314,10 +339,16 @@ def not_found_advice(
             f"This was not found {same} times: the answer is final, do not ask for it "
             "again. Go on without it, or tell the user what is missing."
         )
+    name = error.name if isinstance(error, SkillNotFoundError) else ""
+    if isinstance(error, SkillNotFoundError) and error.close:
+        from satchel.text import folded
+
+        alike = [i for i in error.close if i in catalog and folded(i) == folded(name)]
+        if alike:
+            return f"The id is exactly {' or '.join(map(clean_line, alike))}."
     replacement = replacement_advice(error, catalog)
     if not_found <= 1 or replacement or isinstance(error, ReferenceNotAllowedError):
         return replacement  # the message of the last kind lists the files itself
-    name = error.name if isinstance(error, SkillNotFoundError) else ""
     ids = _nearest(name, [entry.id for entry in catalog.entries])
     more = len(catalog) - len(ids)
     rest = f", and {more} more" if more > 0 else ""

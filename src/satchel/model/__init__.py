@@ -13,47 +13,47 @@ from satchel.model._catalog import (
     SourceStatus,
     SyncReport,
 )
-from satchel.model._codes import (
-    UnknownCodeError,
-    code_entry as code_entry,
-    codes,
-    page_file as page_file,
-    read_page,
-    title_of,
-)
 from satchel.model._finding import (
+    SEVERITIES as SEVERITIES,
+    UNSEARCHED as UNSEARCHED,
     Finding,
     Severity,
+    UnknownCodeError,
+    any_fails as any_fails,
+    code_entry as code_entry,
+    codes,
     finding_kind as finding_kind,
     findings_of as findings_of,
     joined_findings as joined_findings,
     kinds_of as kinds_of,
+    page_file as page_file,
+    read_page,
+    title_of,
     worst as worst,
 )
 from satchel.model._lazy_tuple import LazyTuple as LazyTuple
 from satchel.model._limits import (
     DEFAULT_LIMITS as DEFAULT_LIMITS,
+    DEFAULT_LINT as DEFAULT_LINT,
+    DEFAULT_THRESHOLDS as DEFAULT_THRESHOLDS,
     MAX_COMPATIBILITY_CHARS as MAX_COMPATIBILITY_CHARS,
     MAX_DESCRIPTION_CHARS as MAX_DESCRIPTION_CHARS,
     MAX_NAME_CHARS as MAX_NAME_CHARS,
     PORTABLE_NAME as PORTABLE_NAME,
     SPEC_NAME as SPEC_NAME,
+    STRICT_BODY_BYTES as STRICT_BODY_BYTES,
     STRICT_DESCRIPTION_CHARS as STRICT_DESCRIPTION_CHARS,
     STRICT_NAME as STRICT_NAME,
+    FailOn as FailOn,
+    Level as Level,
     Limits,
+    LintConfig as LintConfig,
+    Thresholds as Thresholds,
     is_name as is_name,
     portable_name,
 )
-from satchel.model._lint_config import (
-    DEFAULT_LINT as DEFAULT_LINT,
-    DEFAULT_THRESHOLDS as DEFAULT_THRESHOLDS,
-    STRICT_BODY_BYTES as STRICT_BODY_BYTES,
-    FailOn as FailOn,
-    Level as Level,
-    LintConfig as LintConfig,
-    Thresholds as Thresholds,
-)
 from satchel.model._pack import (
+    EVALS_FOLDER as EVALS_FOLDER,
     NO_CLIENT_FIELDS as NO_CLIENT_FIELDS,
     SKILL_FILE as SKILL_FILE,
     Bucket as Bucket,
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         release_path as release_path,
     )
     from satchel.model._results import (
+        LOAD_TOOLS as LOAD_TOOLS,
         Hit as Hit,
         Loaded as Loaded,
         Match as Match,
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
         Request as Request,
         SkillGroup as SkillGroup,
         Style as Style,
+        respelled as respelled,
     )
     from satchel.model._session import (
         Action as Action,
@@ -149,7 +151,8 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_release": "RELEASE_FILE Release ReleasedSkill release_path",
-        "_results": "Hit Loaded Match Rendered Request SkillGroup Style",
+        "_results": "LOAD_TOOLS Hit Loaded Match Rendered Request SkillGroup Style "
+        "respelled",
         "_session": "Action Activation ApprovalAnswer Decision Question Reply Savings "
         "SeenMessage Verdict",
         "_usage": "CatalogSynced SkillSynced UsageEvent",

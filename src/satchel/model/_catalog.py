@@ -1,6 +1,6 @@
 """The catalog: an immutable, ordered snapshot of what a sync found."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, Literal, Protocol, cast
@@ -170,6 +170,8 @@ class Catalog:
     )
     tools_named: bool | None = field(default=None, compare=False, repr=False)
     """Whether a pack may name tools; None is unknown."""
+    needs: Collection[str] | None = field(default=None, compare=False, repr=False)
+    """The ids of listed skills that need others; None is unknown."""
     _by_id: Mapping[str, Descriptor] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -198,6 +200,9 @@ class Catalog:
 
     def exclusion_of(self, skill_id: str) -> Excluded | None:
         """Return why the pack of this id is not listed; None where it is unknown."""
+        excluded: object = self.excluded
+        if isinstance(excluded, LazyTuple) and skill_id not in excluded.ids:
+            return None  # most need not be made for this
         exclusions = (e for e in self.excluded if e.descriptor.id == skill_id)
         return next(exclusions, None)
 
@@ -229,6 +234,13 @@ class Catalog:
             return self.tools_named
         excluded = (excluded.descriptor for excluded in self.excluded)
         return any(entry.tools for entry in chain(self, excluded))
+
+    @property
+    def needing(self) -> Iterator[Descriptor]:
+        """The listed skills that need others, by id."""
+        ids = self.needs
+        entries = self if ids is None else filter(None, map(self.get, sorted(ids)))
+        return (entry for entry in entries if entry.requires)
 
     @property
     def incomplete_source(self) -> SourceStatus | None:

@@ -12,18 +12,22 @@ _T = TypeVar("_T")
 # Items that are made at once, and from how many on none are kept.
 _CHUNK: Final = 500
 _MOST_KEPT: Final = 30_000
+# Items that a mapping keeps, of a catalog of any size.
+_MOST_MADE: Final = 1_024
 
 
 class LazyTuple(tuple[_T, ...]):  # noqa: SLOT001 - a tuple can have none
     """A tuple of which items are made when they are asked for.
 
     It equals a plain tuple of the same items. A short one keeps what it made. ``ids``
-    are what tells its items apart, and cost nothing. Tuples of one ``stamp`` have equal
-    items, in another process, too; empty is unknown.
+    are what tells its items apart, and cost nothing. ``places`` returns where each item
+    is, if that is known without the item. Tuples of one ``stamp`` have equal items, in
+    another process, too; empty is unknown.
     """
 
     ids: Sequence[str]
     stamp: str
+    places: Callable[[], Iterable[tuple[str, str]]] | None
     _make: Callable[[int, int], Iterable[_T]]
     _kept: tuple[_T, ...] | None
 
@@ -32,10 +36,12 @@ class LazyTuple(tuple[_T, ...]):  # noqa: SLOT001 - a tuple can have none
         ids: Sequence[str],
         make: Callable[[int, int], Iterable[_T]],
         stamp: str = "",
+        places: Callable[[], Iterable[tuple[str, str]]] | None = None,
     ) -> "LazyTuple[_T]":
         """Take the ids, and what makes the items from one position to another."""
         lazy = super().__new__(cls)
         lazy.ids, lazy._make, lazy._kept, lazy.stamp = ids, make, None, stamp
+        lazy.places = places
         return lazy
 
     def __len__(self) -> int:
@@ -92,17 +98,25 @@ class LazyTuple(tuple[_T, ...]):  # noqa: SLOT001 - a tuple can have none
 
 
 class LazyById(Mapping[str, _T]):
-    """The items of a lazy tuple by id, which has to be in order of ids."""
+    """The items of a lazy tuple by id, which has to be in order of ids.
+
+    Those that are asked for again and again are made once.
+    """
 
     def __init__(self, items: LazyTuple[_T]) -> None:
         self._items = items
+        self._made: dict[str, _T] = {}
 
     def __getitem__(self, item_id: str) -> _T:
+        if (made := self._made.get(item_id)) is not None:
+            return made
         ids = self._items.ids
         place = bisect_left(ids, item_id)
         if place == len(ids) or ids[place] != item_id:
             raise KeyError(item_id)
-        return self._items[place]
+        if len(self._made) >= _MOST_MADE:
+            self._made.clear()
+        return self._made.setdefault(item_id, self._items[place])
 
     def __contains__(self, item_id: object) -> bool:
         ids = self._items.ids

@@ -44,7 +44,8 @@ class Manifest:
     String fields hold the author's text (``version: 1.10`` is ``"1.10"``), lists are
     tuples, and an absent list is empty. ``declares_files`` is whether any of
     references, scripts and assets was declared, which closes the pack to just
-    those. ``frontmatter`` is JSON-safe, unknown fields included.
+    those. ``requires`` are names of skills that this one needs; needs of other kinds
+    are only in ``frontmatter``, which is JSON-safe, unknown fields included.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Manifest:
     status: str = ""
     replaced_by: str = ""
     replaces: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
     profile: str = ""
     frontmatter: Mapping[str, Json] = field(
         default_factory=dict[str, Json], hash=False, repr=False
@@ -71,6 +73,10 @@ class Manifest:
 
 
 SKILL_FILE: Final = "SKILL.md"
+# Tests of a skill, which its users do not need: no model reads and no one ships them.
+#
+# Source: the packaging of anthropics/skills, ``package_skill.py``.
+EVALS_FOLDER: Final = "evals/"
 
 Category = Literal["standard", "raw"]
 
@@ -164,7 +170,8 @@ class Descriptor:
     gone names this one. ``keywords`` are the author's words for when to
     use the skill, beyond the description: search reads them, no prompt shows them.
     ``odd_fields`` are fields of its frontmatter that other readers refuse, as the
-    public specification does not allow their values.
+    public specification does not allow their values. ``requires`` are the names of
+    skills that it needs, as the author writes them.
 
     Raises:
         TypeError: A path list is not a tuple.
@@ -193,6 +200,7 @@ class Descriptor:
     replaces: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     odd_fields: tuple[str, ...] = field(default=(), compare=False)
+    requires: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for paths in (self.references, self.scripts, self.assets, self.others):

@@ -1,6 +1,6 @@
 """What a load is asked for and returns, a rendered catalog, a search hit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
 from typing import Final, Literal, NamedTuple, cast
@@ -10,6 +10,14 @@ from satchel.model._pack import SKILL_FILE, Descriptor
 
 Style = Literal["lean", "agent-skills", "packs", "references"]
 """Wording, tools and result shape together; chosen once, for a session or a server."""
+
+# By style: the tool that loads a skill, and its parameter for the id.
+LOAD_TOOLS: Final[dict[Style, tuple[str, str]]] = {
+    "lean": ("load_skill", "skill_id"),
+    "agent-skills": ("load_skill", "skill_id"),
+    "packs": ("load_skill", "name"),
+    "references": ("load_skill_instructions", "skill_name"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +152,8 @@ class Hit:
     something that is not here; 1 where a ranker of your own says nothing. ``copies``
     are ids of skills of the same name and nearly the same text, which this row is for.
     ``partial`` means that only names and descriptions were searched of some skills, for
-    the instructions of very many are indexed later.
+    the instructions of very many are indexed later. ``read_as`` are words of the query
+    that no skill has, each with the word of this one that it was read as.
     """
 
     id: str
@@ -155,6 +164,7 @@ class Hit:
     confidence: float = 1.0
     copies: tuple[str, ...] = ()
     partial: bool = False
+    read_as: tuple[tuple[str, str], ...] = ()
 
     @property
     def weak(self) -> bool:
@@ -171,3 +181,8 @@ class Hit:
         """Where it has them."""
         fields = (field for match in self.matches for field in match.fields)
         return tuple(dict.fromkeys(fields))
+
+
+def respelled(hits: Sequence[Hit]) -> dict[str, str]:
+    """Return the words that hits were found by in another spelling, with that one."""
+    return {word: other for hit in reversed(hits) for word, other in hit.read_as}

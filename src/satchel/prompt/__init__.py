@@ -12,11 +12,7 @@ if TYPE_CHECKING:
     )
     from satchel.prompt._render import Format, WhenEmpty, render
 
-__all__ = [
-    "Format",
-    "WhenEmpty",
-    "render",
-]
+__all__ = ["Format", "WhenEmpty", "render"]
 
 __getattr__ = lazy_door(
     __name__,

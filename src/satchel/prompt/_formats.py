@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
-from satchel.model import Style
+from satchel.model import LOAD_TOOLS, Style
 from satchel.text import clean_line, escape_xml, list_line
 
 
@@ -28,23 +28,16 @@ class Layout(Protocol):
 
     def bare(self, note: str) -> str:
         """Return the smallest text that carries ``note``, without any skill."""
-        ...
+        return note
 
 
-# Each style's own load tool.
-_TOOLS: Final[dict[Style, str]] = {
-    "lean": "load_skill",
-    "agent-skills": "load_skill",
-    "packs": "load_skill",
-    "references": "load_skill_instructions",
-}
 _GUIDANCE: Final = (
     "If a skill fits the task, load it with {} before you begin. Do not guess.\n"
 )
 _LIST: Final = "<available_skills>\n"
 
 
-class Lean:
+class Lean(Layout):
     """One line a skill, in one element, below two sentences and the note.
 
     The lines are escaped as those of `Markdown` are, so that none can end the element
@@ -53,7 +46,7 @@ class Lean:
     """
 
     def __init__(self, style: Style) -> None:
-        self._guidance = _GUIDANCE.format(_TOOLS[style])
+        self._guidance = _GUIDANCE.format(LOAD_TOOLS[style][0])
 
     def entry(self, id: str, description: str | None) -> str:
         return list_line(id, description)
@@ -67,22 +60,12 @@ class Lean:
         text = self.section(entries, note) if entries else f"{self._guidance}{note}"
         return f"{text}\n{groups}" if groups else text
 
-    def bare(self, note: str) -> str:
-        return note
 
-
-# The same, in the words of the contract.
-_LOAD_TOOL: Final[dict[Style, str]] = {
-    "lean": "load_skill with skill id",
-    "agent-skills": "load_skill with skill id",
-    "packs": "load_skill with name",
-    "references": "load_skill_instructions with skill name",
-}
 _HEAD: Final = """\
 ## Agent Skills
 You have access to a library of agent skills. Find skill by:
 1. Review the <available_skills> list below.
-2. If the user's request matches a skill's purpose, use the {} tool
+2. If the user's request matches a skill's purpose, use the {} with {} tool
    to fetch the full instructions.
 
 <available_skills>
@@ -90,11 +73,12 @@ You have access to a library of agent skills. Find skill by:
 _TAIL: Final = "</available_skills>"
 
 
-class XmlId:
+class XmlId(Layout):
     """The section of the style, byte for byte; a note is one line behind the list."""
 
     def __init__(self, style: Style) -> None:
-        self._head = _HEAD.format(_LOAD_TOOL[style])
+        tool, parameter = LOAD_TOOLS[style]
+        self._head = _HEAD.format(tool, parameter.replace("_", " "))
 
     def entry(self, id: str, description: str | None) -> str:
         text = f"  <skill>\n    <id>{escape_xml(id)}</id>\n"
@@ -106,11 +90,8 @@ class XmlId:
         tail = f"{_TAIL}\n{note}" if note else _TAIL
         return "".join((self._head, *entries, tail))
 
-    def bare(self, note: str) -> str:
-        return note
 
-
-class XmlSpec:
+class XmlSpec(Layout):
     """Name, description and, if it is given, the location of each SKILL.md.
 
     Source: agentskills.io, client implementation, "Disclose" (2026-08-09); quotes are
@@ -134,14 +115,11 @@ class XmlSpec:
         return f"{text}  </skill>\n"
 
     def section(self, entries: Sequence[str], note: str) -> str:
-        tail = f"</available_skills>\n{note}" if note else "</available_skills>"
-        return "".join(("<available_skills>\n", *entries, tail))
-
-    def bare(self, note: str) -> str:
-        return note
+        tail = f"{_TAIL}\n{note}" if note else _TAIL
+        return "".join((_LIST, *entries, tail))
 
 
-class Markdown:
+class Markdown(Layout):
     """The index of the style ``packs``, byte for byte; a line feed ends each line."""
 
     def __init__(self, highlight: str | None = None, role: str | None = None) -> None:
@@ -165,7 +143,7 @@ class Markdown:
 _SCHEMA_VERSION: Final = 1
 
 
-class JsonList:
+class JsonList(Layout):
     """``{"schema_version", "skills": [{"id", "description"}], "note"}``.
 
     ``<`` is written as an escape, so that the text is safe inside markup. A

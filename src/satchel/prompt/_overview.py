@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from satchel.model import Descriptor, Hit, Rendered, SkillGroup
+from satchel.model import Descriptor, Hit, LazyTuple, Rendered, SkillGroup
 from satchel.prompt._formats import shorten
 from satchel.protocols import TokenCounter
 from satchel.text import clean_line, list_line
@@ -38,7 +38,17 @@ _TITLES: Final = {
 _SUGGESTION_HEAD: Final = "Skills that may fit the user's message, best first:\n"
 
 
-def group(entries: Iterable[Descriptor]) -> tuple[SkillGroup, ...]:
+def places_of(entries: Sequence[Descriptor]) -> Iterable[tuple[str, str, str]]:
+    """Return the id, source and key of each skill; none is made for it."""
+    if isinstance(entries, LazyTuple) and entries.places is not None:
+        return (
+            (id, *place)
+            for id, place in zip(entries.ids, entries.places(), strict=True)
+        )
+    return ((e.id, e.source, e.origin.key if e.origins else "") for e in entries)
+
+
+def group(entries: Sequence[Descriptor]) -> tuple[SkillGroup, ...]:
     """Return the groups of a library: by source, by folder, by first word of the id.
 
     Each kind has its largest groups of two skills or more, ties by name. A kind that
@@ -46,13 +56,12 @@ def group(entries: Iterable[Descriptor]) -> tuple[SkillGroup, ...]:
     """
     sources, folders, words = Counter[str](), Counter[str](), Counter[str]()
     total = 0
-    for entry in entries:
+    for id, source, key in places_of(entries):
         total += 1
-        sources[entry.source] += 1
-        key = entry.origin.key if entry.origins else ""
+        sources[source] += 1
         if "/" in key:
             folders[key.partition("/")[0]] += 1
-        word = _WORD.search(entry.id)
+        word = _WORD.search(id)
         if word is not None:
             words[word[0].lower()] += 1
     groups = _largest("word", words, _MAX_WORDS)

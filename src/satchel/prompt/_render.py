@@ -1,12 +1,15 @@
 """Render a catalog as the section of a system prompt, within a token budget."""
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Literal
 
 from satchel.errors import SkillNotFoundError
-from satchel.model import Descriptor, Finding, Rendered, SkillGroup, Style
+from satchel.model import Descriptor, Finding, LazyTuple, Rendered, SkillGroup, Style
 from satchel.prompt._formats import (
     JsonList,
     Layout,
@@ -22,11 +25,22 @@ from satchel.text import EstimateCounter, clean_line, plural
 # A description is not cut below this: a shorter one says nothing.
 SHORTEST_CHARS: Final = 20
 
+# What words leave, so that some skills that fit a message have room behind them: a
+# share, and so many tokens, but never more than a quarter. What ids may take, where not
+# all have room. A list of some has half of them at least, and not only a
+# few: less leads nowhere, and a map says more.
+FOR_MATCHES: Final = 0.03
+MATCH_TOKENS: Final = 60
+FOR_IDS: Final = 0.85
+FEWEST: Final = 100
+# From so many on, half of the ids have more tokens than a note behind a list.
+MANY: Final = 1_000
+
 # A section this near to its budget is not tried any longer, to save time.
 CLOSE_ENOUGH: Final = 0.98
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SkillLines:
     """The skills of a section, side by side: ids, ids as shown, descriptions.
 
@@ -35,9 +49,21 @@ class SkillLines:
 
     entries: Sequence[Descriptor]
     featured: Sequence[str]
-    ids: tuple[str, ...]
-    shown: list[str]
-    descriptions: list[str]
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        entries = self.entries
+        if isinstance(entries, LazyTuple):  # not one is read for its id
+            return tuple(entries.ids)
+        return tuple(entry.id for entry in entries)
+
+    @cached_property
+    def shown(self) -> list[str]:
+        return list(map(clean_line, self.ids))
+
+    @cached_property
+    def descriptions(self) -> list[str]:
+        return [clean_line(entry.description) for entry in self.entries]
 
 
 def fit_budget(
@@ -53,12 +79,16 @@ def fit_budget(
     Only the last resort, a line with the number of skills, may exceed the budget; the
     value's ``tokens`` shows it.
     """
+    fitting = None
+    if budget_tokens is not None:
+        fitting = _BudgetFit(layout, lines, budget_tokens, counter, find_tool)
+        if isinstance(layout, Lean) and fitting.is_hopeless():
+            return fitting.overview(layout)
     whole = list(map(layout.entry, lines.shown, lines.descriptions))
     text = layout.section(whole, "")
     tokens = counter.count(text)
-    if budget_tokens is None or tokens <= budget_tokens:
+    if fitting is None or tokens <= fitting.budget:
         return Rendered(text, tokens, counter.name, budget_tokens)
-    fitting = _BudgetFit(layout, lines, budget_tokens, counter, find_tool)
     return fitting.degrade(whole)
 
 
@@ -72,9 +102,22 @@ class _BudgetFit:
     counter: TokenCounter
     find_tool: str | None
 
+    def is_hopeless(self) -> bool:
+        """Tell whether so many skills have no room even for half of their ids.
+
+        Then nothing but those that are featured is read.
+        """
+        if len(self.lines.ids) < MANY:
+            return False
+        half = sorted(self.lines.shown, key=len)[: len(self.lines.ids) // 2]
+        entries = [self.layout.entry(shown, None) for shown in half]
+        return not self._fits(self.layout.section(entries, ""))
+
     def degrade(self, whole: list[str]) -> Rendered:
         """Return the second stage, or the third, or the fourth."""
         ids, featured = self.lines.ids, set(self.lines.featured)
+        if isinstance(self.layout, Lean):
+            return self._telling(whole) or self.overview(self.layout)
         # Names first, the cheap question: where they do not fit, no cut can.
         names = [
             line if id in featured else self.layout.entry(shown, None)
@@ -83,21 +126,93 @@ class _BudgetFit:
         note = f"Only names are listed{self._hint('search the descriptions')}"
         text = self.layout.section(names, note)
         if not self._fits(text):
-            if isinstance(self.layout, Lean):
-                return self._overview(self.layout, whole)
             return self._first_names(names)
         shortened = self._shortened(whole)
         bare = tuple(id for id in ids if id not in featured)
         return shortened or self._rendered(text, names_only=bare)
 
-    def _overview(self, layout: Lean, whole: list[str]) -> Rendered:
+    def _telling(self, whole: list[str]) -> Rendered | None:
+        """Return ids and the words that tell them apart; None where too few fit."""
+        lines, places = self.lines, {id: at for at, id in enumerate(self.lines.ids)}
+        first = [places[id] for id in dict.fromkeys(lines.featured) if id in places]
+        # The shortest ids, so that most have room.
+        others = sorted({*places.values()}.difference(first))
+        others.sort(key=lambda at: len(lines.shown[at]))
+
+        def listing(count: int, texts: Mapping[int, str]) -> Rendered:
+            entries, cut, bare = [whole[at] for at in first], list[str](), list[str]()
+            for at in sorted(others[:count]):
+                text = texts.get(at, "")
+                if text == lines.descriptions[at]:
+                    entries.append(whole[at])
+                    continue
+                entries.append(self.layout.entry(lines.shown[at], text or None))
+                (cut if text else bare).append(lines.ids[at])
+            left = len(others) - count
+            note = self._told(len(first), len(cut), len(bare), left)
+            return self._rendered(
+                self.layout.section(entries, note),
+                shortened=tuple(cut),
+                names_only=tuple(bare),
+                left_out=tuple(lines.ids[at] for at in sorted(others[count:])),
+            )
+
+        def has_room(count: int, share: float = FOR_IDS) -> bool:
+            return listing(count, {}).tokens <= share * self.budget
+
+        count = len(others)
+        if not has_room(count // 2, 1):  # the cheap question first
+            return None
+        if not has_room(count, 1):
+            count = _most(count, has_room)
+        if count < len(others) and count < max(FEWEST, len(others) // 2):
+            return None
+        # Only a library that is over its budget needs it.
+        from satchel.prompt._telling import TellingWords
+
+        telling, listed = TellingWords(lines.shown, lines.descriptions), others[:count]
+        order = list(filter({*listed}.__contains__, telling.order))
+
+        def words(number: int) -> Rendered:
+            counts = Counter(order[:number])
+            return listing(count, {at: telling.text(at, n) for at, n in counts.items()})
+
+        left = max(FOR_MATCHES * self.budget, MATCH_TOKENS)
+        room = self.budget - min(left, self.budget / 4)
+        return words(_most(len(order), lambda n: words(n).tokens <= room))
+
+    def _told(self, first: int, cut: int, bare: int, left: int) -> str:
+        """Return what was done to a list, and how to search all of it."""
+        done = [
+            f"{_counted(count, *nouns)} {what}"
+            for count, what, *nouns in (
+                (cut, "cut short to the most distinctive words", *_DESCRIPTIONS),
+                (bare, "left out", *(("is", "are") if cut else _DESCRIPTIONS)),
+                (left, "not listed", "more skill is", "more skills are"),
+            )
+            if count
+        ]
+        hint = self._hint("search them whole", " first" if left else "")
+        note = f"{', '.join(done)}{hint}"
+        one, many = "skill, pinned or in use, is", "skills, pinned or in use, are"
+        return f"{_counted(first, one, many)} first. {note}" if first else note
+
+    def overview(self, layout: Lean) -> Rendered:
         """Return where to search, the featured skills, and a map of the library."""
         # Only a library that is too large needs it.
         from satchel.prompt._overview import group, group_lines
 
         ids = self.lines.ids
-        lines = dict(zip(ids, whole, strict=True))
-        featured = [id for id in dict.fromkeys(self.lines.featured) if id in lines]
+        places = {id: at for at, id in enumerate(ids)}
+        lines = {
+            id: layout.entry(
+                self.lines.shown[places[id]],
+                clean_line(self.lines.entries[places[id]].description),
+            )
+            for id in self.lines.featured
+            if id in places
+        }
+        featured = list(lines)
         groups = group(self.lines.entries)
         words = sum(one.kind == "word" for one in groups)
         count = f"{plural(len(ids), 'skill')} {'is' if len(ids) == 1 else 'are'}"
@@ -147,7 +262,7 @@ class _BudgetFit:
                 shown = self.lines.shown[index]
                 entries[index] = self.layout.entry(shown, shorten(description, limit))
                 ids.append(self.lines.ids[index])
-        count = _counted(len(ids), "description is", "descriptions are")
+        count = _counted(len(ids), *_DESCRIPTIONS)
         note = f"{count} cut short{self._hint('search them whole')}"
         return tuple(ids), self.layout.section(entries, note)
 
@@ -156,16 +271,9 @@ class _BudgetFit:
         ids = self.lines.ids
         if not self._fits(self._names(names, 0)):
             return self._counted_only()
-        # Counters of real models are slow: a dozen counts for a thousand names.
-        low, high = 0, len(names) - 1
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._fits(self._names(names, middle)):
-                low = middle
-            else:
-                high = middle - 1
-        text = self._names(names, low)
-        return self._rendered(text, names_only=ids[:low], left_out=ids[low:])
+        count = _most(len(ids) - 1, lambda n: self._fits(self._names(names, n)))
+        text = self._names(names, count)
+        return self._rendered(text, names_only=ids[:count], left_out=ids[count:])
 
     def _counted_only(self) -> Rendered:
         ids = self.lines.ids
@@ -188,11 +296,7 @@ class _BudgetFit:
         return self.counter.count(text) <= self.budget
 
     def _rendered(
-        self,
-        text: str,
-        *,
-        groups: tuple[SkillGroup, ...] = (),
-        **ids: tuple[str, ...],
+        self, text: str, *, groups: tuple[SkillGroup, ...] = (), **ids: tuple[str, ...]
     ) -> Rendered:
         stages = ((stage.replace("_", " "), some) for stage, some in ids.items())
         done = ", ".join(f"{len(some)} {stage}" for stage, some in stages if some)
@@ -208,6 +312,15 @@ class _BudgetFit:
             groups=groups,
             **ids,
         )
+
+
+def _most(high: int, fits: Callable[[int], bool]) -> int:
+    """Return the most that fits, of 0 (which is not tried) to ``high``, by halves."""
+    # Counters of real models are slow: a dozen counts for a thousand names.
+    return bisect_left(range(high), 1, key=lambda number: not fits(number + 1))
+
+
+_DESCRIPTIONS: Final = ("description is", "descriptions are")
 
 
 def _counted(number: int, one: str, many: str) -> str:
@@ -244,9 +357,10 @@ def render(  # noqa: PLR0913 - one call, its options all by name
         catalog: What to list.
         format: The shape of the text; None is ``lean`` for that style, and ``xml-id``
             for the others.
-        budget_tokens: At most this many: descriptions are cut first, then names
-            only are listed, then the first names, in the format ``lean`` a map of
-            the library; None is no limit.
+        budget_tokens: At most this many; None is no limit. In the format ``lean``
+            each description is cut to the words that tell it from the others, then
+            a map of the library is given. In the others descriptions are cut to one
+            length, then names only are listed, then the first names.
         counter: Counts tokens; None is an estimate that says so.
         style: Whose load tool the text names.
         when_empty: What to give where there are no skills.
@@ -267,13 +381,7 @@ def render(  # noqa: PLR0913 - one call, its options all by name
     entries = catalog.entries if first is None else _put_first(catalog, first)
     return fit_budget(
         _layout(format, style, locations, first, role),
-        SkillLines(
-            entries,
-            featured,
-            tuple(entry.id for entry in entries),
-            [clean_line(entry.id) for entry in entries],
-            [clean_line(entry.description) for entry in entries],
-        ),
+        SkillLines(entries, featured),
         budget_tokens=budget_tokens,
         counter=counter,
         find_tool=find_tool,

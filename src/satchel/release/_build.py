@@ -20,6 +20,13 @@ from satchel.files import (
     render_release,
     tree_digest,
 )
+from satchel.lint import (
+    UNFINISHED_CODE,
+    lint_pack,
+    read_inline_ignores,
+    rules_for,
+    settings_of,
+)
 from satchel.load import fetch, has_changed
 from satchel.model import (
     RELEASE_FILE,
@@ -34,7 +41,7 @@ from satchel.model import (
     release_path,
 )
 from satchel.release._publication import artifact_bytes, plan_publication
-from satchel.runtime import Satchel, unavailable_sources
+from satchel.runtime import Satchel, read_context, unavailable_sources
 from satchel.usage import OwnerLookup
 
 # Takes a file of the release, by its path in there; each path comes once.
@@ -163,7 +170,9 @@ class _ReleaseBuilder:
         # All files are read before one is written, so a skill without SKILL.md leaves
         # none.
         files = dict(sorted(self._read_files(entry, catalog)))
-        if SKILL_FILE not in files:
+        unfinished = tuple(self._unfinished(entry, catalog))
+        self.findings += unfinished
+        if SKILL_FILE not in files or unfinished:
             return
         resources = tuple(
             Resource(p, digest_bytes(d), len(d)) for p, d in files.items()
@@ -182,6 +191,20 @@ class _ReleaseBuilder:
             if artifact.type == "archive":
                 data = artifact_bytes(artifact, files.__getitem__)
                 self.add_file(_archive_path(entry.id), data)
+
+    def _unfinished(self, entry: Descriptor, catalog: Catalog) -> Iterator[Finding]:
+        """Yield what is left to fill in, which `satchel pack` refuses, too."""
+        try:
+            reader, limits = catalog.readers[entry.source], self.open.limits
+            pack = read_context(entry, reader, settings_of(), limits)
+        except SkillError:
+            return  # a file that cannot be read has an error of its own
+        ignores = read_inline_ignores(pack.text)
+        rules = rules_for(lambda rule: UNFINISHED_CODE in rule.codes)
+        for finding in lint_pack(pack, rules):
+            if not ignores.hides(finding):
+                where = f"{entry.origin.location}/{finding.path}"
+                yield replace(finding, severity="error", path=where)
 
     def _read_files(
         self, entry: Descriptor, catalog: Catalog

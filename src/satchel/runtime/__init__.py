@@ -12,15 +12,18 @@ if TYPE_CHECKING:
     )
     from satchel.runtime._background_sync import FolderWatch as FolderWatch
     from satchel.runtime._caller_view import CallerView
-    from satchel.runtime._check import read_context as read_context
+    from satchel.runtime._check import (
+        check_catalog as check_catalog,
+        read_context as read_context,
+    )
     from satchel.runtime._edited_pack import retry_after_edit as retry_after_edit
     from satchel.runtime._findings import (
         empty_folder_finding as empty_folder_finding,
+        need_findings as need_findings,
         unavailable_sources as unavailable_sources,
         without_logging as without_logging,
     )
     from satchel.runtime._history import (
-        LOAD_TOOLS as LOAD_TOOLS,
         READ_TOOL as READ_TOOL,
         loads_in_text as loads_in_text,
     )
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
         SkillInputs as SkillInputs,
         no_input_advice as no_input_advice,
     )
-    from satchel.runtime._local_copy import LocalStager
     from satchel.runtime._options import (
         Options,
         SystemClock as SystemClock,
@@ -44,13 +46,12 @@ if TYPE_CHECKING:
         parse_state as parse_state,
         read_state as read_state,
     )
-    from satchel.runtime._session import Session
+    from satchel.runtime._session import Session, SessionSkill as SessionSkill
     from satchel.runtime._session_settings import SessionOptions
-    from satchel.runtime._session_skill import SessionSkill as SessionSkill
     from satchel.runtime._session_state import SavedState as SavedState
     from satchel.runtime._skill_library import findings_of_sync as findings_of_sync
-    from satchel.runtime._staging import Stager, UploadStager
-    from satchel.runtime._tool_calls import Permit
+    from satchel.runtime._staging import LocalStager, Stager, UploadStager
+    from satchel.runtime._tool_calls import CallApproval as CallApproval, Permit
     from satchel.runtime._used_approvals import (
         UsedApprovalsInFolder,
         UsedApprovalsInMemory,
@@ -79,23 +80,22 @@ __getattr__ = lazy_door(
         "_approvals": "Approvals question_lines question_text",
         "_background_sync": "FolderWatch",
         "_caller_view": "CallerView",
-        "_check": "read_context",
+        "_check": "check_catalog read_context",
         "_edited_pack": "retry_after_edit",
-        "_findings": "empty_folder_finding unavailable_sources without_logging",
-        "_history": "LOAD_TOOLS READ_TOOL loads_in_text",
+        "_findings": "empty_folder_finding need_findings unavailable_sources "
+        "without_logging",
+        "_history": "READ_TOOL loads_in_text",
         "_inputs": "SkillInputs no_input_advice",
-        "_local_copy": "LocalStager",
         "_options": "SystemClock Options check_approve check_choice check_only "
         "check_who patterns_of",
         "_satchel": "Satchel",
         "_saved_state": "dump_state parse_state read_state",
-        "_session": "Session",
+        "_session": "Session SessionSkill",
         "_session_settings": "SessionOptions",
-        "_session_skill": "SessionSkill",
         "_session_state": "SavedState",
         "_skill_library": "findings_of_sync",
-        "_staging": "Stager UploadStager",
-        "_tool_calls": "Permit",
+        "_staging": "LocalStager Stager UploadStager",
+        "_tool_calls": "CallApproval Permit",
         "_used_approvals": "UsedApprovalsInFolder UsedApprovalsInMemory",
         "_why": "Why",
     },

@@ -41,7 +41,7 @@ from satchel.model import (
 from satchel.runtime._session_settings import SessionSettings
 
 if TYPE_CHECKING:
-    from satchel.runtime._authorizer import Authorizer
+    from satchel.runtime._approvals import Authorizer
     from satchel.runtime._components import Components
 
 _T = TypeVar("_T")
@@ -115,6 +115,11 @@ class SkillAccess:
         return cached[1]
 
     @property
+    def asks(self) -> bool:
+        """Whether a framework's own approval may have to be waited for."""
+        return self._authorizer.asks and self._settings.approve is None
+
+    @property
     def listed(self) -> Catalog:
         """Those of them that may be listed for this user."""
         scoped = self.scoped
@@ -134,33 +139,39 @@ class SkillAccess:
             return None
         return entry
 
-    def find(  # noqa: PLR0913 - filters, all by name
+    def find(
         self,
         query: str | Sequence[str],
         k: int,
+        fits: Callable[[Descriptor], bool] = lambda _: True,
         *,
-        min_confidence: float = 0.0,
-        source: str | None = None,
-        tag: str | None = None,
-        owner: str | None = None,
         whole: bool = False,
     ) -> list[Hit]:
-        """Return at most ``k`` hits, of those that may be found."""
-        from satchel.runtime._finding import find
-
+        """Return at most ``k`` hits that fit, of those that may be found."""
         here = self.scoped
 
         def accepts(entry: Descriptor) -> bool:
-            return (
-                (source is None or entry.source == source)
-                and (owner is None or entry.owner == owner)
-                and (tag is None or tag.casefold() in map(str.casefold, entry.keywords))
-                and here.get(entry.id) is not None
-                and self._authorizer.may("find", entry)
-            )
+            is_here = fits(entry) and here.get(entry.id) is not None
+            return is_here and self._authorizer.may("find", entry)
 
-        hits = find(self._components, query, k, accepts, whole=whole)
-        return [hit for hit in hits if hit.confidence >= min_confidence]
+        rank = partial(self._rank, accepts=accepts, whole=whole)
+        return rank(query, k) if isinstance(query, str) else _fused(rank, query, k)
+
+    def _rank(
+        self, query: str, k: int, *, accepts: Callable[[Descriptor], bool], whole: bool
+    ) -> list[Hit]:
+        components, catalog = self._components, self._registry.catalog
+        ranker = components.options.ranker
+        if ranker is None:
+            return components.search.rank(catalog, query, k, accepts, whole=whole)
+        # A ranker of somebody else's knows no filter. What is left out below must not
+        # take the place of others, so all is asked for.
+        hits: list[Hit] = []
+        for hit in ranker.rank(catalog, query, len(catalog)):
+            entry = catalog.get(hit.id)
+            if entry is not None and accepts(entry):
+                hits.append(hit)
+        return hits[: max(k, 0)]
 
     def search(self, query: str, k: int) -> list[Hit]:
         """Find for a model or a client.
@@ -223,7 +234,7 @@ class SkillAccess:
         """Load a SKILL.md that is kept; False, and no event, if it is another."""
         here, components = self.scoped, self._components
         # Nobody is asked twice.
-        if find_loadable(here, entry.id) is not entry or self._authorizer.asks:
+        if find_loadable(here, entry.id) != entry or self._authorizer.asks:
             return False
         request = self._request(entry.id, None, via)
         start = components.clock.monotonic()
@@ -262,7 +273,7 @@ class SkillAccess:
         if events.sinks.awake:
             now = self._components.clock.monotonic()
             request = self._request(skill_id, file, via)
-            events.record_failure(self.scoped, request, error, now, now)
+            events.record_load(LoadAttempt(self.scoped, request, error, now, now))
         raise error
 
     def refuse_copy(
@@ -392,3 +403,31 @@ def _check_edge(entry: Descriptor, via: str) -> None:
         raise SkillExcludedError(entry.id, "hidden", "only a user may invoke it")
     if via == "user" and not entry.user_invocable:
         raise SkillExcludedError(entry.id, "not for users", "only a model may load it")
+
+
+# As many of each query's hits take part; with 60, the usual constant of reciprocal
+# rank fusion, a first place is worth less than two second ones.
+_FUSED_HITS: Final = 100
+_FUSION: Final = 60
+
+
+def _fused(
+    rank: Callable[[str, int], list[Hit]], queries: Sequence[str], k: int
+) -> list[Hit]:
+    """Return at most ``k`` of the hits of several queries, as one list."""
+    depth = max(k, _FUSED_HITS)
+    lists = [rank(text, depth) for text in dict.fromkeys(queries)]
+    if len(lists) == 1:
+        return lists[0][: max(k, 0)]
+    best: dict[str, Hit] = {}
+    scores: dict[str, float] = {}
+    for hits in lists:
+        for place, hit in enumerate(hits, 1):
+            scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (_FUSION + place)
+            if hit.id not in best or hit.confidence > best[hit.id].confidence:
+                best[hit.id] = hit
+    order = sorted(scores, key=lambda skill_id: (-round(scores[skill_id], 6), skill_id))
+    return [
+        replace(best[skill_id], score=round(scores[skill_id], 6))
+        for skill_id in order[: max(k, 0)]
+    ]

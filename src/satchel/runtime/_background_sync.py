@@ -16,13 +16,8 @@ PAUSE_S: Final = 1.0
 class BackgroundSync:
     """One thread at most, which syncs what was asked for and ends; thread-safe."""
 
-    def __init__(
-        self,
-        sync: Callable[[str], object],
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, sync: Callable[[str], object]) -> None:
         self._sync = sync
-        self._monotonic = monotonic
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._wanted: dict[str, None] = {}
@@ -56,7 +51,7 @@ class BackgroundSync:
 
     def _run(self) -> None:
         while (label := self._next()) is not None:
-            start = self._monotonic()
+            start = time.monotonic()
             try:
                 self._sync(label)
             except Exception as error:  # noqa: BLE001 - a listener may raise anything
@@ -64,7 +59,7 @@ class BackgroundSync:
 
                 log = logging.getLogger("satchel")
                 log.warning("a sync in the background failed: %s", type(error).__name__)
-            took_s = self._monotonic() - start
+            took_s = time.monotonic() - start
             with self._lock:
                 more = bool(self._wanted)
             if more:

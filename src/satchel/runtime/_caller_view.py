@@ -13,7 +13,6 @@ from satchel.errors import (
     SkillNotFoundError,
 )
 from satchel.load import (
-    EXTENDED,
     InvokedSkill,
     ToolBackend,
     invoke_skill,
@@ -35,7 +34,8 @@ from satchel.model import (
     UsageEvent,
 )
 from satchel.runtime._access import ScopeCache, SkillAccess
-from satchel.runtime._authorizer import Authorizer
+from satchel.runtime._approvals import Authorizer
+from satchel.runtime._needs import needs_notes
 from satchel.runtime._options import patterns_of
 from satchel.runtime._session_settings import SessionSettings
 from satchel.tools import Run, Toolbox
@@ -256,21 +256,9 @@ class CallerView:
 
     def _without_large(self, entry: Descriptor) -> Descriptor:
         # No load gives these, and the digest of one would fail the whole list.
-        large = {stat.path for stat in self.too_large(entry)}
-        if not large:
-            return entry
-
-        def small(paths: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(path for path in paths if path not in large)
-
-        return replace(
-            entry,
-            references=small(entry.references),
-            scripts=small(entry.scripts),
-            assets=small(entry.assets),
-            others=small(entry.others),
-            files=tuple(stat for stat in entry.files if stat.path not in large),
-        )
+        large = self.too_large(entry)
+        small = tuple(stat for stat in entry.files if stat not in large)
+        return replace(entry, files=small) if large else entry
 
     def _current(
         self, skill_id: str, descriptor: "Callable[[str], Descriptor]"
@@ -285,12 +273,8 @@ class CallerView:
     def too_large(self, entry: Descriptor) -> tuple[FileStat, ...]:
         """Return the listed files of a skill that no load gives, for their size."""
         most = self._components.accept.limits.file_bytes
-        if all(stat.size <= most for stat in entry.files):
-            return ()
-        listed = {*entry.resources}
-        return tuple(
-            stat for stat in entry.files if stat.size > most and stat.path in listed
-        )
+        large = [stat for stat in entry.files if stat.size > most]
+        return tuple(stat for stat in large if stat.path in entry.resources)
 
     def manifest(self, skill_id: str) -> Manifest:
         """Return a skill's manifest as it is now; it is no event.
@@ -354,33 +338,41 @@ class CallerView:
             error = SkillExcludedError(skill_id, "not for users", fix)
             self._access.refuse(skill_id, None, error, via=self.via)
         loaded = self._access.load(skill_id, via=self.via)
-        names = self._components.manifest_of(loaded).client.arguments
-        return invoke_skill(loaded, arguments, names, None, self.settings.style)
+        client = self._components.manifest_of(loaded).client
+        return invoke_skill(loaded, arguments, client, None, self.settings.style)
 
-    def tools(self, *, find: bool | None = None) -> Toolbox:
+    def tools(self, *, find: bool | None = None, even_empty: bool = False) -> Toolbox:
         """Return the tools of the style, with the one that finds where it is needed.
 
         Hidden skills are not found through them. ``find`` says whether it is needed;
         None renders the section to find out. The style ``references`` has its own.
+        Without a skill there is no tool, but for ``even_empty``.
         """
         if find is None:
             find = offer_find(self.catalog, self.prompt())
         find = find and self.settings.style != "references"
         # The tools ask for the catalog at each call, so they can be kept over syncs;
         # only whether it has any skill decides which tools there are.
-        key = find, bool(self.catalog.entries)
+        key = find, even_empty or bool(self.catalog.entries)
         if key not in self._toolboxes:
-            backend = _ViewBackend(self, self._access)
+            backend = _ViewBackend(self, self._access, self._components)
             self._toolboxes[key] = tools_for(
-                self.settings.style, backend, find=find, options=EXTENDED
+                self.settings.style,
+                backend,
+                find=find,
+                options=self._components.style_options,
+                even_empty=even_empty,
             )
         return self._toolboxes[key]
 
 
 class _ViewBackend(ToolBackend):
-    def __init__(self, view: CallerView, access: SkillAccess) -> None:
+    def __init__(
+        self, view: CallerView, access: SkillAccess, components: "Components"
+    ) -> None:
         self._view = view
         self._access = access
+        self._components = components
 
     @property
     def catalog(self) -> Catalog:
@@ -395,10 +387,16 @@ class _ViewBackend(ToolBackend):
             fix = "only a user may invoke it"
             error = SkillExcludedError(request.id, "hidden", fix)
             self._access.refuse(request.id, request.file, error, via=via)
-        return self._access.load(request.id, request.file, via=via)
+        loaded = self._access.load(request.id, request.file, via=via)
+        return self._components.checked_whole(loaded, self._view.settings.style)
 
     def find(self, query: str, k: int) -> list[Hit]:
         return self._access.search(query, k)
+
+    def notes(self, loaded: Loaded) -> list[str]:
+        if self._view.settings.style != "lean":
+            return []
+        return [*needs_notes(self._components, self._access, loaded, warn=False)]
 
     def advice(self, error: SkillError) -> str | None:
         return wording.replacement_advice(error, self._access.listed) or None

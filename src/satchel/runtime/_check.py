@@ -4,19 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
+from satchel import lint
 from satchel.catalog import allow
 from satchel.errors import SkillError
-from satchel.lint import (
-    CheckReport,
-    LintContext,
-    LintSettings,
-    Neighbour,
-    lint_pack,
-    read_inline_ignores,
-    rules_for,
-    settings_of,
-    without_repeats,
-)
 from satchel.model import (
     SKILL_FILE,
     Catalog,
@@ -31,11 +21,14 @@ from satchel.text import decode
 
 
 def check_catalog(
-    catalog: Catalog, findings: tuple[Finding, ...], limits: Limits
-) -> CheckReport:
+    catalog: Catalog,
+    findings: tuple[Finding, ...],
+    limits: Limits,
+    settings: lint.LintSettings | None = None,
+) -> lint.CheckReport:
     """Return the findings of a library with those of the rules on each listed pack."""
-    settings = settings_of()
-    rules = rules_for(settings.needs)
+    settings = settings or lint.settings_of()
+    rules = lint.rules_for(settings.needs)
     every = dict.fromkeys(findings)
     for entry in catalog:
         reader, location = catalog.readers[entry.origin.source], entry.origin.location
@@ -44,17 +37,17 @@ def check_catalog(
         except SkillError as error:
             every[Finding.of_error(error, f"{location}/{SKILL_FILE}")] = None
             continue
-        ignores = read_inline_ignores(pack.text)
-        for finding in (*lint_pack(pack, rules), *ignores.findings):
+        ignores = lint.read_inline_ignores(pack.text)
+        for finding in (*lint.lint_pack(pack, rules), *ignores.findings):
             if not ignores.hides(finding):
                 path = f"{location}/{finding.path}"
                 every[replace(finding, path=path)] = None
     judged = filter(None, map(settings.judge, every))
     ordered = sorted(judged, key=lambda one: (one.path, one.line or 0, one.code))
     locations = frozenset(entry.origin.location for entry in catalog)
-    return CheckReport(
+    return lint.CheckReport(
         len(locations),
-        without_repeats(tuple(ordered)),
+        lint.without_repeats(tuple(ordered)),
         settings.profile,
         locations=locations,
     )
@@ -63,10 +56,10 @@ def check_catalog(
 def read_context(
     entry: Descriptor,
     reader: FileReader,
-    settings: LintSettings,
+    settings: lint.LintSettings,
     limits: Limits,
-    around: Callable[[str], Neighbour | None] = lambda _: None,
-) -> LintContext:
+    around: Callable[[str], lint.Neighbour | None] = lambda _: None,
+) -> lint.LintContext:
     """Return what rules may look at of a pack, also of one that its profile refuses.
 
     Raises:
@@ -96,7 +89,7 @@ def read_context(
             return data
         return reader.read(key, path, limits.file_bytes)
 
-    return LintContext(
+    return lint.LintContext(
         descriptor=replace(
             entry,
             references=listed.references,

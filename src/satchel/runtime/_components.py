@@ -19,17 +19,18 @@ from satchel.model import (
     SyncReport,
 )
 from satchel.policy import Policy
-from satchel.protocols import Clock, Ranker, TokenCounter, UsageSink
+from satchel.protocols import Clock, TokenCounter, UsageSink
 from satchel.runtime._findings import FindingLog, library_findings
+from satchel.runtime._options import Options
 
 if TYPE_CHECKING:
     from satchel.agent import Skill
+    from satchel.load import StyleOptions
     from satchel.prompt import Format
     from satchel.protocols import UsedApprovals
     from satchel.runtime._background_sync import BackgroundSync
-    from satchel.runtime._local_copy import LocalStager
     from satchel.runtime._prompt_snapshot import PromptSnapshots
-    from satchel.runtime._staging import Stager
+    from satchel.runtime._staging import LocalStager, Stager
     from satchel.runtime._tool_registry import ToolRegistry
     from satchel.search import SegmentRanker
     from satchel.usage import UsageEvents
@@ -55,10 +56,8 @@ class PromptSections:
         options = (style, format, budget_tokens, featured)
         # One tuple, read and replaced whole: threads see an old section or a new one.
         last = self._last
-        if last is not None:
-            last_catalog, last_options, rendered = last
-            if last_catalog is catalog and last_options == options:
-                return rendered
+        if last is not None and last[0] is catalog and last[1] == options:
+            return last[2]
         rendered = self.render(catalog, style, format, budget_tokens, featured)
         self._last = (catalog, options, rendered)
         return rendered
@@ -124,7 +123,7 @@ class Components:
     counter: TokenCounter
     clock: Clock
     sections: PromptSections
-    ranker: Ranker | None
+    options: Options
     tools: tuple[object, ...]
     skills: "Sequence[Skill]"
     sinks: tuple[UsageSink, ...] | None
@@ -137,6 +136,8 @@ class Components:
         self.findings: tuple[Finding, ...] = ()
         """Those of the last sync, whatever tools are offered."""
         self._published: Catalog | None = None
+        self.looked: Catalog | None = None
+        self.scripts_warned = False
         self.listeners: list[Callable[[SyncReport], None]] = []
         # Made now, so that a wrong variable or a clash of tools is an error at once.
         if self.sinks is None:
@@ -162,14 +163,14 @@ class Components:
             self.usage_events.record_catalog(report.added)
         if self._published is not self.registry.latest:
             self._published = self.registry.latest
-            self.findings = library_findings(self.registry, self.named, self.advice)
+            self.findings = self.library_findings()
             if self.findings or self.log.logged:
                 self.log.write(self.findings)
         for listener in tuple(self.listeners):  # one may take itself off
             listener(report)
 
     def library_findings(self) -> tuple[Finding, ...]:
-        return library_findings(self.registry, self.named, self.advice)
+        return library_findings(self.registry, self.named, self.policy, self.advice)
 
     def observe(self) -> None:
         """Tell the sinks, if there are any, which skills are listed."""
@@ -203,12 +204,8 @@ class Components:
         return SegmentRanker(f"{index.file().path}.d", index.fewest)
 
     def manifest_of(self, loaded: Loaded) -> Manifest:
-        """Return the manifest of a loaded SKILL.md; a version is parsed only once."""
-        # By digest: an edited pack may have been loaded after this catalog was made.
+        """Return the manifest of a loaded SKILL.md."""
         entry = loaded.descriptor
-        manifest = self.registry.manifest(entry)
-        if manifest is not None and loaded.digest == entry.digest:
-            return manifest
         from satchel.skill_md import parse
 
         parsed = parse(
@@ -231,6 +228,22 @@ class Components:
         return stage
 
     @cached_property
+    def style_options(self) -> "StyleOptions":
+        """How the tools of sessions and servers write what was loaded."""
+        from satchel.load import EXTENDED
+
+        most, counter = self.options.max_result_tokens, self.counter
+        return replace(EXTENDED, max_result_tokens=most, counter=counter)
+
+    def checked_whole(self, loaded: Loaded, style: Style) -> Loaded:
+        """Return what was loaded, if the style can give so much: `lean` gives parts."""
+        if style == "lean":
+            return loaded
+        from satchel.load import check_whole
+
+        return check_whole(loaded, self.style_options)
+
+    @cached_property
     def tool_registry(self) -> "ToolRegistry":
         from satchel.runtime._tool_registry import ToolRegistry
 
@@ -238,7 +251,7 @@ class Components:
 
     @cached_property
     def stager(self) -> "LocalStager":
-        from satchel.runtime._local_copy import LocalStager
+        from satchel.runtime._staging import LocalStager
 
         return LocalStager()
 

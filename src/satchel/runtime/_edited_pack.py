@@ -54,6 +54,7 @@ def retry_after_edit(  # noqa: PLR0913 - what an attempt needs, the rest by name
     here = catalog()
     before = _find_descriptor(here, skill_id)
     first: SkillError | None = None
+    synced = False
     for left in range(ATTEMPTS, -1, -1):
         try:
             if failed is not None:
@@ -65,6 +66,12 @@ def retry_after_edit(  # noqa: PLR0913 - what an attempt needs, the rest by name
             readers = entry and _reread(
                 registry, entry, error, check_missing, wait_for_writer
             )
+            gone = first and isinstance(error, SkillNotFoundError)
+            if gone and before and wait_for_writer and not synced:
+                # Its folder has no pack of this id any more: another one may have.
+                registry.sync(before.source)
+                here, synced = catalog(), True
+                continue
             if entry is None or readers is None:
                 if isinstance(error, _RESYNC_ERRORS) and entry is not None:
                     edited(entry.source)

@@ -1,9 +1,12 @@
 """Findings on a library: collected, logged, raised, and summarised."""
 
+import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from fnmatch import fnmatchcase, translate
+from itertools import chain
 from typing import TYPE_CHECKING, Final, cast
 
 from satchel.catalog import duplicate_error
@@ -14,19 +17,23 @@ from satchel.errors import (
     SkillError,
     SkillManifestError,
     SourceUnavailableError,
+    echo,
 )
 from satchel.model import (
+    SKILL_FILE,
     Catalog,
+    Descriptor,
     Finding,
     LazyTuple,
     SourceStatus,
     joined_findings,
     kinds_of,
 )
-from satchel.text import plural, printable
+from satchel.text import first_names, plural, printable
 
 if TYPE_CHECKING:
     from satchel.catalog import DisabledPattern, Registry
+    from satchel.policy import Policy
 
 
 # Findings of one code that get a line each; more of them are counted in one.
@@ -37,9 +44,12 @@ _WARNED_CODES: Final = frozenset(
     {
         "broken-link",
         "link-leaves-root",
+        "lookalike-id",
         "misspelled-field",
         "no-skills",
         "disabled-unknown",
+        "rule-names-nothing",
+        "untrusted-pack-loses",
     }
 )
 
@@ -138,7 +148,7 @@ def _error_for(finding: Finding, latest: Catalog) -> SkillError:
             return duplicate_error(latest.unresolved[0])
         case SourceUnavailableError.code:
             return SourceUnavailableError(finding.path, finding.message)
-        case "disabled-unknown":
+        case "disabled-unknown" | "rule-names-nothing":
             return ConfigError(finding.path, finding.message)
         case NoSkillsError.code:
             return NoSkillsError(finding.path, finding.message)
@@ -151,9 +161,9 @@ MAX_LABELS: Final = 3
 
 
 def library_findings(
-    registry: "Registry", named: frozenset[str], advice: str = ""
+    registry: "Registry", named: frozenset[str], policy: "Policy", advice: str = ""
 ) -> tuple[Finding, ...]:
-    """Return the findings of the sources and packs, and what gives nothing.
+    """Return the findings of the sources and packs, and what gives or names nothing.
 
     ``advice`` is what to do if nothing says which skills are meant.
     """
@@ -171,10 +181,14 @@ def library_findings(
         empty = list(_nothing_listed(latest, advice))
     if registry.rules.disabled:
         empty += [_unused(pattern, latest) for pattern in registry.unused_disabled()]
-    of_packs: tuple[Finding, ...] = latest.findings
-    if not isinstance(of_packs, LazyTuple):
-        return (*findings, *conflicts, *of_packs, *empty)
-    more = joined_findings(conflicts, cast("Sequence[Finding]", of_packs), empty)
+    # Of skills that have not answered nobody can tell; of none, others do.
+    if policy.rules and latest.entries and latest.incomplete_source is None:
+        empty += _idle_rules(policy, registry)
+    empty += _lookalikes(latest)
+    # Of skills that have not answered nobody can tell, either.
+    if latest.incomplete_source is None and (needing := [*latest.needing]):
+        empty += need_findings(latest, needing)
+    more = joined_findings(conflicts, latest.findings, empty)
     return joined_findings(findings, more, ())
 
 
@@ -193,6 +207,52 @@ def _unused(disabled: "DisabledPattern", latest: Catalog) -> Finding:
         fix=f"write {close[0]!r}, or " if close else "",
         option=disabled.fix,
     )
+
+
+def _idle_rules(policy: "Policy", registry: "Registry") -> Iterator[Finding]:
+    """Yield the rules that fit no skill, or no tool of those that they fit."""
+    latest = registry.latest
+    for number, rule in enumerate(policy.rules, 1):
+        if rule.missing_ok:
+            continue
+        kind, given, names = "skill", rule.pattern, registry.ids
+        fits = re.compile(translate(given)).match
+        if given in names or any(map(fits, names)):
+            if rule.tool is None:
+                continue
+            packs = chain(latest.entries, (one.descriptor for one in latest.excluded))
+            kind, given = "tool", rule.tool
+            names = {tool for pack in packs if fits(pack.id) for tool in pack.tools}
+            if any(fnmatchcase(name, given) for name in names):
+                continue
+        from satchel.text import nearest
+
+        close = nearest(echo(given), sorted(names), 1)
+        fix = f"write {close[0]!r}, or " if close else ""
+        yield Finding.of(
+            "rule-names-nothing",
+            "policy",
+            number=number,
+            rule=echo(str(rule)),
+            kind=kind,
+            fix=fix,
+        )
+
+
+def _lookalikes(latest: Catalog) -> Iterator[Finding]:
+    """Yield each id that looks like another one: a reader may take it for that."""
+    entries: object = latest.entries  # most catalogs need not be made for this
+    ids = entries.ids if isinstance(entries, LazyTuple) else [e.id for e in latest]
+    if all(map(str.isascii, ids)):
+        return
+    from satchel.text import folded
+
+    by_look: dict[str, str] = {}
+    for id in sorted(ids, key=lambda id: not id.isascii()):
+        other = by_look.setdefault(folded(id), id)
+        if other != id and not id.isascii():
+            place = latest.entries[ids.index(id)].origin.location
+            yield Finding.of("lookalike-id", place, id=id, other=other)
 
 
 def _nothing_listed(latest: Catalog, advice: str) -> Iterator[Finding]:
@@ -252,11 +312,15 @@ def summary(registry: "Registry", findings: Sequence[Finding]) -> str:
     rest = f", {excluded:,} not listed (see .catalog.excluded)" if excluded else ""
     skills, sources = plural(len(catalog), "skill"), plural(len(states), "source")
     lines = [f"{skills} from {sources}{rest}"]
-    lines += [f"  {_source_line(state)}" for state in states[:MAX_SOURCE_LINES]]
+    for state in states[:MAX_SOURCE_LINES]:
+        away = f", did not answer: {state.error}" if state.error else ""
+        lines.append(f"  {state.label}: {plural(state.packs, 'pack')}{away}")
     if len(states) > MAX_SOURCE_LINES:
         lines.append(f"  and {plural(len(states) - MAX_SOURCE_LINES, 'source')} more")
     shown = MAX_CODE_LINES if len(by_code) <= MAX_CODE_LINES else MAX_CODE_LINES - 1
-    lines += [f"  {_code_line(*alike)}" for alike in list(by_code.values())[:shown]]
+    for first, count in list(by_code.values())[:shown]:
+        more = f" (and {count - 1:,} more {first.code})" if count > 1 else ""
+        lines.append(f"  {first}{more}")
     if len(by_code) > shown:
         lines.append(f"  and {len(by_code) - shown} more kinds of findings")
     if by_code:
@@ -265,16 +329,50 @@ def summary(registry: "Registry", findings: Sequence[Finding]) -> str:
     return "\n".join(map(_cut_line, lines))
 
 
-def _source_line(state: SourceStatus) -> str:
-    away = f", did not answer: {state.error}" if state.error else ""
-    return f"{state.label}: {plural(state.packs, 'pack')}{away}"
-
-
-def _code_line(first: Finding, count: int) -> str:
-    more = f" (and {count - 1:,} more {first.code})" if count > 1 else ""
-    return f"{first}{more}"
-
-
 def _cut_line(line: str) -> str:
     text = printable(line, keep="")
     return text if len(text) <= MAX_LINE_CHARS else f"{text[: MAX_LINE_CHARS - 1]}…"
+
+
+# Skills that a message names.
+_MOST_NAMED: Final = 10
+# Each takes a look at all; the next ones show when these are gone.
+_MOST_CIRCLES: Final = 10
+
+
+def need_findings(
+    catalog: Catalog,
+    entries: Iterable[Descriptor],
+    is_around: Callable[[Descriptor, str], bool] = lambda _entry, _name: False,
+) -> Iterator[Finding]:
+    """Yield which of these skills need one that is missing, then circles.
+
+    ``is_around`` tells whether one that the catalog does not have is somewhere else.
+    """
+    # Few packs need others, and a program that opens a folder would wait for these.
+    from graphlib import CycleError, TopologicalSorter
+
+    from satchel.load import needed_skill
+
+    links: dict[str, list[str]] = {}
+    paths: dict[str, str] = {}
+    for entry in entries:
+        paths[entry.id] = path = f"{entry.origin.location}/{SKILL_FILE}"
+        needed = {name: needed_skill(catalog, entry, name) for name in entry.requires}
+        links[entry.id] = [one.id for one in needed.values() if one is not None]
+        gone = [name for name, one in needed.items() if one is None]
+        if missing := [repr(name) for name in gone if not is_around(entry, name)]:
+            names = first_names(missing, _MOST_NAMED)
+            yield Finding.of("required-skill-missing", path, names=names)
+    for _ in range(_MOST_CIRCLES):
+        try:
+            return TopologicalSorter(links).prepare()
+        except CycleError as error:
+            # From what is needed to what needs it, and the first one again.
+            circle = cast("list[str]", error.args[1])[:0:-1]
+            at = circle.index(min(circle))
+            circle = circle[at:] + circle[:at]
+            shown = circle[:_MOST_NAMED] + ["..."] * (len(circle) > _MOST_NAMED)
+            way = " -> ".join([*shown, circle[0]])
+            yield Finding.of("requires-circle", paths[circle[0]], way=way)
+            links = {id: to for id, to in links.items() if id not in circle}

@@ -7,16 +7,9 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Final, cast
 
-from satchel.load import skill_of
-from satchel.model import SKILL_FILE, Action, SeenMessage, Style
-
-# By style: the tool that loads a skill, and its parameter for the id.
-LOAD_TOOLS: Final[dict[Style, tuple[str, str]]] = {
-    "lean": ("load_skill", "skill_id"),
-    "agent-skills": ("load_skill", "skill_id"),
-    "packs": ("load_skill", "name"),
-    "references": ("load_skill_instructions", "skill_name"),
-}
+from satchel.load import render_context, skill_of
+from satchel.model import LOAD_TOOLS, SKILL_FILE, Action, Loaded, SeenMessage, Style
+from satchel.skill_md import plain_path
 
 # The tool that reads one file, in the styles that have one.
 READ_TOOL: Final = "read_skill_file"
@@ -27,6 +20,7 @@ _CONTEXT: Final = re.compile(
     r'^<skill_context id="([^"\n]*)">\n.*?^</skill_context>$', re.DOTALL | re.MULTILINE
 )
 _LEAN: Final = re.compile(r"^Skill: (.*)(?:\n(?!Skill: ).*)*", re.MULTILINE)
+_LEAN_HEADS: Final = ("Skill: ", "File: ")
 # A text that is shorter than this costs no more than the note in its place.
 SHORTEST_CHARS: Final = 200
 
@@ -35,39 +29,47 @@ SHORTEST_CHARS: Final = 200
 class VisibleMessages:
     """What one model call sees.
 
-    ``loaded`` are the ids whose instructions are among the ``results`` of tools, with
-    that text, in the order in which they were loaded; ``invoked`` the ids that user
-    messages begin with, as a user calls a skill. ``message`` is the last of the user.
+    ``results`` are those of the style's own tools; ``loaded`` the ids whose
+    instructions are among them, with that result, in the order in which they were
+    loaded;
+    ``invoked`` the ids that user messages begin with, as a user calls a skill. ``last``
+    is the role of the last message but for the system's, ``message`` the user's last,
+    and ``end`` differs where messages end otherwise.
     """
 
-    results: tuple[str, ...] = ()
-    loaded: tuple[tuple[str, str], ...] = ()
+    results: tuple[SeenMessage, ...] = ()
+    loaded: tuple[tuple[str, SeenMessage], ...] = ()
     invoked: frozenset[str] = frozenset()
-    after_user: bool = False
+    last: str = ""
     message: str = ""
+    end: str = ""
 
     @property
     def ids(self) -> frozenset[str]:
         """The skills whose instructions can be read."""
         return self.invoked.union(id for id, _ in self.loaded)
 
-    def shows(self, text: str) -> bool:
-        """Return whether this very text is in a tool result, plain or as JSON."""
-        text = text.strip()
-        if len(text) < SHORTEST_CHARS:
+    def shows(self, style: Style, loaded: Loaded) -> bool:
+        """Return whether a result of the style's own tools is this file, unaltered."""
+        return any(_is_given(style, result, loaded) for result in self.results)
+
+    def shows_other(self, style: Style, loaded: Loaded) -> bool:
+        """Return whether the newest load of this skill gave another text."""
+        message = dict(self.loaded).get(loaded.id)
+        # Without arguments nobody knows whether it is a load at all.
+        if message is None or not message.arguments:
             return False
-        # A framework may hand a result on as JSON, with or without plain Unicode.
-        forms = {text, _as_json(text, ascii=False), _as_json(text, ascii=True)}
-        return any(form in result for result in self.results for form in forms)
+        return not _is_given(style, message, loaded)
 
 
 def read_history(style: Style, messages: Iterable[SeenMessage]) -> VisibleMessages:
-    results: list[str] = []
-    loaded: dict[str, str] = {}
+    results: list[SeenMessage] = []
+    loaded: dict[str, SeenMessage] = {}
     invoked: set[str] = set()
-    last = message_of_user = ""
+    last = message_of_user = end = ""
     tool, parameter = LOAD_TOOLS[style]
-    for message in messages:
+    for at, message in enumerate(messages):
+        end = f"{at} {message.text}"
         role = message.role
         if role != "system":
             last = role
@@ -76,17 +78,43 @@ def read_history(style: Style, messages: Iterable[SeenMessage]) -> VisibleMessag
             invoked.update(_in_context(style, message.text))
         if role != "tool":
             continue
-        results.append(message.text)
         # The result of any other tool may be made to look like a load.
         if message.tool not in (tool, READ_TOOL):
             continue
+        results.append(message)
         for id in _loaded_by(style, parameter, message):
             loaded.pop(id, None)  # the latest load decides the order
-            loaded[id] = message.text
+            loaded[id] = message
     return VisibleMessages(
         *(tuple(results), tuple(loaded.items()), frozenset(invoked)),
-        *(last == "user", message_of_user),
+        *(last, message_of_user, end),
     )
+
+
+def _is_given(style: Style, result: SeenMessage, loaded: Loaded) -> bool:
+    """Return whether a result gives a file as it is now.
+
+    A text that only quotes it is another one: it may say anything of what it quotes.
+    """
+    access = requested_access(style, result.tool, result.arguments)
+    if access is None or access[1] != loaded.id:
+        return False  # of another skill, or nobody knows of which
+    texts = {text.strip() for text in (loaded.text, loaded.body)} - {""}
+    text = result.text
+    value = _json(text)
+    if isinstance(value, str):  # a framework may hand a text on as JSON
+        text, value = value, _json(value)
+    text = text.strip()
+    if isinstance(value, dict):
+        fields = cast("dict[str, object]", value).values()
+        return any(isinstance(one, str) and one.strip() in texts for one in fields)
+    if style == "lean":
+        head, _, text = text.partition("\n\n")
+        return text in texts and head.startswith(_LEAN_HEADS)
+    if style == "agent-skills":  # with other notes, behind the instructions
+        begin = render_context(loaded).rpartition("\n  <execution_directive>")[0]
+        return text.startswith(begin) and text.endswith("</skill_context>")
+    return text in texts  # in the style `references` a file is its mere text
 
 
 def _loaded_by(style: Style, parameter: str, message: SeenMessage) -> Iterator[str]:
@@ -146,17 +174,18 @@ def loads_in_text(
 
 
 def _parsed(text: str) -> dict[str, object]:
-    if not text.lstrip().startswith("{"):
-        return {}
-    try:
-        value: object = json.loads(text)
-    except ValueError:
-        return {}
+    value = _json(text)
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
-def _as_json(text: str, *, ascii: bool) -> str:  # noqa: A002 - as json names it
-    return json.dumps(text, ensure_ascii=ascii)[1:-1]
+def _json(text: str) -> object:
+    """Return the object or the text that a text is as JSON; None if it is not."""
+    if not text.lstrip().startswith(("{", '"')):
+        return None
+    try:
+        return cast("object", json.loads(text))
+    except (ValueError, RecursionError):
+        return None
 
 
 def requested_access(
@@ -164,7 +193,7 @@ def requested_access(
 ) -> tuple[tuple[Action, ...], str] | None:
     """Return what a tool call does with which skill; None where it is about none.
 
-    To read SKILL.md as a file is to load the skill.
+    To read SKILL.md as a file is to load the skill, however it is written.
     """
     tool, parameter = LOAD_TOOLS[style]
     skill_id = arguments.get(parameter)
@@ -175,6 +204,11 @@ def requested_access(
     names = ("path",) if name == READ_TOOL else _FILES
     files = [file for key in names if (file := arguments.get(key))]
     actions: list[Action] = ["read"] if files else []
-    if SKILL_FILE in files or not files:
+    if not files or any(map(_may_be_instructions, files)):
         actions.append("load")
     return tuple(actions), skill_id
+
+
+def _may_be_instructions(file: object) -> bool:
+    path = plain_path(file) if isinstance(file, str) else ""
+    return path.rpartition("/")[2].casefold() == SKILL_FILE.casefold()

@@ -8,13 +8,13 @@ from types import NoneType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.agent import Skill
-from satchel.config import CONFIG_FILE, Config, find_config, load_config
-from satchel.errors import ConfigError, MissingPathError, NoSources
+from satchel.config import CHOICES, CONFIG_FILE, Config, find_config, load_config
+from satchel.errors import ConfigError, MissingPathError
 from satchel.files import is_archive_name
 from satchel.index import LARGE_SOURCE, NO_INDEX, IndexSettings
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
 from satchel.protocols import SkillSource, with_abilities
-from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix
+from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix, check_choice
 from satchel.sources import (
     LocalSource,
     layered,
@@ -28,6 +28,7 @@ from satchel.sources import (
 if TYPE_CHECKING:  # it costs start-up time
     from pathlib import Path
 
+    from satchel.index import Check
     from satchel.sources import LegacySource
 
 SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | Skill"
@@ -65,6 +66,7 @@ def index_settings(
     """Return what a program, its configuration and ``SATCHEL_INDEX`` choose together.
 
     Each of the three can switch it off, and each can name a file, the first one first.
+    So it is with what is looked at, of which the variable is ``SATCHEL_CHECK``.
     If none of them says anything, the index is used for large sources.
     """
     variable = environ.get("SATCHEL_INDEX", "").strip() or None
@@ -74,7 +76,10 @@ def index_settings(
     named = [os.fspath(one) for one in choices if not isinstance(one, (bool, NoneType))]
     path = named[0] if named else default_index()
     fewest = LARGE_SOURCE if choices == (None, None, None) else 0
-    return IndexSettings(path, not named, fewest, options.check)
+    asked = environ.get("SATCHEL_CHECK", "").strip() or None
+    check_choice("SATCHEL_CHECK", asked, CHOICES["check"])
+    check = cast("Check", options.check or config.check or asked or "files")
+    return IndexSettings(path, not named, fewest, check)
 
 
 def default_index() -> str:
@@ -95,7 +100,7 @@ def open_inputs_or_config(
 ) -> OpenedInputs:
     """Open what was named; if nothing was, what a configuration file says.
 
-    Without a configuration file there are no sources.
+    Without a configuration file that names skills there are no sources.
     """
     limits = options.limits or DEFAULT_LIMITS
     if what:
@@ -116,7 +121,8 @@ def open_inputs_or_config(
     from pathlib import Path
 
     here = Path.cwd()
-    path = Path(options.config) if options.config else find_config(here)
+    environ = options.environ
+    path = Path(options.config) if options.config else find_config(here, environ)
     if path is None:
         advice = no_input_advice(here)
         return OpenedInputs((), frozenset(), Config(limits=limits), advice=advice)
@@ -158,7 +164,8 @@ def open_inputs(
         elif hasattr(entry, "label"):
             source = cast("SkillSource", entry)
             sources.append(source)
-            if _needs_packs(source):
+            abilities = with_abilities(source)
+            if abilities.root and not abilities.missing_ok:
                 named.add(source.label)
         elif hasattr(entry, "iter_skills"):
             from satchel.sources import as_source
@@ -183,7 +190,7 @@ def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInput
     ``limits`` and ``prefix`` of the options win over those of the file, and
     ``allow_private`` of either allows.
     """
-    config = load_config(path)
+    config = load_config(path, options.environ)
     if options.limits is not None:
         config = replace(config, limits=options.limits)
     limits = config.limits
@@ -201,15 +208,9 @@ def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInput
         more.append(layered(**dict(config.layers), limits=limits))
     if config.usual:
         more += usual(project=path.parent, trust=config.trust, limits=limits)
-    if not opened.sources and not more:
-        raise NoSources(f'{path} names no skills; add: skills = ["skills"]')
-    return OpenedInputs(opened.sources + tuple(more), opened.named, config)
-
-
-def _needs_packs(source: SkillSource) -> bool:
-    """Tell whether a source is a folder that has to exist and hold a pack."""
-    abilities = with_abilities(source)
-    return bool(abilities.root) and not abilities.missing_ok
+    sources = (*opened.sources, *more)
+    advice = "" if sources else no_input_advice(path.parent)
+    return OpenedInputs(sources, opened.named, config, advice=advice)
 
 
 def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSource]:
@@ -300,13 +301,13 @@ def _open_file(path: str, limits: Limits) -> SkillSource:
 
 
 def no_input_advice(start: "Path") -> str:
-    """Return what to do if no folder is named and there is no configuration file."""
+    """Return what to do if no folder is named, not by a configuration file either."""
     nearby = next((name for name in _COMMON_FOLDERS if (start / name).is_dir()), None)
-    seen = ", and no folder was named; name one"
+    seen = "no folder was named; name one"
     if nearby is not None:
-        seen = f"; there is a folder {nearby}: name it"
+        seen = f"there is a folder {nearby}; name it"
     folder = nearby or "path/to/skills"
     return (
-        f"no {CONFIG_FILE} here or above{seen}, or "
+        f"no {CONFIG_FILE} here or above names skills, and {seen}, or "
         f'write skills = ["{folder}"] into {CONFIG_FILE}'
     )

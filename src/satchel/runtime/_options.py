@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
 
 from satchel.catalog import DisabledPattern, is_pattern
-from satchel.config import CHOICES, names_in
+from satchel.config import CHOICES, did_you_mean, names_in
 from satchel.errors import ConfigError, SkillNotFoundError
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ class Options:
             none of them, ``precedence`` the first one.
         allow_empty_description: Whether a pack without a description is accepted.
         counter: Counts tokens; None is an estimate.
+        max_result_tokens: The most of a text that one result of a tool has. In the
+            style ``lean`` a longer text comes in parts, in the others it is an error.
+            None is no bound.
         ranker: Ranks skills for `Satchel.find`; None is BM25.
         clock: Tells the time; None is the system's clock.
         deadline_s: Seconds for which a source may make no progress before it is given
@@ -65,7 +68,8 @@ class Options:
             with 500 packs or more.
         check: What is looked at when an index is opened: ``files`` is every folder and
             file; ``folders`` misses edits of a file in place until it is loaded;
-            ``trust`` looks at nothing before the next `Satchel.sync`.
+            ``trust`` looks at nothing before the next `Satchel.sync`. None is what the
+            configuration file or ``SATCHEL_CHECK`` says, else ``files``.
         progress: Called with the number of packs that are read so far, some ten times a
             second, while a sync takes longer than that. It is not called again once it
             has raised, which is logged.
@@ -81,20 +85,22 @@ class Options:
     on_conflict: "OnConflict | None" = None
     allow_empty_description: bool = False
     counter: "TokenCounter | None" = None
+    max_result_tokens: int | None = 25_000
     ranker: "Ranker | None" = None
     clock: "Clock | None" = None
     deadline_s: float = 30.0
     far_s: float | None = None
     environ: Mapping[str, str] | None = None
     index: "IndexChoice" = None
-    check: "Check" = "files"
+    check: "Check | None" = None
     progress: Callable[[int], object] | None = None
 
     def __post_init__(self) -> None:
-        if self.on_conflict is not None:
-            check_choices(on_conflict=self.on_conflict)
-        if self.check != "files":
-            check_choice("check", self.check, ("files", "folders", "trust"))
+        if (self.on_conflict, self.check) != (None, None):
+            check_choices(on_conflict=self.on_conflict, check=self.check)
+        if self.max_result_tokens is not None and self.max_result_tokens < 1:
+            detail = f"expected a count from 1, or None; got {self.max_result_tokens!r}"
+            raise ConfigError("max_result_tokens", detail)
         if not self.deadline_s > 0:  # so written, NaN is refused too
             detail = f"expected a number of seconds above 0; got {self.deadline_s!r}"
             raise ConfigError("deadline_s", detail)
@@ -149,10 +155,7 @@ def check_choice(option: str, value: object, choices: Sequence[str]) -> None:
     """Refuse a value that is not one of a few words; None always passes."""
     if value is None or value in choices:
         return
-    from satchel.text import nearest
-
-    close = nearest(str(value), choices, 1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    hint = did_you_mean(str(value), choices)
     raise ConfigError(
         option, f"{value!r} is not known; {hint}known: {', '.join(choices)}"
     )

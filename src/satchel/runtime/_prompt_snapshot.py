@@ -13,7 +13,7 @@ from itertools import compress
 from typing import Final
 
 from satchel.files import LruCache
-from satchel.model import Catalog, Descriptor, Rendered, Style
+from satchel.model import Catalog, Descriptor, LazyTuple, Rendered, Style
 
 # Snapshots and views that one process remembers: catalogs times styles times users.
 MAX_SNAPSHOTS: Final = 512
@@ -43,13 +43,13 @@ class PromptSnapshot:
 class PromptSnapshots:
     """The snapshots of one process, the least recently used go first. Thread-safe."""
 
-    def __init__(self, maximum: int = MAX_SNAPSHOTS) -> None:
+    def __init__(self) -> None:
         # A value holds its catalog, so no other catalog can have the same id meanwhile.
         self._by_catalog: LruCache[tuple[int, Style, tuple[str, ...]], PromptSnapshot]
-        self._by_catalog = LruCache(maximum)
-        self._by_key: LruCache[str, PromptSnapshot] = LruCache(maximum)
+        self._by_catalog = LruCache(MAX_SNAPSHOTS)
+        self._by_key: LruCache[str, PromptSnapshot] = LruCache(MAX_SNAPSHOTS)
         self._views: LruCache[tuple[int, bytes], tuple[Catalog, Catalog]]
-        self._views = LruCache(maximum)
+        self._views = LruCache(MAX_SNAPSHOTS)
 
     def of(
         self,
@@ -109,7 +109,10 @@ class PromptSnapshots:
 def _key(catalog: Catalog, style: Style, featured: tuple[str, ...]) -> str:
     """Return a short digest of all that a section of this catalog can depend on."""
     state = sha256("\0".join((style, *featured)).encode("utf-8", "surrogatepass"))
-    for entry in catalog.entries:
+    lazy = catalog.entries
+    stamp = lazy.stamp if isinstance(lazy, LazyTuple) else ""
+    state.update(stamp.encode("ascii"))
+    for entry in () if stamp else catalog.entries:  # not one is read for its key
         line = f"{entry.id}\0{entry.description}\0{entry.digest}\0"
         state.update(line.encode("utf-8", "surrogatepass"))
         for path in (*entry.resources, *entry.tools):

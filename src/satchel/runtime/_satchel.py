@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Never, get_args
 
 from satchel.catalog import CatalogRules, DisabledPattern, ParseOptions, Registry
 from satchel.errors import NoSources
-from satchel.model import Hit, Loaded, Rendered, Style
+from satchel.model import Descriptor, Hit, Loaded, Rendered, Style
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, UsageSink
 from satchel.runtime._components import Components, PromptSections
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from satchel.load import TurnCache
     from satchel.prompt import Format
     from satchel.runtime._caller_view import CallerView
-    from satchel.runtime._session import Session
-    from satchel.runtime._session_skill import SessionSkill
+    from satchel.runtime._session import Session, SessionSkill
     from satchel.runtime._staging import Stager
     from satchel.runtime._why import Why
     from satchel.skill_md import Profile
@@ -74,8 +73,7 @@ class Satchel(SkillLibrary):
         options: What few programs change; see `Options`.
 
     Raises:
-        NoSources: ``strict`` is set, nothing was named and there is no satchel.toml; or
-            the file names no skills.
+        NoSources: ``strict`` is set, and nothing was named, not in a satchel.toml.
         MissingPathError: A path that was named does not exist.
         ConfigError: satchel.toml, a variable or an option cannot be used; or ``pin`` is
             given, and not exactly one release is named.
@@ -144,7 +142,7 @@ class Satchel(SkillLibrary):
             counter=counter,
             clock=clock,
             sections=PromptSections(counter, most),
-            ranker=options.ranker,
+            options=options,
             tools=tuple(tools),
             skills=opened.skills,
             sinks=None if sinks is None else tuple(sinks),
@@ -249,23 +247,25 @@ class Satchel(SkillLibrary):
             source: Only skills of the source of this label.
             tag: Only skills with this among their tags and keywords, in any case.
             owner: Only skills of this owner.
-            whole: Wait until all instructions are indexed. Where more than 20,000 are
+            whole: Wait until all instructions are indexed. Where more than 5,000 are
                 not, the first answers are about names and descriptions
                 (`Hit.partial`), and instructions are indexed in a thread.
         """
         # Without rules nothing is hidden, and the ranker's own list will do.
         narrowed = self.policy.rules or min_confidence or source or tag or owner
         if isinstance(query, str) and not (narrowed or whole):
-            ranker = self._components.ranker or self._components.search
+            ranker = self._components.options.ranker or self._components.search
             return list(ranker.rank(self.registry.catalog, query, k))
-        return self._access.find(
-            *(query, k),
-            min_confidence=min_confidence,
-            source=source,
-            tag=tag,
-            owner=owner,
-            whole=whole,
-        )
+
+        def fits(entry: Descriptor) -> bool:
+            return (
+                (source is None or entry.source == source)
+                and (owner is None or entry.owner == owner)
+                and (tag is None or tag.casefold() in map(str.casefold, entry.keywords))
+            )
+
+        hits = self._access.find(query, k, fits, whole=whole)
+        return [hit for hit in hits if hit.confidence >= min_confidence]
 
     def why(self, name: str) -> "Why":
         """Return the first reason why a skill is not in the prompt, with its fix."""
@@ -278,7 +278,8 @@ class Satchel(SkillLibrary):
             name,
             prompt,
             exacting=exacting,
-            decision=self.policy.decide("list", name, {}),
+            decide=lambda skill_id: self.policy.decide("list", skill_id, {}),
+            roots=self._roots,
         )
 
     def session(  # noqa: PLR0913 - a conversation's options, all by name
@@ -397,6 +398,6 @@ class Satchel(SkillLibrary):
         Its instructions are the catalog section and its tools those of the style; both
         grow as skills are loaded. Each call gives a conversation of its own.
         """
-        from satchel.runtime._session_skill import SessionSkill
+        from satchel.runtime._session import SessionSkill
 
         return SessionSkill(name, self.session(agent=name))

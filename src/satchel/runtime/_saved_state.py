@@ -39,6 +39,8 @@ def dump_state(state: SavedState) -> dict[str, object]:
         "missed": dict(state.not_found_by_id),
         "used": sorted(state.used),
         "seals": sorted(state.seals),
+        "step": state.step,
+        "step_at": state.step_at,
     }
     return {
         "schema_version": SCHEMA_VERSION,
@@ -48,6 +50,7 @@ def dump_state(state: SavedState) -> dict[str, object]:
         "edition": state.snapshot,
         "told": state.announced,
         "misses": state.not_found,
+        "asked": sorted(state.asked),
         "edits": state.edits,
         "saved": asdict(state.savings),
         **{key: value for key, value in rare.items() if value},
@@ -96,8 +99,11 @@ def parse_state(dumped: Mapping[str, object] | str) -> SavedState:
         not_found_by_id={id: _count(missed, id) for id in missed},
         edits=_count(given, "edits"),
         savings=Savings(_count(saved, "prefix_tokens"), _count(saved, "repeat_tokens")),
+        asked=_texts(given, "asked"),
         used=_texts(given, "used"),
         seals=_texts(given, "seals"),
+        step=_text(given, "step"),
+        step_at=_number(given, "step_at"),
     )
 
 

@@ -1,8 +1,8 @@
-"""A session: one conversation's view of the catalog."""
+"""A session: one conversation's view of the catalog, and one as a skill."""
 
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING, Any, Unpack
@@ -22,14 +22,20 @@ from satchel.model import (
     Style,
 )
 from satchel.runtime._access import SkillAccess
-from satchel.runtime._approvals import Approvals
-from satchel.runtime._authorizer import Authorizer
+from satchel.runtime._approvals import Approvals, Authorizer
+from satchel.runtime._needs import look_for_scripts
 from satchel.runtime._options import check_only, patterns_of
 from satchel.runtime._saved_state import StateSeals, dump_state
 from satchel.runtime._session_settings import AlwaysOn, SessionSettings
 from satchel.runtime._session_state import SavedState, SessionState
 from satchel.runtime._session_tools import OwnedTool, SessionTools
-from satchel.runtime._tool_calls import Arguments, CallApproval, CallAuthorizer, Permit
+from satchel.runtime._tool_calls import (
+    Arguments,
+    CallApproval,
+    CallAuthorizer,
+    Permit,
+    with_note,
+)
 from satchel.tools import Run, Tool, Toolbox
 
 if TYPE_CHECKING:
@@ -87,12 +93,15 @@ class Session:
         self._tools = SessionTools(
             components, settings, access, authorizer, self._state
         )
-        self._calls = CallAuthorizer(authorizer, access, self._tools)
+        self._calls = CallAuthorizer(authorizer, access, self._tools, self._state)
         self._offered: tuple[tuple[OwnedTool, ...], Toolbox] = (), Toolbox("satchel")
         self._mark: tuple[object, ...] = (None, None, None)
         # Read now, so that a skill that cannot be loaded is an error of the opening.
         self._tools.always_on_texts()
         self._tools.check_names()
+        # An agent that has the files in a folder has a way to run them.
+        if settings.stager is None and not components.scripts_warned:
+            look_for_scripts(components, access.listed)
 
     @property
     def agent(self) -> str:
@@ -132,13 +141,15 @@ class Session:
         """Tokens that did not have to be sent again in this conversation."""
         return self._state.saved.savings
 
-    def see(self, history: Iterable[SeenMessage]) -> None:
+    def see(self, history: Iterable[SeenMessage], *, is_final: bool = True) -> None:
         """Take the messages that the next model call will see, oldest first.
 
         Skills whose instructions are among them are in use, no matter who loaded them;
-        those in use whose are not, `instructions` repeats.
+        those in use whose are not, `instructions` repeats. Where others may change the
+        messages behind you, they are not ``is_final``: then a skill that is loaded
+        again is given in full.
         """
-        self._state.see(history)
+        self._state.see(history, is_final=is_final)
 
     def instructions(self, base: str = "", message: str | None = None) -> str:
         """Return what belongs in the system prompt, its parts separated by blank lines.
@@ -220,13 +231,16 @@ class Session:
         """
         return self._calls.decide(name, arguments)
 
-    def question(self, name: str, arguments: Arguments) -> Question | None:
+    def question(
+        self, name: str, arguments: Arguments, call_id: str = ""
+    ) -> Question | None:
         """Return what somebody has to be asked before a call; None for nothing.
 
         For a framework's own approval; `satchel.runtime.question_text` writes it for
-        a person. Never raises.
+        a person. With a ``call_id`` the state says that it was asked about: then it is
+        again, where a run goes on under another policy. Never raises.
         """
-        return self._calls.question(name, arguments)
+        return self._calls.question(name, arguments, call_id)
 
     def call(
         self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
@@ -242,7 +256,9 @@ class Session:
         permit = self._calls.permit(name, arguments, **approval)
         if permit.tool is None:
             return permit.refusal
-        return permit.tool.call(permit.arguments, self._run(permit))
+        result = permit.tool.call(permit.arguments, self._run(permit))
+        result = self._tools.bounded(permit.tool, result)
+        return with_note(result, self._tools.outdated_note(permit.tool.name))
 
     async def acall(
         self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
@@ -251,7 +267,9 @@ class Session:
         permit = await self._calls.apermit(name, arguments, **approval)
         if permit.tool is None:
             return permit.refusal
-        return await permit.tool.acall(permit.arguments, self._run(permit))
+        result = await permit.tool.acall(permit.arguments, self._run(permit))
+        result = self._tools.bounded(permit.tool, result)
+        return with_note(result, self._tools.outdated_note(permit.tool.name))
 
     def permit(
         self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
@@ -268,22 +286,6 @@ class Session:
     ) -> Permit:
         """Do as `permit` does; waits for an asynchronous approver."""
         return await self._calls.apermit(name, arguments, **approval)
-
-    def refusal(
-        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
-    ) -> object | None:
-        """Return why a tool must not be called, as its result; None where it may be.
-
-        Use `permit` where arguments can be edited: here an edit is a refusal.
-        """
-        return self._calls.permit(name, arguments, **approval).unedited_refusal(name)
-
-    async def arefusal(
-        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
-    ) -> object | None:
-        """Do as `refusal` does; waits for an asynchronous approver."""
-        permit = await self._calls.apermit(name, arguments, **approval)
-        return permit.unedited_refusal(name)
 
     @contextmanager
     def turn(self) -> Generator[TurnCache]:
@@ -326,9 +328,9 @@ class Session:
         """
         loaded = self._access.load(skill_id, via="user")
         self._state.activate(loaded.id, loaded.digest, loaded.text)
-        names = self._components.manifest_of(loaded).client.arguments
+        client = self._components.manifest_of(loaded).client
         root = self._tools.folder(loaded)
-        return invoke_skill(loaded, arguments, names, root, self.style)
+        return invoke_skill(loaded, arguments, client, root, self.style)
 
     def stage(self, skill_id: str) -> "Path":
         """Return a folder with a read-only copy of the skill's listed files.
@@ -398,3 +400,19 @@ class Session:
         # The tool itself coerces the arguments, after the authorization and once.
         handler = acall if tool.is_async else call
         return replace(tool, handler=handler, run_parameter=None, coerce=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSkill:
+    """Name, instructions and tools of one session, each as it is when it is read."""
+
+    name: str
+    session: Session
+
+    @property
+    def instructions(self) -> str:
+        return self.session.instructions()
+
+    @property
+    def tools(self) -> Toolbox | None:
+        return self.session.tools() or None

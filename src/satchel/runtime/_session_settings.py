@@ -38,11 +38,10 @@ class AlwaysOn:
     """
 
     order: tuple[str | SkillLike, ...] = ()
-    ids: tuple[str, ...] = field(default=(), init=False)
 
-    def __post_init__(self) -> None:
-        ids = tuple(skill for skill in self.order if isinstance(skill, str))
-        object.__setattr__(self, "ids", ids)
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(skill for skill in self.order if isinstance(skill, str))
 
     @classmethod
     def of(cls, always: Iterable[str | SkillLike]) -> "AlwaysOn":

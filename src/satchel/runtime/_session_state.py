@@ -6,12 +6,15 @@
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final, Self
+from uuid import uuid4
 
+from satchel.errors import ApprovalNeededError
 from satchel.load import wording
-from satchel.model import SKILL_FILE, Activation, Loaded, Savings, SeenMessage
+from satchel.model import SKILL_FILE, Activation, Loaded, Question, Savings, SeenMessage
 from satchel.runtime._approvals import Grant
-from satchel.runtime._history import VisibleMessages, read_history
+from satchel.runtime._history import SHORTEST_CHARS, VisibleMessages, read_history
 from satchel.runtime._prompt_snapshot import PromptSnapshot
 
 if TYPE_CHECKING:
@@ -31,9 +34,11 @@ class SavedState:
     order of their tools. ``unloaded`` maps the ids that were deactivated to the ``at``
     of what was. ``snapshot`` is the key of the catalog that the prompt shows,
     ``announced`` that of the one whose changes the model read last. ``edits`` counts
-    how often the grants were taken back. ``used`` are the keys of approvals that were
-    used, and ``seals`` show that an approver of this process gave what is above: both
-    for states that others can write.
+    how often the grants were taken back. ``step`` is the model call whose tool calls
+    come next, other than that of any other conversation, and ``step_at`` when it was;
+    ``asked`` are the ids of its calls that a person was asked about, ``used`` the keys
+    of its approvals that were used. ``seals`` show that an approver of this process
+    gave what is above, for states that others can write.
     """
 
     active: tuple[Activation, ...] = ()
@@ -47,8 +52,11 @@ class SavedState:
     not_found_by_id: Mapping[str, int] = field(
         default_factory=dict[str, int], hash=False
     )
+    asked: frozenset[str] = frozenset()
     used: frozenset[str] = frozenset()
     seals: frozenset[str] = frozenset()
+    step: str = ""
+    step_at: float = 0.0
 
     def with_active(self, activation: Activation) -> Self:
         """Return the state with this skill active; a known one keeps its place."""
@@ -67,6 +75,18 @@ class SavedState:
             unloaded={**self.unloaded, skill_id: at},
         )
 
+    def at_step(self, start: str, messages: str, now: float) -> Self:
+        """Return the state at the model call that comes next, with these messages.
+
+        ``start`` is what the first step of the conversation follows.
+        """
+        # From what was before, so that a run that is resumed twice is at one step.
+        text = f"{self.step or start} {messages}".encode("utf-8", "surrogatepass")
+        step = sha256(text).hexdigest()[:32]
+        # Later than before in any case, for `merged`.
+        at = max(now, self.step_at + 0.001)
+        return replace(self, step=step, step_at=at, asked=frozenset(), used=frozenset())
+
     def without_grants(self) -> Self:
         """Return the state with every grant taken back, for `merged` too."""
         return replace(self, grants=(), edits=self.edits + 1)
@@ -84,7 +104,11 @@ class SavedState:
         # that it ended.
         active: dict[str, Activation] = {}
         for skill in (*self.active, *other.active):
-            active[skill.id] = max(active.get(skill.id, skill), skill, key=_age)
+            before = active.get(skill.id, skill)
+            # The same on every side, also of two loads at one time.
+            active[skill.id] = max(
+                before, skill, key=lambda load: (load.at, load.digest, load.tokens)
+            )
         unloaded = dict(self.unloaded)
         for skill_id, at in other.unloaded.items():
             unloaded[skill_id] = max(at, unloaded.get(skill_id, at))
@@ -97,6 +121,8 @@ class SavedState:
         grants = self.grants if self.edits >= other.edits else ()
         grants += other.grants if other.edits >= self.edits else ()
         mine, theirs = self.savings, other.savings
+        at, step = max((self.step_at, self.step), (other.step_at, other.step))
+        newest = [s for s in (self, other) if (s.step_at, s.step) == (at, step)]
         return replace(
             other,
             active=tuple(active.values()),
@@ -110,14 +136,12 @@ class SavedState:
                 max(mine.prefix_tokens, theirs.prefix_tokens),
                 max(mine.repeat_tokens, theirs.repeat_tokens),
             ),
-            used=self.used | other.used,
+            step=step,
+            step_at=at,
+            asked=frozenset().union(*(side.asked for side in newest)),
+            used=frozenset().union(*(side.used for side in newest)),
             seals=self.seals | other.seals,
         )
-
-
-def _age(activation: Activation) -> tuple[float, str, int]:
-    """Return what orders activations of one skill, the same on every side."""
-    return activation.at, activation.digest, activation.tokens
 
 
 class SessionState:
@@ -131,11 +155,16 @@ class SessionState:
         saved: SavedState,
     ) -> None:
         self.saved = saved
+        # No other conversation has it. What an earlier release saved, and is resumed
+        # twice, is one: it is told by what it has loaded, and when.
+        self._start = f"{saved.active}" if saved.active else uuid4().hex
         self._components = components
         self._settings = settings
         self._access = access
         self._lock = threading.RLock()
         self._visible: VisibleMessages | None = None
+        self._given: set[tuple[str, str, str]] = set()
+        self._is_final = True
         self._snapshot: PromptSnapshot | None = None
         self._announced: PromptSnapshot | None = None
 
@@ -158,20 +187,26 @@ class SessionState:
                     self.saved = replace(self.saved, snapshot=key, announced=key)
             return self._snapshot
 
-    def see(self, history: Iterable[SeenMessage]) -> None:
+    def see(self, history: Iterable[SeenMessage], *, is_final: bool) -> None:
         visible = read_history(self._settings.style, history)
         with self._lock:
-            self._visible = visible
-            if visible.after_user:
+            self._visible, self._is_final = visible, is_final
+            if visible.last == "user":
                 self.begin_turn()
+            # After an assistant's message its calls come, and not a call of the model.
+            if visible.last != "assistant":
+                self._given.clear()
+            if visible.last != "assistant" and self._access.asks:
+                now = self._components.clock.now()
+                self.saved = self.saved.at_step(self._start, visible.end, now)
             seen_before = {*self.in_use, *self.saved.unloaded}
-            for skill_id, text in visible.loaded:
+            for skill_id, result in visible.loaded:
                 if skill_id in seen_before or self._access.descriptor(skill_id) is None:
                     continue
                 # A skill in use keeps its tools open: only a real load may count.
                 if self._access.needs_approval(skill_id):
                     continue  # messages can be made up, and so show no approval
-                self.activate(skill_id, "", text)
+                self.activate(skill_id, "", result.text)
 
     @property
     def message(self) -> str | None:
@@ -202,12 +237,27 @@ class SessionState:
         with self._lock:
             self.saved = self.saved.without_grants()
 
-    def use_approval(self, key: str) -> bool:
-        """Note an approval as used; return whether it was not before."""
+    def ask(self, call_id: str) -> None:
         with self._lock:
-            used = self.saved.used
-            self.saved = replace(self.saved, used=used | {key})
-            return key not in used
+            self.saved = replace(self.saved, asked=self.saved.asked | {call_id})
+
+    def use_approval(self, question: Question, call_id: str) -> str | None:
+        """Note the approval of a call as used; return its key if it was not before.
+
+        Raises:
+            ApprovalNeededError: The call has waited too long for it.
+        """
+        from satchel.runtime._used_approvals import MAX_WAIT_S, approval_key
+
+        with self._lock:
+            saved, used = self.saved, self.saved.used
+            if saved.step and self._components.clock.now() - saved.step_at > MAX_WAIT_S:
+                of = question.action, question.skill, question.tool
+                raise ApprovalNeededError(*of, "it waited too long; make a new call")
+            agent, tool = question.agent, question.tool
+            key = approval_key(call_id, agent, tool, question.arguments, saved.step)
+            self.saved = replace(saved, used=used | {key})
+            return None if key in used else key
 
     def count_not_found(self, what: str) -> tuple[int, int]:
         """Count a request for something that is not there.
@@ -230,14 +280,32 @@ class SessionState:
                 self.saved = replace(self.saved, not_found=0, not_found_by_id={})
 
     def shows(self, loaded: Loaded) -> bool:
-        """Return whether the next model call sees this very text anyway."""
-        is_instructions = loaded.file == SKILL_FILE
-        if is_instructions and loaded.descriptor.id in self._settings.always_on.ids:
-            return True
-        if self._visible is None:
+        """Return whether the next model call sees this, as our own tools gave it.
+
+        Of a text that costs no more than the note in its place that is not said.
+        """
+        text = loaded.body if loaded.is_instructions else loaded.text
+        if self._visible is None or not self._is_final:
             return False
-        body_only = self._settings.style != "agent-skills" and is_instructions
-        return self._visible.shows(loaded.body if body_only else loaded.text)
+        if len(text.strip()) < SHORTEST_CHARS:
+            return False
+        return self._visible.shows(self._settings.style, loaded)
+
+    def gives_again(self, loaded: Loaded) -> bool:
+        """Note a text as given; return whether another call of this step has it."""
+        text = loaded.body if loaded.is_instructions else loaded.text
+        if self._visible is None or len(text.strip()) < SHORTEST_CHARS:
+            return False  # unknown when a step ends, or shorter than the note
+        key = loaded.id, loaded.file, text
+        with self._lock:
+            count = len(self._given)
+            self._given.add(key)
+            return len(self._given) == count
+
+    def shows_other(self, loaded: Loaded) -> bool:
+        """Return whether the newest load that it sees gave another text."""
+        visible = self._visible
+        return bool(visible and visible.shows_other(self._settings.style, loaded))
 
     def evicted(self) -> list[str]:
         """Return skills in use that the next model call does not see, newest first."""

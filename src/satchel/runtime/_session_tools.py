@@ -4,9 +4,10 @@
 records in the state, and adds notes to results.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.errors import (
     DuplicateToolError,
@@ -20,6 +21,7 @@ from satchel.load import (
     EXTENDED,
     ToolBackend,
     fill_folder,
+    first_part,
     offer_find,
     offer_reader,
     render_element,
@@ -33,15 +35,17 @@ from satchel.model import (
     FileStat,
     Hit,
     Loaded,
+    Question,
     Request,
 )
 from satchel.runtime._history import READ_TOOL
+from satchel.runtime._needs import needs_notes
 from satchel.runtime._session_settings import REINJECT_TOKENS
-from satchel.tools import Run, Tool, Toolbox
+from satchel.tools import Run, Tool, Toolbox, result_text
 
 if TYPE_CHECKING:
     from satchel.runtime._access import SkillAccess
-    from satchel.runtime._authorizer import Authorizer
+    from satchel.runtime._approvals import Authorizer
     from satchel.runtime._components import Components
     from satchel.runtime._session_settings import SessionSettings
     from satchel.runtime._session_state import SessionState
@@ -52,6 +56,8 @@ OwnedTool: TypeAlias = tuple[Descriptor | None, Tool]
 
 # The owner of the style's tools.
 _SATCHEL: Final = "satchel"
+# The same, where an agent may have them twice.
+_SATCHEL_TWICE: Final = "satchel (skills attached twice? give one Satchel all of them)"
 # The owner of the tools that an agent has without any skill.
 _AGENT: Final = "the agent"
 
@@ -85,9 +91,13 @@ class SessionTools(ToolBackend):
 
     def load(self, request: Request, run: Run) -> Loaded:
         """Load for a call, and count the skill as in use."""
+        file = request.file
+        if file is not None and self._staged:
+            file = self._unstaged(request.id, file)
         loaded = self._access.load(
-            request.id, request.file, via=request.via, reply=run.approved
+            request.id, file, via=request.via, reply=run.approved
         )
+        self._components.checked_whole(loaded, self.settings.style)
         self._state.record_load(loaded)
         return loaded
 
@@ -103,21 +113,32 @@ class SessionTools(ToolBackend):
 
     def unchanged(self, loaded: Loaded) -> str | None:
         """Return a line in place of a text that the model can see anyway."""
-        if not self._state.shows(loaded):
+        shown = self._shows(loaded)
+        if not shown and not self._state.gives_again(loaded):
             return None
         self._state.save_repeat(loaded)
-        return wording.unchanged_note(loaded, self.settings.style)
+        style = self.settings.style
+        return wording.unchanged_note(loaded, style, in_step=not shown)
+
+    def _shows(self, loaded: Loaded) -> bool:
+        if loaded.is_instructions and loaded.id in self.settings.always_on.ids:
+            # The prompt has it as it was when the conversation began.
+            return self._pinned_text(loaded.id) == self._render(loaded)
+        return self._state.shows(loaded)
 
     def notes(self, loaded: Loaded) -> Sequence[str]:
         """Return what to say next to a text: tools, the folder, what changed."""
         notes: list[str] = []
         # Where the text is visible, these notes are, too.
-        if loaded.file == SKILL_FILE and not self._state.shows(loaded):
+        if loaded.file == SKILL_FILE and not self._shows(loaded):
             if loaded.descriptor.tools:
                 notes += self._tool_notes(loaded.descriptor)
             if self.settings.stager is not None:
                 staged = self._stage_if_needed(loaded.descriptor)
                 notes += staged.notes if staged is not None else ()
+        is_new = self.settings.style == "lean" and not self._shows(loaded)
+        if is_new and self.settings.stager is None:
+            notes += needs_notes(self._components, self._access, loaded, warn=True)
         changes = self._state.changes()
         return [*notes, changes] if changes else notes
 
@@ -132,6 +153,25 @@ class SessionTools(ToolBackend):
         advice = wording.not_found_advice(error, total, same, self._access.listed)
         return " ".join(filter(None, (advice, changes))) or None
 
+    def outdated_note(self, tool: str) -> str:
+        """Return that the model has read another text of the skill whose tool it calls.
+
+        Empty where it has not, or where that cannot be known.
+        """
+        state, reload = self._state, self._access.reload
+        for skill in state.saved.active:
+            owner = self._access.descriptor(skill.id)
+            is_other = owner and owner.digest and owner.digest != skill.digest
+            if owner is None or not is_other or tool not in owner.tools:
+                continue
+            # What is out of sight is repeated in the prompt, as it is now. Of a load
+            # without a digest the messages are all that is known.
+            with suppress(SkillError):
+                is_old = bool(skill.digest) or state.shows_other(reload(skill.id))
+                if is_old and skill.id not in state.evicted():
+                    return wording.OUTDATED.format(skill.id)
+        return ""
+
     def _tool_notes(self, owner: Descriptor) -> Iterator[str]:
         brought = self._registry.tools_of(owner)
         is_open = {t.name: self._may_call(owner, t.name) for t in brought.tools}
@@ -140,6 +180,21 @@ class SessionTools(ToolBackend):
             yield wording.TOOLS_OPEN.format(names)
         yield from (f"{note}." for note in brought.notes)
         yield from (wording.TOOL_DENIED.format(n) for n in is_open if not is_open[n])
+
+    def bounded(self, tool: Tool, result: object) -> object:
+        """Return a result, or its beginning where it is more than the bound."""
+        of = self._components
+        most, counter = of.options.max_result_tokens, of.counter
+        # The tools of the style keep to it by themselves; what a framework takes as it
+        # is, such as an image, is no text.
+        of_style = any(tool is own for own in self._of_style())
+        if most is None or of_style or not _is_data(result):
+            return result
+        text = result_text(result)
+        if (tokens := counter.count(text)) <= most:
+            return result
+        first = first_part(text, most, counter)
+        return f"{wording.RESULT_CUT.format(tool.name, tokens, most)}\n\n{first}"
 
     # --- Which tools there are --------------------------------------------------------
 
@@ -168,7 +223,9 @@ class SessionTools(ToolBackend):
         if always_on.order:
             yield from always_on.tools()
             yield from self._brought_by(always_on.ids)
-        for tool in self._of_style().tools:
+        # Also where nothing is listed, and so nothing offered: a model that asks for a
+        # skill hears in the words of the style that there is none of that id.
+        for tool in self._of_style(even_empty=True).tools:
             yield None, tool
         yield from self._brought_by(self._state.in_use)
 
@@ -221,7 +278,7 @@ class SessionTools(ToolBackend):
     ) -> None:
         """Refuse names of an agent's own tools that skills have too, open or closed."""
         owners = {
-            tool.name: _SATCHEL if owner is None else f"skill {owner.id!r}"
+            tool.name: _SATCHEL_TWICE if owner is None else f"skill {owner.id!r}"
             for owner, tool in offered
         }
         # Closed ones too: a load in the middle of a conversation would open a second
@@ -235,10 +292,10 @@ class SessionTools(ToolBackend):
                 if name in entry.tools:
                     raise DuplicateToolError(name, _AGENT, f"skill {entry.id!r}")
 
-    def use_approval(self, key: str) -> bool:
-        """Note an approval as used; return whether it was not before."""
-        is_new = self._state.use_approval(key)
-        return is_new and self._components.used_approvals.use(key)
+    def use_approval(self, question: Question, call_id: str) -> bool:
+        """Note the approval of a call as used; return whether it was not before."""
+        key = self._state.use_approval(question, call_id)
+        return key is not None and self._components.used_approvals.use(key)
 
     def _all(self) -> Iterator[OwnedTool]:
         style, always_on = self.settings.style, self.settings.always_on
@@ -276,20 +333,25 @@ class SessionTools(ToolBackend):
     def _may_call(self, owner: Descriptor, tool: str) -> bool:
         return self._authorizer.may("tool", owner, tool)
 
-    def _of_style(self) -> Toolbox:
+    def _of_style(self, *, even_empty: bool = False) -> Toolbox:
         snapshot, always_on = self._state.snapshot, self.settings.always_on
-        even_empty = bool(snapshot.catalog.entries) or any(
-            pack.resources and pack.model_invocable
-            for pack in self._packs(always_on.ids)
+        even_empty = (
+            even_empty
+            or bool(snapshot.catalog.entries)
+            or bool(self._access.listed.entries)
+            or any(
+                pack.resources and pack.model_invocable
+                for pack in self._packs(always_on.ids)
+            )
         )
-        key = snapshot.key, even_empty or bool(self._access.listed.entries)
+        key = snapshot.key, even_empty
         tools = self._style_tools.get(key)
         if tools is None:
             tools = self._style_tools[key] = tools_for(
                 self.settings.style,
                 self,
                 find=offer_find(snapshot.catalog, snapshot.section),
-                options=EXTENDED,
+                options=self._components.style_options,
                 even_empty=even_empty,
             )
         return tools
@@ -354,6 +416,15 @@ class SessionTools(ToolBackend):
         stager = self.settings.stager or self._components.stager
         return stage_files(stager, self._access.load_silently, descriptor)
 
+    def _unstaged(self, skill_id: str, file: str) -> str:
+        """Return the path in the pack where a file is asked for by its copy."""
+        for (owner, *_), staged in self._staged.items():
+            folder = f"{staged.folder}/".replace("\\", "/")
+            path = file.replace("\\", "/")
+            if owner == skill_id and staged.folder and path.startswith(folder):
+                return path.removeprefix(folder)
+        return file
+
     def _stage_if_needed(self, descriptor: Descriptor) -> "Staged | None":
         """Return where a skill's files were copied to; None where there is no need."""
         stager = self.settings.stager
@@ -368,3 +439,11 @@ class SessionTools(ToolBackend):
             load = self._access.load_silently
             staged = self._staged[key] = stage_pack(stager, load, descriptor)
         return staged
+
+
+def _is_data(result: object) -> bool:
+    """Tell whether a result is text or data, and no list of a provider's own parts."""
+    items = cast("list[object]", result) if isinstance(result, list) else []
+    if items and all(isinstance(one, Mapping) and "type" in one for one in items):
+        return False
+    return isinstance(result, (str, Mapping, list, tuple, set, frozenset))

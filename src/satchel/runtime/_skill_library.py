@@ -221,12 +221,14 @@ class SkillLibrary:
         from satchel.runtime._background_sync import FolderWatch
 
         # A folder that does not exist yet cannot be watched.
-        roots = [
-            root
-            for source in self.registry.sources.values()
-            if (root := with_abilities(source).root) and os.path.isdir(root)  # noqa: PTH112 - pathlib costs start-up time
-        ]
-        return FolderWatch(roots, self.sync, debounce_ms=debounce_ms)
+        return FolderWatch(self._roots, self.sync, debounce_ms=debounce_ms)
+
+    @property
+    def _roots(self) -> list[str]:
+        """The folders that sources of this machine search, where they exist."""
+        sources = map(with_abilities, self.registry.sources.values())
+        roots = (source.root for source in sources)
+        return [root for root in roots if root and os.path.isdir(root)]  # noqa: PTH112 - pathlib costs start-up time
 
     def close(self) -> None:
         """Let go of sources, staged files and sinks; a second call does nothing."""
@@ -245,7 +247,7 @@ class SkillLibrary:
     def _access_for(self, who: Mapping[str, object]) -> "SkillAccess":
         """Return what one user may list, find and load; no person is asked."""
         from satchel.runtime._access import SkillAccess
-        from satchel.runtime._authorizer import Authorizer
+        from satchel.runtime._approvals import Authorizer
         from satchel.runtime._session_settings import SessionSettings
 
         authorizer = Authorizer(self.policy, who)

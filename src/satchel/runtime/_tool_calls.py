@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypedDict
+from typing import TypeAlias, TypedDict, cast
 
 from satchel.errors import (
     ApprovalDeclinedError,
@@ -12,13 +12,13 @@ from satchel.errors import (
     SkillError,
     ToolError,
 )
-from satchel.load import ALLOWED, error_result, wording
+from satchel.load import ALLOWED, error_result
 from satchel.model import Decision, Descriptor, Question, Reply
 from satchel.protocols import Approval
 from satchel.runtime._access import SkillAccess
-from satchel.runtime._approvals import reply_of
-from satchel.runtime._authorizer import Authorizer
+from satchel.runtime._approvals import Authorizer, reply_of
 from satchel.runtime._history import requested_access
+from satchel.runtime._session_state import SessionState
 from satchel.runtime._session_tools import SessionTools
 from satchel.tools import Run, Tool, arguments_of, result_text
 
@@ -30,9 +30,10 @@ class CallApproval(TypedDict, total=False):
     """What a framework's own approval says of one call.
 
     ``approved`` is what somebody answered to the call's question, for this call alone.
-    ``call_id`` is the framework's id of the call, unique for all conversations: with
-    one, ``approved`` counts once, so that a run that is resumed twice, or again after a
-    crash, does not make the call again.
+    ``call_id`` is the framework's id of the call, or its position, unique in its step:
+    with one, ``approved`` counts once, so that a run that is resumed twice, or again
+    after a crash, does not make the call again. Before the first `Session.see`, and in
+    a state that an earlier release saved, it has to be unique for all conversations.
     """
 
     approved: Approval | None
@@ -54,13 +55,6 @@ class Permit:
     is_edited: bool = False
     approved: Reply | None = None
 
-    def unedited_refusal(self, name: str) -> object | None:
-        """Return why the call of ``name`` must not be made as the model sent it."""
-        if self.refusal is not None or not self.is_edited:
-            return self.refusal
-        detail = wording.EDITED_ARGUMENTS.format(result_text(self.arguments))
-        return error_result(ToolError(name, detail))
-
 
 @dataclass(frozen=True, slots=True)
 class CallAuthorizer:
@@ -69,18 +63,30 @@ class CallAuthorizer:
     authorizer: Authorizer
     access: SkillAccess
     tools: SessionTools
+    state: SessionState
 
     def decide(self, name: object, arguments: object) -> Decision:
         """Return what the policy says of a call; what cannot be called is allowed."""
         answer = self._ask_policy(name, arguments)
         return answer[0] if answer else ALLOWED
 
-    def question(self, name: object, arguments: object) -> Question | None:
+    def question(
+        self, name: object, arguments: object, call_id: str = ""
+    ) -> Question | None:
         """Return what somebody has to be asked before a call; None for nothing."""
-        if not self.authorizer.asks:
+        # Asked before means asked: what was answered counts, whatever the policy says
+        # by now.
+        was_asked = call_id in self.state.saved.asked
+        # Where there is an approver, no framework has to wait.
+        asks = self.access.asks if call_id else self.authorizer.asks
+        if not (was_asked or asks):
             return None
         answer = self._ask_policy(name, arguments)
-        return answer[1] if answer and answer[0].verdict == "ask" else None
+        if answer is None or not (was_asked or answer[0].verdict == "ask"):
+            return None
+        if call_id:
+            self.state.ask(call_id)
+        return answer[1]
 
     def permit(
         self,
@@ -99,9 +105,9 @@ class CallAuthorizer:
             except (ApprovalNeededError, ApprovalDeclinedError) as error:
                 reply = _no_of(error)
         permit = self._permit(name, arguments, reply)
-        if question is None or not call_id or approved is None:
+        if approved is None or not _counts(permit, reply, call_id):
             return permit
-        return self._use(permit, question, call_id)
+        return self._use(permit, name, arguments, call_id)
 
     async def apermit(
         self,
@@ -120,24 +126,27 @@ class CallAuthorizer:
             except (ApprovalNeededError, ApprovalDeclinedError) as error:
                 reply = _no_of(error)
         permit = self._permit(name, arguments, reply)
-        if question is None or not call_id or approved is None:
+        if approved is None or not _counts(permit, reply, call_id):
             return permit
         import asyncio
 
-        return await asyncio.to_thread(self._use, permit, question, call_id)
+        return await asyncio.to_thread(self._use, permit, name, arguments, call_id)
 
-    def _use(self, permit: Permit, question: Question, call_id: str) -> Permit:
+    def _use(
+        self, permit: Permit, name: object, arguments: object, call_id: str
+    ) -> Permit:
         """Note that a framework's approval is used now; refuse one that was before."""
-        if permit.tool is None or question.action != "tool":
+        answer = self._ask_policy(name, arguments)
+        if answer is None or not answer[1].tool:
             return permit
-        from satchel.runtime._used_approvals import approval_key
-
+        question = answer[1]
         tool, skill = question.tool, question.skill
-        key = approval_key(call_id, question.agent, tool, question.arguments)
         try:
-            if self.tools.use_approval(key):
+            if self.tools.use_approval(question, call_id):
                 return permit
             error: SkillError = ApprovalUsedError("tool", skill, tool)
+        except ApprovalNeededError as old:
+            error = old
         # What cannot be noted is not done: it could be done twice.
         except Exception as problem:  # noqa: BLE001 - a store is a plug-in
             import logging  # its cost only where something is wrong
@@ -228,6 +237,29 @@ class CallAuthorizer:
         open_ones = [one for one in decisions if one.verdict != "allow"]
         decision = (open_ones or decisions)[0]
         return decision, self.authorizer.question(decision, entry)
+
+
+def with_note(result: object, note: str) -> object:
+    """Return the result of a tool with a sentence for the model behind it.
+
+    Objects that are no plain data, which frameworks may show in ways of their own, are
+    left as they are.
+    """
+    if not note:
+        return result
+    if isinstance(result, str):
+        return type(result)(f"{result}\n\n{note}")  # an error stays one
+    if isinstance(result, Mapping):
+        return {**cast("Mapping[str, object]", result), "note": note}
+    if result is None or isinstance(result, (bool, int, float, list, tuple)):
+        return f"{result_text(cast('object', result))}\n\n{note}"
+    return result
+
+
+def _counts(permit: Permit, reply: Reply | None, call_id: str) -> bool:
+    """Return whether a yes is for this one call, also where nobody asks any more."""
+    is_once = reply is not None and reply.answer == "yes_once"
+    return bool(call_id) and is_once and permit.tool is not None
 
 
 def _once(reply: Reply) -> Reply:

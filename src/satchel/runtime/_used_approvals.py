@@ -8,7 +8,9 @@ that a yes is for is noted before it is made.
 import json
 import os
 import threading
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, cast
@@ -17,6 +19,11 @@ from satchel.protocols import UsedApprovals
 
 # Keys that `UsedApprovalsInMemory` holds; the oldest go first.
 MAX_KEYS: Final = 100_000
+# How long a call may wait for its approval. What is older is never called with it, so
+# the note that it was used is not needed any more.
+MAX_WAIT_S: Final = 90 * 24 * 3600.0
+# Keys of calls that say since when they wait begin with it.
+_DATED: Final = "2-"
 
 
 class UsedApprovalsInMemory:
@@ -42,12 +49,14 @@ class UsedApprovalsInFolder:
     """Used approvals as empty files of a folder, which outlive a crash.
 
     Several processes may share the folder, and several machines where it is a network
-    drive that creates files exclusively. Nothing in it is ever deleted: remove files
-    that are older than any run that may be resumed.
+    drive that creates files exclusively. The first use of a process deletes the files
+    of calls that nobody can resume any more. Those of earlier releases, whose names do
+    not begin with ``2-``, stay: remove them when no run of that time waits any more.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._folder = Path(folder)
+        self._is_clean = False
 
     def __repr__(self) -> str:
         return f"UsedApprovalsInFolder({str(self._folder)!r})"
@@ -59,6 +68,9 @@ class UsedApprovalsInFolder:
             OSError: The folder cannot be written to.
         """
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self._is_clean:
+            self._is_clean = True
+            _delete_old(self._folder)
         # Exclusive: of two processes that note one key, the system lets one through.
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         try:
@@ -116,11 +128,26 @@ def used_approvals(environ: Mapping[str, str], state_folder: Path) -> UsedApprov
     return _DefaultUsedApprovals(state_folder / "approvals")
 
 
-def approval_key(call_id: str, agent: str, tool: str, arguments: object) -> str:
-    """Return the key of one call, fit for the name of a file."""
-    parts = (call_id, agent, tool, fingerprint(arguments))
+def approval_key(
+    call_id: str, agent: str, tool: str, arguments: object, step: str = ""
+) -> str:
+    """Return the key of one call, fit for the name of a file.
+
+    ``step`` is the step of its conversation. Without one, as in states that earlier
+    releases wrote, calls of one id are one call wherever they come from.
+    """
+    parts = (call_id, agent, tool, fingerprint(arguments), *filter(None, (step,)))
     # Hashed, since ids of frameworks hold what no file name may.
-    return sha256(fingerprint(parts).encode("utf-8", "replace")).hexdigest()
+    key = sha256(fingerprint(parts).encode("utf-8", "replace")).hexdigest()
+    return f"{_DATED}{key}" if step else key
+
+
+def _delete_old(folder: Path) -> None:
+    before = time.time() - MAX_WAIT_S
+    for path in folder.glob(f"{_DATED}*"):
+        with suppress(OSError):  # another process may delete it, too
+            if path.stat().st_mtime < before:
+                path.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

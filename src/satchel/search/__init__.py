@@ -6,10 +6,7 @@ from satchel._lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.search._ranker import SegmentRanker
-    from satchel.search._words import (
-        Stemmer as Stemmer,
-        query_words as query_words,
-    )
+    from satchel.search._words import Stemmer as Stemmer, query_words as query_words
 
 __all__ = ["SegmentRanker"]
 

@@ -1,16 +1,134 @@
-"""What is searched of a skill, and how much each word counts in it."""
+"""What is searched of a skill, how much each word counts, and a segment of them."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+import heapq
+from array import array
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import islice
-from typing import Final
+from itertools import accumulate, chain, count, groupby, islice, repeat
+from operator import itemgetter
+from struct import pack
+from typing import Final, cast
+from zlib import crc32
 
 from satchel.model import Descriptor
-from satchel.search._segment import FIELD_BITS, FIELDS, IMPACT_UNIT, KEY_BYTES
-from satchel.search._words import STOP_WORDS, Stemmer, name_words, words_of
-from satchel.search._writing import Indexed
+from satchel.search._segment import (
+    FIELD_BITS,
+    FIELDS,
+    HEADER,
+    IMPACT_UNIT,
+    KEY_BYTES,
+    MAGIC,
+    ORDINAL_BITS,
+    Segment,
+)
+from satchel.search._words import SIGNS, Stemmer, bag_of_words, name_words, words_of
+from satchel.text import STOP_WORDS
+
+_APPEND: Final = cast("Callable[[array[int], int], None]", vars(array)["append"])
+
+
+class SegmentWriter:
+    """A segment of at most `MAX_DOCUMENTS` documents that is being made.
+
+    ``postings`` are those of each term, by its number: ``ordinal << 12 | fields << 8 |
+    impact``, in the order of the documents.
+    """
+
+    def __init__(self) -> None:
+        self.postings: list[array[int]] = []
+        self._terms: dict[bytes, int] = {}
+        self._keys, self._ids = bytearray(), list[bytes]()
+
+    def __len__(self) -> int:
+        """Return how many documents there are."""
+        return len(self._ids)
+
+    def number(self, terms: Iterable[bytes]) -> dict[bytes, int]:
+        """Return the number of every term so far, after some more."""
+        new = {*terms}.difference(self._terms)
+        self._terms.update(zip(new, count(len(self.postings))))
+        self.postings += [array("I") for _ in new]
+        return self._terms
+
+    def add(self, key: bytes, id: str) -> int:
+        """Add a document; return what is the same in each of its postings."""
+        self._keys += key
+        self._ids.append(id.encode("utf-8", "surrogatepass"))
+        return len(self._ids) - 1 << ORDINAL_BITS
+
+    def append(self, terms: Iterable[int], postings: Iterable[int]) -> None:
+        """Append a posting to each of some terms."""
+        arrays = map(self.postings.__getitem__, terms)
+        deque(map(_APPEND, arrays, postings), maxlen=0)
+
+    def data(self) -> bytes:
+        """Return the segment."""
+        terms = sorted((t, n) for t, n in self._terms.items() if self.postings[n])
+        rows = ((term, self.postings[number]) for term, number in terms)
+        return _assemble(bytes(self._keys), self._ids, rows)
+
+
+def merge_segments(parts: Sequence[tuple[Segment, Sequence[int]]]) -> bytes:
+    """Return one segment of the documents of several.
+
+    Each part comes with one number for each of its documents: 0 leaves it out.
+
+    Raises:
+        InvalidSegment: Some postings are damaged.
+    """
+    keys, ids = bytearray(), list[bytes]()
+    moved: list[list[int]] = []
+    for segment, live in parts:
+        new, own = list[int](), segment.keys()
+        for ordinal, lives in enumerate(live):
+            new.append(len(ids) << ORDINAL_BITS if lives else -1)
+            if lives:
+                keys += own[ordinal]
+                ids.append(segment.id(ordinal).encode("utf-8", "surrogatepass"))
+        moved.append(new)
+    return _assemble(bytes(keys), ids, _merged(parts, moved))
+
+
+def _merged(
+    parts: Sequence[tuple[Segment, Sequence[int]]], moved: Sequence[Sequence[int]]
+) -> Iterator[tuple[bytes, "array[int]"]]:
+    low = (1 << ORDINAL_BITS) - 1
+    terms = heapq.merge(
+        *(zip(part.terms(), repeat(at)) for at, (part, _) in enumerate(parts))
+    )
+    for term, sources in groupby(terms, key=itemgetter(0)):
+        numbers = array("I")
+        for _, at in sources:
+            new = moved[at]
+            numbers.extend(
+                new[posting >> ORDINAL_BITS] | posting & low
+                for posting in parts[at][0].postings(term)
+                if new[posting >> ORDINAL_BITS] >= 0
+            )
+        if numbers:
+            yield term, numbers
+
+
+def _assemble(
+    keys: bytes, ids: Sequence[bytes], terms: Iterable[tuple[bytes, "array[int]"]]
+) -> bytes:
+    postings, texts = array("I"), bytearray()
+    starts, checks, ends = array("I", [0]), array("I"), array("I")
+    for term, numbers in terms:
+        postings += numbers
+        texts += term
+        starts.append(len(postings))
+        checks.append(crc32(numbers))
+        ends.append(len(texts))
+    id_ends = array("I", accumulate(map(len, ids)))
+    joined = b"".join(ids)
+    tables = b"".join((starts, checks, ends, id_ends, keys, texts, joined))
+    counts = (len(ids), len(ends), len(postings), len(joined), len(texts))
+    head = HEADER.pack(MAGIC, *counts, crc32(tables), 0)[:-4]
+    return b"".join((head, pack("=I", crc32(head)), postings, tables))
+
 
 # How much of a body is indexed; more ranked worse (docs/explanation/search.md).
 BODY_CHARS: Final = 8_000
@@ -25,9 +143,11 @@ _K1: Final = 0.8
 _HEAD_B, _HEAD_WORDS = 0.2, 36.0
 _BODY_B, _BODY_WORDS = 0.5, 640.0
 _BODY_WEIGHT: Final = 0.5
+_PLAIN_SHARE: Final = 0.5
 
 _IN_BODY: Final = 1 << FIELDS.index("body") + FIELD_BITS
 _CHUNK: Final = 256
+_COMMON: Final = -1
 # Some 60 bytes each; 11,793 public skills have 260,000 different words.
 _MAX_CACHED_WORDS: Final = 400_000
 
@@ -53,70 +173,97 @@ def document_key(entry: Descriptor, *, with_body: bool) -> bytes:
     return digest.digest()
 
 
-def analyze(documents: Iterable[Document]) -> Iterator[Indexed]:
-    """Yield each document with its terms, and what each counts."""
-    stemmer, cached = Stemmer(), dict[str, bytes]()
+def index_documents(documents: Iterable[Document]) -> SegmentWriter:
+    """Return a segment of these documents, in their order, and not yet as bytes."""
+    stemmer, writer = Stemmer(), SegmentWriter()
+    vocabulary = _Vocabulary(stemmer, writer)
     rest = iter(documents)
     try:
-        while chunk := [_Words(document) for document in islice(rest, _CHUNK)]:
-            if len(cached) > _MAX_CACHED_WORDS:
-                cached.clear()
-            # Stems are what takes the time, so each is made once, and many in one call.
-            new = set[str]().union(*(f for w in chunk for f in (*w.head, w.body)))
-            stems = stemmer.stems(sorted(new.difference(cached)))
-            cached.update((word, stem.encode()) for word, stem in stems.items())
+        while chunk := [DocumentWords(document) for document in islice(rest, _CHUNK)]:
+            vocabulary.learn(chunk)
             for words in chunk:
-                yield words.indexed(cached)
+                _add(writer, words, vocabulary)
     finally:
         stemmer.close()
+    return writer
 
 
-class _Words:
-    """The words of a document's fields, counted; those of its body apart."""
+class DocumentWords:
+    """The words of a document's fields; those of its body apart."""
 
     def __init__(self, document: Document) -> None:
-        self.document = document
         entry = document.entry
+        self.key, self.id = document.key, entry.id
         self.head = (
-            Counter(name_words(entry.id)),
-            Counter(words_of(entry.description)),
-            Counter(words_of(" ".join(entry.keywords))),
+            name_words(entry.id),
+            words_of(entry.description),
+            words_of(" ".join(entry.keywords)),
         )
-        body = f"{_files(entry)} {(document.body or '')[:BODY_CHARS]}"
-        # Common words of a body are half of its postings, and tell nothing.
-        self.body = Counter(words_of(body))
-        for word in STOP_WORDS.intersection(self.body):
-            del self.body[word]
+        self.body = bag_of_words(
+            f"{_files(entry)} {(document.body or '')[:BODY_CHARS]}"
+        )
 
-    def indexed(self, stems: Mapping[str, bytes]) -> Indexed:
-        """Return what each term counts; called for every skill, so built for speed."""
-        body: dict[bytes, int] = {}
-        for word, times in self.body.items():
-            term = stems[word]
-            body[term] = body.get(term, 0) + times
-        length = sum(body.values())
-        norm = _K1 * (1 - _BODY_B + _BODY_B * length / _BODY_WORDS)
-        # A word is seldom there more than a few times, so each value is made once.
-        top = _BODY_WEIGHT * (_K1 + 1)
-        scores = {times: top * times / (times + norm) for times in {*body.values()}}
-        values = {n: _IN_BODY | _impact(score) for n, score in scores.items()}
-        terms = {term: values[n] for term, n in body.items()}
-        head, where, length = dict[bytes, int](), dict[bytes, int](), 0
-        for bit, words in enumerate(self.head):
-            for word, times in words.items():
-                term = stems[word]
-                head[term] = head.get(term, 0) + times
-                where[term] = where.get(term, 0) | 1 << bit + FIELD_BITS
-                length += 0 if word in STOP_WORDS else times
-        norm = _K1 * (1 - _HEAD_B + _HEAD_B * length / _HEAD_WORDS)
-        for term, times in head.items():
-            score = (_K1 + 1) * times / (times + norm)
-            fields = where[term]
-            if term in body:
-                fields |= _IN_BODY
-                score += scores[body[term]]
-            terms[term] = fields | _impact(score)
-        return Indexed(self.document.key, self.document.entry.id, terms)
+    def __iter__(self) -> Iterator[str]:
+        """Yield them all, those of the name first."""
+        return chain(*self.head, self.body)
+
+
+class _Vocabulary:
+    """The number of each word's term in a segment: one for all words of a stem."""
+
+    def __init__(self, stemmer: Stemmer, writer: SegmentWriter) -> None:
+        self._stemmer, self._writer = stemmer, writer
+        self.terms: dict[str, int] = {}
+        self.body_terms: dict[str, int] = {}
+
+    def learn(self, chunk: Sequence[DocumentWords]) -> None:
+        """Number the words of some documents that were not seen before."""
+        if len(self.terms) > _MAX_CACHED_WORDS:
+            self.terms.clear()
+            self.body_terms.clear()
+        # Stems are what takes the time, so each is made once, and many in one call.
+        new = set[str]().union(*chunk)
+        new.update([word[0] for word in new if word.strip(SIGNS) == word[0] != word])
+        stems = self._stemmer.stems(sorted(new.difference(self.terms)))
+        texts = list(map(str.encode, stems.values()))
+        numbers = map(self._writer.number(texts).__getitem__, texts)
+        terms = dict(zip(stems, numbers, strict=True))
+        self.terms.update(terms)
+        # Common words of a body are half of its postings, and tell nothing.
+        terms.update(dict.fromkeys(STOP_WORDS.intersection(stems), _COMMON))
+        self.body_terms.update(terms)
+
+
+def _add(writer: SegmentWriter, words: DocumentWords, vocabulary: _Vocabulary) -> None:
+    """Add one document; called for every skill, so what loops here loops in C."""
+    high = writer.add(words.key, words.id)
+    body = Counter(map(vocabulary.body_terms.__getitem__, words.body))
+    body.pop(_COMMON, None)
+    norm = _K1 * (1 - _BODY_B + _BODY_B * body.total() / _BODY_WORDS)
+    # A word is seldom there more than a few times, so each value is made once.
+    top = _BODY_WEIGHT * (_K1 + 1)
+    scores = {times: top * times / (times + norm) for times in {*body.values()}}
+    head, where, length = dict[int, float](), dict[int, int](), 0
+    for bit, field in enumerate(words.head):
+        for word in field:
+            term = vocabulary.terms[word]
+            head[term] = head.get(term, 0) + 1
+            where[term] = where.get(term, 0) | 1 << bit + FIELD_BITS
+            length += word not in STOP_WORDS
+            if word[-1] in SIGNS and word[1] in SIGNS:  # `c` finds `c++`, after `c`
+                plain = vocabulary.terms[word[0]]
+                head[plain] = head.get(plain, 0) + _PLAIN_SHARE
+                where[plain] = where.get(plain, 0) | 1 << bit + FIELD_BITS
+    norm = _K1 * (1 - _HEAD_B + _HEAD_B * length / _HEAD_WORDS)
+    for term, times in head.items():
+        score = (_K1 + 1) * times / (times + norm)
+        fields = where[term]
+        if (in_body := body.pop(term, 0)) > 0:
+            fields |= _IN_BODY
+            score += scores[in_body]
+        writer.postings[term].append(high | fields | _impact(score))
+    values = {n: high | _IN_BODY | _impact(score) for n, score in scores.items()}
+    writer.append(body, map(values.__getitem__, body.values()))
 
 
 def _impact(score: float) -> int:
@@ -124,5 +271,4 @@ def _impact(score: float) -> int:
 
 
 def _files(entry: Descriptor) -> str:
-    paths = (*entry.references, *entry.scripts, *entry.assets, *entry.others)
-    return "\n".join(paths)[:_FILES_CHARS]
+    return "\n".join(entry.resources)[:_FILES_CHARS]

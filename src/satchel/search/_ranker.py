@@ -2,19 +2,22 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Final
 
 from satchel.model import Descriptor, Hit
 from satchel.protocols import CatalogView
-from satchel.search._library import LibrarySegments
+from satchel.search._documents import DocumentWords
+from satchel.search._library import LibrarySegments, document_of
 from satchel.search._segment import (
     ORDINAL_BITS,
     Engine,
     InvalidSegment,
     Place,
     Postings,
+    Term,
     array_engine,
     numpy_engine,
 )
@@ -29,7 +32,7 @@ class SegmentRanker:
     """BM25 over name, description and keywords, and half as much over a body's head.
 
     The index is made at the first query of a catalog; for the next one only what
-    changed is indexed. Of more than 20,000 new skills names and descriptions are
+    changed is indexed. Of more than 5,000 new skills names and descriptions are
     indexed first, and bodies in a thread. A query is taken apart into words before it
     reaches the index. Safe across threads.
 
@@ -46,7 +49,7 @@ class SegmentRanker:
         self._catalog: CatalogView | None = None
         self._postings = Postings(())
 
-    def rank(  # noqa: C901 - one straight way, since each query takes it
+    def rank(
         self,
         catalog: CatalogView,
         query: str,
@@ -94,19 +97,18 @@ class SegmentRanker:
                 if entry is None or (accepts is not None and not accepts(entry)):
                     continue
                 same_name = by_name.setdefault(entry.name or entry.id, [])
-                for other in same_name:
-                    if _is_copy(entry, rows[other][0]):
-                        rows[other][1].append(entry.id)
-                        break
-                else:
-                    rows[place] = entry, []
-                    same_name.append(place)
+                originals = (p for p in same_name if _is_copy(entry, rows[p][0]))
+                if (original := next(originals, None)) is not None:
+                    rows[original][1].append(entry.id)
+                    continue
+                rows[place] = entry, []
+                same_name.append(place)
             # Again with more where copies, or what is not accepted, took the places.
             if len(rows) > k or len(best) < depth:
                 break
             depth *= 4
         judged = postings.judge(list(rows), terms)
-        return [
+        hits = [
             Hit(
                 *(entry.id, entry.description, score, entry.source, matches),
                 1.0 if place in first else sure,
@@ -117,6 +119,30 @@ class SegmentRanker:
                 rows.items(), judged, strict=True
             )
         ][:k]
+        return self._spelled(catalog, hits, terms)
+
+    def _spelled(
+        self, catalog: CatalogView, hits: list[Hit], terms: Sequence[Term]
+    ) -> list[Hit]:
+        """Say in each hit which word of the skill a misspelled one was read as."""
+        typed = {term.word: term.typed for term in terms if term.typed}
+        if not typed:
+            return hits
+        spelled: list[Hit] = []
+        for hit in hits:
+            read: dict[str, str] = {}
+            entry = catalog.get(hit.id)
+            if entry is not None and not typed.keys().isdisjoint(hit.terms):
+                words = [*DocumentWords(document_of(catalog, entry, b""))]
+                with self._lock:
+                    stems = self._stemmer.stems(words)
+                for word, stem in stems.items():
+                    if stem in typed:
+                        read.setdefault(stem, word)
+            matches = [replace(m, word=read.get(m.word, m.word)) for m in hit.matches]
+            pairs = tuple((typed[stem], word) for stem, word in read.items())
+            spelled.append(replace(hit, matches=tuple(matches), read_as=pairs))
+        return spelled
 
     def scores(self, catalog: CatalogView, query: str, k: int) -> dict[str, int]:
         """Return the scores of the ``k`` best and of all that tie, without a unit."""

@@ -22,8 +22,8 @@ A file of another version or of a machine with another byte order has another ma
 import math
 import struct
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from heapq import nlargest
 from importlib import import_module
 from itertools import accumulate, pairwise
@@ -31,8 +31,10 @@ from typing import Any, Final, TypeAlias
 from zlib import crc32
 
 from satchel.model import Match
+from satchel.search._spelling import LONG_QUERY, Spelling
+from satchel.search._words import SIGNS
 
-MAGIC: Final = int.from_bytes(b"SSG1", "little")
+MAGIC: Final = int.from_bytes(b"SSG2", "little")
 HEADER: Final = struct.Struct("=8I")
 KEY_BYTES: Final = 16
 FIELDS: Final = ("name", "description", "keywords", "body")
@@ -43,13 +45,15 @@ ORDINAL_BITS: Final = 12
 MAX_DOCUMENTS: Final = 1 << (32 - ORDINAL_BITS)
 # More words cost time and gain nothing: docs/explanation/search.md.
 MAX_TERMS: Final = 64
+# Of the terms that a segment finds without a search.
+_MAX_KNOWN: Final = 20_000
 # Whole numbers are equal in every engine; a thousandth of an idf decides nothing.
 IDF_UNIT: Final = 1024
 IMPACT_UNIT: Final = 94
 """The impact of a score of 1: 255 is 2.7, which no word can pass."""
 UNIT: Final = IDF_UNIT * IMPACT_UNIT
 # Fitted on 7,802 answers in pools of 50 to 9,440 public skills, half of them with the
-# right ones taken out: `python -m benchmarks search`, docs/explanation/search.md.
+# right ones taken out: docs/explanation/search.md.
 _BIAS, _RARE, _SHARE, _LEAD = -2.45, 1.58, 1.44, 3.56
 
 
@@ -88,6 +92,7 @@ class Segment:
         )
         self._keys, self._terms, self._ids = parts[5:]
         self._checked: set[int] = set()
+        self._known: dict[bytes, memoryview] = {}
 
     def keys(self) -> list[bytes]:
         """Return what each document was made from, by ordinal."""
@@ -105,12 +110,38 @@ class Segment:
         data = bytes(self._terms)
         return [data[start:end] for start, end in pairwise((0, *self._term_ends))]
 
+    def beginning_with(self, letter: bytes) -> Iterator[tuple[bytes, int]]:
+        """Yield the terms that begin with a letter, and how many postings each has."""
+        first = self._place(letter)
+        start = self._term_ends[first - 1] if first else 0
+        for at in range(first, self._place(bytes((letter[0] + 1,)))):
+            end = self._term_ends[at]
+            yield bytes(self._terms[start:end]), self._starts[at + 1] - self._starts[at]
+            start = end
+
     def postings(self, term: bytes) -> memoryview:
         """Return a term's postings, one number each; none for an unknown term.
 
         Raises:
             InvalidSegment: They are damaged.
         """
+        earlier = self._known.get(term)
+        if earlier is not None:
+            return earlier
+        at = self._place(term)
+        if at == len(self._term_ends) or self._term(at) != term:
+            return self._postings[:0]
+        postings = self._postings[self._starts[at] : self._starts[at + 1]]
+        if at not in self._checked:
+            if crc32(postings) != self._checks[at]:
+                raise InvalidSegment("damaged postings")
+            self._checked.add(at)
+        if len(self._known) < _MAX_KNOWN:
+            self._known[term] = postings
+        return postings
+
+    def _place(self, term: bytes) -> int:
+        """Return the number of a term, or of the next one."""
         ends, low, high = self._term_ends, 0, len(self._term_ends)
         while low < high:
             at = (low + high) // 2
@@ -118,18 +149,11 @@ class Segment:
                 low = at + 1
             else:
                 high = at
-        at = low
-        if (
-            at == len(ends)
-            or bytes(self._terms[ends[at - 1] if at else 0 : ends[at]]) != term
-        ):
-            return self._postings[:0]
-        postings = self._postings[self._starts[at] : self._starts[at + 1]]
-        if at not in self._checked:
-            if crc32(postings) != self._checks[at]:
-                raise InvalidSegment("damaged postings")
-            self._checked.add(at)
-        return postings
+        return low
+
+    def _term(self, at: int) -> bytes:
+        start = self._term_ends[at - 1] if at else 0
+        return bytes(self._terms[start : self._term_ends[at]])
 
 
 Weighted: TypeAlias = tuple[memoryview, int]
@@ -191,11 +215,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of a query, its weight, and its postings in each part."""
+    """A word of a query, its weight, and its postings in each part.
+
+    Where no document has ``typed``, ``word`` is a stem that it was read as.
+    """
 
     word: str
     weight: int
     postings: tuple[memoryview, ...]
+    typed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,31 +248,51 @@ class Postings:
             part.segment.documents if part.live is None else sum(part.live)
             for part in parts
         )
+        self._spelling = Spelling([part.segment for part in parts])
 
     def terms(self, words: Sequence[str], stems: Mapping[str, str]) -> list[Term]:
         """Return a query's terms, rarest first; words of one stem count once.
+
+        A word that no document has is followed by what it was read as, at half weight.
 
         Raises:
             InvalidSegment: Some postings are damaged.
         """
         terms: dict[str, Term] = {}
+        unknown: list[str] = []
         for word in words:
             stem = stems[word]
             if stem in terms:
                 continue
-            by_part, having = list[memoryview](), 0
-            for part in self.parts:
-                postings = part.segment.postings(stem.encode("utf-8", "replace"))
-                by_part.append(postings)
-                if (live := part.live) is None:
-                    having += len(postings)
-                else:
-                    having += sum([live[one >> ORDINAL_BITS] for one in postings])
-            # The idf of BM25 as Lucene computes it, which is never negative.
-            idf = math.log(1 + (self.size - having + 0.5) / (having + 0.5))
-            terms[stem] = Term(word, max(1, round(IDF_UNIT * idf)), tuple(by_part))
+            term, having = self._term(word, stem)
+            if not having:
+                # A name with a sign is also here as its plain word.
+                if (plain := word.strip(SIGNS)) != word and plain in words:
+                    continue
+                unknown.append(word)
+            terms[stem] = term
+        for word in unknown if len(terms) <= LONG_QUERY else ():
+            for stem in self._spelling.nearest(word, stems[word]):
+                if stem not in terms:
+                    term, _ = self._term(stem, stem)
+                    weight = max(1, term.weight // 2)
+                    terms[stem] = replace(term, weight=weight, typed=word)
         rarest = sorted(terms, key=lambda stem: (-terms[stem].weight, stem))
         return [terms[stem] for stem in rarest[:MAX_TERMS]]
+
+    def _term(self, word: str, stem: str) -> tuple[Term, int]:
+        """Return a term, and how many documents have it."""
+        by_part, having = list[memoryview](), 0
+        for part in self.parts:
+            postings = part.segment.postings(stem.encode("utf-8", "replace"))
+            by_part.append(postings)
+            if (live := part.live) is None:
+                having += len(postings)
+            else:
+                having += sum([live[one >> ORDINAL_BITS] for one in postings])
+        # The idf of BM25 as Lucene computes it, which is never negative.
+        idf = math.log(1 + (self.size - having + 0.5) / (having + 0.5))
+        return Term(word, max(1, round(IDF_UNIT * idf)), tuple(by_part)), having
 
     def scores(self, terms: Sequence[Term], k: int, engine: Engine) -> dict[str, int]:
         """Return the scores of the ``k`` best documents and of all that tie, by id."""
@@ -300,7 +348,7 @@ class Postings:
         The confidence is a logistic regression on three figures: the score in units of
         the rarest word there could be, its share of the query's words by weight, and by
         how much it leads the other documents. Each means the same in a small library
-        and in a large one: `python -m benchmarks search` fits and tests it.
+        and in a large one: `python -m benchmarks.controls` tests it.
         """
         scores: list[tuple[float, tuple[Match, ...]]] = []
         for place in places:
@@ -321,7 +369,7 @@ class Postings:
         # With a place in front, so that the best of all others is one of two.
         first, second = sorted([0.0, 0.0, *(s for s, _ in scores)], reverse=True)[:2]
         rarest = math.log(1 + 2 * self.size)
-        asked = sum(term.weight for term in terms) / IDF_UNIT
+        asked = sum(term.weight for term in terms if not term.typed) / IDF_UNIT
         judged: list[tuple[float, tuple[Match, ...], float]] = []
         for score, why in scores:
             sure = 0.0

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     )
     from satchel.server._guard._tokens import open_tokens
     from satchel.server._http._endpoints import HttpSettings
-    from satchel.server._http._health import (
-        UsageMetrics as UsageMetrics,
-        readiness as readiness,
-    )
+    from satchel.server._http._health import readiness as readiness
     from satchel.server._library import Caller, ServedLibrary, ServerSettings
     from satchel.server._mcp._server import build_server, run_stdio, streamable_http
     from satchel.server._mcp._skills import excluded_from_mcp
@@ -55,7 +52,7 @@ __getattr__ = lazy_door(
         "_guard._settings": "OAuthSettings GuardSettings check_bind",
         "_guard._tokens": "open_tokens",
         "_http._endpoints": "HttpSettings",
-        "_http._health": "UsageMetrics readiness",
+        "_http._health": "readiness",
         "_library": "Caller ServedLibrary ServerSettings",
         "_mcp._server": "build_server run_stdio streamable_http",
         "_mcp._skills": "excluded_from_mcp",

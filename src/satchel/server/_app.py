@@ -17,11 +17,10 @@ from satchel.server._guard._hosts import transport_security
 from satchel.server._guard._messages import TrafficCounts
 from satchel.server._guard._middleware import guard
 from satchel.server._guard._settings import GuardSettings
-from satchel.server._http._discovery import discovery_routes
+from satchel.server._http._discovery import discovery_routes, releases_routes
 from satchel.server._http._endpoints import NOT_FOUND, HttpContext, HttpSettings
 from satchel.server._http._health import UsageMetrics, health_routes, metrics_route
 from satchel.server._http._loads import LOADS_PATH, loads_route
-from satchel.server._http._releases import releases_routes
 from satchel.server._http._responses import ResponseFactory, error_response
 from satchel.server._http._v1 import api_routes
 from satchel.server._library import ServedLibrary

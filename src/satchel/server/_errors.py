@@ -35,7 +35,6 @@ _HEADERS: Final = (
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 )
-_FRAMES: Final = 8
 
 # 503 means that the same request may succeed later, 502 that a source broke its
 # promise, 403 that the operator or the policy decided.
@@ -159,5 +158,5 @@ def log_crash(error: BaseException) -> None:
         f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_name}:{line}"
         for frame, line in traceback.walk_tb(error.__traceback__)
     ]
-    location = " < ".join(reversed(frames[-_FRAMES:])) or "?"
+    location = " < ".join(reversed(frames[-8:])) or "?"
     _log.error("unhandled %s at %s", type(error).__name__, location)

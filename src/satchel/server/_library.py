@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
@@ -76,6 +76,13 @@ class Caller:
 
 
 ANYONE: Final = Caller()
+
+
+def caller_of(scope: Mapping[str, object]) -> Caller:
+    """Return the caller that the guard let in; anyone without one, as over stdio."""
+    state = cast("Mapping[str, object]", scope.get("state") or {})
+    caller = state.get("caller")
+    return caller if isinstance(caller, Caller) else ANYONE
 
 
 def is_copy_request(headers: Mapping[str, str]) -> bool:
@@ -150,7 +157,9 @@ class ServedLibrary:
         # On the instance: a decorated method would keep every library in memory.
         self._caller_view = lru_cache(MAX_VIEWS)(self._make_caller_view)
         self._client_view = lru_cache(MAX_VIEWS)(self._make_client_view)
-        self._labels: tuple[Catalog | None, dict[str, str]] = None, {}
+        # Of the catalog in use, and of the latest one, which may be another.
+        self._labels: IdentityCache[Catalog, dict[str, str]]
+        self._labels = IdentityCache(2, lambda: self.catalog)
         self._answers: IdentityCache[Catalog, LruCache[object, Any]]
         self._answers = IdentityCache(1, lambda: self.catalog)
         self._listeners: list[Callable[[SyncReport], None]] = []
@@ -169,12 +178,7 @@ class ServedLibrary:
 
     def labels_in(self, catalog: Catalog) -> dict[str, str]:
         """Return the public names of sources, see `public_labels`; cached."""
-        labeled, labels = self._labels
-        if labeled is not catalog:
-            labels = public_labels(catalog)
-            # One assignment, so that no thread reads labels of another catalog.
-            self._labels = catalog, labels
-        return labels
+        return self._labels.get(catalog, lambda: public_labels(catalog))
 
     def view(
         self, caller: Caller = ANYONE, *, via: str = "mcp", client: str = ""

@@ -1,12 +1,17 @@
 """Run a server until a signal ends it: over HTTP with uvicorn, or over stdio."""
 
 import asyncio
+import ctypes
 import errno
 import signal
 import socket
+import struct
+import sys
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
@@ -30,16 +35,23 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-_BACKLOG: Final = 2048
 # How long connections that clients keep open are answered before they are closed.
 DRAIN_S: Final = 1.0
-_POLL_S: Final = 0.02
+_STEP_S: Final = 0.02
+# Of linux/filter.h and asm-generic/socket.h; the modules of Python have no names.
+_BPF_RETURN: Final = 0x06
+_SO_ATTACH_FILTER: Final = 26
 _STREAM: Final = "text/event-stream"
 _MAX_HEAD_BYTES: Final = 64 * 1024
 _PIECE_BYTES: Final = 16 * 1024
 
+_CLOSE: Final = ((b"connection", b"close"),)
+_NO_BODY: Final = (b"content-length", b"0")
 _SHUTTING_DOWN: Final = ErrorAnswer(
-    503, "shutting-down", "this server ends; ask another", ((b"connection", b"close"),)
+    503, "shutting-down", "this server ends; ask another", _CLOSE
+)
+_LARGE_HEAD: Final = ErrorAnswer(
+    431, "head-too-large", f"the head may have {_MAX_HEAD_BYTES:,} bytes", _CLOSE
 )
 
 
@@ -49,7 +61,7 @@ def listen(host: str, port: int) -> socket.socket:
         infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         # The first one only: a name may have an IPv4 and an IPv6 address.
         family, _, _, _, address = infos[0]
-        at = socket.create_server(address, family=family, backlog=_BACKLOG)
+        at = socket.create_server(address, family=family, backlog=2048)
     except OSError as error:
         advice = "choose another --port, 0 for any that is free, or --host"
         # The text of an address that is in use says so twice.
@@ -114,8 +126,12 @@ class GracefulShutdown:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if self._is_draining and scope["path"] == "/readyz":
-            await send_error(_SHUTTING_DOWN, send, head=scope["method"] == "HEAD")
+        # The parser limits only a head that has not arrived as a whole.
+        head = chain(*scope["headers"], (scope["raw_path"], scope["query_string"]))
+        is_large = sum(map(len, head)) + 4 * len(scope["headers"]) > _MAX_HEAD_BYTES
+        if is_large or (self._is_draining and scope["path"] == "/readyz"):
+            error = _LARGE_HEAD if is_large else _SHUTTING_DOWN
+            await send_error(error, send, head=scope["method"] == "HEAD")
             return
         cancel = CancelScope()
 
@@ -168,13 +184,50 @@ class _Server(uvicorn.Server):
         self._shutdown.drain()
         # Their clients would not leave by themselves.
         self._shutdown.end_streams()
-        # Wait until no connection is open, for a second; a second signal ends that.
-        with anyio.move_on_after(DRAIN_S):
-            while self.server_state.connections and not self.force_exit:  # noqa: ASYNC110 - uvicorn has no event for it
-                await anyio.sleep(_POLL_S)
+        await self._drain()
+        await self._stop_listening(sockets or [])
+        await self._wait(lambda: self.server_state.connections)
         # Streams that were opened while the connections were drained.
         self._shutdown.end_streams()
         await super().shutdown(sockets)
+
+    async def _drain(self) -> None:
+        """Go on for `DRAIN_S` if a connection is open; another signal ends that.
+
+        A client that asks again and again has none open in between, and is to read in
+        `/readyz` that it should go elsewhere.
+        """
+        if self.server_state.connections:
+            await self._wait(lambda: True)
+
+    async def _wait(self, waits: Callable[[], object]) -> None:
+        with anyio.move_on_after(DRAIN_S):
+            while waits() and not self.force_exit:  # noqa: ASYNC110 - uvicorn has no event
+                await anyio.sleep(_STEP_S)
+
+    async def _stop_listening(self, sockets: list[socket.socket]) -> None:
+        """Close the sockets, and answer who has connected, and may have sent a request.
+
+        The system would reset the connections that nobody has taken in yet.
+        """
+        taken: list[socket.socket] = []
+        for at in sockets:
+            _let_nobody_connect(at)
+            with suppress(OSError):  # nobody waits, or no descriptor is free
+                while True:
+                    taken.append(at.accept()[0])
+        for server in self.servers:
+            server.close()
+        protocol = partial(
+            cast("Any", self.config.http_protocol_class),
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+        for connection in taken:
+            connection.settimeout(0)
+            loop = asyncio.get_running_loop()
+            await loop.connect_accepted_socket(protocol, connection)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -182,6 +235,20 @@ class _Server(uvicorn.Server):
         # events are written.
         with _signals_handled_by(self.handle_exit):
             yield
+
+
+def _let_nobody_connect(at: socket.socket) -> None:
+    """Have the system pass over who connects from now on, until the socket is closed.
+
+    Then it refuses them as they ask again, a second later. Otherwise it would take them
+    in between the last `accept` and the end, and reset them. Linux alone can do that.
+    Source: socket(7), SO_ATTACH_FILTER, with the one instruction "keep 0 bytes".
+    """
+    if sys.platform == "linux":
+        code = ctypes.create_string_buffer(struct.pack("HBBI", _BPF_RETURN, 0, 0, 0))
+        program = struct.pack("HP", 1, ctypes.addressof(code))
+        with suppress(OSError):  # no filter is allowed here
+            at.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
 
 
 def uvicorn_options(settings: GuardSettings) -> dict[str, Any]:
@@ -230,6 +297,22 @@ class _TimedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP; say which of it is a head that is too large."""
+        cycle = cast("Any", self.cycle)  # None before the first request
+        if cycle and not cycle.response_complete:
+            # The application answers no longer: h11 has no state for two answers.
+            cycle.disconnected = True
+            cycle.message_event.set()
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.close()
+        elif len(self.conn.trailing_data[0]) > _MAX_HEAD_BYTES:
+            answer = h11.Response(status_code=431, headers=[*_CLOSE, _NO_BODY])
+            self.transport.write(self.conn.send(answer) or b"")
+            self.transport.close()
+        else:
+            super().send_400_response(msg)
 
     def _wait_for_head(self) -> None:
         self._head_timer = self.loop.call_later(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
 from satchel.skill_md._dialects import (
+    CLIENT_FIELDS as CLIENT_FIELDS,
+    NEEDS_FIELDS as NEEDS_FIELDS,
     SCHEMA_FIELD as SCHEMA_FIELD,
     SET_ASIDE as SET_ASIDE,
     SPEC_FIELDS as SPEC_FIELDS,
@@ -14,6 +16,8 @@ from satchel.skill_md._dialects import (
     decode_items as decode_items,
     encode_items as encode_items,
     from_spec,
+    is_of_a_skill as is_of_a_skill,
+    skill_names as skill_names,
     split_tools as split_tools,
     text_list as text_list,
     to_spec,
@@ -83,6 +87,12 @@ if TYPE_CHECKING:
         merge_layers as merge_layers,
     )
     from satchel.skill_md._metadata_editor import edit_metadata as edit_metadata
+    from satchel.skill_md._named_files import (
+        first_request as first_request,
+        named_files as named_files,
+        plain_path as plain_path,
+        split_target as split_target,
+    )
     from satchel.skill_md._writer import (
         quoted as quoted,
         render_frontmatter,
@@ -110,6 +120,7 @@ __getattr__ = lazy_door(
         "_entries": "FrontmatterEntry fold split_entries",
         "_layers": "Layer MergedField merge_layers",
         "_metadata_editor": "edit_metadata",
+        "_named_files": "first_request named_files plain_path split_target",
         "_writer": "quoted render_frontmatter same_values",
     },
 )

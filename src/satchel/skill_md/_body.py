@@ -3,6 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
+from satchel._lazy import lazy_pattern
 from satchel.model import Finding
 from satchel.skill_md._opening import Span, find_span
 
@@ -10,43 +11,43 @@ TolerantSpan = tuple[Span, tuple[Finding, ...]]
 
 # What may come before the frontmatter: blank lines, HTML comments, a rule that an
 # editor made of the fence, the head of a form upload that was saved with the file.
-_BEFORE: Final = re.compile(
+_BEFORE: Final = lazy_pattern(
     r"(?:[\s\ufeff\u200b]+|<!--.*?-->|[*_]{3,}[ \t]*\r?\n"
     r"|-{8,}\w+\r?\n(?:[\w-]+:[^\n]*\n)+)*",
     re.DOTALL,
 )
-_CODE_FENCE: Final = re.compile(r"(`{3,}|~{3,})[\w-]*[ \t]*\r?\n")
-_OPENING: Final = re.compile(r"-{3,}[ \t]*(?:#[^\n]*)?\r?\n")
+_CODE_FENCE: Final = lazy_pattern(r"(`{3,}|~{3,})[\w-]*[ \t]*\r?\n")
+_OPENING: Final = lazy_pattern(r"-{3,}[ \t]*(?:#[^\n]*)?\r?\n")
 # What a hand or a word processor makes of a fence. As an opening one only where a field
 # follows, as a closing one only where no other is there.
 _ODD: Final = r"(?:--|[\u2013\u2014]+-?|-[\u2013\u2014])"
-_ODD_OPENING: Final = re.compile(rf"{_ODD}[ \t]*\r?\n(?=(?:name|description)[ \t]*:)")
-_ODD_CLOSING: Final = re.compile(
+_ODD_OPENING: Final = lazy_pattern(rf"{_ODD}[ \t]*\r?\n(?=(?:name|description)[ \t]*:)")
+_ODD_CLOSING: Final = lazy_pattern(
     rf"^(?:{_ODD}|-(?:[ \t]+-)+|={{3,}}|\*{{3,}}|_{{3,}}|\+{{3,}})[ \t]*"
     r"(?:\r?\n|\r?\Z)",
     re.MULTILINE,
 )
-_ESSENTIAL: Final = re.compile(
+_ESSENTIAL: Final = lazy_pattern(
     r"(?:name|description)[ \t]*:[ \t]"
     r"|\*{0,2}(?:名称|描述)\*{0,2}[：:]"  # noqa: RUF001
     r"|(\*\*|__)(?:name|description)(?::\1|\1:)"
 )
 # The last form is a fence with text on its line, as `---Text`.
-_CLOSING: Final = re.compile(
+_CLOSING: Final = lazy_pattern(
     r"^(?:-{3,}|\.{3})[ \t]*(?:\r?\n|\r?\Z)|^---(?=[^\s-])", re.MULTILINE
 )
-HEADING: Final = re.compile(r"^#{1,6}[ \t]+\S", re.MULTILINE)
+HEADING: Final = lazy_pattern(r"^#{1,6}[ \t]+\S", re.MULTILINE)
 # A line without indent that is not YAML; and a field that no body begins with.
-_PROSE: Final = re.compile(
+_PROSE: Final = lazy_pattern(
     r"^(?![\w.\"'-]+[ \t]*:(?:\s|$)|-\s|[]#}\"'\s])[^\n]", re.MULTILINE
 )
-_FIELD: Final = re.compile(
+_FIELD: Final = lazy_pattern(
     r"^(?:name|description|version|license|metadata|author|tags|homepage"
     r"|allowed-tools|user-invocable)[ \t]*:(?:\s|$)",
     re.MULTILINE,
 )
 _SHOWN_CHARS: Final = 200
-_BLANK_LINE: Final = re.compile(r"\n[ \t]*\r?\n")
+_BLANK_LINE: Final = lazy_pattern(r"\n[ \t]*\r?\n")
 
 
 # Text alone decides, no YAML, so that this and `parse` agree. Only the top of the file
@@ -175,12 +176,14 @@ def _fence_finding(code: str, text: str, at: int) -> Finding:
 
 _LOOKED_AT_CHARS: Final = 3_000
 _MAX_CHARS: Final = 200
-_SKIPPED: Final = re.compile(
+_SKIPPED: Final = lazy_pattern(
     r"<!--.*?(?:-->|\Z)|^(```|~~~).*?(?:^\1|\Z)|^#{1,6}[^\n]*|^[ \t]*[-=*_|>!<][^\n]*",
     re.DOTALL | re.MULTILINE,
 )
-_END: Final = re.compile(r"[.!?](?=\s|\Z)|[。！？]")  # noqa: RUF001
-_HEADING: Final = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*)", re.MULTILINE)
+_NUMBER: Final = lazy_pattern(r"\A\d{1,3}[.)]\s+")
+# Not after one letter, as in "e.g.".
+_END: Final = lazy_pattern(r"(?<!\b\w)[.!?](?=\s|\Z)|[。！？]")  # noqa: RUF001
+_HEADING: Final = lazy_pattern(r"^#{1,6}[ \t]+(\S[^\n]*)", re.MULTILINE)
 
 
 def first_sentence(body: str) -> str:
@@ -193,6 +196,6 @@ def first_sentence(body: str) -> str:
     if not prose:
         heading = _HEADING.search(text)
         return heading[1].strip()[:_MAX_CHARS] if heading else ""
-    folded = " ".join(prose.split("\n\n", 1)[0].split())
+    folded = _NUMBER.sub("", " ".join(prose.split("\n\n", 1)[0].split()))
     end = _END.search(folded)
     return (folded[: end.end()] if end else folded)[:_MAX_CHARS].strip()

@@ -1,10 +1,10 @@
 """How a field's value may be written, and the two dialects of frontmatter."""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias, cast
 
-from satchel.model import Json
+from satchel.model import MAX_NAME_CHARS, Json, is_name
 from satchel.skill_md._frontmatter import Node, YamlTree
 
 _Within: TypeAlias = "dict[str, Node] | None"
@@ -15,6 +15,7 @@ _FALSE: Final = frozenset(["false", "no", "off", "0"])
 # is never closed runs to the end.
 _TOOL: Final = re.compile(r"(?:\([^)]*(?:\)|\Z)|[^\s,(])+")
 _ITEM: Final = re.compile(r"[^\s,]+")
+_OF_A_FILE: Final = re.compile(r"\w\.[A-Za-z]\w*\Z|\A(?:references|scripts|assets)/.")
 
 
 def mapping(value: Node) -> dict[str, Node]:
@@ -41,11 +42,26 @@ def text_list(tree: YamlTree, key: str, within: _Within = None) -> _Texts:
     return tuple([text.strip() for text in texts if text and text.strip()])
 
 
-def file_list(tree: YamlTree, key: str, within: _Within = None) -> _Texts:
+def word_list(tree: YamlTree, key: str, within: _Within = None) -> _Texts:
     value = (tree.root if within is None else within).get(key)
     if isinstance(value, str):
         return tuple([item.strip() for item in decode_items(value) if item.strip()])
     return text_list(tree, key, within)
+
+
+def file_list(tree: YamlTree, key: str, within: _Within = None) -> _Texts:
+    value = (tree.root if within is None else within).get(key)
+    words = word_list(tree, key, within)
+    is_clear = not isinstance(value, str) or value.startswith("[")
+    return words if is_clear or are_files(words or ()) else None
+
+
+def are_files(items: Sequence[str]) -> bool:
+    """Tell whether the words of a text name files: one of several surely does.
+
+    A list of files closes the pack to all others, so a doubtful word opens nothing.
+    """
+    return len(items) <= 1 or any(map(_OF_A_FILE.search, items))
 
 
 def tool_list(tree: YamlTree, key: str, within: _Within = None) -> _Texts:
@@ -75,6 +91,23 @@ def decode_items(text: str) -> tuple[str, ...]:
     return tuple(_ITEM.findall(text))
 
 
+# Fields at the top in which a manifest names the skills that it needs. The first is
+# ours; the other is also where packages are named, so one item that cannot be a skill's
+# name makes it a list of those. `dependencies` has packages, as Claude documents it.
+NEEDS_FIELDS: Final = ("requires", "depends")
+
+
+def skill_names(field: str, value: object) -> _Texts:
+    """Return the skills that a list, or a text with commas, names; None for others."""
+    items: object = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, list | tuple):
+        return None
+    texts = [str(item).strip() for item in cast("Sequence[object]", items)]
+    names = tuple(dict.fromkeys(filter(is_name, texts)))
+    is_ours = field == NEEDS_FIELDS[0] or all(map(is_name, texts))
+    return names if (names and is_ours) or not texts else None
+
+
 _LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
 SCHEMA_FIELD: Final = "manifest_schema"
 # Source: agentskills.io/specification, "Frontmatter".
@@ -82,10 +115,66 @@ SPEC_FIELDS: Final = frozenset(
     ["name", "description", "license", "compatibility", "metadata", "allowed-tools"]
 )
 
+# Source: the documentation of these clients, read from August to November 2026.
+_OF_CLIENTS: Final = {
+    "Claude Code": "agent argument-hint arguments background context "
+    "disable-model-invocation disallowed-tools effort hooks model paths shell "
+    "user-invocable when_to_use",
+    "Claude": "dependencies",
+    "VS Code": "argument-hint context disable-model-invocation user-invocable "
+    "user-invokable",
+    "Cursor": "disable-model-invocation",
+    "OpenClaw": "command-arg-mode command-dispatch command-tool "
+    "disable-model-invocation homepage metadata.clawdbot metadata.clawdis "
+    "metadata.openclaw user-invocable",
+    "OpenHands": "disable-model-invocation triggers",
+    "pi": "disable-model-invocation",
+    "Hermes": "metadata.hermes platforms prerequisites required_environment_variables",
+    "Codex": "metadata.short-description",
+    "the skills installer (npx skills)": "metadata.internal",
+}
+# Fields beyond the specification, with the clients that honour them; others do not.
+CLIENT_FIELDS: Final = {
+    field: tuple(client for client, own in _OF_CLIENTS.items() if field in own.split())
+    for fields in _OF_CLIENTS.values()
+    for field in fields.split()
+}
+
+# Fields beyond it that only describe a pack to people; many write them at the top.
+DESCRIBING_FIELDS: Final = frozenset(
+    [
+        *("author", "authors", "categories", "category", "keywords", "tags", "title"),
+        "version",
+    ]
+)
+# Fields of an agent, which some keep in a file that is called as a skill's is.
+_OF_AGENTS: Final = frozenset(["color", "tools"])
+
 # Source: the manifest of the packs that profile `strict` comes from.
 STRICT_FIELDS: Final = frozenset(
     ["name", "description", "version", "author", SCHEMA_FIELD, *_LISTS]
 )
+
+_OF_SKILLS: Final = (
+    SPEC_FIELDS | STRICT_FIELDS | CLIENT_FIELDS.keys() | DESCRIBING_FIELDS
+).union(NEEDS_FIELDS)
+
+
+def is_of_a_skill(fields: Mapping[str, object]) -> bool:
+    """Tell whether frontmatter is that of a skill, and not of another kind of page.
+
+    A skill has a name and a description, and most of its fields are known to clients of
+    skills. A ticket, a lesson or an agent that is kept in a SKILL.md has others.
+    """
+    named = fields.get("name") and fields.get("description")
+    others = fields.keys() - _OF_SKILLS
+    return (
+        bool(named)
+        and len(str(fields["name"])) <= MAX_NAME_CHARS
+        and 2 * len(others) <= len(fields)
+        and _OF_AGENTS.isdisjoint(fields)
+    )
+
 
 _MOVED: Final = (*_LISTS, "version", "author", SCHEMA_FIELD)
 # The prefix of a moved key that `metadata` already uses for something else.
@@ -142,10 +231,10 @@ def from_spec(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
     return top
 
 
-def encode_items(items: Iterable[str]) -> str:
+def encode_items(items: Iterable[str], *, as_json: bool = False) -> str:
     """Return a list as one text: spaces between the items, or JSON where those fail."""
     texts = list(items)
-    if any(_AMBIGUOUS.search(text) for text in texts):
+    if as_json or any(_AMBIGUOUS.search(text) for text in texts):
         import json
 
         return json.dumps(texts, ensure_ascii=False)
@@ -167,4 +256,6 @@ def _encoded(key: str, value: Json) -> str | None:
     if not isinstance(value, list | tuple):
         return None
     texts = [item for item in value if isinstance(item, str)]
-    return encode_items(texts) if len(texts) == len(value) else None
+    if len(texts) != len(value):
+        return None
+    return encode_items(texts, as_json=key != _LISTS[0] and not are_files(texts))

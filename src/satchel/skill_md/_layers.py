@@ -8,7 +8,13 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from satchel.errors import SkillManifestError, UnknownFieldError
 from satchel.model import Json
-from satchel.skill_md._dialects import decode_items, from_spec, split_tools, to_spec
+from satchel.skill_md._dialects import (
+    are_files,
+    decode_items,
+    from_spec,
+    split_tools,
+    to_spec,
+)
 
 # How a field is merged; `metadata` is merged key by key. In a list that is appended to,
 # a mapping replaces the one of the same `name`, `id` or `code`; an item that is there
@@ -50,6 +56,8 @@ _APPEND: Final[Mapping[str, Callable[[str], list[str]]]] = MappingProxyType(
         "platforms": _commas,
         "tags": _commas,
         "required_environment_variables": _commas,
+        "requires": _commas,
+        "depends": _commas,
     }
 )
 
@@ -202,9 +210,10 @@ def _at_the_top(fields: Fields) -> dict[str, Json]:
     inner = dict(metadata)
     for key in ("trigger_keywords", "references", "scripts", "assets"):
         text = inner.get(key)
-        if key not in top and isinstance(text, str):
+        items = _items(text) if isinstance(text, str) else []
+        if items and key not in top and (key == "trigger_keywords" or are_files(items)):
             del inner[key]
-            top[key] = list(_items(text))
+            top[key] = [*items]
     return {**top, _METADATA: inner}
 
 

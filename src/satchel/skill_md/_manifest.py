@@ -5,12 +5,15 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from satchel.model import ClientFields, Manifest
 from satchel.skill_md._dialects import (
+    NEEDS_FIELDS,
     SET_ASIDE,
     boolean,
     file_list,
     mapping,
+    skill_names,
     text_list,
     tool_list,
+    word_list,
 )
 from satchel.skill_md._frontmatter import Node, YamlTree
 
@@ -61,9 +64,14 @@ def _word(tree: YamlTree, key: str, within: _Within) -> str | None:
     return None if text is None else text.strip().lower()
 
 
+def _skills(tree: YamlTree, key: str, within: _Within) -> tuple[str, ...] | None:
+    del tree
+    return skill_names(key, within[key])
+
+
 def _unless(tree: YamlTree, key: str, within: _Within) -> bool | None:
-    value = boolean(tree, key, within)
-    return None if value is None else not value
+    # A word that is neither hides the skill: its author meant to keep it for people.
+    return None if within[key] is None else boolean(tree, key, within) is False
 
 
 class _Field(NamedTuple):
@@ -98,6 +106,10 @@ _OF_CLIENTS: Final = {
     "argument-hint": _Field("argument_hint", YamlTree.text, of_client=True),
     "arguments": _Field("arguments", tool_list, of_client=True),
 }
+# Fields that are true or false, in either spelling.
+FLAGS: Final = _either_spelling(
+    *("disable-model-invocation", "user-invocable", "user-invokable")
+)
 _AT_THE_TOP: Final = {
     **_BOTH,
     **{
@@ -106,16 +118,17 @@ _AT_THE_TOP: Final = {
         for spelling in _either_spelling(key)
     },
     "allowed-tools": _Field("allowed_tools", tool_list),
-    "allowed_tools": _Field("allowed_tools", tool_list),
     "triggers": _Field("trigger_keywords", text_list),
     "trigger_keywords": _Field("trigger_keywords", text_list),
+    **{key: _Field("requires", _skills) for key in NEEDS_FIELDS},
 }
 _IN_METADATA: Final = {
     **_BOTH,
-    "trigger_keywords": _Field("trigger_keywords", file_list),
+    "trigger_keywords": _Field("trigger_keywords", word_list),
     "status": _Field("status", _word),
     "replaced-by": _Field("replaced_by", YamlTree.text),
-    "replaces": _Field("replaces", file_list),
+    "replaces": _Field("replaces", word_list),
+    "requires": _Field("requires", _skills),
 }
 # Where `to_spec` puts a field whose name metadata used already.
 _SET_ASIDE: Final = {f"{SET_ASIDE}{key}": row for key, row in _IN_METADATA.items()}

@@ -21,8 +21,8 @@ _CATALOG_KEYS: Final = (
     "category",
     "owner",
 )
-TOP_KEYS: Final = frozenset([*KEYS_AT_THE_TOP, *SPEC_FIELDS, *STRICT_FIELDS])
-METADATA_KEYS: Final = frozenset([*KEYS_IN_METADATA, *_CATALOG_KEYS])
+_TOP_KEYS: Final = frozenset([*KEYS_AT_THE_TOP, *SPEC_FIELDS, *STRICT_FIELDS])
+_METADATA_KEYS: Final = frozenset([*KEYS_IN_METADATA, *_CATALOG_KEYS])
 
 # Below this many letters, another word is as near as a typo.
 _SHORT: Final = 6
@@ -35,7 +35,7 @@ _OTHER_WORDS: Final = frozenset(
         *("descriptions", "descriptor", "inscription", "prescription", "content"),
         *("incompatibility", "interval", "internals", "mode", "names", "owners"),
         *("path", "platform", "preference", "preferences", "referenced", "replaced"),
-        *("stats", "tool", "trigger"),
+        *("required", "stats", "tool", "trigger"),
     ]
 )
 _WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
@@ -65,17 +65,15 @@ def find_misspelled(root: Mapping[str, object]) -> tuple[MisspelledKey, ...]:
     """Return the misspelled keys of a frontmatter, in their order."""
     # Keys that are spelled right cost two comparisons of sets.
     metadata = root.get(_METADATA)
-    right = root.keys() <= TOP_KEYS
-    if right and not (
-        isinstance(metadata, Mapping) and metadata.keys() - METADATA_KEYS
-    ):
+    right = not isinstance(metadata, Mapping) or metadata.keys() <= _METADATA_KEYS
+    if right and root.keys() <= _TOP_KEYS:
         return ()
-    misspelled = list(_misspelled(root, TOP_KEYS, ()))
+    misspelled = list(_misspelled(root, _TOP_KEYS, ()))
     meant = next((s.written for s in misspelled if s.meant == _METADATA), _METADATA)
     inner = root.get(meant)
     if isinstance(inner, Mapping):
         fields = cast("Mapping[str, object]", inner)
-        misspelled += _misspelled(fields, METADATA_KEYS, (meant,))
+        misspelled += _misspelled(fields, _METADATA_KEYS, (meant,))
     return tuple(misspelled)
 
 
@@ -139,7 +137,7 @@ def nearest_key(key: str, keys: frozenset[str]) -> str | None:
     # The distance takes time by the length, and known keys are short and in ASCII.
     if len(key) > _MAX_KEY_CHARS or not key.isascii():
         return None
-    folded, goals = _folded(key), _goals(keys)
+    folded, goals = fold_key(key), _goals(keys)
     alike = goals.get(folded)
     if alike is not None:
         return alike
@@ -158,10 +156,10 @@ def nearest_key(key: str, keys: frozenset[str]) -> str | None:
 def _goals(keys: frozenset[str]) -> dict[str, str]:
     """Return the known keys by what is left of them when they are folded."""
     # Reversed, so that of keys that fold alike the first by name wins.
-    return {_folded(key): key for key in sorted(keys, reverse=True)}
+    return {fold_key(key): key for key in sorted(keys, reverse=True)}
 
 
-def _folded(key: str) -> str:
+def fold_key(key: str) -> str:
     return re.sub(r"[\s_-]+", "", key).lower()
 
 

@@ -53,7 +53,7 @@ def read_tree(
     plain = None if with_lines else read_plain(head, limits)
     if plain is not None:
         return plain
-    from satchel.skill_md._yaml_tree import parse_yaml  # most libraries need it never
+    from satchel.skill_md._yaml import parse_yaml  # most libraries need it never
 
     return parse_yaml(head, limits, with_lines=with_lines)
 
@@ -128,11 +128,3 @@ class ManifestDraft(NamedTuple):
     description: str
     directory: str
     repairs: tuple[Finding, ...]
-
-    @property
-    def tree(self) -> YamlTree:
-        return self.file.tree
-
-    @property
-    def misspelled(self) -> tuple[MisspelledKey, ...]:
-        return self.file.misspelled

@@ -17,8 +17,6 @@ from satchel.skill_md._dialects import SPEC_FIELDS, STRICT_FIELDS
 from satchel.skill_md._frontmatter import Node, YamlProblem, YamlTree
 from satchel.skill_md._manifest import manifest_of
 from satchel.skill_md._misspelled import (
-    METADATA_KEYS,
-    TOP_KEYS,
     corrected_keys,
     find_misspelled,
     with_corrected_keys,
@@ -34,12 +32,14 @@ from satchel.skill_md._profiles import (
     Profile,
     Violation,
     dialect_of_keys,
+    flag_violations,
     guide_violations,
+    is_left_alone,
     misspelled_violations,
     spec_violations,
     strict_violations,
 )
-from satchel.text import clean_line, decode, find_hidden
+from satchel.text import clean_line, decode, find_hidden, is_unsure
 
 _RULES: Final = {"spec": spec_violations, "strict": strict_violations}
 # A file of a thousand equal keys must not give a thousand findings.
@@ -119,16 +119,10 @@ def read_frontmatter(data: bytes, limits: Limits) -> Frontmatter | Finding:
 
 def draft_manifest(file: Frontmatter, directory: str) -> ManifestDraft:
     """Return the draft of a file, its misspelled keys read as they were meant."""
-    root = file.tree.root
-    metadata = root.get("metadata")
-    # Most files spell every key right: two comparisons of sets, and no more.
-    if not root.keys() <= TOP_KEYS or (
-        type(metadata) is dict and not metadata.keys() <= METADATA_KEYS
-    ):
-        misspelled = find_misspelled(root)
-        if misspelled:
-            tree = with_corrected_keys(file.tree, misspelled)
-            file = file._replace(tree=tree, misspelled=misspelled)
+    misspelled = find_misspelled(file.tree.root)
+    if misspelled:
+        tree = with_corrected_keys(file.tree, misspelled)
+        file = file._replace(tree=tree, misspelled=misspelled)
     tree, repairs = file.tree, file.repairs
     description = tree.text("description")
     if description is None and tree.root.get("description") is not None:
@@ -169,6 +163,9 @@ def _parse(  # noqa: PLR0913, PLR0917 - the arguments of `parse`
     file = read_frontmatter(data, limits)
     if isinstance(file, Finding):
         return Parsed(None, (replace(file, path=path),))
+    # A model would be shown a description, or a body, that says nothing.
+    if is_unsure(data):
+        return Parsed(None, (Finding.of("unknown-encoding", path),))
     # The draft has misspelled keys corrected; the manifest keeps them as written.
     written = file.tree.root
     draft = draft_manifest(file, directory)
@@ -178,8 +175,9 @@ def _parse(  # noqa: PLR0913, PLR0917 - the arguments of `parse`
     name = clean_line(draft.name or "") or clean_line(directory)
     tree = draft.file.tree
     # Nearly every pack is sound, so the rules for warnings run for the others only.
+    flags = [*flag_violations(tree)]
     sound = (
-        not (draft.repairs or tree.duplicates or draft.file.misspelled)
+        not (flags or draft.repairs or tree.duplicates or draft.file.misspelled)
         and name == draft.name
         and (not directory or name == directory)
         and len(name) <= MAX_NAME_CHARS
@@ -217,8 +215,8 @@ def _by_rule(
     if not repairs and not data.isascii():
         repairs = decode(data).findings
     findings = [replace(repair, severity="error", path=path) for repair in repairs]
-    refused = bool(findings or draft.tree.duplicates)
-    duplicates = _duplicates(draft, path)
+    duplicates = _duplicates(draft.file, path, _MAX_DUPLICATES)
+    refused = bool(findings or duplicates)
     findings += [replace(duplicate, severity="error") for duplicate in duplicates]
     matched: str = profile
     if profile == "dialect":
@@ -231,21 +229,22 @@ def _by_rule(
     if refused or draft.name is None:
         return Parsed(None, tuple(findings))
     manifest = manifest_of(
-        draft.tree, draft.name, draft.description, matched, written=written
+        draft.file.tree, draft.name, draft.description, matched, written=written
     )
     return Parsed(manifest, tuple(findings), matched)
 
 
 def _of_dialect(draft: ManifestDraft) -> tuple[str, list[Violation]]:
     """Return the profile of the dialect a manifest is in, and how it breaks that."""
-    keys = draft.tree.root.keys()
+    root = draft.file.tree.root
+    keys = root.keys()
     violations = list(strict_violations(draft, forgiving=True))
     sound = not any(violation.severity == "error" for violation in violations)
     either = keys - SPEC_FIELDS and keys <= STRICT_FIELDS and sound
     # Fields of either dialect that break no rule of `strict` are strict.
     if either or dialect_of_keys(keys) == "strict":
         return "strict", violations
-    return "spec", list(spec_violations(draft))
+    return "spec", [v for v in spec_violations(draft) if not is_left_alone(v, root)]
 
 
 def _warnings(draft: ManifestDraft, path: str) -> list[Finding]:
@@ -258,8 +257,9 @@ def _warnings(draft: ManifestDraft, path: str) -> list[Finding]:
         ]
 
     findings = [replace(repair, path=path) for repair in draft.repairs]
-    findings += _duplicates(draft, path)
-    findings += warn(misspelled_violations(draft.misspelled))
+    findings += _duplicates(file, path, _MAX_DUPLICATES)
+    findings += warn(misspelled_violations(file.misspelled))
+    findings += warn(flag_violations(file.tree))
     if name is None or not name.strip():
         if directory.strip():
             unnamed = Violation.of("missing-name", sentence="folder", folder=directory)
@@ -291,12 +291,13 @@ def _name_refusal(name: str, limits: Limits, path: str) -> Finding | None:
     return None
 
 
-def _duplicates(draft: ManifestDraft, path: str) -> list[Finding]:
-    first = draft.file.line - 1
-    return [
-        Finding.of("duplicate-key", path, first + duplicate.line, key=duplicate.key)
-        for duplicate in draft.tree.duplicates[:_MAX_DUPLICATES]
-    ]
+def _duplicates(
+    file: Frontmatter, path: str = "", most: int | None = None
+) -> tuple[Finding, ...]:
+    return tuple(
+        Finding.of("duplicate-key", path, file.line - 1 + second.line, key=second.key)
+        for second in file.tree.duplicates[:most]
+    )
 
 
 class WrittenFrontmatter(NamedTuple):
@@ -318,11 +319,7 @@ def read_as_written(
     if isinstance(file, Finding):
         return file
     span = find_span(data)
-    first = file.line - 1
-    repairs = file.repairs + tuple(
-        Finding.of("duplicate-key", "", first + duplicate.line, key=duplicate.key)
-        for duplicate in file.tree.duplicates
-    )
+    repairs = file.repairs + _duplicates(file)
     if span is None or repairs:
         text = data.decode("utf-8", "surrogateescape")
         body = body_of(text).encode("utf-8", "surrogateescape")

@@ -1,5 +1,6 @@
 """What each profile requires of a manifest, as rules that yield their violations."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from typing import Any, Final, Literal, NamedTuple, cast
 
@@ -17,9 +18,21 @@ from satchel.model import (
     is_name,
     portable_name,
 )
-from satchel.skill_md._dialects import SCHEMA_FIELD, SPEC_FIELDS, STRICT_FIELDS, mapping
+from satchel.skill_md._dialects import (
+    CLIENT_FIELDS,
+    DESCRIBING_FIELDS,
+    NEEDS_FIELDS,
+    SCHEMA_FIELD,
+    SPEC_FIELDS,
+    STRICT_FIELDS,
+    boolean,
+    is_of_a_skill,
+    mapping,
+    skill_names,
+)
 from satchel.skill_md._frontmatter import Node, YamlTree
-from satchel.skill_md._misspelled import MisspelledKey
+from satchel.skill_md._manifest import FLAGS
+from satchel.skill_md._misspelled import MisspelledKey, fold_key
 from satchel.skill_md._opening import ManifestDraft
 
 Profile = Literal["strict", "spec", "lenient", "auto", "dialect"]
@@ -95,6 +108,9 @@ def strict_name_violations(name: str, directory: str = "") -> Iterator[Violation
 
 def _characters(name: str, expected: str) -> Violation:
     near = portable_name(name)
+    # A name without some of its letters says something else.
+    is_whole = sum(map(str.isalpha, near)) >= sum(map(str.isalpha, name))
+    near = near if is_whole else ""
     return Violation.of(
         "name-characters",
         "name",
@@ -129,6 +145,7 @@ def spec_violations(draft: ManifestDraft) -> Iterator[Violation]:
             field = wrong.written if wrong else key
             yield Violation.of("unknown-field", field, refuses=False, field=field)
     yield from _spec_optional(tree)
+    yield from flag_violations(tree)
 
 
 def strict_violations(
@@ -160,7 +177,7 @@ def strict_violations(
             )
         if key in STRICT_FIELDS:
             yield from _strict_field(tree, key, value)
-        elif wrong is None and not later:
+        elif wrong is None and not later and not (forgiving and _needs(key, value)):
             yield Violation.of(
                 "unknown-field",
                 key,
@@ -168,6 +185,7 @@ def strict_violations(
                 field=key,
                 fields=", ".join(sorted(STRICT_FIELDS)),
             )
+    yield from flag_violations(tree)
     yield from misspelled_violations(
         wrong for wrong in draft.file.misspelled if wrong.within or later or forgiving
     )
@@ -177,7 +195,13 @@ def dialect_of_keys(keys: AbstractSet[str]) -> Literal["strict", "spec"]:
     """Return the profile of the dialect that these keys at the top are of."""
     # `version` and `author`, which many write in either, decide nothing.
     own = keys & _ONLY_STRICT
-    return "strict" if own and len(keys - STRICT_FIELDS) < len(own) else "spec"
+    others = keys - STRICT_FIELDS - {*NEEDS_FIELDS}
+    return "strict" if own and len(others) < len(own) else "spec"
+
+
+def _needs(key: str, value: Node) -> bool:
+    """Tell whether a field names the skills that are needed; it may name none."""
+    return key in NEEDS_FIELDS and skill_names(key, value) is not None
 
 
 def _by_key(misspelled: Iterable[MisspelledKey]) -> dict[str, MisspelledKey]:
@@ -188,6 +212,11 @@ def _by_key(misspelled: Iterable[MisspelledKey]) -> dict[str, MisspelledKey]:
 def misspelled_violations(misspelled: Iterable[MisspelledKey]) -> Iterator[Violation]:
     for wrong in misspelled:
         written, meant = ".".join(wrong.at), ".".join((*wrong.within, wrong.meant))
+        # A client documents this spelling, too; or it is a key of the author's own,
+        # which differs only in its hyphen.
+        is_own = wrong.within and fold_key(wrong.written) == fold_key(wrong.meant)
+        if written in CLIENT_FIELDS or is_own:
+            continue
         yield Violation.of(
             "misspelled-field",
             *wrong.at,
@@ -198,6 +227,13 @@ def misspelled_violations(misspelled: Iterable[MisspelledKey]) -> Iterator[Viola
             meant=meant,
             key=wrong.meant,
         )
+
+
+def flag_violations(tree: YamlTree) -> Iterator[Violation]:
+    """Yield the fields that are neither true nor false, and not empty."""
+    for key, value in tree.root.items():
+        if key in FLAGS and value is not None and boolean(tree, key) is None:
+            yield _kind(key, "true or false", refuses=False, severity="warning")
 
 
 def _strict_field(tree: YamlTree, key: str, value: Node) -> Iterator[Violation]:
@@ -264,8 +300,50 @@ def _description(length: int, expected: str) -> Violation:
     )
 
 
-def _kind(key: str, expected: str) -> Violation:
-    return Violation.of("field-kind", key, field=key, expected=expected)
+def _kind(
+    key: str, expected: str, *, refuses: bool = True, severity: Severity = "error"
+) -> Violation:
+    return Violation.of(
+        *("field-kind", key),
+        refuses=refuses,
+        severity=severity,
+        field=key,
+        expected=expected,
+    )
+
+
+_WORD: Final = re.compile(r"[A-Za-z]+")
+
+
+def is_left_alone(violation: Violation, root: Mapping[str, Node]) -> bool:
+    """Tell whether a pack may break the public specification so, if nobody chose it."""
+    if violation.code == "field-kind":
+        # As Claude Code documents it: a text, with commas or spaces, or a list.
+        return violation.at == ("allowed-tools",) and isinstance(
+            root["allowed-tools"], list
+        )
+    if violation.code == "unknown-field":
+        return not _may_move(violation.at[0], root)
+    if violation.code == "misspelled-field":
+        return not is_of_a_skill(root)
+    # A list or a mapping there is one that a program reads; lint reports the scalars.
+    return violation.code == "metadata-not-text"
+
+
+def _may_move(field: str, root: Mapping[str, Node]) -> bool:
+    """Tell whether ``metadata`` is a better place for a field: nothing reads it."""
+    # A pack with a field of its own, or a mapping in `metadata`, has a program that
+    # reads it where it is; a word alone is for people.
+    unknown = root.keys() - SPEC_FIELDS - CLIENT_FIELDS.keys()
+    unknown = {key for key in unknown if not _needs(key, root[key])}
+    value = root.get(field)
+    is_word = isinstance(value, str) and _WORD.fullmatch(f"{field}{value}")
+    return (
+        field in unknown
+        and is_of_a_skill(root)
+        and (unknown <= DESCRIBING_FIELDS or bool(is_word and unknown == {field}))
+        and not any(map(mapping, mapping(root.get("metadata")).values()))
+    )
 
 
 def nonstandard_fields(frontmatter: Mapping[str, Json]) -> tuple[str, ...]:

@@ -337,15 +337,21 @@ _LINK: Final = re.compile(r"\s*[^\s:*]+/[^\s:*]+\.md\s*", re.IGNORECASE)
 def _no_frontmatter(text: str) -> Finding:
     if _LINK.fullmatch(text):
         return Finding.of("link-text", "", 1, path=text.strip())
-    offer = first_sentence(text)
+    offer = _offer(text)
     return Finding.of(
         "no-frontmatter", "", 1, sentence="body" if offer else "", offer=quoted(offer)
     )
 
 
+def _offer(text: str) -> str:
+    # One word says nothing of what a skill does.
+    sentence = first_sentence(text)
+    return sentence if " " in sentence else ""
+
+
 def no_description(data: bytes, line: int | None, path: str) -> Finding:
     """Return the error of a pack without a description, with what its body offers."""
-    offer = first_sentence(body_of(decode(data).text))
+    offer = _offer(body_of(decode(data).text))
     return Finding.of(
         "missing-description",
         path,

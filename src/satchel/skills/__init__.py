@@ -1,21 +1,8 @@
-"""Ready-made skills: the time, exact arithmetic, and finding other skills."""
+"""Ready-made skills: the time, and exact arithmetic. Each is one module to copy."""
 
-from typing import TYPE_CHECKING
+from satchel.skills.calc import calc
+from satchel.skills.clock import clock
 
-from satchel._lazy import lazy_door
-
-if TYPE_CHECKING:
-    from satchel.skills._calc import calc
-    from satchel.skills._clock import clock
-    from satchel.skills._discovery import SkillDiscoverySkill
-
-__all__ = ["SkillDiscoverySkill", "calc", "clock"]
-
-__getattr__ = lazy_door(
-    __name__,
-    {
-        "_calc": "calc",
-        "_clock": "clock",
-        "_discovery": "SkillDiscoverySkill",
-    },
-)
+# Imported here, so that `satchel.skills.calc` is the function whatever is imported
+# first; what else is in a module is imported from it by name.
+__all__ = ["calc", "clock"]

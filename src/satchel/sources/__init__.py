@@ -38,8 +38,10 @@ if TYPE_CHECKING:
         request_deadline as request_deadline,
         resolve_host as resolve_host,
     )
-    from satchel.sources._http._pinned import PinnedSource as PinnedSource
-    from satchel.sources._http._source import HttpSource as HttpSource
+    from satchel.sources._http._source import (
+        HttpSource as HttpSource,
+        PinnedSource as PinnedSource,
+    )
     from satchel.sources._http._urls import parse_url as parse_url
     from satchel.sources._layered import (
         LAYERS as LAYERS,
@@ -88,8 +90,7 @@ __getattr__ = lazy_door(
         "_http._client": "retry_after_s",
         "_http._network": "CheckedBackend RequestRefusedError request_deadline "
         "resolve_host",
-        "_http._pinned": "PinnedSource",
-        "_http._source": "HttpSource",
+        "_http._source": "HttpSource PinnedSource",
         "_http._urls": "parse_url",
         "_layered": "LAYERS LayerExplanation LayeredSource local_layers",
         "_legacy": "LegacySource LegacySourceAdapter as_source",

@@ -1,19 +1,107 @@
-"""One pack in an archive: a .skill or .zip, a .tar.gz or .tgz."""
+"""Packs in a tree of files in memory: of an archive, or of a package in a zip file."""
 
 # ruff: noqa: PTH100, PTH119, PTH123 - as for folders: a Path costs start-up time
 import os
+import sys
 import threading
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from satchel.errors import (
-    ArchiveError,
-    LimitExceededError,
-    SourceUnavailableError,
-)
-from satchel.files import ARCHIVE_SUFFIXES, archive_size_limit, mark_of, open_archive
-from satchel.model import DEFAULT_LIMITS, FileStat, Finding, Found, Limits
-from satchel.protocols import SourceAbilities
+from satchel.errors import ArchiveError, LimitExceededError, SourceUnavailableError
+from satchel.files import ARCHIVE_SUFFIXES, Listing, locate_findings, mark_of
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
+from satchel.protocols import SkillSource, SourceAbilities
+from satchel.sources._folder_search import FolderSearch
+from satchel.sources._local import LocalSource
 from satchel.sources._memory import MemorySource
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from satchel.sources._unlisted import Entries
+
+# An archive may have the files and bytes of so many packs.
+_PACKS: Final = 16
+
+
+class _TreeEntry:
+    """A file or folder of the tree, as `os.scandir` gives those of a disk."""
+
+    def __init__(self, path: str, data: bytes | None = None) -> None:
+        self.path, self.name = path, path.rpartition("/")[2]
+        self._data = data
+
+    def read(self) -> bytes:
+        return self._data or b""
+
+    def is_dir(self, *, follow_symlinks: bool) -> bool:  # noqa: ARG002
+        return self._data is None
+
+    def is_file(self, *, follow_symlinks: bool) -> bool:  # noqa: ARG002
+        return self._data is not None
+
+    def is_symlink(self) -> bool:
+        return False
+
+    def stat(self, *, follow_symlinks: bool) -> os.stat_result:  # noqa: ARG002
+        return os.stat_result((0, 0, 0, 0, 0, 0, len(self.read()), 0, 0, 0))
+
+
+class TreeSource(MemorySource):
+    """The packs that a folder with these files would have, and its findings."""
+
+    def __init__(
+        self,
+        files: Mapping[str, bytes],
+        name: str,
+        *,
+        label: str,
+        limits: Limits,
+        links: Iterable[str] = (),
+    ) -> None:
+        """Search; a pack at the root is called ``name``, and ``links`` are no files."""
+        folders: dict[str, dict[str, _TreeEntry]] = {name: {}}
+        for path, data in files.items():
+            entry = _TreeEntry(f"{name}/{path}", data)
+            while entry.path != name:
+                above = entry.path.rpartition("/")[0]
+                folders.setdefault(above, {})[entry.name] = entry
+                entry = _TreeEntry(above)
+        shown = f"{label}/{name}" if SKILL_FILE in files else label
+        search = FolderSearch(name, shown, limits, limits.scan_depth)
+        search.entries_of = lambda folder, _: cast(
+            "Entries", list(folders[folder.replace(os.sep, "/")].values())
+        )
+        result = search.run()
+        starts: dict[str, Found] = {}
+        packs: dict[str, dict[str, bytes]] = {}
+        for pack in result.found:
+            start = f"{result.places[pack.key][1]}/".removeprefix("/")
+            starts[start] = pack
+            packs[pack.key] = {f.path: files[start + f.path] for f in pack.files or ()}
+        # The search has judged them, and refused what is over a limit.
+        most = replace(limits, pack_files=sys.maxsize, pack_bytes=sys.maxsize)
+        super().__init__(packs, label=label, limits=most)
+        findings = [*result.findings]
+        for link in sorted(links):
+            around = max(filter(link.startswith, starts), key=len, default=None)
+            if link.rpartition("/")[2] == SKILL_FILE:
+                kind = "a link, and none is followed in an archive"
+                where = f"{shown}/{link}"
+                findings.append(Finding.of("irregular-skill-file", where, kind=kind))
+            elif around is not None:
+                listing = Listing(limits)
+                listing.skip("link-in-pack", link.removeprefix(around))
+                findings += locate_findings(listing.findings(), starts[around].location)
+        self._found = result.found
+        self._findings = sorted(findings, key=attrgetter("path", "code"))
+
+    def scan(self) -> tuple[Found | Finding, ...]:
+        listed = [(pack, self.files(pack.key)) for pack in self._found]
+        packs = [Found(pack.key, pack.location, stats, stats) for pack, stats in listed]
+        return (*packs, *self._findings)
 
 
 class _OpenedArchive(NamedTuple):
@@ -25,10 +113,11 @@ class _OpenedArchive(NamedTuple):
 
 
 class ArchiveSource(SourceAbilities):
-    """The pack in one archive, unpacked in memory: nothing is written to a disk.
+    """The packs in one archive, unpacked in memory: nothing is written to a disk.
 
-    Its key is the name of the folder in the archive, or that of the file without its
-    suffix.
+    They are those that its folder would have; a folder that all is in does not count.
+    A pack at the root has for a key the name of that folder, else its own name, else
+    the name of the file without its suffix.
     """
 
     near: bool | None = True
@@ -53,7 +142,6 @@ class ArchiveSource(SourceAbilities):
         return f"{type(self).__name__}({self._shown!r}, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the pack, then its findings."""
         opened = self._open()
         if opened.finding is not None:
             return (opened.finding,)
@@ -91,21 +179,49 @@ class ArchiveSource(SourceAbilities):
             return _OpenedArchive(stamp, self._unpacked())
         # Of something that must not be unpacked nothing is used.
         except (ArchiveError, LimitExceededError) as error:
-            fix = "make it again, with: satchel pack"
+            fix = "unpack it and name the folder, or make it again: satchel pack"
             finding = Finding.of_error(error, self._shown, fix=fix)
             return _OpenedArchive(stamp, MemorySource(label=self.label), finding)
 
-    def _unpacked(self) -> MemorySource:
-        most = archive_size_limit(self._limits)
+    def _unpacked(self) -> TreeSource:
+        from satchel.files import archive_size_limit, open_library
+
+        limits = self._limits
+        many = replace(
+            limits,
+            archive_files=limits.archive_files * _PACKS,
+            archive_bytes=limits.archive_bytes * _PACKS,
+            pack_files=sys.maxsize,
+            pack_bytes=sys.maxsize,
+        )
+        most = archive_size_limit(many)
         with open(self._path, "rb") as file:
             # One byte more shows that it is too large, without reading all of it.
             data = file.read(most + 1)
         if len(data) > most:
             raise LimitExceededError("archive_bytes", most, len(data), "bytes")
-        pack = open_archive(data, limits=self._limits)
-        name = pack.folder or _name_without_suffix(self._path)
-        label = self._shown
-        return MemorySource({name: pack.files}, label=label, limits=self._limits)
+        tree = open_library(data, limits=many)
+        of_one = replace(
+            limits,
+            pack_files=min(limits.pack_files, limits.archive_files),
+            pack_bytes=min(limits.pack_bytes, limits.archive_bytes),
+        )
+        name = tree.folder or _name_in(tree.files) or _name_without_suffix(self._path)
+        packs = TreeSource(
+            tree.files, name, label=self._shown, limits=of_one, links=tree.links
+        )
+        if not packs.scan():
+            raise ArchiveError("", f"it has no {SKILL_FILE}")
+        return packs
+
+
+def _name_in(files: Mapping[str, bytes]) -> str:
+    """Return the name of a pack that is in no folder; empty where no folder has it."""
+    from satchel.files import folder_problem
+    from satchel.skill_md import parse
+
+    manifest = parse(files.get(SKILL_FILE, b""), profile="lenient").manifest
+    return "" if manifest is None or folder_problem(manifest.name) else manifest.name
 
 
 def _name_without_suffix(path: str) -> str:
@@ -113,3 +229,31 @@ def _name_without_suffix(path: str) -> str:
     lower = name.lower()
     suffix = next((end for end in ARCHIVE_SUFFIXES if lower.endswith(end)), "")
     return name[: len(name) - len(suffix)] or name
+
+
+def open_resource(package: str, folder: str, limits: Limits) -> SkillSource:
+    """Return a source for ``folder`` of ``package``; see `satchel.sources.resource`."""
+    from importlib.resources import files
+
+    label = f"{package}:{folder}"
+    try:
+        top = files(package).joinpath(folder)
+        if not top.is_dir():
+            raise SourceUnavailableError(label, "the package has no such folder")
+    except (ImportError, OSError) as error:
+        raise SourceUnavailableError(label, str(error)) from error
+    if isinstance(top, os.PathLike):
+        path: str | os.PathLike[str] = top
+        return LocalSource(
+            path, label=label, shown=f"{package}/{folder}", limits=limits
+        )
+    # Read once: a zip file does not change while it is in use.
+    return TreeSource(dict(_files(top, "")), top.name, label=label, limits=limits)
+
+
+def _files(folder: "Traversable", prefix: str) -> Iterator[tuple[str, bytes]]:
+    for item in folder.iterdir():
+        if item.is_dir():
+            yield from _files(item, f"{prefix}{item.name}/")
+        else:
+            yield prefix + item.name, item.read_bytes()

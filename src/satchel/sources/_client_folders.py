@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from satchel.clients import CLIENT_FOLDERS, ClientFolders
+from satchel.clients import CLIENT_FOLDERS
 from satchel.model import DEFAULT_LIMITS, Limits
 from satchel.sources._local import LocalSource
 
@@ -64,9 +64,12 @@ def _managed_folders() -> list[_ShownFolder]:
 
 
 def _project_folders(here: Path) -> list[_ShownFolder]:
+    """Return those of the project's folders, up to the one with ``.git``."""
+    above = (here, *here.parents)
+    tops = (up for up, path in enumerate(above) if (path / ".git").exists())
     folders = [
         (level / name, "../" * up + name)
-        for up, level in enumerate(_project_levels(here))
+        for up, level in enumerate(above[: next(tops, 0) + 1])
         for client in CLIENT_FOLDERS
         for name in client.project
     ]
@@ -74,26 +77,15 @@ def _project_folders(here: Path) -> list[_ShownFolder]:
     return [item for item in folders if item[0].is_dir() or item[1] == _FIRST]
 
 
-def _project_levels(here: Path) -> tuple[Path, ...]:
-    """Return the project's folders from here up to the one with ``.git``."""
-    above = (here, *here.parents)
-    tops = (up for up, path in enumerate(above) if (path / ".git").exists())
-    return above[: next(tops, 0) + 1]
-
-
 def _user_folders(home: Path, *, with_environment: bool) -> list[_ShownFolder]:
     folders: list[_ShownFolder] = []
     for client in CLIENT_FOLDERS:
         moved = os.environ.get(client.home_variable) if with_environment else None
-        folders += [_user_folder(home, name, client, moved) for name in client.user]
+        for name in client.user:
+            rest = name.partition("/")[2]
+            if moved:
+                folders.append((Path(moved) / rest, f"${client.home_variable}/{rest}"))
+            else:
+                folders.append((home / name, f"~/{name}"))
     first = f"~/{_FIRST}"
     return [item for item in folders if item[0].is_dir() or item[1] == first]
-
-
-def _user_folder(
-    home: Path, name: str, client: ClientFolders, moved: str | None
-) -> _ShownFolder:
-    if not moved:
-        return home / name, f"~/{name}"
-    rest = name.partition("/")[2]
-    return Path(moved) / rest, f"${client.home_variable}/{rest}"

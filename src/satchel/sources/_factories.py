@@ -13,8 +13,7 @@ from satchel.sources._memory import MemorySource
 if TYPE_CHECKING:
     from satchel.agent import Skill
     from satchel.sources._archive import ArchiveSource
-    from satchel.sources._http._pinned import PinnedSource
-    from satchel.sources._http._source import HttpSource
+    from satchel.sources._http._source import HttpSource, PinnedSource
     from satchel.sources._layered import LayeredSource
     from satchel.sources._mcp._source import McpSource
     from satchel.sources._mcp._target import McpServerAddress
@@ -38,10 +37,10 @@ def archive(
     label: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> "ArchiveSource":
-    """Make a source of the pack in an archive: .skill, .zip, .tar.gz or .tgz.
+    """Make a source of the packs in an archive: .skill, .zip, .tar.gz or .tgz.
 
-    It is taken apart in memory, within ``limits``; one that holds what none should is
-    a finding, and nothing of it is used.
+    It is taken apart in memory, within ``limits``, and searched as a folder is; one
+    that holds what none should is a finding, and nothing of it is used.
     """
     from satchel.sources._archive import ArchiveSource
 
@@ -65,7 +64,7 @@ def released(
     """
     from satchel.sources._release import release_folder
 
-    return release_folder(path, pin=pin, label=label, limits=limits)
+    return release_folder(path, pin, label, limits)
 
 
 def layered(
@@ -149,8 +148,7 @@ def http(  # noqa: PLR0913 - keywords, each with a default
     """
     try:
         from satchel.sources._http._client import HttpClient
-        from satchel.sources._http._pinned import PinnedSource
-        from satchel.sources._http._source import HttpSource
+        from satchel.sources._http._source import HttpSource, PinnedSource
     except ImportError as error:
         raise ExtraMissingError("a source over HTTP", "http") from error
     client = HttpClient(
@@ -202,17 +200,18 @@ def mcp(  # noqa: PLR0913 - keywords, each with a default
     """
     try:
         from satchel.sources._mcp._source import McpSource
+        from satchel.sources._mcp._target import McpTarget
     except ImportError as error:
         raise ExtraMissingError("a source of an MCP server", "mcp") from error
-    return McpSource(
+    target = McpTarget(
         cast("McpServerAddress", server),
         label=label,
         headers=headers,
         timeout_s=timeout_s,
-        allowed_tools=allowed_tools,
-        also=also,
-        limits=limits,
+        # A file as text or in base64, with escapes; or a page of skills.
+        max_bytes=2 * max(limits.file_bytes, limits.skill_md_bytes) + (1 << 20),
     )
+    return McpSource(target, allowed_tools=allowed_tools, also=also, limits=limits)
 
 
 def usual(
@@ -303,7 +302,7 @@ def resource(
     Raises:
         SourceUnavailableError: There is no such package, or no such folder in it.
     """
-    from satchel.sources._package_resources import open_resource
+    from satchel.sources._archive import open_resource
 
     return open_resource(package, folder, limits)
 

@@ -70,7 +70,6 @@ class LegacySourceAdapter:
         return f"{type(self).__name__}({self.older!r}, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the skills, sorted by name."""
         return tuple(
             Found(name, f"{self.label}/{name}", digest_bytes(_skill_md(skill)))
             for name, skill in sorted(self._skills().items())

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from stat import S_ISREG
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from satchel.errors import (
     LimitExceededError,
@@ -18,17 +18,13 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.files import is_settled, mark_of, read_confined, read_seen, walk_pack
-from satchel.model import (
-    DEFAULT_LIMITS,
-    SKILL_FILE,
-    FileStat,
-    Finding,
-    Found,
-    Limits,
-    Manifest,
-)
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
 from satchel.protocols import SourceAbilities
-from satchel.sources._folder_search import FolderSearch, PackLocation, SearchTrace
+from satchel.sources._folder_search import FolderSearch, PackLocation
+from satchel.sources._skill_link import with_linked
+
+if TYPE_CHECKING:
+    from satchel.sources._unlisted import SearchTrace
 
 # Keys are paths that a scan went down itself; nothing else is one, so that no key
 # climbs, and none leads where no scan goes.
@@ -38,12 +34,13 @@ _INVALID_KEY: Final = re.compile(r"\A\Z|(?:\A|/)(?:\.|/|\Z)|\x00|[\ud800-\udfff]
 class LocalSource(SourceAbilities):
     """A folder with packs in it, or one pack.
 
-    A folder with a SKILL.md is one pack. Else it is searched down to
-    ``limits.scan_depth`` folders, and a search stops at a SKILL.md; folders whose name
-    begins with a dot, and ``node_modules``, are skipped. A search follows links that
-    stay inside; one right below the root may also lead to a pack elsewhere
-    (docs/decisions/0006). Inside a pack none is followed. Keys are paths relative to
-    the root; that of a root that is itself a pack is the folder's name.
+    A folder with a SKILL.md is one pack. Else it is searched, down to
+    ``limits.scan_depth`` folders. A pack in a place for skills, such as ``skills`` in
+    another pack, is one of its own; any other SKILL.md is a finding
+    (docs/reference/discovery.md). A search follows links that stay inside; one right
+    below the root may also lead to a pack elsewhere (docs/decisions/0006). Inside a
+    pack none is followed. Keys are paths relative to the root; that of a root that is
+    itself a pack is the folder's name.
     """
 
     near: bool | None = True
@@ -65,7 +62,6 @@ class LocalSource(SourceAbilities):
         scope: str = "",
         trusted: bool = True,
         precedence: int | None = None,
-        client_folders: bool = False,
     ) -> None:
         """Take the folder, relative to the working folder of now; look at nothing.
 
@@ -79,8 +75,6 @@ class LocalSource(SourceAbilities):
             scope: ``project``, ``user`` or ``managed``; empty for a named folder.
             trusted: Whether its packs may be listed and loaded.
             precedence: See the class.
-            client_folders: Whether folders of clients below the root, whose names begin
-                with a dot, are searched too.
         """
         written = os.fspath(root)
         self.root = os.path.abspath(written)
@@ -88,13 +82,14 @@ class LocalSource(SourceAbilities):
         self.scope: Final = scope
         self.trusted = trusted
         self.precedence = precedence
-        self.client_folders: Final = client_folders
         self.missing_ok = missing_ok
         self._shown = written if shown is None else shown
         self._limits = limits
         self._places: dict[str, PackLocation] | None = None
+        self._linked: dict[str, PackLocation] = {}
         self._skill_files: dict[str, FileStat] = {}
         self._running: FolderSearch | None = None
+        self._seen = 0
         self.trace: SearchTrace | None = None
         """What the last scan depended on."""
 
@@ -114,7 +109,6 @@ class LocalSource(SourceAbilities):
             self._depth or self._limits.scan_depth,
             root_may_be_pack=self._root_may_be_pack,
             starts=self._starts,
-            client_folders=self.client_folders,
         )
         self.trace = None
         # Before the search: a file that is written during it must not count as settled.
@@ -128,7 +122,9 @@ class LocalSource(SourceAbilities):
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise SourceUnavailableError(self.label, reason) from error
-        self._places, self.trace = result.places, search.trace
+        self._places, self._linked = result.places, result.linked
+        self.trace = search.trace
+        self._seen, self._running = search.seen, None  # what it held can go
         self._skill_files = {
             pack.key: file
             for pack in result.found
@@ -148,7 +144,7 @@ class LocalSource(SourceAbilities):
         """All that decides, next to the files, what a scan finds; None if unknown."""
         if type(self) is not LocalSource:  # it may read other bytes, or find more
             return None
-        return self.root, self.label, self._shown, self._limits, self.client_folders
+        return self.root, self.label, self._shown, self._limits
 
     def look_at(
         self, key: str, *, alone: bool = True
@@ -171,19 +167,14 @@ class LocalSource(SourceAbilities):
     def skip_scan(self, keys: Iterable[str]) -> None:
         """Take each of these keys for a path below the root, as a search found them."""
         # All other keys are checked when they are asked for.
-        self._places = (
-            {key: (self.root, key) for key in keys} if self.client_folders else {}
-        )
-
-    @property
-    def release(self) -> str | None:
-        """None: a plain folder never holds a release."""
-        return None
+        dotted = (key for key in keys if key[0] == "." or "/." in key)
+        self._places = {key: (self.root, key) for key in dotted}
 
     @property
     def progress(self) -> int:
         """How many entries of folders the last scan has seen, while it goes on, too."""
-        return 0 if self._running is None else self._running.seen
+        running = self._running
+        return self._seen if running is None else running.seen
 
     def manifest(self, key: str) -> bytes:
         """Return the raw SKILL.md."""
@@ -206,14 +197,18 @@ class LocalSource(SourceAbilities):
         """Return the files of the pack as they are now, sorted by path."""
         self._check_pack(key)
         root, folder = self._place(key)
+        linked: tuple[FileStat, ...] = ()
         try:
             walked = walk_pack(os.path.join(root, folder), limits=self._limits)
+            if key in self._linked:
+                status = os.lstat(os.path.join(*self._linked[key]))
+                linked = (FileStat(SKILL_FILE, status.st_size, mark_of(status)),)
         except FileNotFoundError as error:  # it went away since it was checked
             raise SkillNotFoundError(key) from error
         except OSError as error:
             reason = error.strerror or str(error)
             raise SourceUnavailableError(self.label, reason) from error
-        return walked.files
+        return with_linked(walked.files, linked)
 
     def scan_one(self, key: str, location: str) -> Found | None:
         """Return one pack as `scan` would find it now; None where it would not.
@@ -233,19 +228,13 @@ class LocalSource(SourceAbilities):
 
     def is_unchanged(self, key: str, stat: FileStat) -> bool:
         """Tell whether a file still has this size and mark."""
-        root, folder = self._place(key)
         try:
-            status = os.lstat(os.path.join(root, folder, stat.path))
+            status = os.lstat(os.path.join(*self._file(key, stat.path)))
         except (OSError, ValueError):
             return False
         if not S_ISREG(status.st_mode):
             return False
         return FileStat(stat.path, status.st_size, mark_of(status)) == stat
-
-    def identify_at(self, manifest: Manifest, key: str) -> str:
-        """Return the name that the manifest gives."""
-        del key
-        return manifest.name
 
     def folder_of(self, key: str) -> str:
         """Return where a pack of this key is: an absolute path, links not resolved.
@@ -261,9 +250,8 @@ class LocalSource(SourceAbilities):
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
         """Return one file's raw bytes, confined to the pack."""
-        root, folder = self._place(key)
         try:
-            return read_confined(root, path, limit_bytes, folder=folder, owner=key)
+            return self._read(key, path, limit_bytes)
         except ReferenceNotFoundError:
             self._check_pack(key)
             raise
@@ -272,8 +260,16 @@ class LocalSource(SourceAbilities):
         """Do nothing: nothing is open."""
 
     def _read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        root, folder, file = self._file(key, path)
+        return read_confined(root, file, limit_bytes, folder=folder, owner=key)
+
+    def _file(self, key: str, path: str) -> tuple[str, str, str]:
+        """Return where a file of a pack really is: a trusted folder, and two parts."""
         root, folder = self._place(key)
-        return read_confined(root, path, limit_bytes, folder=folder, owner=key)
+        if path == SKILL_FILE and key in self._linked:
+            root, whole = self._linked[key]
+            folder, _, path = whole.rpartition("/")
+        return root, folder, path
 
     def _place(self, key: str) -> PackLocation:
         if self._places is None:

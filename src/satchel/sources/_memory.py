@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -74,7 +75,6 @@ class MemorySource(SourceAbilities):
         return f"{type(self).__name__}({len(self._packs)} packs, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the packs, sorted by key, then the findings."""
         packs: list[Found] = []
         findings: list[Finding] = []
         for key in sorted(self._packs):
@@ -122,7 +122,7 @@ class MemorySource(SourceAbilities):
     def _list(self, key: str) -> tuple[tuple[FileStat, ...], tuple[Finding, ...]]:
         listing = Listing(self._limits)
         for path, data in sorted(self._packs[key].items()):
-            if listing.admits(path):
+            if listing.admits(path, partial(bytes, data)):
                 listing.add(FileStat(path, len(data), digest_bytes(data)))
         return listing.files(), listing.findings()
 

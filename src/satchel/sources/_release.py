@@ -47,8 +47,6 @@ from satchel.protocols import SourceAbilities
 # It raises `ReferenceNotFoundError`, `LimitExceededError` or `SourceUnavailableError`.
 FetchFile: TypeAlias = Callable[[str, int], bytes]
 
-_FORMAT_HEAD_BYTES: Final = 4_096
-
 
 @dataclass(frozen=True, slots=True)
 class _CurrentRelease:
@@ -258,11 +256,7 @@ class ReleaseSource(SourceAbilities):
 
 
 def release_folder(
-    path: str | os.PathLike[str],
-    *,
-    pin: str | None = None,
-    label: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    path: str | os.PathLike[str], pin: str | None, label: str | None, limits: Limits
 ) -> ReleaseSource:
     """Make a source of a release, or a site of releases, in a folder."""
     written = os.fspath(path)
@@ -292,7 +286,7 @@ def is_release(path: str) -> bool:
         head = b""
     # A damaged one still is one: its skills must not be read as those of a plain
     # folder, without a check.
-    head = head[:_FORMAT_HEAD_BYTES]
+    head = head[:4_096]
     if FORMAT.encode() in head or SITE_FORMAT.encode() in head:
         return True
     # These are the folders that `satchel publish` makes.

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
         assert_found,
         assert_listed,
         assert_loaded,
+        write_pack,
     )
     from satchel.testing._conformance._check import check_loader
     from satchel.testing._conformance._runtime import check_runtime as check_runtime
-    from satchel.testing._packs import write_pack
     from satchel.testing._rehearsal import Rehearsal, call, rehearse, user
     from satchel.testing._source_contract import ESCAPES, PACKS, Packs, SourceContract
     from satchel.testing.hostile import hostile_packs, run_loader
@@ -43,10 +43,9 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_assertions": "assert_clean assert_complete assert_found assert_listed "
-        "assert_loaded",
+        "assert_loaded write_pack",
         "_conformance._check": "check_loader",
         "_conformance._runtime": "check_runtime",
-        "_packs": "write_pack",
         "_rehearsal": "Rehearsal call rehearse user",
         "_source_contract": "ESCAPES PACKS Packs SourceContract",
         "hostile": "hostile_packs run_loader",

@@ -42,14 +42,7 @@ ESCAPES: Final = (
 """Paths that lead out of a pack on some system, or into a device."""
 
 _NO_KEYS: Final = (
-    "",
-    ".",
-    "..",
-    "../alpha",
-    "/",
-    "no-such-pack",
-    "alpha/../beta",
-    "\0",
+    *("", ".", "..", "../alpha", "/", "no-such-pack", "alpha/../beta", "\0"),
 )
 
 _ALPHA: Final = (

@@ -3,42 +3,56 @@
 from typing import TYPE_CHECKING
 
 from satchel._lazy import lazy_door
-from satchel.text._encoding import decode as decode, is_text as is_text
+from satchel.text._encoding import (
+    decode as decode,
+    is_text as is_text,
+    is_unsure as is_unsure,
+)
 from satchel.text._suspicious import (
     clean_line,
     content_warnings as content_warnings,
+    count_severities as count_severities,
     escape_xml,
     find_hidden,
+    first_names as first_names,
     hidden_text_findings as hidden_text_findings,
     list_line as list_line,
     may_hide as may_hide,
     plural as plural,
     printable,
+    unsearched_folders as unsearched_folders,
 )
 from satchel.text._tokens import EstimateCounter
 
 if TYPE_CHECKING:
-    from satchel.text._columns import cells as cells, clip as clip, wrap as wrap
     from satchel.text._diff import (
         LineMatcher as LineMatcher,
         unified_lines as unified_lines,
     )
-    from satchel.text._json import ascii_json as ascii_json
-    from satchel.text._markdown import (
+    from satchel.text._output import (
+        ascii_json as ascii_json,
+        cells as cells,
+        clip as clip,
+        html_page as html_page,
         markdown_code as markdown_code,
+        markdown_details as markdown_details,
         markdown_text as markdown_text,
+        wrap as wrap,
     )
-    from satchel.text._nearest import nearest as nearest
+    from satchel.text._words import (
+        STOP_WORDS as STOP_WORDS,
+        folded as folded,
+        nearest as nearest,
+    )
 
 __all__ = ["EstimateCounter", "clean_line", "escape_xml", "find_hidden", "printable"]
 
 __getattr__ = lazy_door(
     __name__,
     {
-        "_columns": "cells clip wrap",
         "_diff": "LineMatcher unified_lines",
-        "_json": "ascii_json",
-        "_markdown": "markdown_code markdown_text",
-        "_nearest": "nearest",
+        "_output": "ascii_json cells clip html_page markdown_code markdown_details "
+        "markdown_text wrap",
+        "_words": "STOP_WORDS folded nearest",
     },
 )

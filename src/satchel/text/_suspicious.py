@@ -3,13 +3,13 @@
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from satchel._lazy import lazy_pattern
 from satchel.text._encoding import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from satchel.model import Finding, Severity
 
@@ -38,8 +38,9 @@ _SUSPECT: Final = (
     b"\xf3",
     b"\xf4",
 )
+_LOOKS: Final = {look[0]: lazy_pattern(look, re.DOTALL) for look in _SUSPECT}
 # First bytes of the sequences among which the hidden ones are.
-LEADS: Final = bytes(pattern[0] for pattern in _SUSPECT)
+LEADS: Final = bytes(_LOOKS)
 
 # Only these and control characters are left when the harmless bytes are deleted.
 _NEEDLESS: Final = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
@@ -56,16 +57,8 @@ _BREAKOUT_TEXT: Final = re.compile(_BREAKOUT, re.IGNORECASE | re.ASCII)
 
 def may_hide(data: bytes) -> bool:
     """Return whether ``data`` may contain characters that `find_hidden` finds."""
-    doubtful = data.translate(None, _HARMLESS)
-    if not doubtful:
-        return False
-    looks = _looks()
-    return any(byte not in looks or looks[byte].search(data) for byte in set(doubtful))
-
-
-@cache
-def _looks() -> dict[int, re.Pattern[bytes]]:
-    return {pattern[0]: re.compile(pattern, re.DOTALL) for pattern in _SUSPECT}
+    doubtful = set(data.translate(None, _HARMLESS))
+    return any(byte not in _LOOKS or _LOOKS[byte].search(data) for byte in doubtful)
 
 
 _SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
@@ -105,6 +98,8 @@ _SEQUENCES: Final = "|".join(
         _FLAG,
         f"{_EMOJI}(?:\u200d{_EMOJI})*",
         "[0-9#*]\ufe0f(?=\u20e3)",
+        # So that a block within a block does not end the outer one.
+        "\u200b(?=```)",
         f"{_JOINING_LETTER}[\u200c\u200d](?![\u200c\u200d])",
         "[\u1820-\u18af][\u180b-\u180f](?![\u180b-\u180f])",
         f"[{_CJK}][\U000e0100-\U000e01ef]",
@@ -125,18 +120,14 @@ _KINDS: Final = {
 }
 
 
-@cache
-def suspicious_characters() -> re.Pattern[str]:
-    """Return what finds hidden characters; ``lastgroup`` None is a sequence to keep."""
-    kinds = "|".join(f"(?P<{name}>[{chars}])" for name, (_, chars) in _KINDS.items())
-    # Sequences come first, so that no kind matches a part of one.
-    return re.compile(rf"{_SEQUENCES}|(?P<space>[\t\n\r])|{kinds}")
+_GROUPS: Final = "|".join(f"(?P<{kind}>[{of[1]}])" for kind, of in _KINDS.items())
+# Finds hidden characters; ``lastgroup`` None is a sequence to keep. Sequences come
+# first, so that no kind matches a part of one.
+_SUSPICIOUS: Final = lazy_pattern(rf"{_SEQUENCES}|(?P<space>[\t\n\r])|{_GROUPS}")
 
 
-@cache
-def _hiding() -> re.Pattern[str]:
-    """Return what finds hidden characters, those of sequences to keep among them."""
-    return re.compile(f"[{''.join(chars for _, chars in _KINDS.values())}]")
+# Finds hidden characters, those of sequences to keep among them.
+_HIDING: Final = lazy_pattern(f"[{''.join(chars for _, chars in _KINDS.values())}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +155,11 @@ def find_hidden(text: str) -> tuple[Hidden, ...]:
     """
     counts: Counter[str] = Counter()
     first: dict[str, int] = {}
-    hiding = _hiding()
     # No sequence to keep spans two lines, and most lines hide nothing.
     for number, line in enumerate(text.split("\n"), 1):
-        if (line.isascii() and line.isprintable()) or not hiding.search(line):
+        if (line.isascii() and line.isprintable()) or not _HIDING.search(line):
             continue
-        for match in suspicious_characters().finditer(line):
+        for match in _SUSPICIOUS.finditer(line):
             kind = match.lastgroup
             if kind is not None and kind != "space":
                 counts[kind] += 1
@@ -195,11 +185,12 @@ def clean_line(text: str) -> str:
     folded = " ".join(text.split())
     if _is_clean(folded):
         return folded
-    return " ".join(suspicious_characters().sub(_visible, text).split())
+    return " ".join(_SUSPICIOUS.sub(_visible, text).split())
 
 
 # White space to fold begins with the same bytes as what is hidden.
 _VISIBLE_BYTES: Final = bytes({*range(0x20, 0x100)} - {0x7F, *LEADS})
+_INVISIBLE: Final = lazy_pattern(f"[{_FILLERS}{_SELECTORS}]")
 # Up to here isprintable() is quicker than a detour over bytes.
 _SHORT_CHARS: Final = 100
 
@@ -214,13 +205,8 @@ def _is_clean(text: str) -> bool:
         return True
     # isprintable() accepts the invisible letters, which begin with neither of these.
     return text.isprintable() and not (
-        left.strip(b"\xe2\xf0") and _fillers().search(text)
+        left.strip(b"\xe2\xf0") and _INVISIBLE.search(text)
     )
-
-
-@cache
-def _fillers() -> re.Pattern[str]:
-    return re.compile(f"[{_FILLERS}{_SELECTORS}]")
 
 
 def _visible(match: re.Match[str]) -> str:
@@ -279,6 +265,32 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def count_severities(findings: "Iterable[Finding]", kind: str = "") -> str:
+    """Return how many there are of each severity, as ``2 errors, 1 note``."""
+    from satchel.model import SEVERITIES
+
+    counts = Counter(finding.severity for finding in findings)
+    return ", ".join(
+        plural(counts[severity], f"{kind}{severity}")
+        for severity in SEVERITIES
+        if counts[severity]
+    )
+
+
+def first_names(names: "Sequence[str]", most: int = 10) -> str:
+    """Return the first names with commas between them, and how many more there are."""
+    more = len(names) - most
+    end = f" and {more:,} more" if more > 0 else ""
+    return f"{', '.join(names[:most])}{end}"
+
+
+def unsearched_folders(findings: "Iterable[Finding]") -> str:
+    """Return ``not searched: `` and the first folders; empty where there is none."""
+    unsearched = (item for item in findings if item.code == "unsearched-folder")
+    paths = [finding.path for finding in unsearched]
+    return f"not searched: {first_names(paths)}" if paths else ""
+
+
 def printable(text: str, *, keep: str = "\n\t") -> str:
     r"""Return ``text`` with all that a terminal would obey, or hide, made visible.
 
@@ -295,7 +307,7 @@ def printable(text: str, *, keep: str = "\n\t") -> str:
             return match[0]
         return f"<U+{ord(match[0]):04X}>"
 
-    return suspicious_characters().sub(show, text)
+    return _SUSPICIOUS.sub(show, text)
 
 
 def content_warnings(data: bytes, path: str) -> "tuple[Finding, ...]":

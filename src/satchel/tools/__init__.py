@@ -1,8 +1,5 @@
 """Tools that a model can call, and boxes of them."""
 
-from typing import TYPE_CHECKING
-
-from satchel._lazy import lazy_door
 from satchel.tools._from_function import tool_from_function
 from satchel.tools._tool import (
     ErrorText as ErrorText,
@@ -15,17 +12,4 @@ from satchel.tools._tool import (
 )
 from satchel.tools._toolbox import Toolbox
 
-if TYPE_CHECKING:
-    from satchel.tools._foreign import (
-        foreign_name as foreign_name,
-        foreign_tool as foreign_tool,
-    )
-
 __all__ = ["Run", "Tool", "Toolbox", "Turn", "result_text", "tool_from_function"]
-
-__getattr__ = lazy_door(
-    __name__,
-    {
-        "_foreign": "foreign_name foreign_tool",
-    },
-)

@@ -1,12 +1,25 @@
 """A tool: what a model can call, its schema, its run and its result."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+import re
+from collections import deque
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    MappingView,
+    Sequence,
+)
 from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import islice
 from typing import Any, Final, cast
 
 from satchel.errors import SkillError, ToolError, echo, error_payload
 from satchel.model import Json, Reply
-from satchel.text import printable
+from satchel.text import decode, is_text, printable
 
 
 class Turn:
@@ -54,6 +67,16 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 # What a handler raises and an agent's loop outlives. Functions that parse a command
 # line exit; a keyboard interrupt and a cancelled task are no failure.
 _FAILURES: Final = (Exception, SystemExit)
+
+
+# What a handler may give that is no text and that JSON does not have.
+_UNREADABLE: Final = (
+    *(bytes, bytearray, memoryview, Iterator, MappingView, deque, range),
+)
+# Items of what may have no end.
+_MAX_ITEMS: Final = 10_000
+# What Python writes of an object that has no text.
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +130,7 @@ class Tool:
         for it.
         """
         result = self._called(arguments, run)
-        if isinstance(result, Awaitable):
+        if isinstance(result, (Awaitable, AsyncIterator)):
             # One that nobody awaits would warn when it is collected.
             if isinstance(result, Coroutine):
                 result.close()
@@ -127,10 +150,14 @@ class Tool:
             # A handler that blocks would stop the event loop, and with it all other
             # runs.
             result = await asyncio.to_thread(self._called, arguments, run)
-        if not isinstance(result, Awaitable):
+        if not isinstance(result, (Awaitable, AsyncIterator)):
             return result
         try:
-            return await cast("Awaitable[object]", result)
+            if isinstance(result, Awaitable):
+                result = await cast("Awaitable[object]", result)
+            if isinstance(result, AsyncIterator):
+                result = await _first_items(cast("AsyncIterator[object]", result))
+            return _readable(result, self.name)
         except _FAILURES as error:
             return self._failed(error)
 
@@ -145,7 +172,7 @@ class Tool:
                     return answer
             return self._failed(error)
         try:
-            return self.handler(**filled)
+            return _readable(self.handler(**filled), self.name)
         except _FAILURES as error:
             return self._failed(error)
 
@@ -243,14 +270,50 @@ def result_text(result: object) -> str:
         return json.dumps({"error": {"code": "internal-error", "message": message}})
 
 
+def _readable(result: object, tool: str) -> object:
+    """Return what a handler gave, in a form that is text or that JSON has."""
+    if result is None:
+        return f"{tool} was called, and gave no result."
+    return _read_out(result)
+
+
+def _read_out(value: Any) -> object:  # noqa: ANN401 - a handler gives anything
+    """Return a value with what can be read but once, at any depth, as a list."""
+    if isinstance(value, _UNREADABLE):
+        value = _plain(value)
+    if type(value) is list:
+        return [_read_out(item) for item in cast("list[object]", value)]
+    if type(value) is dict:
+        items = cast("dict[object, object]", value).items()
+        return {key: _read_out(item) for key, item in items}
+    return value
+
+
+async def _first_items(items: AsyncIterator[object]) -> object:
+    first: list[object] = []
+    async for item in items:
+        first.append(item)
+        if len(first) > _MAX_ITEMS:
+            break
+    return iter(first)
+
+
 def _plain(value: Any) -> object:  # noqa: ANN401 - json asks about anything
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        data = bytes(cast("bytes", value))
+        return decode(data).text if is_text(data) else f"{len(data):,} bytes, no text"
+    if isinstance(value, _UNREADABLE):
+        items = list(islice(cast("Iterable[object]", value), _MAX_ITEMS + 1))
+        more = [f"the first {_MAX_ITEMS:,} items; there are more"]
+        return items if len(items) <= _MAX_ITEMS else items[:-1] + more
     if is_dataclass(value) and not isinstance(value, type):
         return {item.name: getattr(value, item.name) for item in fields(value)}
     if callable(dump := getattr(value, "model_dump", None)):
         return dump(mode="json")
     if isinstance(value, (set, frozenset)):
         return sorted(cast("set[object]", value), key=str)
-    return str(value)
+    text = str(value)
+    return f"a {type(value).__name__}, no text" if _ADDRESS.search(text) else text
 
 
 def _sendable(text: str) -> str:

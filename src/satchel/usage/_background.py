@@ -4,7 +4,6 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import SkillError
@@ -61,7 +60,6 @@ class Background(EventSink):
         bound: int = BOUND,
         interval_s: float = INTERVAL_S,
         patience_s: float = PATIENCE_S,
-        now: Callable[[], float] = time.time,
     ) -> None:
         """Take the function that makes the store; it is called with the first event."""
         self.bound: Final = bound
@@ -70,7 +68,6 @@ class Background(EventSink):
         self._open_store = open_store
         self._interval_s = interval_s
         self._patience_s = patience_s
-        self._now = now
         self._store: EventStore | None = None
         self.reset_after_fork()
         register_writer(self)
@@ -188,8 +185,7 @@ class Background(EventSink):
         self._hurry_up()
         if not self._refusing:
             self._refusing = not self._progress.wait_for(
-                lambda: self._waiting < self.bound or self._closing,
-                self._patience_s,
+                lambda: self._waiting < self.bound or self._closing, self._patience_s
             )
 
     def _start(self) -> None:
@@ -253,7 +249,7 @@ class Background(EventSink):
 
     def _writer(self) -> Writer:
         name, pid = os.urandom(16).hex(), os.getpid()
-        return Writer(name, process_mark(), host_mark(), pid, self.bound, self._now())
+        return Writer(name, process_mark(), host_mark(), pid, self.bound, time.time())
 
     def _write_all(self) -> bool:
         """Write until nothing waits; return whether that worked."""
@@ -293,7 +289,7 @@ class Background(EventSink):
     def _store_rows(self, store: EventStore, rows: list[Row]) -> None:
         """Write the rows; find the rows that no store can take by halving."""
         try:
-            store.write(rows, self._dropped, self._now())
+            store.write(rows, self._dropped, time.time())
         except InvalidRowError as error:
             if len(rows) == 1:
                 self._batch = [row for row in self._batch if row is not rows[0]]
@@ -313,7 +309,7 @@ class Background(EventSink):
         if self._store is None:
             return
         try:
-            self._store.close(self._dropped, self._now())
+            self._store.close(self._dropped, time.time())
         except BaseException as error:  # noqa: BLE001 - as above
             self._failed(error)
 

@@ -94,15 +94,15 @@ class UsageEvents:
             CatalogSynced, (self._make_catalog_event, at, self._catalog(), added)
         )
 
-    def record_success(
-        self,
-        catalog: Catalog,
-        request: Request,
-        loaded: Loaded,
-        start: float,
-        end: float,
-    ) -> None:
-        """Record a load that succeeded."""
+    def record_load(self, attempt: "LoadAttempt") -> None:
+        """Record one load, whether it succeeded or not."""
+        if isinstance(attempt.outcome, Loaded):
+            self._record_success(attempt, attempt.outcome)
+        else:
+            self._record_failure(attempt, attempt.outcome)
+
+    def _record_success(self, attempt: "LoadAttempt", loaded: Loaded) -> None:
+        catalog, request, _, start, end = attempt
         if end >= self._next_day:
             self.record_catalog()  # in a process that runs for weeks nobody else does
         # What waits to be written should be small: the texts of the request, not the
@@ -120,16 +120,11 @@ class UsageEvents:
         made = self._success, catalog, *caller, *loaded_file, start, end
         self.sinks.emit(UsageEvent, made)
 
-    def record_failure(  # noqa: PLR0913, PLR0917 - what happened, for one caller
-        self,
-        catalog: Catalog,
-        request: Request,
-        error: Exception,
-        start: float,
-        end: float,
-        files: Sequence[str | None] = (),
+    def _record_failure(
+        self, attempt: "LoadAttempt", error: Exception, files: Sequence[str | None] = ()
     ) -> None:
         """Record a load that failed; ``files`` are several that one call asked for."""
+        catalog, request, _, start, end = attempt
         # At once, unlike a success: the error holds on to the frames it went through.
         redacted = redact_request(catalog, request, error)
         entry = redacted.entry
@@ -150,14 +145,6 @@ class UsageEvents:
         )
         self.sinks.emit(UsageEvent, (self._with_owner, event, entry))
 
-    def record_load(self, attempt: "LoadAttempt") -> None:
-        """Record one load, whether it succeeded or not."""
-        catalog, request, outcome, start, end = attempt
-        if isinstance(outcome, Loaded):
-            self.record_success(catalog, request, outcome, start, end)
-        else:
-            self.record_failure(catalog, request, outcome, start, end)
-
     def record_call(self, call: "CallEvent") -> None:
         """Record the loads of one call as one event; it failed if one of them did."""
         failed = [part for part in call.parts if isinstance(part.outcome, Exception)]
@@ -169,7 +156,7 @@ class UsageEvents:
         start, end = call.parts[0].start, call.parts[-1].end
         if isinstance(error, Exception):
             files = call.files or (part.request.file,)
-            self.record_failure(part.catalog, part.request, error, start, end, files)
+            self._record_failure(part._replace(start=start, end=end), error, files)
         else:
             self._record_successes(call.parts, start, end)
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import write_file
@@ -33,7 +33,6 @@ from satchel.usage._store import (
 # The digest before the first line.
 GENESIS: Final = "0" * 64
 HEAD_SUFFIX: Final = ".head"
-_TAIL: Final = 64 * 1024
 
 _Line = Mapping[str, object]
 
@@ -53,16 +52,12 @@ class LineStore:
         self._offered: tuple[int, object] = -1, None
 
     def open(self, writer: Writer) -> None:
-        """Register the writer."""
         self._append([started_line(writer)])
         self._writer = writer.id
 
+    @row_errors()
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         """Append a line for each row that says something new."""
-        with row_errors():
-            self._write(rows, dropped, now)
-
-    def _write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         lines: list[_Line] = []
         offered = self._offered
         for seq, event in rows:
@@ -81,7 +76,6 @@ class LineStore:
         self._offered, self._dropped = offered, dropped
 
     def close(self, dropped: int, now: float) -> None:
-        """Record the close."""
         self._append([writer_line(CLOSED, self._writer, dropped, now)])
 
     def _append(self, lines: Sequence[_Line]) -> None:
@@ -123,7 +117,8 @@ class ChainStore(LineStore):
             # log.
             os.fsync(fd)
             self._written = number, digest
-            self._write_head(number, digest)
+            head = {"schema_version": SCHEMA_VERSION, "line": number, "digest": digest}
+            write_file(f"{self._path}{HEAD_SUFFIX}", canonical(head) + b"\n", 0o600)
 
     def _last(self, fd: int, end: int) -> tuple[int, str]:
         """Return number and digest of the last line."""
@@ -142,19 +137,23 @@ class ChainStore(LineStore):
 
     def _head(self) -> tuple[int, str]:
         """Return number and digest in the head; without one, those of an empty log."""
-        try:
-            value: Any = json.loads(Path(f"{self._path}{HEAD_SUFFIX}").read_bytes())
-            number, digest = value["line"], value["digest"]
         # A damaged head stops no writer: the last line of the log has number and digest
         # too.
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        try:
+            return _read_head(Path(f"{self._path}{HEAD_SUFFIX}")) or (0, GENESIS)
+        except OSError:
             return 0, GENESIS
-        is_valid = isinstance(number, int) and isinstance(digest, str)
-        return (number, digest) if is_valid else (0, GENESIS)
 
-    def _write_head(self, number: int, digest: str) -> None:
-        head = {"schema_version": SCHEMA_VERSION, "line": number, "digest": digest}
-        write_file(f"{self._path}{HEAD_SUFFIX}", canonical(head) + b"\n", 0o600)
+
+def _read_head(file: Path) -> tuple[int, str] | None:
+    """Return number and digest in a head; None if it is damaged."""
+    try:
+        value: Any = json.loads(file.read_bytes())
+        number, digest = value["line"], value["digest"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    is_valid = isinstance(number, int) and isinstance(digest, str)
+    return (number, digest) if is_valid else None
 
 
 @contextmanager
@@ -183,7 +182,7 @@ def _start_of_line(fd: int, end: int) -> int:
     """Return the offset after the last line end before ``end``; 0 for none."""
     stop = end
     while stop > 0:
-        start = max(0, stop - _TAIL)
+        start = max(0, stop - 64 * 1024)
         offset = _read_at(fd, start, stop - start).rfind(b"\n") + 1
         if offset:
             return start + offset
@@ -264,43 +263,29 @@ def verify_chain(
     log = Path(path)
     if not log.is_file():
         raise MissingPathError(str(path))
-    anchor = _read_head(log, head)
+    head_file = Path(f"{log}{HEAD_SUFFIX}" if head is None else head)
+    anchored = head_file.is_file()
+    if head is not None and not anchored:
+        raise MissingPathError(str(head))
+    anchor = _read_head(head_file) if anchored else None
     digest, number, at_anchor = GENESIS, 0, None
     writers: set[object] = set()
     with log.open("rb") as lines:
         for line in lines:
             wrong = _line_problem(line, number + 1, digest)
             if wrong:
-                return ChainCheck(number, digest, number + 1, wrong, anchor is not None)
+                return ChainCheck(number, digest, number + 1, wrong, anchored)
             number += 1
             # The digest is of the JSON alone, as the writer computes it before the line
             # end.
             digest = sha256(line[:-1]).hexdigest()
             _note_writer(writers, line)
-            if anchor is not None and anchor.get("line") == number:
+            if anchor is not None and anchor[0] == number:
                 at_anchor = digest
-    check = ChainCheck(
-        number, digest, anchored=anchor is not None, open_writers=len(writers)
-    )
-    if anchor is None:
+    check = ChainCheck(number, digest, anchored=anchored, open_writers=len(writers))
+    if not anchored:
         return replace(check, broken=number + 1, detail=_NO_HEAD) if number else check
     return _compare_with_head(anchor, at_anchor, check)
-
-
-def _read_head(
-    log: Path, head: str | PathLike[str] | None
-) -> Mapping[str, object] | None:
-    """Return the content of a head; empty if it is damaged, None if there is none."""
-    file = Path(f"{log}{HEAD_SUFFIX}") if head is None else Path(head)
-    if not file.is_file():
-        if head is not None:
-            raise MissingPathError(str(head))
-        return None
-    try:
-        value: Any = json.loads(file.read_bytes())
-    except (ValueError, RecursionError):
-        value = None
-    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
 def _note_writer(writers: set[object], line: bytes) -> None:
@@ -334,15 +319,14 @@ def _line_problem(line: bytes, number: int, digest: str) -> str:
 
 
 def _compare_with_head(
-    anchor: Mapping[str, object], at_anchor: str | None, check: ChainCheck
+    anchor: tuple[int, str] | None, at_anchor: str | None, check: ChainCheck
 ) -> ChainCheck:
-    line, digest = anchor.get("line"), anchor.get("digest")
-    if not isinstance(line, int) or not isinstance(digest, str):
+    if anchor is None:
         detail = "the head cannot be read"
-    elif line > check.lines:
-        detail = f"the head has {line:,} lines: the end was cut off"
-    elif at_anchor is not None and at_anchor != digest:
-        return replace(check, broken=line, detail="it does not match the head")
+    elif anchor[0] > check.lines:
+        detail = f"the head has {anchor[0]:,} lines: the end was cut off"
+    elif at_anchor not in (None, anchor[1]):
+        return replace(check, broken=anchor[0], detail="it does not match the head")
     else:
         return check
     return replace(check, broken=check.lines + 1, detail=detail)

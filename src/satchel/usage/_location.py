@@ -86,7 +86,6 @@ def parse_location(url: str) -> StoreLocation:
     if not path.strip("/"):
         if kind != "sqlite" or path:
             raise ConfigError(VARIABLE, f"{url!r} names no file; {_FORMS}")
-
         path = state_file()
     return StoreLocation(kind, os.path.abspath(path))  # noqa: PTH100 - costs start-up time
 
@@ -103,12 +102,9 @@ def store_at(place: StoreLocation) -> "StoreFactory":
     return lambda: make(place.path)
 
 
-NAME: Final = "usage.db"
-
-
 def state_file() -> str:
     """Return the path of the database, in the user's state folder."""
     import platformdirs
 
     folder = platformdirs.user_state_path("satchel", appauthor=False)
-    return os.path.join(folder, NAME)  # noqa: PTH118 - callers need a string
+    return os.path.join(folder, "usage.db")  # noqa: PTH118 - callers need a string

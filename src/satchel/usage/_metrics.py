@@ -102,7 +102,6 @@ class _Figures(Collector):
         """There is nothing to close; the sums can still be read."""
 
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
-        """Add the events to the sums."""
         del dropped, now
         with self._lock:
             for _, event in rows:

@@ -5,7 +5,8 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import translate
-from typing import Final, NamedTuple
+from functools import cache
+from typing import Final, NamedTuple, cast
 
 from satchel.errors import SkillError
 from satchel.files import read_confined
@@ -106,29 +107,20 @@ class _Repositories:
     """Finds the repository of a folder, and looks into each folder once."""
 
     def __init__(self) -> None:
-        self._homes: dict[str, _Home] = {}
-        self._real_paths: dict[str, str] = {}
+        self._home = cache(self._look)
+        self._real_path = cache(cast("Callable[[str], str]", os.path.realpath))
 
     def of(self, pack: str) -> tuple[str, str] | None:
         """Return the repository of a pack, and the path of the pack in it."""
         above, name = os.path.split(os.path.abspath(pack))
         # All packs of a folder share its real path; only the last part may be another
         # link.
-        real = self._real_paths.get(above)
-        if real is None:
-            real = self._real_paths[above] = os.path.realpath(above)
-        place = os.path.join(real, name)
+        place = os.path.join(self._real_path(above), name)
         if os.path.islink(place):
             place = os.path.realpath(place)
         home = self._home(place)
         folder = home.repository or home.owned
         return None if folder is None else (folder, os.path.relpath(place, folder))
-
-    def _home(self, folder: str) -> _Home:
-        home = self._homes.get(folder)
-        if home is None:
-            home = self._homes[folder] = self._look(folder)
-        return home
 
     def _look(self, folder: str) -> _Home:
         try:

@@ -24,7 +24,6 @@ TIMEOUT_S: Final = 5.0
 # How long a publisher that refuses reports is not asked again.
 QUIET_S: Final = 300.0
 _OK: Final = 200
-_MAX_ANSWER_BYTES: Final = 64 * 1024
 _BY_HAND: Final = "cli"
 
 
@@ -54,10 +53,7 @@ def report_to(
     label = url.rstrip("/") if source is None else source
     path = _site_path(parts.path)
     return Background(
-        lambda: _ReportStore(
-            _posting(parts, f"{path}/v1/loads", token),
-            lambda number, event: _load_of(number, event, label, prefix),
-        ),
+        lambda: _ReportStore(_posting(parts, f"{path}/v1/loads", token), label, prefix),
         bound=BOUND,
         interval_s=INTERVAL_S,
         # No load waits for a publisher: what does not fit is dropped at once.
@@ -74,34 +70,15 @@ def _site_path(path: str) -> str:
     return path.rstrip("/")
 
 
-def _load_of(
-    number: int, event: object, label: str, prefix: str
-) -> dict[str, object] | None:
-    """Return what is reported of an event; None for nothing."""
-    if not isinstance(event, UsageEvent) or event.code is not None:
-        return None
-    if event.source != label or event.via == _BY_HAND:
-        return None
-    fields = ("file", "digest", "size_bytes", "tokens", "duration_s", "agent")
-    reported = {field: getattr(event, field) for field in fields}
-    return {"seq": number, "id": event.name.removeprefix(prefix), **reported}
-
-
 class _ReportStore:
     """Sends reports; see `satchel.usage.EventStore`."""
 
-    def __init__(
-        self,
-        post: Callable[[bytes], int],
-        load_of: Callable[[int, object], dict[str, object] | None],
-    ) -> None:
-        self._post = post
-        self._load_of = load_of
+    def __init__(self, post: Callable[[bytes], int], label: str, prefix: str) -> None:
+        self._post, self._label, self._prefix = post, label, prefix
         self._writer = ""
         self._quiet_until = 0.0
 
     def open(self, writer: Writer) -> None:
-        """Remember the name of the writer."""
         self._writer = writer.id
 
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
@@ -120,6 +97,16 @@ class _ReportStore:
         if status != _OK:
             self._quiet_until = time.monotonic() + QUIET_S
             raise _connection_error(f"the site answers {status}")
+
+    def _load_of(self, number: int, event: object) -> dict[str, object] | None:
+        """Return what is reported of an event; None for nothing."""
+        if not isinstance(event, UsageEvent) or event.code is not None:
+            return None
+        if event.source != self._label or event.via == _BY_HAND:
+            return None
+        fields = ("file", "digest", "size_bytes", "tokens", "duration_s", "agent")
+        reported = {field: getattr(event, field) for field in fields}
+        return {"seq": number, "id": event.name.removeprefix(self._prefix), **reported}
 
     def close(self, dropped: int, now: float) -> None:
         """There is nothing to close."""
@@ -145,7 +132,7 @@ def _posting(parts: Any, path: str, token: str) -> Callable[[bytes], int]:  # no
             site.request("POST", path, body, headers)
             answer = site.getresponse()
             # Bounded, because anyone may have written it; only the status counts.
-            answer.read(_MAX_ANSWER_BYTES)
+            answer.read(64 * 1024)
             return answer.status
 
     return post

@@ -16,7 +16,6 @@ from satchel.usage._store import SCHEMA_VERSION, Row, Writer, plain_text, row_er
 
 # How long a writer waits for other programs before it tries the batch again.
 BUSY_S: Final = 1.0
-TURN_SUFFIX: Final = "-turn"
 
 LOAD_COLUMNS: Final = (
     *("at", "name", "reference", "script", "source", "duration_s", "error", "file"),
@@ -173,7 +172,6 @@ class SqliteStore:
         self._offered = offered
 
     def close(self, dropped: int, now: float) -> None:
-        """Record the close, and close the file."""
         with closing(self._opened) as base, self._turn():
             base.execute(
                 "UPDATE writers SET seen = ?1, closed = ?1, dropped = ?2 "
@@ -186,7 +184,7 @@ class SqliteStore:
         """Wait for this writer's turn, by a lock on a second file: first come first."""
         # SQLite itself only tries again and again; if many writers never pause, one of
         # them may wait for seconds.
-        fd = open_private(f"{self._path}{TURN_SUFFIX}")
+        fd = open_private(f"{self._path}-turn")
         try:
             with locked(fd):
                 yield

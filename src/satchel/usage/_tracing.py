@@ -19,19 +19,8 @@ if TYPE_CHECKING:
 SPAN: Final = "load_skill"
 _NS: Final = 1_000_000_000
 _ATTRIBUTES: Final = (
-    "name",
-    "reference",
-    "script",
-    "source",
-    "file",
-    "via",
-    "digest",
-    "size_bytes",
-    "tokens",
-    "release",
-    "owner",
-    "agent",
-    "client",
+    *("name", "reference", "script", "source", "file", "via", "digest"),
+    *("size_bytes", "tokens", "release", "owner", "agent", "client"),
 )
 
 
@@ -55,30 +44,20 @@ class TracingSink(EventSink):
 
     def record(self, event: UsageEvent) -> None:
         """Make the finished span, and add the attributes to the current one."""
+        attributes: dict[str, AttributeValue] = {
+            f"gen_ai.skill.{name}": value
+            for name in _ATTRIBUTES
+            if (value := getattr(event, name)) not in ("", None)
+        }
         current = trace.get_current_span()
-        if event.code is None and current.is_recording():
-            current.set_attributes(_skill(event))
+        if event.code is not None:
+            attributes["error.type"] = event.code
+        elif current.is_recording():
+            current.set_attributes(attributes)
         end = int(event.at * _NS)
         span = self._tracer.start_span(
-            SPAN,
-            attributes=_attributes(event),
-            start_time=end - int(event.duration_s * _NS),
+            SPAN, attributes=attributes, start_time=end - int(event.duration_s * _NS)
         )
         if event.code is not None:
             span.set_status(trace.Status(trace.StatusCode.ERROR, event.error))
         span.end(end)
-
-
-def _attributes(event: UsageEvent) -> "dict[str, AttributeValue]":
-    flat = _skill(event)
-    if event.code is not None:
-        flat["error.type"] = event.code
-    return flat
-
-
-def _skill(event: UsageEvent) -> "dict[str, AttributeValue]":
-    return {
-        f"gen_ai.skill.{name}": value
-        for name in _ATTRIBUTES
-        if (value := getattr(event, name)) not in ("", None)
-    }

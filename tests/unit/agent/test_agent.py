@@ -388,7 +388,7 @@ def test_a_skill_may_change_what_it_gives_while_a_run_goes_on() -> None:
 
     assert model.tools[:2] == [["open"], ["open", "inside"]]
     assert model.systems[:2] == ["Closed.", "Open."]
-    assert results(result)[0] == "null"
+    assert results(result)[0] == "open was called, and gave no result."
     assert "no such tool" in results(result)[1], "it was not offered in that step"
     assert results(result)[2] == "inside done"
 

@@ -96,7 +96,7 @@ def box(name: str, *tools: str) -> Toolbox:
         ("Base.", ["A.", "", "B."], "Base.\n\nA.\n\nB."),
         ("Base.", [" \n", "B."], "Base.\n\nB."),
         ("", [""], ""),
-        ("Base.\n", ["  A.\n"], "Base.\n\n\n  A.\n"),
+        ("Base.\n", ["  A.\n"], "Base.\n\n\nA."),
     ],
 )
 def test_nothing_adds_nothing_and_a_text_stays_as_it_is(
@@ -160,3 +160,41 @@ def test_a_second_tool_of_one_name_fails_and_names_both_owners(
 ) -> None:
     with pytest.raises(DuplicateToolError, match=f"'t': offered by both {owners}$"):
         compose("", skills, toolboxes=boxes)
+
+
+@pytest.mark.row("B22", "F99")
+@pytest.mark.parametrize(
+    "text", ["Do it.", "\n  Do it.\n\n", "\tDo it.", "Do it.\u2003", "\r\nDo it.\r\n"]
+)
+def test_texts_of_a_skill_in_code_are_stripped(text: str) -> None:
+    skill = Skill("s", description=text, instructions=text)
+
+    assert (skill.description, skill.instructions) == ("Do it.", "Do it.")
+
+
+def test_a_text_that_is_none_is_refused_where_the_skill_is_made() -> None:
+    with pytest.raises(TypeError, match="skill 's': description: expected text; got"):
+        Skill("s", description=None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="instructions: expected text; got bytes"):
+        Skill("s", instructions=b"x")  # type: ignore[arg-type]
+
+
+def search(query: str) -> str:
+    """Search."""
+    return query
+
+
+@pytest.mark.row("A38", "T12", "F96")
+@pytest.mark.parametrize("tools", [[search], (search,), [tool("search")], []])
+def test_a_class_may_list_its_tools(tools: object) -> None:
+    """As the earlier system's pages write it, and a subclass inherits it."""
+    skill_class = type("S", (BaseSkill,), {"name": "s", "tools": tools})
+    subclass = type("T", (skill_class,), {"name": "t"})
+
+    for kind in (skill_class, subclass):
+        skill = kind()
+        names = [] if skill.tools is None else [one.name for one in skill.tools]
+        assert names == ["search"] * len(tools)  # type: ignore[arg-type]
+        assert skill.tools is None or skill.tools.name == skill.name
+        assert list(skill.get_tools()) == list(tools)  # type: ignore[call-overload]
+        assert len(compose("", [skill]).toolbox) == len(names)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from satchel.authoring import new_folder
-from satchel.authoring._writer import put_file
+from satchel.authoring._packs import put_file
 from satchel.errors import AlreadyThereError, NotWrittenError
 
 FILES = {"SKILL.md": b"a", "scripts/run.sh": b"#!/bin/sh\n"}

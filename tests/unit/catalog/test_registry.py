@@ -1,11 +1,17 @@
 """The registry: what a sync takes in, keeps, reports and leaves alone."""
 
+import os
+import shutil
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
+from satchel import Options, Satchel
 from satchel.catalog import CatalogRules, DisabledPattern, ParseOptions, Registry
 from satchel.errors import DuplicateSkillError, SkillNotFoundError
 from satchel.model import Manifest, OnConflict, SyncReport
@@ -236,7 +242,7 @@ def test_equal_packs_are_one_entry_and_other_files_a_conflict() -> None:
     assert len(kept.catalog.unresolved) == 1
 
 
-@pytest.mark.row("C42")
+@pytest.mark.row("C42", "E08")
 def test_a_source_that_fails_or_goes_away_costs_nothing_but_its_own() -> None:
     """It is marked stale, with the age of the answer."""
     source, clock = one("s", "a"), FakeClock()
@@ -319,6 +325,10 @@ def test_a_pack_that_cannot_be_used_hides_no_other() -> None:
         ("", ("a",), "disabled"),
         ("metadata:\n  status: deprecated\n  replaced-by: b\n", (), "deprecated"),
         ("disable-model-invocation: true\n", (), "hidden"),
+        ("disable-model-invocation: ture\n", (), "hidden"),
+        ("disable-model-invocation: flase\n", (), "hidden"),
+        ("disable_model_invocation: yes please\n", (), "hidden"),
+        ("disable-model-invocation: [true]\n", (), "hidden"),
     ],
 )
 def test_what_is_taken_out_of_the_catalog_is_said(
@@ -406,3 +416,41 @@ def test_two_sources_of_one_label_are_kept_apart_and_closed() -> None:
     kept.close()
 
     assert [source.closed for source in both] == [1, 1]
+
+
+@pytest.mark.row("D32", "D38", "D39", "D41", "F107")
+@pytest.mark.parametrize("warm", [False, True], ids=["first process", "later one"])
+def test_a_report_is_the_same_with_an_index(warm: bool, tmp_path: Path) -> None:
+    """Only what was read again is compared, and nothing of it shows."""
+    library, old = tmp_path / "library", time.time() - 100
+
+    def write(name: str, text: str, at: float) -> None:
+        folder = library / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "SKILL.md").write_text(pack(name, text))
+        os.utime(folder / "SKILL.md", (at, at))
+
+    for number in range(9):
+        write(f"s{number}", "Use it.", old)
+    indexed = Options(index=tmp_path / "index.db", environ={})
+    if warm:
+        Satchel(library, options=indexed).close()
+        Satchel(library, options=indexed).close()
+    skills = [Satchel(library, options=indexed), Satchel(library, options=PLAIN)]
+    edits: list[Callable[[], object]] = [
+        lambda: None,
+        lambda: write("s3", "Use it now.", old + 1),
+        lambda: os.utime(library / "s4" / "SKILL.md", (old + 2, old + 2)),
+        lambda: write("s2", "Use it twice.", old + 3),
+        lambda: write("t", "Use it too.", old + 4),
+        lambda: shutil.rmtree(library / "s5"),
+        lambda: None,
+    ]
+    for edit in edits:
+        edit()
+        one, other = (each.sync() for each in skills)
+        assert one == other
+        assert skills[0].catalog.entries == skills[1].catalog.entries
+
+
+PLAIN = Options(index=False, environ={})

@@ -139,6 +139,58 @@ def test_a_first_scan_that_gets_on_is_waited_for(yields: bool) -> None:
     assert kept.catalog.sources[0].error == ""
 
 
+class GatedFolder(sources.LocalSource):
+    """A folder that is listed when it is let."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.go_on = threading.Event()
+
+    def scan(self) -> tuple[Found | Finding, ...]:
+        self.go_on.wait(30)
+        return super().scan()
+
+
+class GatedPlugin(FakeSource):
+    def __init__(self) -> None:
+        super().__init__("s", {"a": {"SKILL.md": pack("a")}})
+        self.go_on = threading.Event()
+
+    def scan(self) -> Iterable[Found | Finding]:
+        self.go_on.wait(30)
+        return super().scan()
+
+
+@pytest.mark.row("T04", "F107")
+@pytest.mark.parametrize("answered", [False, True])
+def test_only_a_folder_of_this_machine_is_never_given_up(
+    answered: bool, tmp_path: Path
+) -> None:
+    """A machine that is busy enough makes any progress look like none."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "SKILL.md").write_text(pack("a"))
+    for source, expected in ((GatedFolder(tmp_path), False), (GatedPlugin(), True)):
+        clock, ended = FakeClock(), threading.Event()
+        scanner = SourceScanner(source, "s", ParseOptions(), clock, ended.set)
+        if answered:
+            source.go_on.set()
+            scanner.begin()
+            assert ended.wait(30)
+            assert scanner.is_done(DEADLINE_S)
+            source.go_on.clear()
+            ended.clear()
+        scanner.begin()
+        clock.time += 1_000
+
+        assert scanner.is_done(DEADLINE_S) is expected
+
+        source.go_on.set()
+        assert ended.wait(30)
+        assert scanner.is_done(DEADLINE_S)
+        assert scanner.result is not None
+        assert list(scanner.result.packs) == ["a"]
+
+
 @pytest.mark.row("F02", "T04")
 def test_what_was_read_before_a_source_hung_is_used_and_not_read_again() -> None:
     clock = HangClock()

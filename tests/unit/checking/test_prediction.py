@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from satchel.checking import LibraryPrediction, PackPrediction, predict_library
-from satchel.checking._prediction import named_loaders
+from satchel.checking._prediction import some_of
 from satchel.cli._grid import problems_of
 from satchel.clients import Prediction, UnknownLoaderError
 from satchel.errors import MissingPathError
@@ -187,5 +187,7 @@ def test_unknown_names_and_paths_are_refused(tmp_path: Path) -> None:
 def test_a_long_list_of_loaders_is_counted() -> None:
     every = all_loaders()
 
-    assert named_loaders(every) == "careful, fragile, judge, closed"
-    assert named_loaders([*every, every[0]]) == "careful, fragile, judge and 2 more"
+    keys = [loader.key for loader in every]
+
+    assert some_of(keys) == "careful, fragile, judge, closed"
+    assert some_of([*keys, keys[0]]) == "careful, fragile, judge and 2 more"

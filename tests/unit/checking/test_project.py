@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking._project import path_finder
+from satchel.checking._library import path_finder
 from satchel.lint import Neighbour
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from satchel.cli import _progress
+from satchel.cli import _terminal
 
 
 class Terminal(io.StringIO):
@@ -20,8 +20,8 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """A terminal, and steps so short that a test need not wait."""
     seen = Terminal()
-    monkeypatch.setattr(_progress, "sys", SimpleNamespace(stderr=seen))
-    monkeypatch.setattr(_progress, "STEP_S", 0.01)
+    monkeypatch.setattr(_terminal, "sys", SimpleNamespace(stderr=seen))
+    monkeypatch.setattr(_terminal, "STEP_S", 0.01)
     return seen
 
 
@@ -32,7 +32,7 @@ def wait_for_line(seen: Terminal, line: str = "reading skills: 0 s") -> None:
 
 
 def test_what_takes_long_is_shown_and_erased(seen: Terminal) -> None:
-    with _progress.progress("reading skills"):
+    with _terminal.progress("reading skills"):
         wait_for_line(seen)
 
     line = "reading skills: 0 s"
@@ -41,7 +41,7 @@ def test_what_takes_long_is_shown_and_erased(seen: Terminal) -> None:
 
 
 def test_packs_are_counted(seen: Terminal) -> None:
-    with _progress.progress("reading skills") as count:
+    with _terminal.progress("reading skills") as count:
         assert count is not None
         for packs in (1, 1_234):
             count(packs)
@@ -52,7 +52,7 @@ def test_packs_are_counted(seen: Terminal) -> None:
 
 def test_it_is_erased_before_an_error_is_printed(seen: Terminal) -> None:
     def read() -> None:
-        with _progress.progress("reading skills"):
+        with _terminal.progress("reading skills"):
             wait_for_line(seen)
             raise OSError("disk")
 
@@ -65,9 +65,9 @@ def test_it_is_erased_before_an_error_is_printed(seen: Terminal) -> None:
 def test_what_is_fast_leaves_nothing(
     seen: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_progress, "STEP_S", 30.0)
+    monkeypatch.setattr(_terminal, "STEP_S", 30.0)
     begun = time.monotonic()
-    with _progress.progress("reading skills"):
+    with _terminal.progress("reading skills"):
         pass
 
     assert not seen.getvalue()
@@ -82,7 +82,7 @@ def test_pipes_and_completion_get_nothing(
         monkeypatch.setenv(variable, "bash_complete")
     else:
         monkeypatch.setattr(Terminal, "isatty", lambda _: False)
-    with _progress.progress("reading skills"):
+    with _terminal.progress("reading skills"):
         time.sleep(0.1)
 
     assert not seen.getvalue()

@@ -14,11 +14,11 @@ ROWS = [
 @pytest.mark.parametrize(
     ("columns", "lines"),
     [
-        (40, ["SKILL      DESCRIPTION", "pdf-forms  Read and fill in PDF forms o…"]),
+        (40, ["SKILL      DESCRIPTION", "pdf-forms  Read and fill in PDF forms…"]),
         (None, ["SKILL      DESCRIPTION", f"pdf-forms  {ROWS[1][1]}"]),
         (
             30,
-            ["SKILL", "    DESCRIPTION", "pdf-forms", "    Read and fill in PDF form…"],
+            ["SKILL", "    DESCRIPTION", "pdf-forms", "    Read and fill in PDF…"],
         ),
     ],
     ids=["cut", "whole", "two lines a row"],

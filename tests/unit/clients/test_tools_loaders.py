@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from satchel.clients import Candidate, PackReader, ShownEntry
-from satchel.testing._conformance._judging import (
+from satchel.testing._conformance._cases import (
     NEIGHBOURS,
     Expected,
     expected_of,

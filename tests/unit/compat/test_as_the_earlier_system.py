@@ -142,3 +142,28 @@ def test_a_pack_in_a_folder_of_another_name_is_reported(
         assert prompt.source == "skill"
     assert caplog.text.count("in a folder of another name, 'zz'") == 1
     assert resolve_role_prompt("analyst", templates).findings == ()
+
+
+@pytest.mark.row("C26", "C57", "F97")
+@pytest.mark.parametrize(
+    ("name", "expected"), [("backend", 1), ("nope", 0), ("../skills/backend", 0)]
+)
+def test_a_skill_near_the_process_is_named_in_the_log(
+    name: str,
+    expected: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Nothing named its folder, so it is not used; somebody has to hear of it."""
+    folder = tmp_path / "templates" / "skills" / "backend"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: backend\ndescription: Use it.\n---\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    result = asyncio.run(load_skill(name))
+
+    assert str(result["error"]).endswith("not found")
+    lines = [line for line in caplog.messages if 'templates_dir="templates"' in line]
+    assert len(lines) == expected

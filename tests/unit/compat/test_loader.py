@@ -1,6 +1,8 @@
 """SkillLoader and load_skill: the front that users of role packs know."""
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +15,7 @@ from satchel import (
     LocalDirSkillSource,
     Satchel,
     SkillLoader,
+    SkillManifest,
     SkillManifestError,
     SkillNotFoundError,
     load_skill,
@@ -176,9 +179,11 @@ def test_a_name_that_two_sources_claim_aborts(templates: Path) -> None:
     assert "on_conflict" not in str(caught.value), "a loader has no such option"
 
 
-@pytest.mark.row("X24", "C41", "C42", "X18")
+@pytest.mark.row("X24", "C41", "C42", "X18", "F97")
 def test_a_plugin_is_left_out_if_denied_and_a_broken_pack_of_it_in_any_case(
-    templates: Path, monkeypatch: pytest.MonkeyPatch
+    templates: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Plug-ins are enumerated when the loader is made."""
     plugin = FakeSource("plugin:mine", {"backend": {"SKILL.md": BACKEND + "More.\n"}})
@@ -197,6 +202,8 @@ def test_a_plugin_is_left_out_if_denied_and_a_broken_pack_of_it_in_any_case(
     loader = SkillLoader([local])
     assert [entry.id for entry in loader] == ["backend"]
     assert [f.path for f in loader.findings] == ["plugin:mine/broken/SKILL.md"]
+    (line,) = caplog.messages
+    assert line.startswith("a plug-in's pack is left out: plugin:mine/broken/SKILL.md:")
 
 
 @pytest.mark.row("C26", "C27", "C28", "C29", "C30", "C31", "C32", "X02", "F31", "C35")
@@ -286,6 +293,49 @@ def test_the_default_registry_is_one_and_is_synced(
     assert ask("backend")["error"] is None
 
 
+FIRST_USE = """
+import sys
+looked = []
+sys.addaudithook(
+    lambda event, given: looked.append(event)
+    if event in ("os.scandir", "open") and "my-skills" in str(given[0]) else None
+)
+import satchel
+from satchel import Satchel, resolve_role_prompt
+from satchel.compat import SkillLoader, SkillRegistry, default_registry, load_skill
+SkillRegistry()
+print(len(looked))
+first = default_registry()
+print(len(looked) > 0, [entry.id for entry in first.catalog])
+print(first.registry.last_updated("backend") > 0)
+count = len(looked)
+print(default_registry() is first, len(looked) == count)
+"""
+
+
+@pytest.mark.row("R27", "F106")
+def test_the_default_registry_looks_at_nothing_before_its_first_use(
+    templates: Path, tmp_path: Path
+) -> None:
+    """No import does, whatever satchel.toml names; and a second use looks no more."""
+    templates.rename(tmp_path / "my-skills")
+    (tmp_path / "satchel.toml").write_text('skills = ["my-skills"]\nindex = "none"\n')
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_USE],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stdout.splitlines() == [
+        "0",
+        "True ['backend']",
+        "True",
+        "True True",
+    ], done.stderr
+
+
 @pytest.mark.row("D34", "D35")
 @pytest.mark.usefixtures("no_default")
 def test_without_a_configuration_it_reads_the_usual_folders(
@@ -298,3 +348,51 @@ def test_without_a_configuration_it_reads_the_usual_folders(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
     assert "backend" in default.default_registry().catalog
+
+
+GOOD = {"name": "qa", "description": "Find what breaks, and prove it."}
+
+
+@pytest.mark.row("C17", "U10", "F97")
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"name": "Bad Name", "description": "short"}, "expected a letter a-z"),
+        ({"description": "short"}, "expected 20 to 500"),
+        ({"name": "qa\n"}, "expected a letter a-z"),
+        ({"name": ""}, "name"),
+        ({"description": " " * 25}, "description"),
+        ({"description": "x" * 501}, "expected 20 to 500"),
+        ({"scirpts": ["a.sh"]}, "unknown field 'scirpts'"),
+        ({"references": "a.md"}, "expected a list"),
+        ({"references": ["../a.md"]}, "a.md"),
+        ({"metadata": {1: object()}}, "metadata|SkillManifest"),
+    ],
+)
+def test_a_manifest_made_in_code_is_checked(
+    fields: dict[str, object], reason: str
+) -> None:
+    with pytest.raises(SkillManifestError, match=reason) as raised:
+        SkillManifest(**{**GOOD, **fields})
+
+    assert raised.value.path.startswith("SkillManifest(")
+
+
+@pytest.mark.row("C17", "C14", "C15", "U10")
+def test_a_manifest_made_in_code_is_what_a_pack_would_give(tmp_path: Path) -> None:
+    text = (
+        "---\nname: qa\ndescription: Find what breaks, and prove it.\n"
+        "trigger_keywords: [test]\n---\nDo.\n"
+    )
+    (tmp_path / "qa").mkdir()
+    (tmp_path / "qa" / "SKILL.md").write_text(text)
+    source = LocalDirSkillSource(tmp_path)
+
+    made = SkillManifest(**GOOD, trigger_keywords=("test",), author=None)
+
+    (artifact,) = source.iter_skills()
+    assert made == artifact.manifest
+    assert isinstance(source.manifest_for("qa"), SkillManifest)
+    assert (made.version, made.author) == ("1.0.0", None)
+    with pytest.raises(SkillManifestError, match="there is no description"):
+        SkillManifest(name="qa")

@@ -19,6 +19,7 @@ from satchel.errors import (
     ReferenceEscapesError,
     ReferenceNotAllowedError,
     ReferenceNotFoundError,
+    SkillManifestError,
     SkillNotFoundError,
 )
 from satchel.model import Limits
@@ -232,8 +233,10 @@ def test_what_is_listed_is_all_that_can_be_read(
             skills.load("agentic-rag", path)
         with pytest.raises(ReferenceNotFoundError):
             registry.read("agentic-rag", path, 100)
-    with pytest.raises(ReferenceEscapesError):
+    with pytest.raises(ReferenceNotAllowedError):
         skills.load("agentic-rag", f"{house.name}/../secret.md")
+    with pytest.raises(ReferenceEscapesError):
+        skills.load("agentic-rag", f"{house.name}/../../secret.md")
 
 
 def test_a_listed_file_that_is_missing_is_a_finding_and_a_typed_error(
@@ -403,3 +406,13 @@ def test_a_pack_over_a_limit_is_reported_and_left_out() -> None:
     assert told(registry) == [("error", "limit-exceeded", "mine/many")]
     with pytest.raises(LimitExceededError):
         registry.manifest("long")
+
+
+@pytest.mark.row("A21", "A39", "F96")
+def test_a_descriptor_may_be_made_before_its_description_is_written() -> None:
+    """As the earlier system's pages write it; a registry asks for one."""
+    descriptor = SkillDescriptor(name="rag", references=("p/references/a.md",))
+
+    assert descriptor.references == ("p/references/a.md",)
+    with pytest.raises(SkillManifestError, match="it needs a description"):
+        SkillRegistry([descriptor])

@@ -112,8 +112,8 @@ def test_a_file_that_is_missing_or_not_named_in_the_instructions_fails(
     assert said(house)[0] == ("listed-file-missing", "error", RAG)
 
 
-@pytest.mark.row("A02")
-@pytest.mark.parametrize(("more", "expected"), [(799, []), (801, ["warning"])])
+@pytest.mark.row("A02", "F96")
+@pytest.mark.parametrize(("more", "expected"), [(799, []), (800, []), (801, ["error"])])
 def test_instructions_have_a_bound(more: int, expected: list[str]) -> None:
     skill = SkillDescriptor("a", "Use it.", "x" * more)
 
@@ -121,28 +121,60 @@ def test_instructions_have_a_bound(more: int, expected: list[str]) -> None:
 
     assert [finding.severity for finding in report.findings] == expected
     assert {item.code for item in report.findings} <= {"long-instructions"}
-    assert_complete(skill)
-    if expected:
-        with pytest.raises(AssertionError, match="long-instructions"):
-            assert_complete(skill, strict=True)
+    if not expected:
+        assert_complete(skill)
+        return
+    with pytest.raises(AssertionError, match="long-instructions"):
+        assert_complete(skill)
 
 
-@pytest.mark.row("A31", "R36")
+@pytest.mark.row("A02", "A33", "U09", "F96")
+def test_what_fails_in_the_assertion_fails_the_command(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(house.root.parent)
+    edit(
+        house,
+        "agentic_rag/skill.py",
+        "; or see `notes.md`.",
+        "; or see `notes.md`." + "x" * 800,
+    )
+
+    done = CliRunner().invoke(main, ["check", f"{house.name}.bootstrap:bootstrap"])
+
+    assert done.exit_code == 1
+    assert "error long-instructions" in done.output
+
+
+@pytest.mark.row("A31", "R36", "U09", "F96")
 @pytest.mark.parametrize(
     ("text", "code"),
     [
         ("# A\n\n```python\nopen\n", "unclosed-fence"),
+        ("# A\n\n~~~\nopen\n", "unclosed-fence"),
         ("# A\n\nSee [it][nowhere].\n", "undefined-link"),
         ("# A\n\nSee [it](gone.md).\n", "dead-link"),
+        ("# A\n\n![it](img/gone.png)\n", "dead-link"),
         ("# A\n\nSee [it](#nowhere).\n", "dead-anchor"),
-        ("# A\n\n### C\n", "skipped-heading"),
+        ("# A\n\nSee [it](notes.md#nowhere).\n", "dead-anchor"),
     ],
 )
-def test_markdown_is_linted(text: str, code: str, house: House) -> None:
+def test_broken_markdown_fails(text: str, code: str, house: House) -> None:
     place = "agentic_rag/references/notes.md"
     (house.root / place).write_text(text)
 
-    assert [(item[0], item[2]) for item in said(house)] == [(code, place)]
+    assert said(house) == [(code, "error", place)]
+    with pytest.raises(AssertionError, match=code):
+        assert_complete(house.module("bootstrap").bootstrap)
+
+
+@pytest.mark.row("A31", "U09")
+def test_a_skipped_heading_is_a_warning(house: House) -> None:
+    place = "agentic_rag/references/notes.md"
+    (house.root / place).write_text("# A\n\n### C\n")
+
+    assert said(house) == [("skipped-heading", "warning", place)]
+    assert_complete(house.module("bootstrap").bootstrap)
 
 
 @pytest.mark.row("A31")

@@ -217,6 +217,7 @@ OF_ONE_SKILL: dict[str, Any] = {
 }
 
 
+@pytest.mark.row("E09")
 @pytest.mark.parametrize("shape", OF_ONE_SKILL)
 def test_a_query_and_a_control_are_read_from(shape: str) -> None:
     found = read(OF_ONE_SKILL[shape], "pdf-forms")
@@ -350,7 +351,55 @@ def test_what_is_no_case_is_a_problem_with_its_place(
     found = read(document)
 
     assert found.cases == []
-    assert [at for at, _ in found.problems] == [place]
+    assert [at for _, at, *_ in found.problems] == [place]
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({"should_trigger": "flase"}, "true or false for should_trigger, got 'flase'"),
+        ({"shouldTrigger": "maybe"}, "true or false for should_trigger, got 'maybe'"),
+        ({"should_not_trigger": 7}, "true or false for should_not_trigger, got 7"),
+        ({"must_activate": "yes please"}, "true or false for must_activate"),
+        ({"expect": {"should_trigger": "tru"}}, "true or false for should_trigger"),
+        ({"expected": "ture"}, "true or false for expected, got 'ture'"),
+        ({"shoud_trigger": False}, "it has shoud_trigger, which looks like"),
+        ({"should_not_tirgger": "x"}, "which looks like should_not_trigger"),
+    ],
+)
+def test_a_verdict_that_is_misspelled_is_a_problem(
+    row: dict[str, Any], reason: str
+) -> None:
+    found = read([{"query": "a b", **row}], "pdf-forms")
+
+    assert found.cases == []
+    assert [reason in said for *_, said in found.problems] == [True]
+
+
+def test_a_list_under_a_misspelled_verdict_is_a_problem() -> None:
+    found = read({"should_trigger": [YES], "shoud_not_trigger": [NO]}, "pdf-forms")
+
+    assert [case.query for case in found.cases] == [YES]
+    assert [at for _, at, *_ in found.problems] == ["shoud_not_trigger"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"should_trigger": ""},
+        {"should_trigger": "none"},
+        {"should_trigger": "mail"},
+        {"should_trigger": None},
+        {"expected": "The sum of the table."},
+        {"must_not_include": "a price"},
+        {"should_mention": "forms"},
+        {"trigger": "when asked"},
+        {"should_load": "forms.md"},
+        {"expected_invocations": 2},
+    ],
+)
+def test_what_is_no_verdict_is_no_problem(row: dict[str, Any]) -> None:
+    assert read([{"query": "a b", **row}], "pdf-forms").problems == []
 
 
 @pytest.mark.parametrize(
@@ -379,4 +428,4 @@ def test_a_document_that_is_too_deep_is_a_problem() -> None:
     found = read(document, "pdf-forms")
 
     assert found.cases == []
-    assert [reason for _, reason in found.problems] == ["it is nested too deep"]
+    assert [reason for *_, reason in found.problems] == ["it is nested too deep"]

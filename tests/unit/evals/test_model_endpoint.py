@@ -1,13 +1,18 @@
 """A model behind a URL: what is sent, what an answer means, and twenty bad ones."""
 
 import gzip
+import json
 import socket
 import struct
 import subprocess
 import sys
 import time
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Mapping
-from typing import Any
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, Final
+from urllib.parse import quote
 
 import pytest
 
@@ -309,6 +314,122 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else() -> None:
         (ToolCallText("load_skill", '{"skill_id": "pdf-forms"}'),), "Hi.", 100, 10
     )
     assert KEY not in f"{model!r} {model.identity} {vars(model)['_url']}"
+
+
+SECRET: Final = "sk-proj-A1b2/C3d4+E5f6_G7h8"  # noqa: S105 - made up
+DATA: Final = SECRET.encode()
+SPELLINGS: Final = {
+    "plain": SECRET,
+    "in a text": f"load_skill {SECRET}!",
+    "lower": SECRET.lower(),
+    "capitals": SECRET.upper(),
+    "swapped": SECRET.swapcase(),
+    "base64": b64encode(DATA).decode(),
+    "base64 of a header": b64encode(b"Bearer " + DATA).decode(),
+    "base64 of a user": b64encode(b"ab:" + DATA + b":x").decode(),
+    "base64 of one more": b64encode(b"a" + DATA).decode(),
+    "for URLs": urlsafe_b64encode(b"Authorization: Bearer " + DATA)
+    .decode()
+    .rstrip("="),
+    "base64 in lines": "\n".join(wrap(b64encode(DATA).decode(), 10)),
+    "base64 of capitals": b64encode(SECRET.upper().encode()).decode(),
+    "hexadecimal": DATA.hex(),
+    "HEXADECIMAL": DATA.hex(" ").upper(),
+    "bytes": ", ".join(f"0x{byte:02x}" for byte in DATA),
+    "quoted": quote(SECRET, safe=""),
+    "quoted whole": "".join(f"%{byte:02X}" for byte in DATA),
+    "quoted twice": quote(quote(SECRET, safe=""), safe=""),
+    "escaped": "".join(f"\\u{byte:04x}" for byte in DATA),
+    "escaped bytes": "".join(f"\\x{byte:02x}" for byte in DATA),
+    "entities": "".join(f"&#{byte};" for byte in DATA),
+    "spaced": " ".join(SECRET),
+    "hyphens": "-".join(SECRET),
+    "zero width": "\u200b".join(SECRET),
+    "full width": "".join(chr(byte + 0xFEE0) for byte in DATA),
+    "at the cut": "x" * 190 + SECRET,
+    "at the other cut": "x" * 9_990 + SECRET,
+}
+
+
+def spoken(text: str) -> list[tuple[Behaviour, type[Exception] | None]]:
+    """Return the ways in which an endpoint can say something."""
+    return [
+        (answers(message((text, "{}"))), None),
+        (answers(message(("load_skill", {"skill_id": text}))), None),
+        (answers(message(("load_skill", text), content=text)), None),
+        (answers({"error": {"message": text}}, 401), ModelDeniedError),
+        (answers({"error": text}, 418), ModelError),
+    ]
+
+
+@pytest.mark.row("F78")
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_the_key_rests_nowhere_in_any_spelling(
+    spelling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = SPELLINGS[spelling]
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    cache = tmp_path / "answers.jsonl"
+    for behave, error in spoken(text):
+        with endpoint(behave) as server:
+            model = ModelEndpoint("m", server.url)
+            report = run_trials(
+                library(), [PDF], model, styles=["lean"], runs=1, cache=cache
+            )
+            kept = report.text() + json.dumps(report.to_json())
+            if error is None:
+                kept += repr(model.complete(HELLO))
+            else:
+                with pytest.raises(error) as caught:
+                    model.complete(HELLO)
+                kept += str(caught.value)
+        kept += cache.read_text() if cache.exists() else ""
+        pieces = [text, SECRET, SECRET[:20], text[:-5][-20:], json.dumps(text)[1:-1]]
+        assert [piece for piece in pieces if piece in kept] == []
+        cache.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "load_skill",
+        '{"skill_id": "pdf-forms"}',
+        "sk-proj",
+        b64encode(b"sk-proj-other-A1b2").decode(),
+        "%73%6b",
+        "",
+        "\x00\ud800",
+        "x" * 9_000,
+    ],
+)
+def test_what_is_not_the_key_is_as_it_was(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with endpoint(answers(message((text, text)))) as server:
+        (call,) = ModelEndpoint("m", server.url).complete(HELLO).calls
+
+    assert call == ToolCallText(text, text)
+
+
+@pytest.mark.parametrize("key", ["EMPTY", "none", "x"])
+def test_a_word_that_a_local_server_asks_for_is_no_secret(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    given = json.dumps({"skill_id": f"{key}-forms"})
+    with endpoint(answers(message(("load_skill", given)))) as server:
+        (call,) = ModelEndpoint("m", server.url).complete(HELLO).calls
+
+    assert call.arguments == given
+
+
+def test_a_path_with_the_key_is_not_in_the_identity(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+
+    assert SECRET not in ModelEndpoint("m", f"https://e.org/{SECRET}/v1").identity
 
 
 def test_no_key_is_sent_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

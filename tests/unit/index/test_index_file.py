@@ -16,7 +16,7 @@ from unittest.mock import patch
 import pytest
 
 from satchel import Options, Satchel
-from satchel.catalog import _pack_rows, _registry, _source_scanner
+from satchel.catalog import _registry, _source_scanner, _stored_packs
 from satchel.config import Config, load_config
 from satchel.errors import ConfigError
 from satchel.index import LARGE_SOURCE, Check
@@ -51,7 +51,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The path of an index; what was written 20 ms ago counts as settled."""
-    monkeypatch.setattr(_pack_rows, "RACY_NS", 20_000_000)
+    monkeypatch.setattr(_stored_packs, "RACY_NS", 20_000_000)
     time.sleep(0.05)
     return tmp_path / "cache" / "index.db"
 
@@ -296,6 +296,63 @@ def test_a_row_whose_sum_is_wrong_is_read_again(
     assert count.of(lambda: opened(root, index)) == (0, 0)
 
 
+@pytest.mark.row("F106")
+def test_a_blob_whose_sum_is_wrong_is_not_believed(
+    root: Path, index: Path, tmp_path: Path
+) -> None:
+    """What it says can be read, and is of another library: the sum alone tells."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "SKILL.md").write_text(pack("other"))
+    opened(other, index.with_name("other.db"))
+    assert opened(root, index)["conflicts"]
+    query = "SELECT name, data FROM blobs WHERE name LIKE '%/conflicts'"
+    with sqlite3.connect(index.with_name("other.db")) as base:
+        ((_, no_conflicts),) = base.execute(query).fetchall()
+    with sqlite3.connect(index) as base:
+        ((name, data),) = base.execute(query).fetchall()
+        generation, others = data.partition(b"\n")[0], no_conflicts.partition(b"\n")
+        spoiled = generation + b"\n" + others[2]
+        base.execute("UPDATE blobs SET data = ? WHERE name = ?", (spoiled, name))
+
+    for _ in range(2):
+        assert opened(root, index) == opened(root, "none")
+
+
+@pytest.mark.row("F106")
+def test_a_blob_is_its_names_own(index: Path) -> None:
+    file = IndexFile(str(index))
+    file.put({"a": b"of a", "b": b"of b", "c": b"of c"})
+    with sqlite3.connect(index) as base:
+        base.execute("UPDATE blobs SET data = x'6f6620' WHERE name = 'a'")
+        base.execute("DELETE FROM blobs WHERE name = 'b'")
+        base.execute("UPDATE blobs SET name = 'b' WHERE name = 'c'")
+
+    assert file.blobs(["a", "b", "c"]) == [None, None, None]
+    file.put({"a": b"again"})
+    assert file.blobs(["a"]) == [b"again"]
+    file.close()
+
+
+@pytest.mark.row("F106")
+def test_numbers_of_another_state_are_not_believed(index: Path) -> None:
+    """As where a write was cut off between the two: each is right by itself."""
+    file = IndexFile(str(index))
+    row = (b"key", b"", b"mark", lambda: b"data")
+    file.write("source/a", b"one state", b"", [row])
+    assert file.rows("source/a") is not None
+
+    file.put({"source/a": b"another state"})
+
+    assert file.rows("source/a") is None
+    assert file.rows("source/a", with_marks=False) is None
+    file.write("source/a", b"another state", b"", [row])
+    found = file.rows("source/a")
+    assert found is not None
+    assert (found.state, len(found.rows), found.lost) == (b"another state", 1, 0)
+    file.close()
+
+
 def test_a_read_only_cache_is_read(
     root: Path, index: Path, count: CountedReads
 ) -> None:
@@ -335,7 +392,7 @@ def test_a_file_that_is_made_again_has_other_generations(index: Path) -> None:
     generations: set[str] = set()
     for _ in range(3):
         file = IndexFile(str(index))
-        written = file.write("source/a", b"", b"", [(b"k", b"", b"m", b"data")])
+        written = file.write("source/a", b"", b"", [(b"k", b"", b"m", lambda: b"data")])
         file.close()
         index.unlink()
         assert written is not None
@@ -369,6 +426,28 @@ def test_rows_that_nobody_uses_go(root: Path, index: Path) -> None:
     assert rows() == 30
 
 
+def test_a_row_that_is_in_use_again_does_not_go(index: Path) -> None:
+    """One process replaced it, another still has it, and stores it in its order."""
+    file, now = IndexFile(str(index)), time.time()
+    written = file.write("source/a", b"", b"", [(b"k", b"", b"m", lambda: b"data")])
+    assert written is not None
+    numbers = written[0]
+    file.write("source/a", b"", b"", [(b"k", b"", b"n", lambda: b"newer")])
+    assert file.write("source/a", b"", b"", [*numbers]) is not None
+
+    with patch("time.time", lambda: now + (REPLACED_DAYS + 1) * DAY_S):
+        file.put({"another": b""})  # what is old goes with the next write
+
+    assert file.packs("source/a") == {numbers[0]: b"data"}
+    found = file.rows("source/a")
+    assert found is not None
+    assert ([row.number for row in found.rows], found.lost) == (numbers, 0)
+    # A row that was never there is not stored as one: all stays as it was.
+    assert file.write("source/a", b"other", b"", [numbers[0] + 7]) is None
+    assert file.rows("source/a") == found
+    file.close()
+
+
 CHOICES: list[tuple[Any, Any]] = [
     ((None, None, {}), ("", LARGE_SOURCE)),
     ((True, None, {}), ("", 0)),
@@ -395,6 +474,35 @@ def test_each_of_three_may_name_a_file_and_switch_it_off(
     assert (chosen and (chosen.path.replace(default, ""), chosen.fewest)) == expected
 
 
+CHECKS: list[tuple[Any, Any, dict[str, str], str]] = [
+    (None, None, {}, "files"),
+    (None, None, {"SATCHEL_CHECK": "trust"}, "trust"),
+    (None, None, {"SATCHEL_CHECK": " "}, "files"),
+    (None, "folders", {"SATCHEL_CHECK": "trust"}, "folders"),
+    (None, "trust", {}, "trust"),
+    ("files", "trust", {"SATCHEL_CHECK": "trust"}, "files"),
+]
+
+
+@pytest.mark.row("F107")
+@pytest.mark.parametrize(("program", "configured", "environ", "expected"), CHECKS)
+def test_each_of_three_may_say_what_is_looked_at(
+    program: Check | None,
+    configured: str | None,
+    environ: dict[str, str],
+    expected: str,
+) -> None:
+    options, config = Options(check=program), Config(check=configured)
+    chosen = _inputs.index_settings(options, config, environ)
+    assert chosen is not None
+    assert chosen.check == expected
+
+
+def test_a_word_of_the_environment_that_is_not_known_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="SATCHEL_CHECK: 'trusted' is not known"):
+        _inputs.index_settings(Options(), Config(), {"SATCHEL_CHECK": "trusted"})
+
+
 def test_the_default_file_is_in_the_cache_folder_of_the_user() -> None:
     path = Path(_inputs.default_index())
     assert path.is_relative_to(Path.home())
@@ -418,12 +526,13 @@ def test_satchel_toml_chooses(
 ) -> None:
     file = tmp_path / "satchel.toml"
     file.write_text(f'skills = ["skills"]\n{line}\n')
+    own = {"SATCHEL_CONFIG": str(file)}
     joined = (
         os.path.normpath(tmp_path / expected)
         if expected == "cache/index.db"
         else expected
     )
-    assert load_config(file).index == joined
+    assert load_config(file, own).index == joined
 
 
 def test_satchel_toml_says_what_it_expects(tmp_path: Path) -> None:
@@ -440,7 +549,7 @@ def test_small_libraries_have_no_index_unless_asked(
     opened(root, None)
     assert not default.exists()
     monkeypatch.setattr(_inputs, "LARGE_SOURCE", 30)
-    monkeypatch.setattr(_pack_rows, "RACY_NS", 20_000_000)
+    monkeypatch.setattr(_stored_packs, "RACY_NS", 20_000_000)
     time.sleep(0.05)
     opened(root, None)
     assert default.exists()
@@ -456,8 +565,8 @@ logging.disable()  # a pipe that nobody reads would fill up
 from pathlib import Path
 from typing import Any
 from satchel import Options, Satchel
-from satchel.catalog import _pack_rows, _registry, _source_scanner
-_pack_rows.RACY_NS = 0
+from satchel.catalog import _registry, _source_scanner, _stored_packs
+_stored_packs.RACY_NS = 0
 root, index, number = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 for turn in range(int(sys.argv[4])):
     file = root / f"group-{number % 3}" / f"skill-{number % 9:02}" / "SKILL.md"

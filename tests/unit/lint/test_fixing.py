@@ -3,7 +3,7 @@
 import pytest
 
 from satchel.lint import SkillFix, fix_skill
-from satchel.lint._fixers import Fixer, FixInput
+from satchel.lint._fixes import Fixer, FixInput
 from satchel.model import Finding, Limits
 from satchel.skill_md import Profile, parse
 

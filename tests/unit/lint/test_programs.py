@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from satchel.checking import check
 from satchel.lint import _compile_worker as compiling, _programs as programs
 from satchel.lint._programs import (
     ProgramCheck,
     compile_python,
     find_shell,
     is_python,
-    later_version_for,
     read_by_shell,
     shell_of,
+    sound_scripts,
 )
+from tests.functional.library import write_pack
 
 SHELLS = [path for path in (find_shell("bash"), find_shell("sh")) if path]
 needs_shell = pytest.mark.skipif(not SHELLS, reason="no shell on this machine")
@@ -116,10 +118,11 @@ def worker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Put a worker in place that `end` ends, and `slow` delays."""
     script = tmp_path / "worker.py"
     script.write_text(
-        "import sys, time\nprint('{}', flush=True)\n"
+        "import faulthandler, sys, time\nprint('{}', flush=True)\n"
         "while head := sys.stdin.readline():\n"
         "    text = sys.stdin.read(int(head))\n"
-        "    if 'end' in text: sys.exit(1)\n"
+        "    if 'end' in text: sys.exit(3)\n"
+        "    faulthandler.dump_traceback_later(0.5, exit=True)\n"
         "    if 'slow' in text: time.sleep(20)\n"
         "    print('{\"prompts\": []}', flush=True)\n"
     )
@@ -136,11 +139,28 @@ def test_a_file_that_ends_python_is_reported_and_the_next_is_checked(
         ended,
         ProgramCheck(),
     )
-    assert compile_python([b"end", b"end", b"b"]) == (
+    assert compile_python([b"end", b"end 2", b"b"]) == (
         ended,
         ended,
         ProgramCheck(checked=False),
     )
+
+
+def test_a_text_is_asked_for_once(worker: None) -> None:
+    """An equal file that ended Python is not tried again, and costs no other one."""
+    ended = ProgramCheck("compiling it ends Python")
+
+    assert compile_python([b"end", b"end", b"b"]) == (ended, ended, ProgramCheck())
+
+
+def test_a_worker_that_does_not_start_is_no_fault_of_a_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script = tmp_path / "worker.py"
+    script.write_text("import sys\nsys.exit(1)\n")
+    monkeypatch.setattr(programs, "_WORKER", script)
+
+    assert compile_python([b"x", b"y"]) == (ProgramCheck(checked=False),) * 2
 
 
 def test_to_serve_bounds_no_process_unasked() -> None:
@@ -172,6 +192,10 @@ def test_each_file_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the files before it took is no fault of it."""
     resource = pytest.importorskip("resource")
     given: list[tuple[int, int]] = []
+    clock: list[float] = []
+    monkeypatch.setattr(
+        "faulthandler.dump_traceback_later", lambda s, **_: clock.append(s)
+    )
     most = [resource.RLIM_INFINITY]
     monkeypatch.setattr(resource, "getrlimit", lambda _: (5, most[0]))
     monkeypatch.setattr(resource, "setrlimit", lambda _, pair: given.append(pair))
@@ -185,13 +209,10 @@ def test_each_file_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     compiling.limit_time()
 
     assert given == [(17, resource.RLIM_INFINITY), (17, 20)]
+    assert clock == [compiling.CLOCK_S] * 4
 
 
-def test_a_file_that_takes_too_long_is_not_error(
-    worker: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(programs, "PYTHON_TIMEOUT_S", 0.5)
-
+def test_a_file_that_takes_too_long_is_not_error(worker: None) -> None:
     assert compile_python([b"a", b"slow"]) == (
         ProgramCheck(),
         ProgramCheck(checked=False),
@@ -345,43 +366,75 @@ def test_a_system_that_needs_its_root_is_given_it(
 
 
 LATER = [
-    ('x = f"{d["a"]}"', "3.12"),
-    ("x = f'{'a'}'", "3.12"),
-    ('x = f"{chr(10)}{"\\n".join(a)}"', "3.12"),
-    ('x = f"{', "3.12"),
-    ("def f[T](x: T) -> T: ...", "3.12"),
-    ("    async def f[T](x: T) -> T: ...", "3.12"),
-    ("class A[T]: ...", "3.12"),
-    ("type X = int", "3.12"),
-    ("type X[T] = list[T]", "3.12"),
-    ("except ValueError, os.error:", "3.14"),
-    ('x = t"{1}"', "3.14"),
-    ("type X = t'{1}'", "3.14"),
-    ("lazy import os", "3.15"),
-    ("x = [*a for a in b]", "3.15"),
+    ("x = f'{'a'}'\n", (3, 12)),
+    ("def f[T](x: T) -> T: ...\n", (3, 12)),
+    ("class A[T]: ...\n", (3, 12)),
+    ("type X = int\n", (3, 12)),
+    ("try:\n    pass\nexcept ValueError, OSError:\n    pass\n", (3, 14)),
+    ('x = t"{1}"\n', (3, 14)),
 ]
 NEVER = [
-    *("print 'x'", "def f(:", 'x = f"{a b}"', "x = [1, 2", "except ValueError as e"),
-    *("foo bar", "\u201cquoted\u201d", "type = x y"),
+    "print 'x'\n",
+    "def f(:\n",
+    "x = [1, 2\n",
+    "foo bar\n",
+    "return 1\n",
+    "class A(:\n",
 ]
 
 
 @pytest.mark.row("F51")
-@pytest.mark.parametrize(("line", "version"), LATER)
-def test_grammar_of_a_later_python(line: str, version: str) -> None:
-    later = int(version[2:]) > sys.version_info.minor
+@pytest.mark.parametrize(("text", "version"), LATER)
+def test_what_a_later_python_may_accept_is_a_note(
+    tmp_path: Path, text: str, version: tuple[int, int]
+) -> None:
+    expected = [] if sys.version_info >= version else [("python-syntax", "note")]
 
-    assert later_version_for(f"a = 1\n{line}\n", 2, "invalid syntax") == (
-        version if later else ""
-    )
+    assert said_of(tmp_path, text) == expected
 
 
 @pytest.mark.row("F51")
-@pytest.mark.parametrize("line", NEVER)
-def test_grammar_of_no_python(line: str) -> None:
-    assert later_version_for(f"a = 1\n{line}\n", 2, "invalid syntax") == ""
+@pytest.mark.parametrize("text", NEVER)
+def test_what_no_python_accepts_is_an_error(tmp_path: Path, text: str) -> None:
+    assert said_of(tmp_path, text) == [("python-syntax", "error")]
 
 
-@pytest.mark.parametrize("line", [None, 0, 3])
-def test_a_line_that_is_not_there(line: int | None) -> None:
-    assert later_version_for("type X = int", line, "invalid syntax") == ""
+def said_of(here: Path, text: str) -> list[tuple[str, str]]:
+    head = "---\nname: forms\ndescription: Fills in forms. Use when one is due.\n---\n"
+    body = "# Forms\n\nRun `python scripts/fill.py`.\n"
+    write_pack(here / "forms", head + body, {"scripts/fill.py": text})
+    return [(one.code, one.severity) for one in check([str(here / "forms")]).findings]
+
+
+SOUND = [
+    *(b"", b"# it's", b"echo 'a'\n", b"cat <<EOF\nx\nEOF\n", b"cat <<'E-F'\n'\nE-F\n"),
+    *(
+        b"function f { echo; }\n",
+        b"echo \\\n",
+        b"cat <<-EOF\n\tx\n\tEOF\n",
+        b"(( x = 1 << y ))\n",
+    ),
+]
+BROKEN = [
+    *(b"echo 'a\n", b'echo "a\n', b"echo `a\n", b"cat <<EOF\nx\n", b"if true; then\n"),
+    *(
+        b"fi\n",
+        b"echo ${x\n",
+        b"echo $(x\n",
+        b"f() {\n",
+        b"}\n",
+        b"x=(1 2\n",
+        b"esac\n",
+    ),
+    b"case a in\na) x;;\n",
+]
+
+
+@pytest.mark.row("F81")
+@pytest.mark.skipif(not find_shell("bash"), reason="no bash on this machine")
+@pytest.mark.parametrize("broken", BROKEN)
+def test_one_shell_tells_sound_scripts_from_others(broken: bytes) -> None:
+    """A fault is not made good by what is in the next script."""
+    scripts = [*SOUND, broken, *SOUND, broken + b"#\n", *SOUND]
+
+    assert sound_scripts(find_shell("bash"), scripts) == frozenset(SOUND)

@@ -39,6 +39,15 @@ FINDINGS = (
 HIDDEN = Finding("hidden-text", "warning", "1 tag character", "s/new/SKILL.md", 7)
 CHANGE = LibraryChange(
     rev="main",
+    review=(
+        Finding(
+            "downloaded-code",
+            "warning",
+            "it runs at once: curl x | sh",
+            "s/new/run.sh",
+            3,
+        ),
+    ),
     hidden=(HIDDEN,),
     executables=(
         NewExecutable("s/new/run.sh", True, "mode, #!"),
@@ -71,6 +80,7 @@ def evil_change(text: str) -> CheckReport:
     change = replace(
         CHANGE,
         rev=text,
+        review=(replace(HIDDEN, path=text, message=text),),
         hidden=(replace(HIDDEN, path=text, message=text),),
         executables=(NewExecutable(text, True, text),),
         similar=(SimilarPacks(text, text, "name"),),
@@ -163,6 +173,7 @@ def test_no_text_of_a_pack_is_a_command_of_a_ci_system(
 def test_markdown_has_no_markup_of_a_pack_outside_of_code_spans() -> None:
     comment = render_report(evil_change(EVIL.replace("`", "")), "markdown")
     outside = "".join(comment.split("`")[::2]).replace("<b>hidden text</b>", "")
+    outside = outside.replace("<b>to review</b>", "")
 
     assert "@me" not in outside
     assert "<b>" not in outside

@@ -15,14 +15,14 @@ from satchel.errors import (
 from satchel.lint import RULES, LintContext, LintRule
 from satchel.lint._english import is_english, opening_chars
 from satchel.lint._programs import MAX_BYTES
-from satchel.lint._rules.description_lacks_when import description_lacks_when
-from satchel.lint._rules.interactive_script import interactive_script
-from satchel.lint._rules.json_syntax import json_syntax
-from satchel.lint._rules.long_description import long_description
-from satchel.lint._rules.python_syntax import python_syntax
-from satchel.lint._rules.sensitive_pattern import find_secrets, sensitive_pattern
-from satchel.lint._rules.shell_syntax import shell_syntax
-from satchel.lint._rules.suspicious_content import suspicious_content
+from satchel.lint._rules.description import description_lacks_when, long_description
+from satchel.lint._rules.risks import (
+    find_secrets,
+    sensitive_pattern,
+    suspicious_content,
+)
+from satchel.lint._rules.scripts import interactive_script
+from satchel.lint._rules.syntax import json_syntax, python_syntax, shell_syntax
 from satchel.model import DEFAULT_THRESHOLDS, Descriptor, FileStat, Manifest
 
 MAX_CHARS = DEFAULT_THRESHOLDS.description_chars
@@ -53,9 +53,15 @@ def pack(
     files = files or Files()
     held = tuple(FileStat(path, 1) for path in ("SKILL.md", *files.files))
     names = tuple(files.files) if listed is None else listed
+    fields = {"name": "x", "description": description}
     return LintContext(
         descriptor=Descriptor("x", description, references=names, files=held),
-        manifest=Manifest(name="x", description=description, declares_files=declares),
+        manifest=Manifest(
+            name="x",
+            description=description,
+            frontmatter=fields,
+            declares_files=declares,
+        ),
         text=TEXT,
         read=files.read,
         profile=profile,
@@ -220,7 +226,7 @@ def test_no_shell_or_python_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     def find_none(_: str) -> str:
         return ""
 
-    rules = sys.modules["satchel.lint._rules.shell_syntax"]
+    rules = sys.modules["satchel.lint._rules.syntax"]
     monkeypatch.setattr(rules, "find_shell", find_none)
     (found,) = shell_syntax(scripts({"scripts/a": KSH, "scripts/b.sh": b"echo\n"}))
 
@@ -237,15 +243,18 @@ def test_no_shell_or_python_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.code, found.path) == ("program-not-checked", "scripts/a.py")
 
 
+@pytest.mark.row("F82")
 @pytest.mark.parametrize(
     ("data", "line", "problem"),
     [
         (b"{", 1, "Expecting property name enclosed in double quotes"),
-        (b"[1,\n2,\n]", 3, "Expecting value"),
+        (b"[1,\n2,\n]", 2, "a comma after the last item"),
+        (b'{"a": [1,\n], "b": {"c": 2\n,}}', 1, "a comma after the last item"),
+        (b'{"a": 1\n"b": 2,}', 2, "Expecting ',' delimiter"),
         (b'{"a": "\xff"}', None, "it is not UTF-8"),
         (b"[" * 100_000, None, "it is nested too deeply"),
     ],
-    ids=["open", "comma", "latin-1", "deep"],
+    ids=["open", "comma", "commas", "no comma", "latin-1", "deep"],
 )
 def test_what_is_not_json(data: bytes, line: int | None, problem: str) -> None:
     (found,) = json_syntax(scripts({"a.json": data}))

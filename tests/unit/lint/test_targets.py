@@ -82,6 +82,28 @@ def test_where_a_path_leads(file: str, to: str, expected: LinkTarget | None) -> 
     assert find_target(PACK, file, to) == expected
 
 
+@pytest.mark.row("U02", "F65")
+@pytest.mark.parametrize(
+    ("to", "path", "state"),
+    [
+        ("${CLAUDE_SKILL_DIR}/references/a.md", "references/a.md", "found"),
+        ("{baseDir}/references/a.md#x", "references/a.md", "found"),
+        ("$SKILL_DIR/references/b%20c.md", "references/b c.md", "found"),
+        ("<skill_dir>/hidden/e.md", "hidden/e.md", "unlisted"),
+        ("references/a.md:3", "references/a.md", "found"),
+        ("references/a.md:3-9", "references/a.md", "found"),
+        ("${CLAUDE_SKILL_DIR}/references/none.md", "references/none.md", "missing"),
+        ("{baseDir}/none.md", "none.md", "missing"),
+        ("references/none.md:3", "references/none.md", "missing"),
+    ],
+)
+def test_a_link_is_read_as_the_tools_read_it(to: str, path: str, state: str) -> None:
+    target = find_target(PACK, "SKILL.md", to)
+
+    assert target is not None
+    assert (target.path, target.state) == (path, state)
+
+
 @pytest.mark.parametrize(
     "to",
     [

@@ -52,7 +52,11 @@ def loaded_as(id: str, text: str = SKILL_MD, **files: str) -> Loaded:
     [SKILL_MD, f"{SKILL_MD}  not re-indented & <raw>\n\n", "---\r\nname: a\r\n---\r\n"],
 )
 def test_the_whole_skill_md_stands_raw_in_the_literal_envelope(text: str) -> None:
+    """Also of a pack with files, which only the extended one lists."""
+    with_files = loaded_as("pdf-extract", text, references__a_md="1", scripts__b_sh="2")
+
     assert render_context(loaded_as("pdf-extract", text)) == GOLDEN.format(text)
+    assert render_context(with_files) == GOLDEN.format(text)
 
 
 @pytest.mark.row("R17")

@@ -1,9 +1,14 @@
 """A skill as its user calls it: every placeholder, once."""
 
+from typing import Any
+
 import pytest
 
+from satchel.load import invoke_skill
 from satchel.load._invocation import fill_arguments
+from satchel.model import ClientFields, Descriptor, Loaded
 
+PDF = Descriptor("pdf", "Use.")
 TWO = "fix 'the bug'"
 
 
@@ -51,6 +56,60 @@ def test_names_stand_for_words_in_order(body: str, expected: str) -> None:
     assert fill_arguments(body, "12 main 7", names=names).text == expected
 
 
+@pytest.mark.row("U04", "F66")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Grants end at $1,000 and begin at $0.50.",
+        "It costs $1.5M, $1k, $1'000, $1\u2019000, $1 000 or $1\u00a0000.",
+        "US$1 or C$0 a head.",
+        "$0th $1_000",
+        "s/a/$1b/",
+    ],
+)
+def test_an_amount_is_no_argument(body: str) -> None:
+    """Not even of a pack that declares arguments."""
+    assert fill_arguments(body, "north south").text.startswith(body)
+
+
+@pytest.mark.row("U04", "F66")
+@pytest.mark.parametrize(
+    ("declared", "filled"),
+    [
+        ({}, False),
+        ({"arguments": ("place",)}, True),
+        ({"argument_hint": "[place]"}, True),
+    ],
+)
+def test_digits_are_filled_only_where_arguments_are_declared(
+    declared: dict[str, Any], filled: bool
+) -> None:
+    """Of ``$ARGUMENTS`` no pack has to say that it wants them."""
+    body = "A form costs $0: {print $1}. To $ARGUMENTS[0], as $ARGUMENTS.\n"
+    loaded = Loaded(PDF, "SKILL.md", b"", body, "", body=body)
+
+    invoked = invoke_skill(loaded, "north now", ClientFields(**declared), None)
+
+    ends = "To north, as north now."
+    left = "$0 is left as it is: the skill declares no arguments"
+    if filled:
+        assert f"A form costs north: {{print now}}. {ends}" in invoked.text
+        assert invoked.notes == ("filled in: $0, $1, $ARGUMENTS[0], $ARGUMENTS",)
+    else:
+        assert f"A form costs $0: {{print $1}}. {ends}" in invoked.text
+        assert invoked.notes == (left, "filled in: $ARGUMENTS[0], $ARGUMENTS")
+
+
+@pytest.mark.row("U04")
+@pytest.mark.parametrize("body", ["Pay $1.", "Do it.", r"Print \$1."])
+def test_what_no_pack_asks_for_follows_the_text(body: str) -> None:
+    loaded = Loaded(PDF, "SKILL.md", b"", body, "", body=body)
+
+    text = invoke_skill(loaded, "north now", ClientFields(), None, "lean").text
+
+    assert f"{body}\n\nARGUMENTS: north now" in text
+
+
 @pytest.mark.parametrize("arguments", ["it's broken", 'say "no', "a \\"])
 def test_odd_quotes_are_split_at_blanks_and_said(arguments: str) -> None:
     found = fill_arguments("$0", arguments)
@@ -60,13 +119,13 @@ def test_odd_quotes_are_split_at_blanks_and_said(arguments: str) -> None:
     assert fill_arguments("$ARGUMENTS", arguments).notes == ()
 
 
-def test_the_folder_and_the_session_are_filled_in() -> None:
+def test_the_folder_is_filled_in() -> None:
     """A backslash does not keep these."""
-    body = r"run ${CLAUDE_SKILL_DIR}/a.py \${SKILL_DIR} ${CLAUDE_SESSION_ID}"
+    body = r"run ${CLAUDE_SKILL_DIR}/a.py \${SKILL_DIR}"
 
-    found = fill_arguments(body, "", folder=r"C:\skills\1", session="s-1")
+    found = fill_arguments(body, "", folder=r"C:\skills\1")
 
-    assert found.text == r"run C:\skills\1/a.py \C:\skills\1 s-1"
+    assert found.text == r"run C:\skills\1/a.py \C:\skills\1"
     assert found.notes == ()
 
 

@@ -270,3 +270,22 @@ def test_a_skill_within_a_path_is_no_load_of_it() -> None:
 
 def test_nothing_listed_no_tools() -> None:
     assert len(tools_for("lean", FakeBackend(Catalog()))) == 0
+
+
+@pytest.mark.row("U02", "F65")
+def test_a_placeholder_without_a_value_is_said_once() -> None:
+    """As a user's call says it; where there is a folder, it is filled in."""
+    said = "${CLAUDE_SKILL_DIR} has no value here and is left as it is."
+    text = SKILL_MD + "Run ${CLAUDE_SKILL_DIR}/a.py, then ${CLAUDE_SKILL_DIR}/b.py.\n"
+
+    alone = call("load_skill", skill_id="pdf", of=FakePack.of(text))
+    staged = call(
+        "load_skill",
+        skill_id="pdf",
+        of=FakePack.of(text),
+        answers={"folder": says("/box")},
+    )
+
+    assert alone.startswith(f"Skill: pdf\n{said}\n\n# PDF")
+    assert alone.count("left as it is") == 1
+    assert "left as it is" not in staged

@@ -2,12 +2,18 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from satchel import Satchel
+from satchel.errors import (
+    AmbiguousReferenceError,
+    ReferenceEscapesError,
+    ReferenceNotAllowedError,
+)
 from satchel.load import TurnCache, _load as clearing, media_type, resolve
 from satchel.load._load import cached_content_warnings
 from satchel.model import Descriptor, FileStat, Loaded
@@ -39,6 +45,173 @@ PACK = Descriptor(
 )
 def test_exact_then_bucket_then_the_only_one_of_that_name(name: str, path: str) -> None:
     assert resolve(PACK, name) == path
+
+
+FEES = Descriptor(
+    "fees",
+    "Use.",
+    "fees-and-rates",
+    references=(
+        "references/deep/more.md",
+        "references/gr\u00fc\u00dfe.md",
+        "references/rates.md",
+        "references/two words.md",
+        "references/100%25.md",
+    ),
+    scripts=("scripts/sum.py",),
+    others=("LICENSE", "forms.md", "note (1).md", "references.md"),
+)
+
+
+MANY = tuple(f"scripts/{number:02}.py" for number in range(20))
+
+
+@pytest.mark.row("U02", "F65")
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [
+        ("./references/rates.md", "references/rates.md"),
+        ("references//rates.md", "references/rates.md"),
+        ("references/./deep/../rates.md", "references/rates.md"),
+        ("references\\rates.md", "references/rates.md"),
+        ("references/rates.md#fees", "references/rates.md"),
+        ("references/rates.md?raw=1", "references/rates.md"),
+        ("rates.md:3", "references/rates.md"),
+        ("references/rates.md:3-17", "references/rates.md"),
+        ("references/rates.md:3:5", "references/rates.md"),
+        ("references/rates.md#L3-L9", "references/rates.md"),
+        ("references/gr%C3%BC%C3%9Fe.md", "references/gr\u00fc\u00dfe.md"),
+        ("references/gru\u0308\u00dfe.md", "references/gr\u00fc\u00dfe.md"),
+        ("references%2Frates.md", "references/rates.md"),
+        ("references/two%20words.md", "references/two words.md"),
+        ("references/100%25.md", "references/100%25.md"),
+        ("`references/rates.md`", "references/rates.md"),
+        ('"references/rates.md"', "references/rates.md"),
+        ("\u201creferences/rates.md\u201d", "references/rates.md"),
+        (" 'rates.md' ", "references/rates.md"),
+        ("<references/two words.md>", "references/two words.md"),
+        ("(references/rates.md)", "references/rates.md"),
+        ("[the rates](references/rates.md#fees)", "references/rates.md"),
+        ("@references/rates.md", "references/rates.md"),
+        ("references/rates.md.", "references/rates.md"),
+        ("**references/rates.md**", "references/rates.md"),
+        ("note (1).md", "note (1).md"),
+        ("fees/references/rates.md", "references/rates.md"),
+        ("fees-and-rates/references/rates.md", "references/rates.md"),
+        ("../fees/scripts/sum.py", "scripts/sum.py"),
+        ("skills/fees/rates.md", "references/rates.md"),
+        (".claude/skills/fees/references/rates.md", "references/rates.md"),
+        ("~/.claude/skills/fees/scripts/sum.py", "scripts/sum.py"),
+        ("skill://fees/references/rates.md", "references/rates.md"),
+        ("${CLAUDE_SKILL_DIR}/references/rates.md", "references/rates.md"),
+        ("$SKILL_DIR/scripts/sum.py", "scripts/sum.py"),
+        ("{baseDir}/references/rates.md", "references/rates.md"),
+        ("{{ baseDir }}/references/rates.md", "references/rates.md"),
+        ("<skill-dir>/references/rates.md", "references/rates.md"),
+        ("<path-to-skill>/references/rates.md", "references/rates.md"),
+        ("${CLAUDE_PLUGIN_ROOT}/skills/fees/rates.md", "references/rates.md"),
+        ("%SKILL_ROOT%\\scripts\\sum.py", "scripts/sum.py"),
+        ("${CLAUDE_SKILL_DIR:-.}/scripts/sum.py", "scripts/sum.py"),
+        ("FORMS.md", "forms.md"),
+        ("References/Rates.MD", "references/rates.md"),
+        ("license", "LICENSE"),
+        ("Deep/More.md", "references/deep/more.md"),
+        ("../scripts/sum.py", "scripts/sum.py"),
+        ("../rates.md", "references/rates.md"),
+        ("../../forms.md", "forms.md"),
+        ("../../SKILL.md", "SKILL.md"),
+        ("./SKILL.md", "SKILL.md"),
+        ("skill.md", "SKILL.md"),
+        ("fees/SKILL.md#steps", "SKILL.md"),
+    ],
+)
+def test_a_file_is_asked_for_as_texts_write_it(written: str, path: str) -> None:
+    assert resolve(FEES, written) == path
+
+
+@pytest.mark.row("U02", "A09", "F65")
+@pytest.mark.parametrize(
+    "written",
+    [
+        "../secret.md",
+        "references/../../secret.md",
+        "..\\secret.md",
+        "%2e%2e/secret.md",
+        "references/..%2f..%2fsecret.md",
+        "%252e%252e/references/rates.md",
+        "/references/rates.md",
+        "/etc/fees/references/rates.md",
+        "//host/references/rates.md",
+        "C:\\skills\\fees\\forms.md",
+        "file:///etc/passwd",
+        "https://example.com/fees/forms.md",
+        "${CLAUDE_SKILL_DIR}/../secret.md",
+        "../../../forms.md",
+        "../other/fees/forms.md",
+        "`../secret.md`",
+        "references/rates.md\x00.png",
+        "references/rates.md%00.png",
+        "",
+        "``",
+        "#fees",
+        "..",
+    ],
+)
+def test_what_does_not_stay_inside_is_refused(written: str) -> None:
+    with pytest.raises(ReferenceEscapesError):
+        resolve(FEES, written)
+
+
+@pytest.mark.row("U02", "F65")
+@pytest.mark.parametrize(
+    ("written", "near"),
+    [
+        ("references/rate.md", "references/rates.md"),
+        ("./reference/rates.md", "references/rates.md"),
+        ("${PROJECT_DIR}/references/rates.md", "references/rates.md"),
+        ("other/references/rates.md", "references/rates.md"),
+        ("rates.txt", "references/rates.md"),
+        ("references", "references.md"),
+        ("nothing-like-it", FEES.resources[0]),
+    ],
+)
+def test_what_names_no_file_is_told_the_nearest(written: str, near: str) -> None:
+    with pytest.raises(ReferenceNotAllowedError) as caught:
+        resolve(replace(FEES, scripts=MANY), written)
+
+    assert (caught.value.code, caught.value.file) == ("reference-not-allowed", written)
+    assert {*caught.value.listed} == {*FEES.resources, *MANY} - {"scripts/sum.py"}
+    assert caught.value.listed[0] == near
+    with pytest.raises(ReferenceNotAllowedError) as few:
+        resolve(FEES, written)
+    assert few.value.listed == FEES.resources  # all of them are named
+
+
+def test_the_nearest_is_named_among_many() -> None:
+    many = tuple(f"references/{number:03}.md" for number in range(300))
+    pack = Descriptor("a", "Use.", references=many, others=("z/limits.md",))
+
+    with pytest.raises(ReferenceNotAllowedError, match=r"listed files: z/limits\.md, "):
+        resolve(pack, "docs/limit.md")
+
+
+@pytest.mark.row("U02", "F65")
+@pytest.mark.parametrize(
+    ("written", "listed"),
+    [
+        ("README.md", ("Readme.md", "readme.md")),
+        ("../x.md", ("a/x.md", "a/b/y.md", "x.md")),
+        ("./x.md", ("references/x.md", "scripts/x.md")),
+        ("deep/X.md", ("a/deep/x.md", "b/deep/x.md")),
+    ],
+)
+def test_what_names_several_files_is_not_guessed(
+    written: str, listed: tuple[str, ...]
+) -> None:
+    with pytest.raises(AmbiguousReferenceError) as caught:
+        resolve(Descriptor("a", "Use.", others=listed), written)
+
+    assert {*caught.value.listed} <= {*listed}
 
 
 @pytest.mark.row("G23")
@@ -142,13 +315,24 @@ def test_each_caller_of_a_failing_read_gets_an_error_of_its_own() -> None:
 @pytest.mark.row("E27")
 def test_the_least_recently_used_and_what_a_large_file_pushes_out_go_first() -> None:
     cache = TurnCache(max_files=2)
+    read: list[str] = []
+
+    def get(file: str) -> None:
+        def noted() -> Loaded:
+            read.append(file)
+            return loaded()
+
+        cache.get(("s", file), noted)
+
     for file in ("a", "b", "a", "c"):
-        cache.get(("s", file), loaded)
+        get(file)
+    assert read == ["a", "b", "c"]
 
-    for file in ("a", "c", "b"):
-        cache.get(("s", file), loaded)
+    for file in ("a", "c", "b", "c", "a"):
+        get(file)
 
-    assert (cache.reads, cache.hits) == (4, 3)
+    assert read == ["a", "b", "c", "b", "a"]
+    assert (cache.reads, cache.hits) == (5, 4)
 
     cache = TurnCache(max_bytes=10)
     cache.get(("s", "small"), loaded)

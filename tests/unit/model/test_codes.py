@@ -13,7 +13,7 @@ import pytest
 import satchel
 from satchel import errors
 from satchel.model import Finding, UnknownCodeError, codes, read_page, title_of
-from satchel.model._codes import code_entry
+from satchel.model._finding import code_entry
 from satchel.skill_md import FENCE_REPAIRS, YAML_REPAIRS
 
 SOURCE = Path(satchel.__file__).parent
@@ -27,7 +27,9 @@ NO_CODES = frozenset(
     """
     agent-skills agents-md allowed-tools argument-hint breaks-neighbours cat-file
     command-arg-mode command-dispatch command-tool deeply-nested
-    disable-model-invocation disallowed-tools dot-file linked-folder lower-case-file
+    disable-model-invocation disallowed-tools dot-file f-string find-skills
+    linked-folder
+    lower-case-file
     ls-tree merge-base no-model-invocation not-user-invocable replaced-by rev-parse
     satchel-release satchel-site satchel-resync satchel-watch short-description
     skill-evals skill-md test-cases test-prompts tools-commas tools-list

@@ -1,11 +1,15 @@
 """What a section says of a library that is too large to list."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, strategies as st
 
-from satchel.model import Catalog, Descriptor, Hit, Origin
-from satchel.prompt import render, with_suggestions
+from satchel import Options, Satchel
+from satchel.model import Catalog, Descriptor, Hit, Origin, Rendered, _lazy_tuple
+from satchel.prompt import Format, _render, render, with_suggestions
 from satchel.text import EstimateCounter
+from tests.fakes import pack
 
 WORDS = ("azure", "react", "pdf", "git", "aws")
 
@@ -46,7 +50,7 @@ def test_every_size_has_its_stage(count: int, budget: int) -> None:
             assert f"{group.name} {group.skills:,}" in str(rendered)
 
 
-@pytest.mark.row("T13")
+@pytest.mark.row("T13", "F89")
 def test_featured_skills_come_first_and_whole() -> None:
     catalog = library(3_000)
     first, second = catalog.entries[2_000], catalog.entries[10]
@@ -63,10 +67,11 @@ def test_featured_skills_come_first_and_whole() -> None:
     assert len(rendered.left_out) == 2_998
     assert first.id not in rendered.left_out
 
-    names = render(catalog := library(120), budget_tokens=700, featured=[second.id])
+    cut = render(catalog := library(120), budget_tokens=500, featured=[second.id])
 
-    assert names.names_only == tuple(e.id for e in catalog if e.id != second.id)
-    assert f"- {second.id}: {second.description}\n" in str(names)
+    others = {entry.id for entry in catalog if entry.id != second.id}
+    assert {*cut.names_only, *cut.shortened} == others
+    assert str(cut).split("\n")[3] == f"- {second.id}: {second.description}"
 
 
 @pytest.mark.row("T13")
@@ -155,3 +160,33 @@ def test_skills_for_a_message_come_behind_and_within_the_budget() -> None:
 
     full = render(library(3))
     assert with_suggestions(full, hits, EstimateCounter()) is full
+
+
+@pytest.mark.row("T13", "F107")
+@pytest.mark.parametrize("budget", [60, 300, 2_000, None])
+@pytest.mark.parametrize("many", [10, 1_000])
+@pytest.mark.parametrize("format", ["lean", "xml-id", "markdown"])
+def test_a_library_from_the_index_has_the_same_section(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    many: int,
+    budget: int | None,
+    format: Format,  # noqa: A002
+) -> None:
+    monkeypatch.setattr(_render, "MANY", many)
+    monkeypatch.setattr(_lazy_tuple, "_MOST_KEPT", 10)
+    for n in range(60):
+        folder = tmp_path / "packs" / WORDS[n % 3] / f"{WORDS[n % 5]}-{n}"
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(pack(folder.name, f"Use for task {n} & more."))
+    options = Options(index=tmp_path / "cache" / "index.db")
+    featured = ["azure-30", "unknown", "aws-4"]
+
+    sections: list[Rendered] = []
+    for _ in range(3):
+        with Satchel(tmp_path / "packs", options=options) as skills:
+            sections.append(
+                skills.prompt(format=format, budget_tokens=budget, featured=featured)
+            )
+
+    assert sections[0] == sections[1] == sections[2]

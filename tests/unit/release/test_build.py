@@ -10,6 +10,7 @@ import pytest
 from satchel import Options, Satchel, sources
 from satchel.errors import (
     LimitExceededError,
+    ReferenceNotAllowedError,
     RefusedReleaseError,
     SourceUnavailableError,
 )
@@ -287,3 +288,53 @@ def test_what_is_switched_off_is_left_out_and_noted() -> None:
     assert "files" not in [skill.id for skill in made.release.skills]
     notes = [finding for finding in made.findings if finding.severity == "note"]
     assert [note.message for note in notes] == ["'files' is disabled, and not released"]
+
+
+@pytest.mark.row("R25", "R28", "F69")
+def test_the_evals_of_a_pack_are_no_part_of_a_release() -> None:
+    """Its users do not need them: no model is told of them, either."""
+    files = {
+        "SKILL.md": pack("a"),
+        "evals/evals.json": "{}",
+        "evals/files/x.csv": "1",
+        "evals.md": "Kept.\n",
+        "references/evals/y.md": "Kept.\n",
+    }
+    source = memory({"a": files})
+    skills = Satchel(source)
+    kept = ("references/evals/y.md", "evals.md")
+
+    assert [entry.resources for entry in skills.catalog] == [kept]
+    with pytest.raises(ReferenceNotAllowedError):
+        skills.load("a", "evals/evals.json")
+    released = {path for path in files_of(skills) if path.startswith("skills/a/")}
+    assert released == {f"skills/a/{path}" for path in ("SKILL.md", *kept)}
+
+
+@pytest.mark.row("F52", "F69")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "# Do\n\nTODO: say what to do.\n",
+        "# Do\n\n[Insert instructions here]\n",
+        "# Do\n\nTBD\n",
+    ],
+)
+def test_what_is_left_to_fill_in_is_not_released(body: str) -> None:
+    packs: Any = {
+        "draft": {"SKILL.md": pack("draft", body=body)},
+        "done": {"SKILL.md": pack("done")},
+    }
+
+    reasons = refused(Satchel(memory(packs)))
+    some = allowed(Satchel(memory(packs)))
+
+    assert "left-to-fill-in" in reasons
+    assert "done" not in reasons
+    assert [skill.id for skill in some.release.skills] == ["done"]
+    ignored = body.replace(
+        "# Do\n", "# Do\n\n<!-- satchel: ignore left-to-fill-in -->\n"
+    )
+    packs["draft"]["SKILL.md"] = pack("draft", body=ignored)
+    whole = allowed(Satchel(memory(packs)))
+    assert len(whole.release.skills) == 2

@@ -83,13 +83,15 @@ def test_a_pin_that_nothing_checks_is_an_error(
         Satchel(*what, pin=release.id)
 
 
-def test_an_address_is_opened_as_a_site(tmp_path: Path) -> None:
+def test_an_address_is_opened_as_a_site() -> None:
     """Nothing is asked of it before the first sync."""
-    (tmp_path / "satchel.toml").write_text(f'skills = ["{URL}#{OTHER}"]\n')
+    own = Path.home() / ".config" / "satchel" / "satchel.toml"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text(f'skills = ["{URL}#{OTHER}"]\n')
     free = open_inputs([URL]).sources[0]
     pinned = open_inputs([URL], pin=OTHER).sources[0]
     in_the_address = open_inputs([f"{URL}#{OTHER}"]).sources[0]
-    [in_a_file] = open_config(tmp_path / "satchel.toml").sources
+    [in_a_file] = open_config(own).sources
 
     assert not isinstance(free, ReleaseSource)
     assert isinstance(pinned, PinnedSource)

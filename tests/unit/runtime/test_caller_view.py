@@ -10,6 +10,7 @@ from satchel.errors import (
     ApprovalNeededError,
     DeniedError,
     DuplicateSkillError,
+    SkillError,
     SkillExcludedError,
     SkillNotFoundError,
 )
@@ -101,6 +102,29 @@ def test_a_question_that_nobody_can_answer_is_an_error(library: Path) -> None:
 
     with pytest.raises(ApprovalNeededError):
         view.load("alpha")
+
+
+@pytest.mark.row("R20")
+def test_a_look_and_a_copy_give_nothing_that_a_load_would_not(library: Path) -> None:
+    """Anyone who may not load a skill has no file of it by a look, nor by a copy."""
+    rules = deny("beta", action="load"), ask("secret-*", action="load")
+    sink = ListSink()
+    view = Satchel(library, sinks=[sink], policy=Policy(*rules)).view(via="http")
+
+    for file in (None, "more.md"):
+        with pytest.raises(DeniedError):
+            view.peek("beta", file)
+        assert view.copy("alpha", file) == view.peek("alpha", file)
+    for denied, error in (("beta", DeniedError), ("secret-handshake", SkillError)):
+        with pytest.raises(error):
+            view.copy(denied)
+    assert sink.events == []
+    assert [(each.name, each.file, each.code) for each in sink.skill_syncs] == [
+        ("alpha", "SKILL.md", None),
+        ("alpha", "references/more.md", None),
+        ("beta", None, "denied-by-policy"),
+        ("secret-handshake", None, "approval-required"),
+    ]
 
 
 def test_hidden_skills_are_for_users_alone(library: Path) -> None:

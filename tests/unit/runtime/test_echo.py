@@ -90,7 +90,7 @@ def test_every_result_of_a_session_is_short(style: Style) -> None:
         results = [session.call(name, arguments)]
         if name in ("place", JUNK):
             results.append(asyncio.run(session.acall(name, arguments)))
-            results.append(session.refusal(name, arguments, approved=False))
+            results.append(session.permit(name, arguments, approved=False).refusal)
         for result in results:
             text = result_text(result)
             assert longest(text) <= MAX_ECHO, (name, arguments)

@@ -89,15 +89,14 @@ def test_what_became_of_the_pack_is_told_by_the_error_that_fits(library: Path) -
         write(library, "old", description="x\nname: new")  # the last name counts
         (library / "old/SKILL.md").write_text(pack("new"))
 
-        with pytest.raises(SkillNotFoundError):
-            skills.load("pdf")
         with pytest.raises(ChangedSinceSyncError, match="no valid skill any more"):
             skills.load("sql")
         with pytest.raises(SkillExcludedError) as caught:
             skills.load("sql")
         assert caught.value.reason == "refused"
-        with pytest.raises(SkillNotFoundError):
-            skills.load("old")
+        for gone in ("pdf", "old"):
+            with pytest.raises(SkillNotFoundError):
+                skills.load(gone)
 
         (library / "sql/SKILL.md").write_text(pack("sql", body="# Fixed\n"))
         assert skills.load("sql").body == "# Fixed\n"
@@ -527,3 +526,66 @@ def test_marks_of_a_file_are_told_as_by_a_scan(library: Path) -> None:
         assert again is not None
         assert replace(again, settled=each.settled) == each
         assert all(isinstance(stat, FileStat) for stat in each.files or ())
+
+
+def moved(library: Path, *names: str) -> None:
+    """Move the folder of each name to the next one, the last to the first."""
+    (library / names[0]).rename(library / "away")
+    for before, after in zip(names[:0:-1], (*names[:1], *names[:1:-1]), strict=True):
+        (library / before).rename(library / after)
+    (library / "away").rename(library / names[1 % len(names)])
+
+
+@pytest.mark.row("T05", "F108")
+@pytest.mark.parametrize("order", [("sql", "pdf"), ("pdf", "sql"), ("sql", "csv")])
+@pytest.mark.parametrize(
+    ("names", "new"),
+    [
+        (("sql", "pdf"), ""),
+        (("sql", "pdf", "csv"), ""),
+        (("sql",), "other"),
+        (("sql", "pdf"), "group/other"),
+    ],
+    ids=["swapped", "rotated", "renamed", "replaced"],
+)
+def test_a_pack_that_moved_while_it_was_open_is_found_again(
+    library: Path, names: tuple[str, ...], new: str, order: tuple[str, ...]
+) -> None:
+    """In another folder, also if its old one is taken; and each body is its own."""
+    write(library, "csv", "# Csv\n")
+    write(library, "pdf", "# Pdf\n")
+    with Satchel(library) as skills:
+        if new:
+            (library / new).parent.mkdir(exist_ok=True)
+            (library / "sql").rename(library / new)
+            if len(names) > 1:
+                (library / names[1]).rename(library / "sql")
+        else:
+            moved(library, *names)
+
+        bodies = {"sql": "# One\n", "pdf": "# Pdf\n", "csv": "# Csv\n"}
+        for name in (*order, *bodies):
+            assert skills.load(name).body == bodies[name]
+        assert [entry.id for entry in skills.catalog] == sorted(bodies)
+
+
+@pytest.mark.row("T05", "F108")
+def test_a_session_does_not_say_that_a_pack_that_moved_is_gone(library: Path) -> None:
+    with Satchel(library) as skills:
+        session = skills.session()
+        session.call("load_skill", {"skill_id": "pdf"})
+        moved(library, "sql", "pdf")
+        text = str(session.call("load_skill", {"skill_id": "sql"}))
+
+        assert "# One" in text
+        assert "Gone" not in text
+
+
+@pytest.mark.row("T05", "F108")
+def test_what_is_really_gone_is_looked_for_once(library: Path) -> None:
+    with Satchel(library) as skills:
+        shutil.rmtree(library / "sql")
+        for _ in range(2):
+            with pytest.raises(SkillNotFoundError):
+                skills.load("sql")
+        assert skills.load("pdf").body == "# One\n"

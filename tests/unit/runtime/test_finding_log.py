@@ -17,7 +17,7 @@ from satchel.errors import (
 )
 from satchel.files import _listing as walk
 from satchel.runtime import without_logging
-from satchel.sources import _folder_search as _search
+from satchel.sources import _unlisted as _search
 from tests.fakes import FakeSource, away, pack
 
 GOOD: dict[str, dict[str, str | bytes]] = {"good": {"SKILL.md": pack("good")}}

@@ -86,17 +86,20 @@ def test_no_byte_of_a_body_or_a_reference_is_in_the_prompt(library: Path) -> Non
 
 
 @pytest.mark.row("D22", "D19", "E07", "A35")
+@pytest.mark.parametrize("budget", [4_000, 70], ids=["all fit", "not all fit"])
 @pytest.mark.parametrize("style", get_args(Style))
-def test_the_model_chooses_and_nobody_for_it(library: Path, style: Style) -> None:
+def test_the_model_chooses_and_nobody_for_it(
+    library: Path, style: Style, budget: int
+) -> None:
     """A message that names a skill, and matches it word by word, loads nothing.
 
     The prompt is what it was before the message, byte for byte: no body, nothing about
     a skill that might fit. Only the model's own call puts a skill into use.
     """
-    for name in ("pdf-forms", "sql-style"):
+    for name in ("pdf-forms", "sql-style", *(f"other-{n:02}" for n in range(30))):
         write(library, name, pack(name, f"Use for {name}.", "# THE-BODY\n"))
     sink = ListSink()
-    skills = Satchel(library, sinks=[sink])
+    skills = Satchel(library, sinks=[sink], budget_tokens=budget)
     session = skills.session(style=style)
     before = session.instructions("Base."), session.tools()
 
@@ -123,7 +126,7 @@ def test_an_id_is_taken_as_it_is(library: Path, name: str) -> None:
         Satchel(library).load(name)
 
 
-@pytest.mark.row("C36", "A12", "F03", "T02")
+@pytest.mark.row("C36", "A12", "F03", "R03", "T02")
 def test_a_conflict_costs_its_id_wherever_skills_are_used(tmp_path: Path) -> None:
     """A load of that id names both owners; everything else works."""
     write(tmp_path / "x", "same")
@@ -173,11 +176,13 @@ def test_a_configuration_without_skills_says_what_to_write(
     with pytest.raises(NoSources, match=r'skills = \["skills"\]'):
         Satchel(strict=True)
 
-    (tmp_path / "satchel.toml").write_text("")
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "satchel.toml").write_text("budget_tokens = 9\n[lint]\n")
 
-    with pytest.raises(NoSources, match="names no skills"):
-        Satchel()
+    with pytest.raises(NoSources, match="here or above names skills"):
+        Satchel(strict=True)
+    skills = Satchel()
+    assert [each.code for each in skills.findings] == ["no-skills"]
+    assert skills.prompt().budget_tokens == 9
 
 
 @pytest.mark.row("F29")
@@ -492,8 +497,9 @@ def test_a_file_can_ask_for_packages_and_for_the_usual_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / ".agents/skills", "theirs")
-    path = tmp_path / "satchel.toml"
+    path = tmp_path / "own.toml"
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SATCHEL_CONFIG", str(path))
     path.write_text("usual = true\ntrust = true\npackages = true\n")
 
     assert "theirs" in Satchel().catalog

@@ -12,10 +12,10 @@ from satchel.errors import (
     DuplicateToolError,
     SkillNotFoundError,
 )
-from satchel.model import Question, SeenMessage
+from satchel.model import Question, SeenMessage, Style
 from satchel.policy import Policy, PolicyRule, ask, deny
 from satchel.tools import Tool
-from tests.fakes import FakeSource, pack
+from tests.fakes import LOADERS, FakeSource, pack
 
 
 def skills(count: int = 1, budget: int = 4_000) -> Satchel:
@@ -60,6 +60,32 @@ def test_the_next_turn_reads_again() -> None:
 
 
 @pytest.mark.row("T13", "E30")
+@pytest.mark.row("A06", "X16", "E27", "F106")
+@pytest.mark.parametrize("style", LOADERS)
+def test_two_skills_in_one_turn_have_each_its_own_text(style: Style) -> None:
+    """Both have a SKILL.md, and a reference of one path: the path alone is no key."""
+    packs: dict[str, dict[str, str | bytes]] = {
+        name: {"SKILL.md": pack(name, body=f"Do {name}.\n"), "references/a.md": name}
+        for name in ("alpha", "beta")
+    }
+    session = Satchel(FakeSource("s", packs)).session(style=style)
+    tool, key = LOADERS[style]
+    reader, file = tool, "reference"
+    if style in ("lean", "agent-skills"):
+        reader, file = "read_skill_file", "path"
+
+    with session.turn():
+        for name, other in (("alpha", "beta"), ("beta", "alpha"), ("alpha", "beta")):
+            instructions = str(session.call(tool, {key: name}))
+            reference = str(session.call(reader, {key: name, file: "references/a.md"}))
+            assert (f"Do {name}." in instructions, f"Do {other}." in instructions) == (
+                True,
+                False,
+            )
+            assert name in reference
+            assert other not in reference
+
+
 def test_always_on_skills_are_listed_where_few_are_and_loads_change_nothing() -> None:
     """The section follows what every process knows, so that a cached prompt holds."""
     library, small = skills(300, 100_000), skills(300, 300)
@@ -140,8 +166,8 @@ def test_arguments_that_are_no_object_are_a_result(
     results = [
         session.call(name, given),
         asyncio.run(session.acall(name, given)),
-        session.refusal(name, given),
-        asyncio.run(session.arefusal(name, given)),
+        session.permit(name, given).refusal,
+        asyncio.run(session.apermit(name, given)).refusal,
     ]
     said = "are no valid JSON" if arguments == "text" else "have to be an object"
     assert [said in str(each) for each in results] == [True] * 4

@@ -151,7 +151,7 @@ def test_a_name_that_nobody_here_has_stands_next_to() -> None:
 def test_a_native_tool_is_refused_with_a_result(
     rule: Callable[..., PolicyRule], code: str
 ) -> None:
-    refused = native(rule("bills", tool="pay")).refusal("pay", {})
+    refused = native(rule("bills", tool="pay")).permit("pay", {}).refusal
 
     assert f"'code': '{code}'" in str(refused)
 
@@ -166,12 +166,12 @@ def test_an_answer_decides_about_a_native_tool(answer: bool) -> None:
         return answer
 
     session = native(ask("bills", tool="pay"), approve=approve)
-    refused = asyncio.run(session.arefusal("pay", {}))
+    refused = asyncio.run(session.apermit("pay", {})).refusal
 
     assert asked == ["pay"]
     assert (refused is None) == answer
-    assert (session.refusal("pay", {}, approved=answer) is None) == answer
-    assert native().refusal("pay", {}) is None
+    assert (session.permit("pay", {}, approved=answer).refusal is None) == answer
+    assert native().permit("pay", {}).refusal is None
 
 
 def test_a_session_tells_whether_its_instructions_read_files() -> None:

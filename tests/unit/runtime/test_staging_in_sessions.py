@@ -144,3 +144,22 @@ def test_what_was_filled_in_is_known_again() -> None:
     assert "/box/pdf/scripts/a.py" in first
     assert "is unchanged" in again
     assert "/box" not in again
+
+
+@pytest.mark.row("U02", "F65")
+@pytest.mark.parametrize(
+    "path",
+    ["/box/pdf/scripts/a.py", "/box/pdf/scripts//a.py", "\\box\\pdf\\scripts\\a.py"],
+)
+def test_a_file_is_read_by_its_path_in_the_copy(path: str) -> None:
+    session = Satchel(source()).session(stage=Uploads())
+    asked = {"skill_id": "pdf", "path": path}
+
+    before = str(session.call("read_skill_file", asked))
+    session.call("load_skill", {"skill_id": "pdf"})
+    after = str(session.call("read_skill_file", asked))
+    other = str(session.call("read_skill_file", {**asked, "skill_id": "style"}))
+
+    assert "does not stay inside" in before
+    assert after == "File: scripts/a.py of pdf\n\nprint(1)\n"
+    assert "does not stay inside" in other

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -16,9 +17,11 @@ from satchel.model import ApprovalAnswer, Question, Reply, Style
 from satchel.policy import Policy, PolicyRule, ask, deny
 from satchel.protocols import Approval
 from satchel.runtime import Session
+from satchel.text import EstimateCounter
 from satchel.tools import Tool
 from tests.fakes import FakeSource, in_threads, pack
 
+TILL_TOOLS = "metadata: {tools: report}\n---\n#"
 PAY: dict[str, object] = {"order": "A-1", "cents": 995}
 SCHEMA: Any = {
     "type": "object",
@@ -127,8 +130,8 @@ def test_the_model_reads_the_words_of_a_no(how: str, name: str) -> None:
     results = [
         session.call(name, arguments, approved=given),
         asyncio.run(session.acall(name, arguments, approved=given)),
-        session.refusal(name, arguments, approved=given),
-        asyncio.run(session.arefusal(name, arguments, approved=given)),
+        session.permit(name, arguments, approved=given).refusal,
+        asyncio.run(session.apermit(name, arguments, approved=given)).refusal,
     ]
 
     assert all("The user says: Not before Friday." in str(each) for each in results)
@@ -167,12 +170,9 @@ def test_edited_arguments_are_those_that_are_used(
     assert asyncio.run(session.acall("pay", PAY, approved=given)) == "paid 1"
     session.revoke()
     permit = session.permit("pay", PAY, approved=given)
-    session.revoke()
-    refusal: Any = session.refusal("pay", PAY, approved=given)
 
     assert (permit.refusal, permit.arguments["cents"]) == (None, 1)
     assert permit.is_edited
-    assert '"cents": 1' in refusal["error"]["message"]
 
 
 @pytest.mark.row("T08")
@@ -203,7 +203,7 @@ def test_a_tool_of_a_framework_checks_its_own_arguments() -> None:
     session = skills.session(always=["till"])
 
     assert session.question("pay", PAY) is not None
-    assert code(session.refusal("pay", PAY)) == "approval-required"
+    assert code(session.permit("pay", PAY).refusal) == "approval-required"
     assert session.permit("pay", PAY, approved=True).arguments == PAY
 
 
@@ -224,7 +224,7 @@ def test_a_no_of_a_framework_holds_for_every_tool(style: Style) -> None:
 
         assert "declined" in str(called)
         assert "Not now." in str(called)
-        assert session.refusal(tool.name, wanted, approved=no) == called
+        assert session.permit(tool.name, wanted, approved=no).refusal == called
 
 
 @pytest.mark.row("T08")
@@ -250,6 +250,22 @@ def test_there_is_no_question_where_nobody_has_to_be_asked() -> None:
     assert session.decide("load_skill", {"skill_id": "wages"}).verdict == "ask"
 
 
+@pytest.mark.row("T08", "U02", "F65")
+@pytest.mark.parametrize(
+    "path",
+    ["./SKILL.md", "skill.md", "wages/SKILL.md#do", "`SKILL.md`", "a/../SKILL.md"],
+)
+def test_a_load_is_asked_about_however_it_is_written(path: str) -> None:
+    session = open_till(Till(), ask("wages", action="load"))
+    arguments = {"skill_id": "wages", "path": path}
+
+    asked = session.question("read_skill_file", arguments)
+
+    assert asked is not None
+    assert asked.action == "load"
+    assert "# Do" not in str(session.call("read_skill_file", arguments))
+
+
 @pytest.mark.row("F29")
 def test_arguments_may_be_json_text() -> None:
     till = Till()
@@ -271,8 +287,8 @@ def test_a_name_that_is_no_tool_is_an_answer(name: Any) -> None:  # noqa: ANN401
     results = [
         session.call(name, {}),
         asyncio.run(session.acall(name, {})),
-        session.refusal(name, {}),
-        asyncio.run(session.arefusal(name, {})),
+        session.permit(name, {}).refusal,
+        asyncio.run(session.apermit(name, {})).refusal,
     ]
 
     assert [code(each) for each in results] == ["bad-tool-call"] * 4
@@ -397,6 +413,7 @@ import os, signal, sys
 from pathlib import Path
 from satchel import Satchel, Skill
 from satchel.policy import Policy, ask
+from satchel.text import EstimateCounter
 from satchel.tools import Tool
 
 ledger, call_id, die = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "True"
@@ -413,3 +430,67 @@ till = Skill("till", instructions="Pay.", description="Use to pay.", tools=[tool
 session = Satchel(till, policy=Policy(ask("till"))).session(always=["till"])
 print(session.call("pay", {}, approved=True, call_id=call_id))
 """
+
+
+@pytest.mark.row("U03", "F67")
+@pytest.mark.parametrize(
+    "result",
+    [
+        "x" * 5_000_000,
+        {"rows": ["y" * 99] * 20_000},
+        ["z " * 500] * 900,
+        iter("ab" * 9_000),
+    ],
+    ids=["text", "object", "list", "iterator"],
+)
+def test_a_result_over_the_bound_is_cut_and_says_so(result: object) -> None:
+    packs: Any = {"till": {"SKILL.md": pack("till").replace("---\n#", TILL_TOOLS)}}
+    schema: Any = {"type": "object", "properties": {}}
+    report = Tool("report", "All.", schema, lambda: result)
+    skills = Satchel(
+        FakeSource("s", packs),
+        tools=[report],
+        options=Options(max_result_tokens=1_000),
+    )
+    session = skills.session()
+    session.call("load_skill", {"skill_id": "till"})
+
+    text = str(session.call("report", {}))
+    tool = session.tools().get("report")
+
+    line, _, rest = text.partition("\n\n")
+    assert re.fullmatch(
+        r"The result of report is [0-9,]+ tokens long\. This is its beginning, of "
+        r"1,000; ask for less to see the rest\.",
+        line,
+    )
+    assert EstimateCounter().count(rest) <= 1_000
+    assert EstimateCounter().count(rest) > 400
+    assert tool is not None
+    assert str(asyncio.run(tool.acall({})))[:20] == text[:20]
+
+
+@pytest.mark.row("U03")
+@pytest.mark.parametrize(
+    ("result", "most"),
+    [
+        ("x" * 4_000, 1_000),
+        ({"rows": 5}, 1_000),
+        ([{"type": "image", "data": "x" * 9_000}], 1_000),
+        ("x" * 200_000, None),
+    ],
+)
+def test_a_result_within_the_bound_or_a_providers_own_is_as_it_is(
+    result: object, most: int | None
+) -> None:
+    packs: Any = {"till": {"SKILL.md": pack("till").replace("---\n#", TILL_TOOLS)}}
+    schema: Any = {"type": "object", "properties": {}}
+    skills = Satchel(
+        FakeSource("s", packs),
+        tools=[Tool("report", "All.", schema, lambda: result)],
+        options=Options(max_result_tokens=most),
+    )
+    session = skills.session()
+    session.call("load_skill", {"skill_id": "till"})
+
+    assert session.call("report", {}) == result

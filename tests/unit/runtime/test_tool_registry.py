@@ -246,6 +246,26 @@ def test_both_owners_are_named(
     assert got.value.args == ("a", *owners)
 
 
+@pytest.mark.row("B11")
+@pytest.mark.parametrize(
+    ("tools", "skills"),
+    [
+        ([tool("a"), tool("a")], []),
+        ([tool("a")], [carrier("one", A)]),
+        ([], [carrier("one", A), carrier("two", tool("a"))]),
+    ],
+    ids=["tools alone", "both", "skills alone"],
+)
+def test_a_clash_of_tools_is_an_error_at_once(
+    tools: list[Tool], skills: list[Skill]
+) -> None:
+    """Where the library is opened, and not in the middle of a conversation."""
+    given = skills or [Skill("none", description="Use it.")]
+
+    with pytest.raises(DuplicateToolError):
+        Satchel(*given, tools=tools, sinks=())
+
+
 @pytest.mark.parametrize(
     ("named", "allowed", "tools", "notes"),
     [

@@ -102,7 +102,7 @@ def test_a_conflict_names_both_owners_and_a_source_that_is_away_comes_first(
 
 @pytest.mark.parametrize(
     ("budget", "says"),
-    [(300, "shortened"), (110, "only its name"), (70, "this one is cut")],
+    [(300, "shortened"), (90, "only its name"), (70, "this one is cut")],
 )
 def test_what_a_budget_cut_is_said(tmp_path: Path, budget: int, says: str) -> None:
     for i in range(9):

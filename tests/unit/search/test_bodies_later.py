@@ -134,3 +134,22 @@ def test_a_model_is_told(slow: SlowSource) -> None:
     text = session.call("find_skills", {"query": QUERY})
 
     assert "later searches may find more" in str(text)
+
+
+@pytest.mark.row("F107")
+@pytest.mark.parametrize("count", [11, 30, 100, 333])
+def test_so_many_that_wait_are_a_few_segments(count: int, tmp_path: Path) -> None:
+    for n in range(count):
+        folder = tmp_path / "packs" / f"s{n}"
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(skill(n))
+    options = Options(index=tmp_path / "cache" / "index.db")
+
+    with Satchel(tmp_path / "packs", options=options) as skills:
+        skills.find(QUERY, 5)
+        for thread in threading.enumerate():
+            if thread.name == FOLLOWER:
+                thread.join(60)
+        assert not skills.find(QUERY, 5)[0].partial
+
+    assert len([*(tmp_path / "cache").rglob("*.segment")]) <= 7

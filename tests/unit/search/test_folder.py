@@ -8,8 +8,8 @@ import pytest
 
 from satchel import Options, Satchel
 from satchel.model import Hit
-from satchel.search._folder import SegmentFolder
-from satchel.search._writing import Indexed, write_segment
+from satchel.search._library import SegmentFolder
+from tests.unit.search.segments import Indexed, write_segment
 
 DATA = write_segment([Indexed(b"k" * 16, "a", {b"w": 1})])
 
@@ -49,6 +49,26 @@ def test_the_next_process_reads_what_the_last_one_wrote(packs: Path) -> None:
     assert before == {path: path.stat().st_mtime_ns for path in files(packs)}
     if sys.platform != "win32":
         assert {path.stat().st_mode & 0o777 for path in before} == {0o600}
+
+
+@pytest.mark.row("F107")
+@pytest.mark.parametrize(
+    "spelled", ["packs", "./packs/", "other/../packs", "link", "{}/", "{}/../packs"]
+)
+def test_a_folder_has_one_index_however_it_is_spelled(
+    packs: Path, spelled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(packs.parent)
+    Path("other").mkdir()
+    Path("link").symlink_to("packs")
+    expected = [hit.id for hit in found(packs)]
+    before = {path: path.stat().st_mtime_ns for path in files(packs)}
+
+    options = Options(index=packs.parent / "cache" / "index.db")
+    with Satchel(spelled.format(packs), options=options) as skills:
+        assert [hit.id for hit in skills.find("fill a form x7", 5)] == expected
+
+    assert before == {path: path.stat().st_mtime_ns for path in files(packs)}
 
 
 def test_a_changed_pack_is_one_small_segment(packs: Path) -> None:

@@ -1,5 +1,9 @@
 """The ranker, by what it finds."""
 
+import math
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -260,6 +264,45 @@ def test_a_hit_says_why_and_how_sure_it_is() -> None:
     assert worse.confidence < best.confidence < 1
     assert skills.find("pdf-forms", k=1)[0].confidence == 1
     assert skills.find("form fish cake boats islands", min_confidence=0.9) == []
+
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "skills"
+PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "search.md"
+
+
+@pytest.mark.row("T14", "F106")
+def test_the_line_of_weak_is_the_one_that_its_page_names() -> None:
+    (written,) = re.findall(r"Below (\S+) a hit is \*weak\*", PAGE.read_text("utf-8"))
+    line = float(written)
+    below = math.nextafter(line, 0.0)
+    weak = [Hit("a", "", 1.0, confidence=at).weak for at in (0.0, below, line, 1.0)]
+
+    assert weak == [True, True, False, False]
+
+
+@pytest.mark.row("T14", "F88")
+@pytest.mark.parametrize(
+    ("query", "best"),
+    [
+        ("a paper from the tax office", "pdf-forms"),
+        ("review the words of my text", "house-style"),
+        ("is this bill right", "invoice-check"),
+        ("boss wants the text shorter", "house-style"),
+        ("we had an outage", "incident-review"),
+        ("bake a cake in the form of a fish", ""),
+        ("merge two documents into one", ""),
+        ("explain this to a reader of Chinese", ""),
+        ("sum of a column", ""),
+    ],
+)
+def test_right_answers_are_not_weak_and_what_is_not_here_is(
+    query: str, best: str
+) -> None:
+    """Of a library that the line was not calibrated on."""
+    with Satchel(EXAMPLES, sinks=()) as skills:
+        hit = skills.find(query, k=1)[0]
+
+    assert (hit.weak, "" if hit.weak else hit.id) == (not best, best)
 
 
 def test_a_ranker_of_ones_own_is_filtered_and_trusted() -> None:

@@ -19,13 +19,13 @@ from satchel.server import (
     streamable_http,
 )
 from satchel.server._guard._messages import TrafficCounts
-from satchel.server._guard._tokens import FixedTokens, Token, digest_of
+from satchel.server._guard._tokens import JoinedTokens, Token, digest_of
 from satchel.sources import MemorySource
 from tests.unit.server.guard.asking import LOCAL, Request, ask, asked
 
 ALL, SOME, NONE = "a-token-for-all-skills", "a-token-for-pdf-skills", "a-token-for-none"
 SETTINGS = GuardSettings(
-    tokens=FixedTokens(
+    tokens=JoinedTokens(
         [
             Token(Caller("all"), digest_of(ALL)),
             Token(Caller("some", ("pdf-*",)), digest_of(SOME)),

@@ -1,6 +1,7 @@
 """Listening, answering, connections, and stopping after a signal."""
 
 import asyncio
+import errno
 import http.client
 import os
 import signal
@@ -89,10 +90,61 @@ def test_a_client_that_keeps_its_connection_is_answered_and_told(
         second = stored.getresponse()
         seen.append((second.status, second.getheader("connection"), second.read()))
         stored.close()
+        os.kill(os.getpid(), signal.SIGINT)  # the second signal ends it
 
     _serve(_app, ask)
 
     assert seen == [(200, None), (200, "close", b"hello")]
+
+
+@posix
+@pytest.mark.row("F45", "F93")
+def test_clients_that_connect_again_each_time_are_told_as_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Between two of their requests no connection is open."""
+    monkeypatch.setattr(running, "DRAIN_S", WAIT_S)
+    seen: list[int] = []
+
+    def ask(url: str) -> None:
+        host, port = httpx2.URL(url).host, httpx2.URL(url).port
+        stored = http.client.HTTPConnection(host, port, timeout=WAIT_S)
+        stored.request("GET", "/")
+        stored.getresponse().read()
+        os.kill(os.getpid(), signal.SIGTERM)
+        while httpx2.get(f"{url}readyz").status_code != 503:
+            continue
+        stored.close()
+        seen.extend(httpx2.get(f"{url}readyz").status_code for _ in range(5))
+        os.kill(os.getpid(), signal.SIGINT)  # the second signal ends it
+
+    _serve(_app, ask)
+
+    assert seen == [503] * 5
+
+
+@posix
+def test_a_server_without_a_free_descriptor_ends_in_peace() -> None:
+    """What it cannot take in is reset by the system, as without it."""
+
+    class Full(socket.socket):
+        is_full = False
+
+        def accept(self) -> tuple[socket.socket, Any]:
+            if self.is_full:
+                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+            return super().accept()
+
+    with listen("127.0.0.1", 0) as first:
+        at = Full(fileno=os.dup(first.fileno()))
+
+    def ask(url: str) -> None:
+        assert httpx2.get(url, timeout=WAIT_S).text == "hello"
+        at.is_full = True
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with at:
+        _serve(_app, ask, at)
 
 
 @posix
@@ -136,9 +188,11 @@ def test_what_does_not_start_is_told() -> None:
         serve_http(broken, at, GuardSettings(), started=started)
 
 
-def _serve(app: ASGIApp, client: Callable[[str], None]) -> None:
+def _serve(
+    app: ASGIApp, client: Callable[[str], None], at: socket.socket | None = None
+) -> None:
     """Serve until ``client``, which gets the URL, sends a signal and ends."""
-    at = listen("127.0.0.1", 0)
+    at = at or listen("127.0.0.1", 0)
     url = f"http://127.0.0.1:{at.getsockname()[1]}/"
     thread = threading.Thread(target=client, args=(url,))
     serve_http(app, at, GuardSettings(), started=thread.start)

@@ -22,7 +22,7 @@ from satchel.server import (
     create_app,
 )
 from satchel.server._http._v1 import openapi
-from satchel.server._mcp._resources import TEMPLATE
+from satchel.server._mcp._extension import TEMPLATE
 from satchel.testing import write_pack
 from satchel.usage import ListSink, report_to
 from tests.unit.server.conftest import listening

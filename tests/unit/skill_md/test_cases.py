@@ -18,7 +18,6 @@ from satchel.skill_md import (
     YAML_REPAIRS,
     Parsed,
     _yaml,
-    _yaml_tree,
     body_of,
     parse,
 )
@@ -67,8 +66,7 @@ def test_case(case: Path) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case_without_the_c_parser(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where PyYAML has no C extension the same comes, more slowly."""
-    for module in (_yaml_tree, _yaml):
-        monkeypatch.setattr(module, "new_parser", _yaml._PureParser)
+    monkeypatch.setattr(_yaml, "new_parser", _yaml._PureParser)
     expected = json.loads((case / "expect.json").read_text("utf-8"))
 
     parsed = parse(

@@ -43,6 +43,7 @@ def reported(parsed: Parsed) -> list[tuple[str, str, int | None]]:
         (("name: x", ABOUT, "asets: [a.txt]"), "assets", ("a.txt",)),
         (("name: x", ABOUT, "allowedTools: Read"), "allowed_tools", ("Read",)),
         (("name: x", ABOUT, "alowed-tools: Read"), "allowed_tools", ("Read",)),
+        (("name: x", ABOUT, "allowed_tools: Read"), "allowed_tools", ("Read",)),
         (("name: x", ABOUT, "trigger-keywords: [a]"), "trigger_keywords", ("a",)),
         (("name: x", ABOUT, "licence: MIT"), "license", "MIT"),
         (("name: x", ABOUT, "verison: 1.10"), "version", "1.10"),
@@ -52,12 +53,7 @@ def reported(parsed: Parsed) -> list[tuple[str, str, int | None]]:
             "references",
             ("a.md", "b.md"),
         ),
-        (("name: x", ABOUT, "metadata:", "  replaced_by: y"), "replaced_by", "y"),
-        (
-            ("name: x", ABOUT, "metadata:", "  trigger-keywords: a"),
-            "trigger_keywords",
-            ("a",),
-        ),
+        (("name: x", ABOUT, "metadata:", "  replacd-by: y"), "replaced_by", "y"),
     ],
 )
 def test_a_misspelled_field_counts_and_is_a_warning(

@@ -10,10 +10,10 @@ import pytest
 
 import satchel.skills
 from satchel.skills import calc
-from satchel.skills._calc import evaluate, write_number
+from satchel.skills.calc import evaluate, write_number
 from tests.unit.skills.loops import ask
 
-SOURCE = Path(satchel.skills.__path__[0]) / "_calc.py"
+SOURCE = Path(satchel.skills.__path__[0]) / "calc.py"
 CALCULATE = calc().tools
 
 
@@ -189,7 +189,7 @@ def test_a_long_result_is_told_to_twelve_digits(expression: str, result: str) ->
 def test_deep_nesting_stays_far_from_the_recursion_limit() -> None:
     """A quarter of the usual 1,000 calls is left free even at the deepest."""
     code = (
-        "import sys; from satchel.skills._calc import evaluate; "
+        "import sys; from satchel.skills.calc import evaluate; "
         "sys.setrecursionlimit(300); print(evaluate('(' * 50 + '1' + ')' * 50))"
     )
     out = subprocess.run(

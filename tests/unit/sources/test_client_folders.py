@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel import sources
+from satchel import Options, Satchel, SkillError, sources
 from satchel.clients import CLIENT_FOLDERS
 from satchel.sources import _client_folders as well_known
 from tests.unit.sources.trees import keys, pack
@@ -66,6 +66,84 @@ def test_scopes(home: Path, project: Path) -> None:
     assert [keys(source) for source in order] == [["a"]] * 3 + [["b"]] * 3
     assert [source.scope for source in order] == ["project"] * 3 + ["user"] * 3
     assert all(source.trusted for source in order)
+
+
+@pytest.mark.row("E11", "D40")
+@pytest.mark.parametrize(
+    ("trust", "added", "expected"),
+    [
+        (True, (), ["project .agents", "project .claude", "user .agents"]),
+        (False, (".codex",), ["user .agents", "user .codex"]),
+        (True, (".codex",), ["project .agents", "project .claude", "user .agents"]),
+    ],
+)
+def test_the_cascade_keeps_one_and_names_every_pack_that_loses(
+    home: Path, project: Path, trust: bool, added: tuple[str, ...], expected: list[str]
+) -> None:
+    """Folders of a trusted project go first, then the user's; nothing is chosen."""
+    text = "---\nname: same\ndescription: Use it.\n---\n{}\n"
+    folders = [(project, "project", c) for c in (".agents", ".claude")]
+    folders += [(home, "user", c) for c in (".agents", *added)]
+    for root, scope, client in reversed(folders):
+        write(root / client / "skills" / "same", text.format(f"{scope} {client}"))
+
+    in_any_order = reversed(sources.usual(project, home, trust=trust))
+    with Satchel(*in_any_order, sinks=()) as skills:
+        (conflict,) = skills.conflicts
+        kept = skills.load("same").body.strip()
+
+    names = [owner.source for owner in conflict.owners]
+    labels = [name.replace("~/", "").replace("/skills", "") for name in names]
+    owners = [label.replace(":", " ") for label in labels]
+    assert conflict.preferred == conflict.owners[0]
+    assert (kept, owners[: len(expected)]) == (expected[0], expected)
+    assert len(owners) == len(expected) + (len(added) if trust else 0)
+
+
+@pytest.mark.row("D40", "U11", "F98")
+@pytest.mark.parametrize(
+    ("user", "project_pack", "trust", "expected"),
+    [
+        ("same", "same", False, True),
+        ("same", "same", True, False),
+        ("same", "equal", False, False),
+        ("other", "same", False, False),
+        ("same", "broken", False, False),
+    ],
+)
+def test_a_pack_that_loses_for_want_of_trust_is_a_finding_and_a_warning(  # noqa: PLR0913, PLR0917
+    user: str,
+    project_pack: str,
+    trust: bool,
+    expected: bool,
+    home: Path,
+    project: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    text = "---\nname: {0}\ndescription: Use for {1}.\n---\n"
+    texts = {"equal": text.format("same", "user"), "broken": "---\nname: same\n---\n"}
+    write(home / ".agents/skills" / user, text.format(user, "user"))
+    mine = texts.get(project_pack, text.format("same", "project"))
+    write(project / ".agents/skills" / "same", mine)
+
+    skills = Satchel(
+        *sources.usual(project, home, trust=trust),
+        options=Options(on_conflict="precedence"),
+    )
+
+    found = [f for f in skills.findings if f.code == "untrusted-pack-loses"]
+    lines = [line for line in caplog.messages if "untrusted-pack-loses" in line]
+    assert (len(found), len(lines)) == (int(expected), int(expected))
+    if expected:
+        assert found[0].path == ".agents/skills/same/SKILL.md"
+        assert "trust=True" in found[0].fix
+        with pytest.raises(SkillError, match="this project is not trusted"):
+            Satchel(*sources.usual(project, home), strict=True)
+
+
+def write(folder: Path, text: str) -> None:
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(text)
 
 
 def test_the_folders_above_count_up_to_the_repository(

@@ -35,7 +35,7 @@ def test_a_folder_with_a_skill_file_is_one_pack(
     """What is in the folder is shown as it was written, and found from elsewhere."""
     folder = pack(here, "pdf", "references/a.md", "examples/inner/SKILL.md")
     source = LocalSource("pdf")
-    (found,) = source.scan()
+    found, _ = source.scan()
 
     assert isinstance(found, Found)
     assert (found.key, found.location) == ("pdf", "pdf")
@@ -43,13 +43,15 @@ def test_a_folder_with_a_skill_file_is_one_pack(
     assert [file.path for file in found.files or ()] == paths
     assert found.stamp == found.files
     status = (folder / "SKILL.md").stat()
+    nested = ("note", "unlisted-skill", "pdf/examples/inner/SKILL.md")
+    assert told(source) == [nested]
     assert found.files is not None
     assert found.files[0] == FileStat("SKILL.md", status.st_size, mark_of(status))
     assert repr(LocalSource("s", label="x")) == "LocalSource('s', label='x')"
 
     monkeypatch.chdir(folder)
     assert source.read("pdf", "references/a.md", 99).startswith(b"---")
-    (found,) = LocalSource(".").scan()
+    found, _ = LocalSource(".").scan()
     assert isinstance(found, Found)
     assert (found.key, found.location) == ("pdf", ".")
 
@@ -67,7 +69,7 @@ def test_one_file_can_be_compared_with_its_stat(here: Path) -> None:
 
 @pytest.mark.row("R29")
 def test_search_goes_six_folders_deep(here: Path) -> None:
-    """Past dot-folders and node_modules, never into a pack; sorted by code point."""
+    """Past version control and packages, never into a pack; sorted by code point."""
     for key in ("one", "2/3/4/5/six", "2/3/4/5/6/7/eight", "b/c", "b-c", "B", "\u00e9"):
         pack(here / "s", key)
     for key in (".git/hidden", "node_modules/vendored", "one/nested"):
@@ -75,7 +77,12 @@ def test_search_goes_six_folders_deep(here: Path) -> None:
     source = LocalSource("s")
 
     assert keys(source) == ["2/3/4/5/six", "B", "b-c", "b/c", "one", "\u00e9"]
-    assert told(source) == [("note", "limit-exceeded", "s")]
+    assert told(source) == [
+        ("note", "unsearched-folder", "s/.git"),
+        ("note", "limit-exceeded", "s/2/3/4/5/6/7/eight/SKILL.md"),
+        ("note", "unsearched-folder", "s/node_modules"),
+        ("note", "unlisted-skill", "s/one/nested/SKILL.md"),
+    ]
 
 
 def test_paths_are_shown_as_they_were_written(here: Path) -> None:
@@ -342,7 +349,10 @@ def test_a_search_ends_at_its_limit(here: Path) -> None:
     source = LocalSource("s", limits=Limits(scan_entries=40))
 
     assert 5 < len(keys(source)) < 15
-    assert told(source) == [("error", "limit-exceeded", "s")]
+    error, *notes = told(source)
+    assert error == ("error", "limit-exceeded", "s")
+    rest = {f"p{number}" for number in range(30)}.difference(keys(source))
+    assert notes == [("note", "unsearched-folder", f"s/{key}") for key in sorted(rest)]
 
 
 def test_ten_thousand_entries(here: Path) -> None:

@@ -48,7 +48,12 @@ def test_a_zip_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert isinstance(source, MemorySource)
     assert keys(source) == ["group/csv", "pdf"]
-    assert told(source) == [("note", "files-left-out", "zip_app:skills/pdf")]
+    assert told(source) == [
+        ("note", "unsearched-folder", "zip_app:skills/.git"),
+        ("note", "limit-exceeded", "zip_app:skills/1/2/3/4/5/6/7/SKILL.md"),
+        ("note", "files-left-out", "zip_app:skills/pdf"),
+        ("note", "unlisted-skill", "zip_app:skills/pdf/inner/SKILL.md"),
+    ]
     assert [file.path for file in source.files("pdf")] == [
         "SKILL.md",
         "inner/SKILL.md",

@@ -10,7 +10,7 @@ import pytest
 
 from satchel.testing import check_loader, check_runtime
 from satchel.testing._conformance._asking import LoaderNotRunError
-from satchel.testing._conformance._cases import LoaderCase, all_cases
+from satchel.testing._conformance._cases import LoaderCase, all_cases, shown_of
 from satchel.testing._conformance._report import FLAWS, CaseResult, LoaderReport
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
@@ -223,7 +223,7 @@ def test_equal_causes_are_one_group_and_the_smallest_pack_is_first() -> None:
 
     assert [one.name for one in first.results] == ["b", "a", "c"]
     assert [one.name for one in first.examples] == ["b", "c"]
-    assert first.count(first.smallest) == 2
+    assert first.count(first.results[0]) == 2
     assert second.flaw.verdict == "silent"
     assert "E: y at l.py:1 in f (2)" in text
     assert "alone: lists 1" in text
@@ -285,3 +285,19 @@ def test_the_plug_in_tries_a_runtime(tmp_path: Path) -> None:
     assert "contract: a path or a name leads out of the skill" in done.stdout
     assert "**Fix:** resolve the path" in (tmp_path / "r.md").read_text("utf-8")
     assert "not both" in both.stderr
+
+
+@pytest.mark.parametrize("place", ["SKILL.md", "tool/skill.md", "a/b/SKILL.md"])
+def test_a_report_shows_no_file_of_the_machine(tmp_path: Path, place: str) -> None:
+    """A hostile pack that is a link to / had one of the machine of the report."""
+    machine, library = tmp_path / "machine", tmp_path / "case" / "library"
+    (machine / place).parent.mkdir(parents=True)
+    (machine / place).write_text("not of a pack", "utf-8")
+    library.mkdir(parents=True)
+    (library / "linked").symlink_to(machine, target_is_directory=True)
+    case = all_cases()[0]
+
+    assert shown_of(library, case).text == ""
+    (library / "pack").mkdir()
+    (library / "pack" / "SKILL.md").write_text("of a pack", "utf-8")
+    assert shown_of(library, case).text == "of a pack"

@@ -4,12 +4,15 @@ import asyncio
 import json
 import keyword
 import re
+import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from functools import partial, wraps
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Optional
 
 import pytest
@@ -638,3 +641,51 @@ def test_a_tool_by_schema_may_have_a_parameter_of_any_name(name: str) -> None:
     assert "missing" in str(session.call("take", {}))
     assert "type integer" in str(session.call("take", {name: "x"}))
     assert inline_schema(schema) == schema
+
+
+PLAIN = """
+import sys
+for name in {extras!r}:
+    sys.modules[name] = None  # as where it is not installed
+from satchel import Satchel, Skill
+from satchel.tools import Toolbox
+
+def add(a: int, b: int = 2) -> int:
+    \'\'\'Add two numbers.
+
+    Args:
+        a: The first.
+    \'\'\'
+    return a + b
+
+skill = Skill("sums", description="Use for sums.", instructions="Add.", tools=[add])
+with Satchel(skill, sinks=()) as skills:
+    session = skills.session()
+    session.call("load_skill", {{"skill_id": "sums"}})
+    tool = next(tool for tool in session.tools() if tool.name == "add")
+    print(tool.description, tool.parameters["properties"]["a"]["description"])
+    print(session.call("add", {{"a": "1"}}), session.call("add", {{}}))
+"""
+
+
+@pytest.mark.row("T11", "F106")
+def test_plain_functions_become_tools_without_any_extra() -> None:
+    """The packages of all extras are away; what is left comes with every install."""
+    project = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    names = {
+        re.split(r"[\[<>=]", requirement)[0].replace("-", "_").lower()
+        for requirements in extras.values()
+        for requirement in requirements
+    }
+    assert {"mcp", "numpy", "starlette", "openai"} <= names
+    code = PLAIN.format(extras=sorted(names))
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+
+    missing = {"code": "bad-tool-call", "message": "add: missing argument 'a'"}
+    assert done.stdout.splitlines() == [
+        "Add two numbers. The first.",
+        f"3 { ({'error': missing}) }",
+    ], done.stderr

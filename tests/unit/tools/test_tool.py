@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
@@ -16,7 +17,7 @@ from satchel.errors import DuplicateToolError, ReferenceNotAllowedError
 from satchel.tools import Tool, Toolbox, inline_schema, result_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from satchel.model import Json
 
@@ -307,3 +308,83 @@ def test_a_reference_keeps_what_is_next_to_it_or_stays() -> None:
     other: Any = {"properties": {"x": {"$ref": "https://a.example/x"}}}
 
     assert inline_schema(other) == other
+
+
+class Thing:
+    """Has no text of its own."""
+
+
+def counted(*items: object) -> Iterator[object]:
+    yield from items
+
+
+async def arriving(*items: object) -> AsyncIterator[object]:
+    for item in items:
+        yield item
+
+
+def endless() -> Iterator[int]:
+    number = 0
+    while True:
+        yield (number := number + 1)
+
+
+def broken() -> Iterator[int]:
+    yield 1
+    raise OSError("/home/me")
+
+
+@pytest.mark.row("U03", "F68")
+@pytest.mark.parametrize(
+    ("give", "text"),
+    [
+        (lambda: None, "t was called, and gave no result."),
+        (lambda: counted("a", {"b": 1}), '["a", {"b": 1}]'),
+        (lambda: (n * n for n in range(3)), "[0, 1, 4]"),
+        (lambda: map(str, (1, 2)), '["1", "2"]'),
+        ({"a": 1}.keys, '["a"]'),
+        (lambda: deque([1, 2]), "[1, 2]"),
+        (lambda: range(3), "[0, 1, 2]"),
+        ("fünf".encode, "fünf"),
+        (lambda: bytearray(b"five"), "five"),
+        (lambda: b"\x89PNG\x00", "5 bytes, no text"),
+        (lambda: {"rows": counted(1, 2), "raw": b"x"}, '{"rows": [1, 2], "raw": "x"}'),
+        (lambda: [None, memoryview(b"x")], '[null, "x"]'),
+        (Thing, '"a Thing, no text"'),
+        (lambda: {"made": [Thing(), len]}, None),
+    ],
+)
+def test_what_a_handler_gives_is_text_or_data(
+    give: Callable[[], object], text: str | None
+) -> None:
+    tool = Tool("t", "", {"type": "object", "properties": {}}, give)
+
+    for result in (tool.call({}), asyncio.run(tool.acall({}))):
+        assert " at 0x" not in result_text(result)
+        assert text is None or result_text(result) == text
+
+
+@pytest.mark.row("U03", "F68")
+def test_what_has_no_end_is_cut_and_what_breaks_off_has_failed() -> None:
+    schema: Any = {"type": "object", "properties": {}}
+    result: Any = Tool("t", "", schema, endless).call({})
+    failed: Any = Tool("t", "", schema, broken).call({})
+
+    assert result[-2:] == [10_000, "the first 10,000 items; there are more"]
+    assert failed == {
+        "error": {"code": "internal-error", "message": "t failed: OSError"}
+    }
+
+
+@pytest.mark.row("U03", "F68")
+def test_what_arrives_bit_by_bit_is_waited_for() -> None:
+    schema: Any = {"type": "object", "properties": {}}
+    tool = Tool("t", "", schema, lambda: arriving("a", "b"))
+    many = Tool("t", "", schema, lambda: arriving(*range(20_000)))
+
+    refused: Any = tool.call({})
+    whole: Any = asyncio.run(many.acall({}))
+
+    assert asyncio.run(tool.acall({})) == ["a", "b"]
+    assert "call it with acall" in refused["error"]["message"]
+    assert len(whole) == 10_001

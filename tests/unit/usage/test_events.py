@@ -8,11 +8,20 @@ from typing import Any, cast
 
 import pytest
 
-from satchel import Options, Policy, Satchel, Skill, SkillError, deny, load_skill
+from satchel import (
+    Options,
+    Policy,
+    Satchel,
+    Skill,
+    SkillDiscoverySkill,
+    SkillError,
+    deny,
+    load_skill,
+)
 from satchel.errors import SkillNotFoundError
+from satchel.load import LoadAttempt
 from satchel.model import Catalog, Descriptor, Loaded, Request, Style, UsageEvent
 from satchel.runtime import CallerView
-from satchel.skills import SkillDiscoverySkill
 from satchel.usage import (
     ListSink,
     OwnerLookup,
@@ -184,7 +193,7 @@ def test_every_surface_that_loads_says_of_it_once(
     )
 
 
-@pytest.mark.row("X03", "G09")
+@pytest.mark.row("X03", "G09", "R31")
 @pytest.mark.parametrize(
     ("name", "file", "expected"),
     [
@@ -196,7 +205,7 @@ def test_every_surface_that_loads_says_of_it_once(
         ("a", "gone.md", ("a", "gone.md", "reference-not-allowed")),
         ("a", "the salary of Ana", ("a", "<invalid>", "reference-not-allowed")),
         ("a", "../../etc/passwd", ("a", "<invalid>", "reference-escapes")),
-        ("a", "x/../y", ("a", "<invalid>", "reference-escapes")),
+        ("a", "x/../y", ("a", "<invalid>", "reference-not-allowed")),
         ("a", "y" * 257, ("a", "<invalid>", "reference-escapes")),
         ("a", ODD, ("a", ODD, "reference-not-found")),
     ],
@@ -287,7 +296,7 @@ def test_a_counter_that_is_no_good_costs_no_event(message: object, tokens: int) 
     tell = usage_events(sink, Odd(message))
     for _ in range(2):
         loaded = Loaded(Descriptor("x", "d"), "SKILL.md", b"t", "t", "d")
-        tell.record_success(Catalog(), Request("x"), loaded, 0.0, 0.0)
+        tell.record_load(LoadAttempt(Catalog(), Request("x"), loaded, 0.0, 0.0))
 
     assert [event.tokens for event in sink.events] == [tokens, tokens]
 
@@ -403,7 +412,7 @@ def test_what_texts_cost_is_remembered_of_so_many(
     for number in (1, 2, 1, 3, 1):
         text = f"{number} t"
         loaded = Loaded(Descriptor("x", "d"), "SKILL.md", b"t", text, f"d{number}")
-        tell.record_success(Catalog(), Request("x"), loaded, 0.0, 0.0)
+        tell.record_load(LoadAttempt(Catalog(), Request("x"), loaded, 0.0, 0.0))
 
     digests = [(event.digest, event.tokens) for event in sink.events]
     assert digests == [("d1", 2), ("d2", 2), ("d1", 2), ("d3", 2), ("d1", 2)]

@@ -6,19 +6,19 @@ in the root of a project or below.
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from satchel.authoring._convert._builder import Material, build_pack
-from satchel.authoring._convert._markup import as_text_only
-from satchel.authoring._convert._page import (
+from satchel.authoring._convert._formats import (
     ForeignPage,
     links_out,
     read_file,
     title,
     without_links_out,
 )
+from satchel.authoring._convert._markup import as_text_only
 from satchel.authoring._convert._values import Conversion, Dialect
 from satchel.lint import read_markdown
 from satchel.model import (
@@ -34,7 +34,6 @@ from satchel.model import (
 _GENERIC_TITLES: Final = re.compile(
     r"(?:agents?|claude|gemini)(?:-md)?|(?:copilot-)?instructions"
 )
-_NOTHING: Final[Mapping[str, Json]] = MappingProxyType({})
 
 
 def read_agents_md(
@@ -60,21 +59,16 @@ def read_agents_md(
     warned = False
     names: set[str] = set()
     findings: list[Finding] = []
+    not_carried = partial(Finding.of, "not-carried", page.path)
     if page.fields.root:
         keys = ", ".join(str(key) for key in page.fields.root)
-        findings.append(
-            Finding.of("not-carried", page.path, 1, sentence="split-fields", keys=keys)
-        )
+        findings.append(not_carried(1, sentence="split-fields", keys=keys))
     for section in _sections(whole):
         headings = [] if section.heading else _only_headings(section.text)
         if headings:
             shown = ", ".join(map(repr, headings))
             line = page.line + 1
-            findings.append(
-                Finding.of(
-                    "not-carried", page.path, line, sentence="heading", shown=shown
-                )
-            )
+            findings.append(not_carried(line, sentence="heading", shown=shown))
         if headings or not (section.heading or section.text.strip()):
             continue
         own = _unique_name(portable_name(section.heading) or name, names)
@@ -114,7 +108,7 @@ def _material(
     page: ForeignPage,
     name: str,
     section: _Section,
-    fields: Mapping[str, Json] = _NOTHING,
+    fields: Mapping[str, Json] | None = None,
     *,
     split: bool = True,
 ) -> Material:
@@ -132,7 +126,7 @@ def _material(
         description="" if section.heading else page.description,
         title=section.heading,
         when=when,
-        metadata=fields,
+        metadata=fields or {},
         findings=findings,
         line=section.before + 1 if section.heading else None,
     )

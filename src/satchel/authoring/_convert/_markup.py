@@ -9,22 +9,16 @@ from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
 from satchel.authoring._convert._values import Conversion, PackFile
-from satchel.compat import fill
+from satchel.compat import COMMAND, IF, IF_NOT, PLACEHOLDER, choose_branches, fill
 from satchel.model import SKILL_FILE, Finding
 from satchel.skill_md import find_span
 
-_IF: Final = re.compile(r"\{\{#IF\s++(\w++)\}\}")
-_IF_NOT: Final = re.compile(r"\{\{#IF_NOT\s++(\w++)\}\}")
-_END: Final = re.compile(r"\{\{/IF\}\}")
-_EITHER_END: Final = re.compile(r"\{\{/IF(?:_NOT)?\}\}")
-_COMMAND: Final = re.compile(r"!`([^`]++)`")
 # What a client runs: Claude Code, before its model sees the text.
 _RUN: Final = re.compile(r"(?<!\S)!`([^`]++)`")
 _BLOCK: Final = re.compile(
     r"^[ \t]*(`{3,})!.*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL
 )
 _RUN_BLOCK: Final = re.compile(r"^([ \t]*`{3,})(!)", re.MULTILINE)
-_PLACEHOLDER: Final = re.compile(r"\{\{(\w++)\}\}")
 _MOST_LINES: Final = 5
 _SHOWN_CHARS: Final = 80
 
@@ -47,20 +41,13 @@ def render_known(text: str, values: Mapping[str, str], path: str) -> RenderedMar
 
     Source: code.claude.com/docs/en/skills, "Inject dynamic context".
     """
-
-    def is_set(name: str) -> bool | None:
-        return bool(values[name]) if name in values else None
-
-    def is_not_set(name: str) -> bool | None:
-        return not values[name] if name in values else None
-
-    rendered = _choose(text, _IF, _END, is_set)
-    rendered = _choose(rendered, _IF_NOT, _EITHER_END, is_not_set)
+    rendered = choose_branches(
+        text, lambda name: bool(values[name]) if name in values else None
+    )
     findings = tuple(_unrendered(text, rendered, values, path))
     # Values first: whatever is in one, no command is made of it.
-    rendered = _PLACEHOLDER.sub(lambda name: values.get(name[1], name[0]), rendered)
-    rendered = _RUN_BLOCK.sub(r"\1 \2", rendered)
-    return RenderedMarkup(_COMMAND.sub(_in_code, rendered), findings)
+    rendered = _RUN_BLOCK.sub(r"\1 \2", fill(rendered, values))
+    return RenderedMarkup(COMMAND.sub(_in_code, rendered), findings)
 
 
 def as_text_only(text: str, path: str, line: int = 0) -> RenderedMarkup:
@@ -112,28 +99,6 @@ def _in_code(command: re.Match[str]) -> str:
     return f"{apart}``{whole} ``"
 
 
-def _choose(
-    text: str,
-    begins: re.Pattern[str],
-    ends: re.Pattern[str],
-    decide: Callable[[str], bool | None],
-) -> str:
-    """Keep or drop each block that is decided; the others stay with their marks."""
-    pieces: list[str] = []
-    at = 0
-    while (begin := begins.search(text, at)) and (
-        end := ends.search(text, begin.end())
-    ):
-        decision = decide(begin[1])
-        pieces.append(text[at : begin.start()])
-        if decision is None:
-            pieces.append(text[begin.start() : end.end()])
-        elif decision:
-            pieces.append(text[begin.end() : end.start()])
-        at = end.end()
-    return "".join((*pieces, text[at:]))
-
-
 def _unrendered(
     text: str, rendered: str, values: Mapping[str, str], path: str
 ) -> Iterator[Finding]:
@@ -144,23 +109,19 @@ def _unrendered(
             whole: lines
             for mark in marks
             for whole, lines in _places(mark, text).items()
-            if whole in rendered and not (named and _name_in(mark, whole) in values)
+            if whole in rendered
+            and not (named and (name := mark.fullmatch(whole)) and name[1] in values)
         }
 
-    if conditions := stays(_IF, _IF_NOT):
+    if conditions := stays(IF, IF_NOT):
         at, places = _shown(conditions)
         yield Finding.of("condition-left", path, at, places=places)
-    if placeholders := stays(_PLACEHOLDER):
+    if placeholders := stays(PLACEHOLDER):
         at, places = _shown(placeholders)
         yield Finding.of("placeholder-left", path, at, places=places)
-    if commands := stays(_COMMAND, named=False):
+    if commands := stays(COMMAND, named=False):
         at, places = _shown(commands)
         yield Finding.of("command-left", path, at, places=places)
-
-
-def _name_in(mark: re.Pattern[str], whole: str) -> str:
-    name = mark.fullmatch(whole)
-    return name[1] if name else ""
 
 
 def _places(mark: re.Pattern[str], text: str, before: int = 0) -> _Lines:

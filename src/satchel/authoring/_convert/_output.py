@@ -15,7 +15,7 @@ from satchel.authoring._convert._values import (
     PackFile,
     Status,
 )
-from satchel.authoring._writer import some_of, staged_folder
+from satchel.authoring._packs import some_of, staged_folder
 from satchel.errors import ConfigError, SkillError
 from satchel.files import check_path, path_problem, read_confined, walk_pack, write_file
 from satchel.model import SKILL_FILE, Finding, Limits

@@ -1,22 +1,20 @@
 """``satchel build``."""
 
+from pathlib import Path
+
 import click
 
+from satchel.cli._findings import finding_fields, show_release_findings
 from satchel.cli._options import open_named_skills
-from satchel.cli._paths import named_skills_option
-from satchel.cli._progress import progress
-from satchel.cli._terminal import echo, echo_error, echo_json, json_option
+from satchel.cli._paths import allow_findings_option, named_skills_option
+from satchel.cli._terminal import echo, echo_error, echo_json, json_option, progress
 from satchel.text import plural
 
 
 @click.command("build")
 @click.argument("out", metavar="OUT", type=click.Path())
 @named_skills_option
-@click.option(
-    "--allow-findings",
-    is_flag=True,
-    help="Leave out what is in error instead of refusing everything.",
-)
+@allow_findings_option
 @json_option
 def command(
     out: str, paths: tuple[str, ...], allow_findings: bool, as_json: bool
@@ -35,9 +33,6 @@ def command(
       satchel serve dist
       satchel publish dist ./public
     """
-    from pathlib import Path
-
-    from satchel.cli._findings import finding_fields, show_release_findings
     from satchel.release import build_folder
 
     with open_named_skills(paths) as skills, progress("building the release"):

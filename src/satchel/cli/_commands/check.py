@@ -7,24 +7,11 @@ import click
 
 from satchel.cli._errors import errors_are_status_2
 from satchel.cli._paths import alias_option, with_alias
-from satchel.cli._terminal import color_option
+from satchel.cli._terminal import color_option, flag, report_options
+from satchel.model import SEVERITIES
 
-FORMATS = ("text", "concise", "json", "sarif", "github", "markdown", "html")
-PROFILES = ("dialect", "strict", "spec", "lenient", "auto")
-FAIL_ON = ("error", "warning", "note", "never")
-
-
-def _format_files(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> tuple[tuple[str, str], ...]:
-    pairs = tuple(
-        (style, file) for style, _, file in (v.partition("=") for v in values)
-    )
-    if any(style not in FORMATS or not file for style, file in pairs):
-        names = ", ".join(FORMATS)
-        detail = f"expected FORMAT=FILE, where FORMAT is one of {names}"
-        raise click.BadParameter(detail, ctx, param)
-    return pairs
+_FORMATS = ("text", "concise", "json", "sarif", "github", "markdown", "html")
+_PROFILES = ("dialect", "strict", "spec", "lenient", "auto")
 
 
 def _loader_names(
@@ -80,38 +67,20 @@ class _Check(click.Command):
 @alias_option("The same as PATH; repeatable.")
 @click.option(
     "--profile",
-    type=click.Choice(PROFILES),
+    type=click.Choice(_PROFILES),
     help="What is accepted: spec is agentskills.io, strict adds declared files, "
     "dialect is that of the two in which each pack is written, lenient and auto take "
     "what most clients take.  [default: dialect]",
 )
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(FORMATS),
-    default="text",
-    show_default=True,
-    help="How findings are printed; html goes with --for.",
-)
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option(
-    "--also",
-    metavar="FORMAT=FILE",
-    multiple=True,
-    callback=_format_files,
-    help="Write the report into a file as well; repeatable.",
-)
+@report_options(_FORMATS, "How findings are printed; html goes with --for.")
 @click.option(
     "--fail-on",
-    type=click.Choice(FAIL_ON),
+    type=click.Choice((*SEVERITIES, "never")),
     help="The least severity that fails.  [default: error]",
 )
-@click.option("--strict", is_flag=True, help="The same as --fail-on warning.")
+@flag("--strict", "The same as --fail-on warning.")
 @click.option(
-    "--select",
-    metavar="CODE,...",
-    multiple=True,
-    help="Only these codes; repeatable.",
+    "--select", metavar="CODE,...", multiple=True, help="Only these codes; repeatable."
 )
 @click.option(
     "--ignore",
@@ -138,11 +107,7 @@ class _Check(click.Command):
     is_eager=True,
     help="Predict instead how these clients and frameworks will see the packs.",
 )
-@click.option(
-    "--library",
-    is_flag=True,
-    help="With --for: what each client shows of all packs together.",
-)
+@flag("--library", "With --for: what each client shows of all packs together.")
 @click.option(
     "--window",
     "windows",
@@ -155,18 +120,10 @@ class _Check(click.Command):
     metavar="REV",
     help="Check what changed since a git revision, next to the whole library.",
 )
-@click.option("--fix", is_flag=True, help="Fix what is safe to fix; show the diff.")
-@click.option("--diff", is_flag=True, help="Show what --fix would do, and do nothing.")
-@click.option(
-    "--statistics",
-    is_flag=True,
-    help="Count the findings of each code instead of printing them.",
-)
-@click.option(
-    "--changed-files",
-    is_flag=True,
-    help="Skip a PATH that is a file in no pack, as hooks name some.",
-)
+@flag("--fix", "Fix what is safe to fix; show the diff.")
+@flag("--diff", "Show what --fix would do, and do nothing.")
+@flag("--statistics", "Count the findings of each code instead of printing them.")
+@flag("--changed-files", "Skip a PATH that is a file in no pack, as hooks name some.")
 @color_option
 def command(packs: tuple[str, ...], as_json: bool, **options: Any) -> int:  # noqa: ANN401 - by click
     """Check packs: each finding with its place, its code, and what to do.

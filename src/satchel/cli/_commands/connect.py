@@ -7,19 +7,21 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
-from satchel.cli._connect._clients import MCP_CLIENTS
+from satchel.cli._connect._clients import (
+    MCP_CLIENTS,
+    HttpAddress,
+    McpClient,
+    ServerAddress,
+    StdioCommand,
+)
 from satchel.cli._errors import NoAnswerError
 from satchel.cli._paths import named_skills_option, options_again
-from satchel.cli._terminal import echo, echo_error, one_line
+from satchel.cli._terminal import echo, echo_error, flag, one_line
 from satchel.errors import ConfigError
-
-if TYPE_CHECKING:
-    from satchel.cli._connect._clients import McpClient, ServerAddress
-
 
 URL: Final = "http://127.0.0.1:8321/mcp"
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -35,7 +37,7 @@ def _plain_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
 @click.command("connect")
 @click.argument("client_id", metavar="CLIENT", type=click.Choice([*MCP_CLIENTS]))
 @click.option("--url", help=f"Where the server is. Default: {URL}")
-@click.option("--stdio", is_flag=True, help="Let the client start a server of its own.")
+@flag("--stdio", "Let the client start a server of its own.")
 @named_skills_option
 @click.option(
     "--token-env",
@@ -50,11 +52,7 @@ def _plain_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
     callback=_plain_name,
     help="The name of the server in the client.",
 )
-@click.option(
-    "--write",
-    is_flag=True,
-    help="Put it into the client's file: show what changes, and ask.",
-)
+@flag("--write", "Put it into the client's file: show what changes, and ask.")
 @click.option(
     "-y",
     "--yes",
@@ -93,7 +91,6 @@ def command(  # noqa: PLR0913, PLR0917 - an option each
       satchel connect cursor ./skills --stdio --write
       satchel connect vscode --write --yes
     """
-    from satchel.cli._connect._clients import HttpAddress
     from satchel.cli._connect._write import config_block, write_config
 
     client = MCP_CLIENTS[client_id]
@@ -147,10 +144,8 @@ def _show_and_ask(where: str, lines: Sequence[str], is_new: bool, *, yes: bool) 
         raise NoAnswerError(nothing)
 
 
-def _start_command(client: "McpClient", paths: tuple[str, ...]) -> "ServerAddress":
+def _start_command(client: McpClient, paths: tuple[str, ...]) -> ServerAddress:
     """Return the command by which the client starts the server, in any folder."""
-    from satchel.cli._connect._clients import StdioCommand
-
     if not paths and client.personal:
         line = f"satchel connect {client.id} --stdio PATH"
         detail = f"{client.name} starts servers in any folder: name one, as in {line}"

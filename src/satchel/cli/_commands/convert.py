@@ -1,32 +1,34 @@
 """``satchel convert``."""
 
+import os
+import shlex
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from satchel.cli._findings import MOST, counted, show_finding
+from satchel.cli._findings import MOST, show_finding
 from satchel.cli._options import name_values
-from satchel.cli._terminal import echo, echo_error, echo_json, echo_table, one_line
+from satchel.cli._terminal import (
+    echo,
+    echo_error,
+    echo_json,
+    echo_table,
+    flag,
+    json_option,
+    one_line,
+)
+from satchel.text import count_severities
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from satchel.authoring import ConversionResult, ConvertOptions, ConvertTarget
 
 
 KINDS = (
-    "auto",
-    "strict",
-    "spec",
-    "roles",
-    "agents-md",
-    "cursor",
-    "copilot",
-    "commands",
-    "subagents",
-    "windsurf",
-    "cline",
+    *("auto", "strict", "spec", "roles", "agents-md", "cursor", "copilot"),
+    *("commands", "subagents", "windsurf", "cline"),
 )
 SCHEMA_VERSION = 1
 _NOTHING = "nothing to convert"
@@ -34,8 +36,6 @@ _NOTHING = "nothing to convert"
 
 def _source(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Return the path with ``/`` between its parts, on every system."""
-    import os
-
     if not value:
         raise click.BadParameter("the path is empty", ctx, param)
     return value.replace(os.sep, "/")
@@ -68,14 +68,9 @@ def _source(ctx: click.Context, param: click.Parameter, value: str) -> str:
     default="",
     help="Where packs go; for a client its project, this folder by default.",
 )
-@click.option("--in-place", is_flag=True, help="Change the packs where they are.")
-@click.option("--overwrite", is_flag=True, help="Replace packs that differ.")
-@click.option(
-    "--dry-run",
-    "rehearse",
-    is_flag=True,
-    help="Print what would be done; write nothing.",
-)
+@flag("--in-place", "Change the packs where they are.")
+@flag("--overwrite", "Replace packs that differ.")
+@flag("--dry-run", "Print what would be done; write nothing.", "rehearse")
 @click.option(
     "--set",
     "values",
@@ -84,15 +79,16 @@ def _source(ctx: click.Context, param: click.Parameter, value: str) -> str:
     callback=name_values,
     help="Fill {{NAME}}, and decide its conditions; repeatable.",
 )
-@click.option("--split", is_flag=True, help="One pack for each section of level 2.")
+@flag("--split", "One pack for each section of level 2.")
 @click.option("--name", metavar="NAME", default="", help="What to call the pack.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(*, as_json: bool, **fields: Any) -> int:  # noqa: ANN401 - by click
     """Convert packs, role templates, and rules of other programs into packs.
 
-    SOURCE is a pack or a folder of packs, role templates, AGENTS.md, rules of Cursor,
-    Windsurf or Cline, instructions, prompts or agents of Copilot, commands or agents
-    of Claude, or a project with one of these. It is not changed without --in-place.
+    SOURCE is a pack or a folder of packs, role templates, AGENTS.md, rules, commands
+    or workflows of Cursor, Windsurf or Cline, instructions, prompts or agents of
+    Copilot, commands or agents of Claude, or a project with any of these: then each is
+    converted. It is not changed without --in-place.
 
     Status: 0 if everything became a pack, whatever the findings; 1 if something was
     refused; 2 if nothing could be converted.
@@ -119,16 +115,20 @@ def command(*, as_json: bool, **fields: Any) -> int:  # noqa: ANN401 - by click
             _show(done, options)
         raise
     if as_json:
-        echo_json(_as_json(done, written=not options.rehearse))
+        echo_json(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "written": not options.rehearse,
+                "lossless": all(result.conversion.lossless for result in done),
+                "packs": [_pack_entry(result) for result in done],
+            }
+        )
     else:
         _show(done, options)
-    return 1 if any(map(_failed, done)) else 0
-
-
-def _failed(result: "ConversionResult") -> bool:
-    """Return whether there is no pack, or one that its target would refuse."""
-    findings = result.conversion.findings
-    return result.status == "refused" or any(f.severity == "error" for f in findings)
+    # A pack with an error is one that its target would refuse.
+    findings = (finding for result in done for finding in result.conversion.findings)
+    errors = any(finding.severity == "error" for finding in findings)
+    return 1 if errors or any(result.status == "refused" for result in done) else 0
 
 
 def _unknown_target(to: str, targets: "Mapping[str, ConvertTarget]") -> str:
@@ -187,53 +187,31 @@ def _quote(head: str, text: str) -> None:
 
 def _summary(
     done: "Sequence[ConversionResult]", options: "ConvertOptions"
-) -> "Sequence[str]":
+) -> Sequence[str]:
     statuses = [result.status for result in done]
     counts = ", ".join(
         f"{statuses.count(status)} {status}"
         for status in ("installed", "updated", "unchanged", "refused")
         if status in statuses
     )
-    findings = counted(
+    findings = count_severities(
         finding for result in done for finding in result.conversion.findings
     )
     lines = [f"{counts}; found: {findings}" if findings else counts or _NOTHING]
-    places = {_parent(result.path) for result in done if result.status != "refused"}
+    written = [result.path for result in done if result.status != "refused"]
+    places = {os.path.dirname(path) or os.curdir for path in written}  # noqa: PTH120
     if options.rehearse:
         lines.append("nothing was written; leave out --dry-run to write it")
     elif places:
         place = options.source if options.in_place else min(places)
         strict = {result.conversion.dialect for result in done} == {"strict"}
         profile = " --profile strict" if strict else ""
-        lines.append(f"next: satchel check {_typed(place)}{profile}")
+        typed = shlex.quote(f"./{place}" if place.startswith("-") else place)
+        lines.append(f"next: satchel check {one_line(typed)}{profile}")
     return lines
 
 
-def _typed(path: str) -> str:
-    """Return a path as one can type it into a shell."""
-    import shlex
-
-    return one_line(shlex.quote(f"./{path}" if path.startswith("-") else path))
-
-
-def _parent(path: str) -> str:
-    import os
-
-    return os.path.dirname(path) or os.curdir  # noqa: PTH120 - as it was written
-
-
-def _as_json(done: "Sequence[ConversionResult]", *, written: bool) -> dict[str, object]:
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "written": written,
-        "lossless": all(result.conversion.lossless for result in done),
-        "packs": [_pack_entry(result) for result in done],
-    }
-
-
 def _pack_entry(result: "ConversionResult") -> dict[str, object]:
-    from dataclasses import asdict
-
     conversion, draft = result.conversion, result.conversion.draft
     return {
         "source": conversion.source,

@@ -1,6 +1,7 @@
 """``satchel cost``."""
 
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from operator import index
 from pkgutil import resolve_name
@@ -12,19 +13,17 @@ import click
 from satchel.cli._options import open_skills, warn
 from satchel.cli._paths import skills_option
 from satchel.cli._terminal import (
-    echo,
     echo_error,
     echo_json,
+    echo_prose,
     echo_table,
     json_option,
     one_line,
 )
 from satchel.errors import SkillError
+from satchel.model import Catalog, Descriptor, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from satchel.model import Catalog, Descriptor
     from satchel.prompt import Format
     from satchel.protocols import TokenCounter
 
@@ -120,8 +119,12 @@ def command(
         rows = [cost._asdict() for cost in costs]
         echo_json({"schema_version": 1, **value, "inlined": inlined, "skills": rows})
     else:
-        _print(costs, catalogs, inlined)
-        echo(f"Tokens are counted by {counter.name}.")
+        table = [(one_line(cost.id), *(f"{n:,}" for n in cost[1:])) for cost in costs]
+        echo_table(("SKILL", "CATALOG", "INSTRUCTIONS", "FILES"), table)
+        formats = ", ".join(f"{name} {tokens:,}" for name, tokens in catalogs.items())
+        echo_prose(f"Catalog of all, by format: {formats} tokens.")
+        echo_prose(f"All instructions in every prompt: {inlined:,} tokens.")
+        echo_prose(f"Tokens are counted by {counter.name}.")
     if max_tokens is not None and catalogs[style] > max_tokens:
         raise click.ClickException(
             f"the catalog has {catalogs[style]:,} tokens in the format {style}, over "
@@ -130,7 +133,7 @@ def command(
         )
 
 
-def _costs(catalog: "Catalog", count: "Callable[[str], int]") -> "Iterator[SkillCost]":
+def _costs(catalog: Catalog, count: Callable[[str], int]) -> Iterator[SkillCost]:
     from satchel.text import clean_line, list_line
 
     for entry in catalog.entries:
@@ -140,23 +143,12 @@ def _costs(catalog: "Catalog", count: "Callable[[str], int]") -> "Iterator[Skill
         yield SkillCost(entry.id, count(line), instructions, sum(files))
 
 
-def _text(catalog: "Catalog", entry: "Descriptor", path: str | None) -> str:
+def _text(catalog: Catalog, entry: Descriptor, path: str | None) -> str:
     """Return what a load gives; nothing for a binary file, or one that is away."""
     from satchel.load import load
-    from satchel.model import Request
 
     try:
         return load(catalog, Request(entry.id, path)).text
     except SkillError as error:
         echo_error(f"not counted: {error}")
         return ""
-
-
-def _print(
-    costs: list[SkillCost], catalogs: "Mapping[Format, int]", inlined: int
-) -> None:
-    rows = [(one_line(cost.id), *(f"{n:,}" for n in cost[1:])) for cost in costs]
-    echo_table(("SKILL", "CATALOG", "INSTRUCTIONS", "FILES"), rows)
-    formats = ", ".join(f"{name} {tokens:,}" for name, tokens in catalogs.items())
-    echo(f"Catalog of all, by format: {formats} tokens.")
-    echo(f"All instructions in every prompt: {inlined:,} tokens.")

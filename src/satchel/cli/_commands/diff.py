@@ -8,16 +8,16 @@ import click
 
 from satchel.cli._errors import errors_are_status_2
 from satchel.cli._paths import named_paths
-from satchel.cli._terminal import echo, echo_json, json_option, one_line
+from satchel.cli._terminal import echo, echo_json, flag, json_option, one_line
+from satchel.model import Json, Resource
 
 if TYPE_CHECKING:
     from satchel.authoring import FieldChange, FileChange, PackDiff, PackSide
-    from satchel.model import Json, Resource
 
 
 @click.command("diff")
 @click.argument("places", nargs=2, metavar="OLD NEW", callback=named_paths)
-@click.option("--stat", is_flag=True, help="One line a pack.")
+@flag("--stat", "One line a pack.")
 @json_option
 def command(places: tuple[str, str], stat: bool, as_json: bool) -> int:
     """Show what changed from OLD to NEW: fields, body, files, digest, tokens.
@@ -119,7 +119,7 @@ def _field(change: "FieldChange") -> str:
     return f"{sign} {field}: {new if change.fit == 'added' else old}"
 
 
-def _value(value: "Json") -> str:
+def _value(value: Json) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return one_line(
         json.dumps(text, ensure_ascii=False) if text != text.strip() else text
@@ -169,5 +169,5 @@ def _side(side: "PackSide | None") -> dict[str, object] | None:
     return {"path": side.location, **{key: getattr(side, key) for key in keys}}
 
 
-def _resource(file: "Resource | None") -> dict[str, object] | None:
+def _resource(file: Resource | None) -> dict[str, object] | None:
     return {"digest": file.digest, "size": file.size} if file else None

@@ -3,25 +3,23 @@
 import json
 import platform
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import resources
 from typing import TYPE_CHECKING, TypedDict, cast
 
 import click
 
-from satchel.cli._findings import SEVERITIES, counted, finding_fields
-from satchel.cli._inventory import summarize_catalog
-from satchel.cli._options import open_skills
+from satchel.cli._findings import finding_fields
+from satchel.cli._inventory import Inventory, summarize_catalog
+from satchel.cli._options import find_settings, open_skills
 from satchel.cli._paths import skills_option
 from satchel.cli._terminal import bold, echo, echo_json, json_option, one_line
 from satchel.errors import NoSources, install_command
-from satchel.text import plural
+from satchel.model import SEVERITIES, UNSEARCHED, Catalog, Finding
+from satchel.text import count_severities, plural, unsearched_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from satchel.cli._inventory import Inventory
-    from satchel.model import Finding
     from satchel.runtime import Satchel
 
 
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 def command(paths: tuple[str, ...], as_json: bool) -> int:
     """Report what was read from where, what is wrong, and what to do.
 
-    Status: 0, or 1 if something is wrong with a source, a pack or the settings.
+    Status: 0; 1 if a source or pack cannot be used, 2 if the settings cannot.
 
     \b
     Examples:
@@ -47,7 +45,11 @@ def command(paths: tuple[str, ...], as_json: bool) -> int:
         _section("Frameworks", framework_lines())
     try:
         with open_skills(paths, quiet=as_json) as skills:
-            inventory = _examined(skills)
+            from satchel.cli._inventory import take_inventory
+
+            inventory = take_inventory(skills)
+            more = *_damaged(skills), *_script_requests(skills)
+            inventory = inventory._replace(findings=(*inventory.findings, *more))
             ok = skills.health().ok and not inventory.troubled
             if as_json:
                 echo_json({"ok": ok, **own, **_fields(skills, paths, inventory)})
@@ -62,26 +64,21 @@ def command(paths: tuple[str, ...], as_json: bool) -> int:
     return 0 if ok else 1
 
 
-def _examined(skills: "Satchel") -> "Inventory":
-    from satchel.cli._inventory import take_inventory
+def _print(skills: "Satchel", paths: tuple[str, ...], inventory: Inventory) -> None:
+    from satchel.lint import lines_of
 
-    inventory = take_inventory(skills)
-    return inventory._replace(findings=(*inventory.findings, *_damaged(skills)))
-
-
-def _print(skills: "Satchel", paths: tuple[str, ...], inventory: "Inventory") -> None:
-    _section("Read", _sources(skills, paths))
+    left = unsearched_folders(inventory.findings)
+    _section("Read", [*_sources(skills, paths), *([one_line(left)] if left else [])])
     _section("Prompt", _prompt(skills))
-    _section("Wrong", _findings(inventory))
+    ordered = sorted(_wrong(inventory), key=lambda f: SEVERITIES.index(f.severity))
+    _section("Wrong", [line for one in ordered for line in lines_of([one])])
     _section("What to do", _advice(inventory))
 
 
 def _fields(
-    skills: "Satchel", paths: tuple[str, ...], inventory: "Inventory"
+    skills: "Satchel", paths: tuple[str, ...], inventory: Inventory
 ) -> dict[str, object]:
     """Return what ``doctor --json`` prints, after the versions."""
-    from satchel.cli._options import find_settings
-
     health, section = skills.health(), skills.prompt()
     keys = ("label", "packs", "release", "error")
     counts = ("tokens", "counted_by", "budget_tokens", "complete")
@@ -99,7 +96,7 @@ def _fields(
     }
 
 
-def _damaged(skills: "Satchel") -> "Iterator[Finding]":
+def _damaged(skills: "Satchel") -> Iterator[Finding]:
     """Yield the files of local releases that do not match their release.json."""
     for source in skills.registry.sources.values():
         look = getattr(source, "damage", None)
@@ -109,7 +106,19 @@ def _damaged(skills: "Satchel") -> "Iterator[Finding]":
             yield from look()
 
 
-def _section(title: str, lines: "Sequence[str]") -> None:
+def _script_requests(skills: "Satchel") -> Sequence[Finding]:
+    from satchel.lint import settings_of
+    from satchel.runtime import check_catalog
+
+    # What is on another machine is not fetched for this.
+    readers = skills.catalog.readers
+    some = (e for e in skills.catalog if e.resources and readers[e.source].near)
+    catalog = Catalog(tuple(some), readers=readers)
+    settings = settings_of(select=("script-not-run",))
+    return check_catalog(catalog, (), skills.limits, settings).findings
+
+
+def _section(title: str, lines: Sequence[str]) -> None:
     if lines:
         echo(f"\n{bold(title)}")
         for line in lines:
@@ -117,8 +126,6 @@ def _section(title: str, lines: "Sequence[str]") -> None:
 
 
 def _sources(skills: "Satchel", paths: tuple[str, ...]) -> list[str]:
-    from satchel.cli._options import find_settings
-
     settings = "not read, because a path was given" if paths else find_settings()
     lines = [f"settings: {one_line(settings or 'none')}"]
     for source in skills.health().sources:
@@ -139,23 +146,24 @@ def _prompt(skills: "Satchel") -> list[str]:
     lines = [summarize_catalog(catalog)]
     section = skills.prompt()
     of = f" of {section.budget_tokens:,}" if section.budget_tokens else ""
-    whole = "all in full" if section.complete else "some are cut: raise the budget"
+    whole = "all in full"
+    if not section.complete:
+        # A budget that is not spent does not help those that are cut: this one does.
+        needed = skills.prompt(budget_tokens=None).tokens
+        whole = f"some are cut: in full they take {needed:,}, as the budget may be"
     summary = f"{section.tokens:,}{of} tokens, by {section.counted_by}; {whole}"
     return [*lines, summary] if section.text else lines
 
 
-def _findings(inventory: "Inventory") -> list[str]:
-    from satchel.lint import lines_of
-
-    ordered = sorted(inventory.findings, key=lambda f: SEVERITIES.index(f.severity))
-    return [line for finding in ordered for line in lines_of([finding])]
+def _wrong(inventory: Inventory) -> list[Finding]:
+    return [finding for finding in inventory.findings if finding.code != UNSEARCHED]
 
 
-def _advice(inventory: "Inventory") -> list[str]:
+def _advice(inventory: Inventory) -> list[str]:
     lines: list[str] = []
-    if inventory.findings:
-        lines.append(f"{counted(inventory.findings)}: see the fix of each")
-        worst = min(inventory.findings, key=lambda f: SEVERITIES.index(f.severity))
+    if findings := _wrong(inventory):
+        lines.append(f"{count_severities(findings)}: see the fix of each")
+        worst = min(findings, key=lambda f: SEVERITIES.index(f.severity))
         lines.append(f"read more: satchel explain {one_line(worst.code)}")
     return lines or ["nothing: everything is in order"]
 

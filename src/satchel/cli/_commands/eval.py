@@ -1,29 +1,26 @@
 """``satchel eval``."""
 
-from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from satchel.cli._errors import errors_are_status_2
 from satchel.cli._paths import alias_option, with_alias
-from satchel.cli._trials import TrialCommand, trial_options
+from satchel.cli._terminal import flag, report_options
+from satchel.model import SEVERITIES, Style
 
-FORMATS = ("text", "json", "junit", "markdown", "html")
-FAIL_ON = ("error", "warning", "note", "never")
+_STYLES = get_args(Style)
+_FORMATS = ("text", "json", "junit", "markdown", "html")
 
 
-def _format_files(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> tuple[tuple[str, str], ...]:
-    pairs = tuple(
-        (style, file) for style, _, file in (v.partition("=") for v in values)
-    )
-    if any(style not in FORMATS or not file for style, file in pairs):
-        names = ", ".join(FORMATS)
-        detail = f"expected FORMAT=FILE, where FORMAT is one of {names}"
+def _split_styles(
+    ctx: click.Context, param: click.Parameter, value: str
+) -> tuple[str, ...]:
+    styles = tuple(dict.fromkeys(part.strip() for part in value.split(",")))
+    if not set(styles) <= set(_STYLES):
+        detail = f"expected some of {', '.join(_STYLES)}, with commas between them"
         raise click.BadParameter(detail, ctx, param)
-    return pairs
+    return styles
 
 
 @click.command("eval")
@@ -37,22 +34,7 @@ def _format_files(
     show_default=True,
     help="Up to which rank a skill counts as found.",
 )
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(FORMATS),
-    default="text",
-    show_default=True,
-    help="How the report is printed.",
-)
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option(
-    "--also",
-    metavar="FORMAT=FILE",
-    multiple=True,
-    callback=_format_files,
-    help="Write the report into a file as well; repeatable.",
-)
+@report_options(_FORMATS, "How the report is printed.")
 @click.option(
     "--fail-under",
     type=click.FloatRange(0, 1),
@@ -61,7 +43,7 @@ def _format_files(
 )
 @click.option(
     "--fail-on",
-    type=click.Choice(FAIL_ON),
+    type=click.Choice((*SEVERITIES, "never")),
     default="error",
     show_default=True,
     help="The least severity of a finding that fails.",
@@ -78,24 +60,72 @@ def _format_files(
     help="Compare with the packs of a git revision; what broke fails.",
 )
 @click.option(
-    "--suggest", is_flag=True, help="Propose descriptions for skills that are hidden."
+    "--max-queries",
+    type=click.IntRange(min=1),
+    default=20_000,
+    show_default=True,
+    help="Most different queries of one run; more are refused.",
 )
+@flag("--suggest", "Propose descriptions for skills that are hidden.")
 @click.option(
     "--add", "query", metavar="QUERY", help="Write a case for --skill, and run none."
 )
 @click.option("--skill", metavar="NAME", help="The skill that --add is about.")
+@flag("--not", "With --add: it should not get the query.", "should_not")
 @click.option(
-    "--not", "should_not", is_flag=True, help="With --add: it should not get the query."
+    "--model",
+    metavar="NAME",
+    help="Ask this model which skill it loads, instead of ranking words.",
 )
-@trial_options
+@click.option(
+    "--base-url",
+    metavar="URL",
+    default="",
+    help="With --model: where it is, above /chat/completions. Default: "
+    "OPENAI_BASE_URL. The key is that of OPENAI_API_KEY.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1, 100),
+    default=3,
+    show_default=True,
+    help="With --model: how often each query is asked.",
+)
+@click.option(
+    "--styles",
+    default=",".join(_STYLES),
+    show_default=True,
+    callback=_split_styles,
+    help="With --model: the styles of the tools.",
+)
+@click.option(
+    "--max-calls",
+    type=click.IntRange(0),
+    metavar="N",
+    help="With --model: requests at most, those of answers in the cache included.",
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(0),
+    metavar="N",
+    help="With --model: after so many tokens no more is asked.",
+)
+@click.option(
+    "--cache",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="With --model: the file of answers. Default: one in your state folder.",
+)
 def command(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:  # noqa: ANN401 - by click
     """Test which skill each query of the eval files finds, without a model.
 
     Eval files are read from the packs (evals/evals.json, trigger-evals.json and what
-    else authors write, in JSON, JSON lines, YAML or CSV), and from folders and files
-    that are named. A PATH is a pack, a folder of packs, or an eval file or a folder of
-    them. Without a PATH it is where projects keep skills, and the folders evals and
-    tests. Skills that another one hides are found without any eval file, too.
+    else authors write, in JSON, JSON lines, YAML or CSV), and from every folder and
+    file that is named, whatever its name. A PATH is a pack, a folder of packs, or an
+    eval file or a folder of them. Without a PATH it is what satchel.toml names, else
+    where projects keep skills, and the folders evals and tests. The report says which
+    files were passed over, and why. Skills that another one hides are found without any
+    eval file, too.
 
     It ranks words: the same files give the same report. See docs/explanation/evals.md
     for how far a model agrees. With --model, a model is asked, and only --json and
@@ -118,7 +148,5 @@ def command(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:  # no
 
     if as_json:
         options["style"] = "json"
-    names = [field.name for field in fields(TrialCommand)]
-    trials = TrialCommand(**{name: options.pop(name) for name in names})
     with errors_are_status_2():
-        return EvalCommand(paths=paths, trials=trials, **options).run()
+        return EvalCommand(paths=paths, **options).run()

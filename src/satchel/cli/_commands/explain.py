@@ -1,16 +1,17 @@
 """``satchel explain``."""
 
 from collections.abc import Iterable
+from typing import Final
 
 import click
 
-from satchel.cli._terminal import echo, echo_json, json_option, layout, width
+from satchel.cli._terminal import bold, echo, echo_json, echo_rows, json_option, width
+from satchel.model import UnknownCodeError, code_entry, codes, read_page, title_of
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     del ctx, param
     from satchel.lint import aliases
-    from satchel.model import codes
 
     names = sorted({*codes(), *aliases()})
     return [code for code in names if code.startswith(incomplete)]
@@ -29,19 +30,42 @@ def command(code: str | None, as_json: bool) -> None:
       satchel explain
       satchel explain unlisted-reference
     """
-    from satchel.model import codes
-
     if as_json:
         echo_json({"codes": _pages(code)})
     elif code is not None:
         _explain(code, _meant(code))
     else:
-        _list(codes())
+        for title, group in _groups(codes()).items():
+            echo(bold(f"{title} ({len(group)})"))
+            _list(group)
+            echo()
+        echo("One of them: satchel explain CODE")
+
+
+def _groups(codes: Iterable[str]) -> dict[str, list[str]]:
+    """Return the codes by who reports them: rules of a check, by severity, first."""
+    from satchel.lint import RULES
+
+    of_rules = {code for rule in RULES for code in rule.codes}
+    groups: dict[str, list[str]] = {title: [] for title in _TITLES.values()}
+    for code in codes:
+        entry = code_entry(code)
+        kind = entry.severities[0] if code in of_rules else bool(entry.messages)
+        groups[_TITLES[kind]].append(code)
+    return groups
+
+
+_TITLES: Final[dict[str | bool, str]] = {
+    "error": "Rules of satchel check: errors",
+    "warning": "Rules of satchel check: warnings",
+    "note": "Rules of satchel check: notes",
+    True: "What reading, converting, serving and evaluating packs report",
+    False: "Errors of commands, of Python and of tools",
+}
 
 
 def _meant(code: str) -> tuple[str, ...]:
     from satchel.lint import codes_named
-    from satchel.model import UnknownCodeError
 
     try:
         return codes_named(code)
@@ -51,8 +75,6 @@ def _meant(code: str) -> tuple[str, ...]:
 
 def _pages(code: str | None) -> list[dict[str, str]]:
     """Return every code with its title; for one that is asked for, its text, too."""
-    from satchel.model import codes, read_page, title_of
-
     if code is None:
         return [{"code": name, "title": title_of(name)} for name in codes()]
     own = (code,) if code in codes() else ()
@@ -64,8 +86,6 @@ def _pages(code: str | None) -> list[dict[str, str]]:
 
 
 def _explain(code: str, meant: tuple[str, ...]) -> None:
-    from satchel.model import codes, read_page
-
     if code in codes():
         echo(read_page(code).rstrip())
         meant = tuple(other for other in meant if other != code)
@@ -83,7 +103,4 @@ def _explain(code: str, meant: tuple[str, ...]) -> None:
 
 
 def _list(codes: Iterable[str]) -> None:
-    from satchel.model import title_of
-
-    for line in layout([(code, title_of(code)) for code in codes], width()):
-        echo(line)
+    echo_rows([(code, title_of(code)) for code in codes], width())

@@ -9,19 +9,20 @@ from typing import Any
 
 import click
 
-from satchel.cli._options import find_settings, open_skills, warn
+from satchel.cli._options import open_skills, warn
 from satchel.cli._paths import option_paths, skills_option
-from satchel.cli._progress import progress
 from satchel.cli._terminal import (
     echo_error,
     echo_json,
     echo_table,
+    flag,
     json_option,
     on_terminal,
     one_line,
+    progress,
     width,
 )
-from satchel.model import Hit
+from satchel.model import Hit, respelled
 from satchel.text import wrap
 
 
@@ -45,7 +46,7 @@ from satchel.text import wrap
 @click.option("--source", help="Search only the source of this label.")
 @click.option("--tag", help="Search only skills with this tag or keyword.")
 @click.option("--owner", help="Search only skills of this owner.")
-@click.option("--explain", is_flag=True, help="Show what each word adds to a score.")
+@flag("--explain", "Show what each word adds to a score.")
 @json_option
 def command(
     query: str,
@@ -68,11 +69,11 @@ def command(
     _refuse_words(query, paths)
     # A person at a terminal gets an answer at once, a program only a complete one.
     whole = as_json or not on_terminal()
-    with open_skills(paths, trusted=True) as skills:
+    with open_skills(paths) as skills:
         with progress("searching"):
             hits = skills.find(query, limit, whole=whole, **filters)
         warn(skills)
-        show = partial(_show, query, explain=explain, named=bool(paths))
+        show = partial(_show, query, explain=explain)
         if as_json:
             _print_json(query, hits, explain=explain)
         else:
@@ -99,14 +100,15 @@ def _print_json(query: str, hits: Sequence[Hit], *, explain: bool) -> None:
         }
         for hit in hits
     ]
-    echo_json({"query": query, "hits": results})
+    echo_json({"query": query, "read_as": respelled(hits), "hits": results})
 
 
-def _show(query: str, hits: Sequence[Hit], *, explain: bool, named: bool) -> None:
+def _show(query: str, hits: Sequence[Hit], *, explain: bool) -> None:
     if not hits:
         echo_error(f"no skill matches {query!r}; `satchel list` shows them all")
         return
-    mark = "[untrusted] " if not (named or find_settings()) else ""
+    for word, other in respelled(hits).items():
+        echo_error(f"no skill has {one_line(word)!r}; it was read as {other!r}")
     if explain:
         _explain(hits)
         return
@@ -115,7 +117,6 @@ def _show(query: str, hits: Sequence[Hit], *, explain: bool, named: bool) -> Non
             one_line(hit.id),
             one_line(
                 ("[weak] " if hit.weak else "")
-                + mark
                 + " ".join(hit.description.split())
                 + (f" [{len(hit.copies)} more like it]" if hit.copies else "")
             ),

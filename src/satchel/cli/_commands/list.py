@@ -1,11 +1,14 @@
 """``satchel list``."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from satchel.cli._findings import show_findings
-from satchel.cli._inventory import count_packs, summarize_catalog
+from satchel.cli._inventory import (
+    Inventory,
+    count_packs,
+    summarize_catalog,
+    take_inventory,
+)
 from satchel.cli._options import open_skills
 from satchel.cli._paths import skills_option
 from satchel.cli._terminal import (
@@ -15,10 +18,7 @@ from satchel.cli._terminal import (
     json_option,
     one_line,
 )
-
-if TYPE_CHECKING:
-    from satchel.cli._inventory import Inventory
-    from satchel.model import Catalog
+from satchel.model import Catalog
 
 
 @click.command("list")
@@ -35,8 +35,6 @@ def command(paths: tuple[str, ...], as_json: bool) -> int:
       satchel list ./skills ../shared
       satchel list ./skills --json | jq -r '.skills[].id'
     """
-    from satchel.cli._inventory import take_inventory
-
     with open_skills(paths) as skills:
         inventory = take_inventory(skills)
         if as_json:
@@ -46,7 +44,7 @@ def command(paths: tuple[str, ...], as_json: bool) -> int:
     return 1 if inventory.troubled else 0
 
 
-def _print(inventory: "Inventory", catalog: "Catalog") -> None:
+def _print(inventory: Inventory, catalog: Catalog) -> None:
     rows = [
         (
             one_line(item.descriptor.id),

@@ -1,12 +1,14 @@
 """``satchel new``."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from satchel.cli._findings import show_finding
 from satchel.cli._terminal import echo, echo_error, one_line
+from satchel.model import portable_name
 
 if TYPE_CHECKING:
     from satchel.authoring import Dialect
@@ -137,8 +139,6 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         pack = make_pack(request)
     except ValueError as error:
         raise click.UsageError(one_line(str(error))) from error
-    from pathlib import Path
-
     folder = Path(place) / pack.name
     new_folder(folder, pack.files, pack.programs)
     for path in pack.files:
@@ -160,7 +160,6 @@ def _check_role(role: str) -> None:
 def _named(name: str) -> str:
     """Return a valid name; ask for one on a terminal."""
     from satchel.authoring import name_problem
-    from satchel.model import portable_name
 
     problem = name_problem(name) if name else "a skill needs a name: satchel new NAME"
     while problem:

@@ -1,9 +1,18 @@
 """``satchel pack``."""
 
+from pathlib import Path
+
 import click
 
 from satchel.cli._findings import finding_fields, show_findings
-from satchel.cli._terminal import echo, echo_error, echo_json, json_option, one_line
+from satchel.cli._terminal import (
+    echo,
+    echo_error,
+    echo_json,
+    flag,
+    json_option,
+    one_line,
+)
 from satchel.text import plural
 
 
@@ -16,17 +25,15 @@ from satchel.text import plural
     type=click.Path(dir_okay=False),
     help="Where to put it. Default: NAME.skill, in this folder.",
 )
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Make it even if the pack has errors, and replace a file that is there.",
+@flag(
+    "--force", "Make it even if the pack has errors, and replace a file that is there."
 )
 @json_option
 def command(path: str, output: str | None, force: bool, as_json: bool) -> int:
     """Check a pack, make its .skill archive, and print the digest of the skill.
 
     PACK is a pack, or its SKILL.md. Equal packs give equal bytes. Keys, caches,
-    dot-files and evals/ are left out, and FILE may not be in the pack.
+    dot-files, evals/ and packs in it are left out, and FILE may not be in it.
 
     Status: 0, or 1 if the pack has errors or text left to fill in, or another file
     is there: then nothing is written.
@@ -37,8 +44,6 @@ def command(path: str, output: str | None, force: bool, as_json: bool) -> int:
       satchel pack ./skills/pdf-forms -o dist/pdf-forms.skill
       satchel serve pdf-forms.skill
     """
-    from pathlib import Path
-
     from satchel.authoring import SUFFIX, pack_skill
 
     if "" in (path, output):
@@ -52,8 +57,8 @@ def command(path: str, output: str | None, force: bool, as_json: bool) -> int:
     show_findings(packed.findings, hint=f"satchel check {path}")
     for finding in packed.pack.findings:
         echo_error(str(finding))
-    if packed.left_out:
-        echo_error(f"left out: evals/ ({plural(packed.left_out, 'file')})")
+    for folder, count in packed.left_out.items():
+        echo_error(f"left out: {folder} ({plural(count, 'file')})")
     contents = f"{plural(len(packed.pack.files), 'file')}, {len(packed.data):,} bytes"
     echo_error(f"{place}: {contents}{'' if changed else ', as before'}")
     if not as_json:

@@ -7,9 +7,9 @@ import click
 from satchel.cli._options import budget_option, open_skills, warn
 from satchel.cli._paths import skills_option
 from satchel.cli._terminal import echo_error, echo_json, json_option, write_text
+from satchel.model import Rendered
 
 if TYPE_CHECKING:
-    from satchel.model import Rendered
     from satchel.prompt import Format
 
 
@@ -50,7 +50,7 @@ def command(
       satchel prompt ./skills --format markdown --budget 1000
       satchel prompt --budget none > catalog.txt
     """
-    with open_skills(paths) as skills:
+    with open_skills(paths, trusted=False) as skills:
         section = skills.prompt(format=style, budget_tokens=budget, message=message)
         warn(skills)
     if as_json:
@@ -62,7 +62,7 @@ def command(
         echo_error(_cut(section))
 
 
-def section_fields(section: "Rendered") -> dict[str, object]:
+def section_fields(section: Rendered) -> dict[str, object]:
     """Return a section as JSON has it: the text, what it costs, what is cut."""
     keys = ("text", "tokens", "counted_by", "budget_tokens", "complete")
     cut = ("shortened", "names_only", "left_out", "suggested")
@@ -70,7 +70,7 @@ def section_fields(section: "Rendered") -> dict[str, object]:
     return {**fields, "groups": [group._asdict() for group in section.groups]}
 
 
-def _cut(section: "Rendered") -> str:
+def _cut(section: Rendered) -> str:
     parts = (
         (len(section.shortened), "shortened"),
         (len(section.names_only), "by name only"),

@@ -1,16 +1,20 @@
 """``satchel publish``."""
 
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from satchel.cli._findings import finding_fields, show_release_findings
 from satchel.cli._options import open_named_skills
-from satchel.cli._paths import library_options, option_paths
-from satchel.cli._terminal import echo, echo_error, echo_json, json_option
+from satchel.cli._paths import allow_findings_option, library_options, option_paths
+from satchel.cli._terminal import echo, echo_error, echo_json, flag, json_option
+from satchel.errors import MissingPathError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from satchel.release import PublishedRelease
 
 
@@ -23,12 +27,8 @@ _RELEASE_AND_SITE = 2
     "A folder of packs to build a release of; repeatable. "
     "Default: what satchel.toml says."
 )
-@click.option("--v1", is_flag=True, help="Write the discovery index v0.1.0 as well.")
-@click.option(
-    "--allow-findings",
-    is_flag=True,
-    help="Leave out what is in error instead of refusing everything.",
-)
+@flag("--v1", "Write the discovery index v0.1.0 as well.")
+@allow_findings_option
 @json_option
 def command(
     places: tuple[str, ...], v1: bool, allow_findings: bool, as_json: bool
@@ -47,10 +47,6 @@ def command(
       satchel publish ./public --skills ./skills
       satchel publish ./public/releases/4f1c... ./public
     """
-    from pathlib import Path
-
-    from satchel.cli._findings import finding_fields, show_release_findings
-
     if len(places) > _RELEASE_AND_SITE:
         raise click.UsageError("expected [RELEASE] SITE: two folders at most")
     *releases, site = places
@@ -80,10 +76,6 @@ def command(
 def _built(
     paths: tuple[str, ...], site: "Path", *, v1: bool, allow_findings: bool
 ) -> "PublishedRelease":
-    import tempfile
-    from dataclasses import replace
-    from pathlib import Path
-
     from satchel.release import build_folder, check_not_in_sources
 
     with tempfile.TemporaryDirectory(prefix="satchel-") as folder:
@@ -97,12 +89,9 @@ def _built(
 
 
 def _publish(release: str, site: "Path", *, v1: bool) -> "PublishedRelease":
-    import os
-
-    from satchel.errors import MissingPathError
     from satchel.release import publish
     from satchel.sources import released
 
-    if not os.path.isdir(release):  # noqa: PTH112 - pathlib costs start-up time
+    if not os.path.isdir(release):  # noqa: PTH112 - to pathlib an empty path is a folder
         raise MissingPathError(release)
     return publish(released(release), site, v1=v1)

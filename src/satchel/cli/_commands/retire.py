@@ -8,6 +8,7 @@ from satchel.cli._terminal import (
     echo,
     echo_error,
     echo_json,
+    flag,
     json_option,
     one_line,
     write_text,
@@ -19,8 +20,8 @@ from satchel.cli._terminal import (
 @click.option(
     "--for", "replacement", metavar="SKILL", help="The skill that takes its place."
 )
-@click.option("--undo", is_flag=True, help="Bring it back.")
-@click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
+@flag("--undo", "Bring it back.")
+@flag("--dry-run", "Show what would change; write nothing.")
 @json_option
 @named_skills_option
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
@@ -61,12 +62,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         edits = [{"path": edit.shown, "diff": edit.diff} for edit in plan.edits]
         echo_json({"name": name, "written": not dry_run, "edits": edits})
     else:
-        echo(_outcome(name, changed=bool(plan.edits), undo=undo, dry_run=dry_run))
+        would = "would be " if dry_run else ""
+        outcome = f"{would}{'back in use' if undo else 'retired'}"
+        echo(f"{one_line(name)}: {outcome if plan.edits else 'nothing to change'}")
     return 0
-
-
-def _outcome(name: str, *, changed: bool, undo: bool, dry_run: bool) -> str:
-    if not changed:
-        return f"{one_line(name)}: nothing to change"
-    would = "would be " if dry_run else ""
-    return f"{one_line(name)}: {would}{'back in use' if undo else 'retired'}"

@@ -1,12 +1,18 @@
 """``satchel role``."""
 
+import logging
+import os
+import warnings
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from satchel.cli._findings import finding_fields, show_finding
 from satchel.cli._options import budget_option, name_values
-from satchel.cli._terminal import echo_error, echo_json, json_option, write_text
+from satchel.cli._terminal import echo_error, echo_json, flag, json_option, write_text
+from satchel.errors import MissingPathError, SkillError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -23,8 +29,6 @@ def _complete(
 ) -> "list[CompletionItem]":
     del param
     from click.shell_completion import CompletionItem
-
-    from satchel.errors import SkillError
 
     folder = _folder(ctx.params.get("templates"))
     try:
@@ -63,12 +67,8 @@ def _complete(
     callback=name_values,
     help="A value for a legacy template; repeatable.",
 )
-@click.option(
-    "--shell", is_flag=True, help="Run the commands in a legacy template. Trust it."
-)
-@click.option(
-    "--no-plugins", is_flag=True, help="Leave out the skills of installed packages."
-)
+@flag("--shell", "Run the commands in a legacy template. Trust it.")
+@flag("--no-plugins", "Leave out the skills of installed packages.")
 @json_option
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     role: str,
@@ -96,19 +96,14 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       satchel role backend --primary body --budget 1000
       satchel role qa ./templates --set PROJECT=shop
     """
-    import logging
-    import os
-    import warnings
-
     from satchel.compat import check_role
-    from satchel.errors import MissingPathError
 
     check_role(role)
     if path is not None and templates is not None:
         raise click.UsageError("give one folder: PATH or --templates")
     named = templates if path is None else path
     folder = _folder(named)
-    if not os.path.isdir(folder):  # noqa: PTH112 - pathlib costs start-up time
+    if not os.path.isdir(folder):  # noqa: PTH112 - to pathlib an empty path is a folder
         if os.path.exists(folder):  # noqa: PTH110 - as above
             message = "give the folder that holds skills or roles, not a file"
             raise click.BadParameter(message, param_hint="PATH")
@@ -140,8 +135,6 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 def _resolver(folder: str, *, plugins: bool) -> "RoleResolver":
     """Return the resolver for a folder of templates, or one of packs."""
-    from pathlib import Path
-
     from satchel.compat import RoleResolver
 
     home = Path(folder)
@@ -154,9 +147,6 @@ def _resolver(folder: str, *, plugins: bool) -> "RoleResolver":
 
 def _folder(named: str | None) -> str:
     """Return the folder that was named, else ``templates``, else what ships."""
-    import os
-    from importlib.resources import files
-
     if named is not None or os.path.isdir(TEMPLATES):  # noqa: PTH112 - as above
         return TEMPLATES if named is None else named
     return str(files("satchel").joinpath("packs"))
@@ -200,12 +190,11 @@ def _report(
 
 
 def _others(role: str, roles: tuple[str, ...]) -> str:
-    from satchel.text import nearest
+    from satchel.text import first_names, nearest
 
     close = nearest(role, roles, 3)
     if close:
         return f"did you mean {', '.join(close)}?"
     if not roles:
         return "there is no role here"
-    more = f" and {len(roles) - 20} more" if len(roles) > 20 else ""  # noqa: PLR2004
-    return f"roles here: {', '.join(roles[:20])}{more}"
+    return f"roles here: {first_names(roles, 20)}"

@@ -6,6 +6,7 @@ import click
 
 from satchel.cli._options import budget_option
 from satchel.cli._paths import named_skills_option
+from satchel.cli._terminal import flag
 
 if TYPE_CHECKING:
     from satchel.cli._serving import ServeOptions
@@ -30,9 +31,7 @@ PORT = 8321
     show_default=True,
     help="0 takes any free port, and prints it.",
 )
-@click.option(
-    "--stdio", is_flag=True, help="Speak MCP over the standard streams, to one client."
-)
+@flag("--stdio", "Speak MCP over the standard streams, to one client.")
 @click.option(
     "--style",
     type=click.Choice(STYLES),
@@ -50,16 +49,10 @@ PORT = 8321
     metavar="SECONDS",
     help="How often to ask sources that cannot be watched; 0 is never.",
 )
-@click.option(
-    "--strict",
-    is_flag=True,
-    help="Do not start if /readyz would report a problem: status 1.",
-)
-@click.option(
-    "--allow-empty", is_flag=True, help="Be ready even if there is no skill to serve."
-)
-@click.option("--compat", is_flag=True, help="Add MCP resources of older readers.")
-@click.option("--v1-index", is_flag=True, help="Add the discovery index of v0.1.0.")
+@flag("--strict", "Do not start if /readyz would report a problem: status 1.")
+@flag("--allow-empty", "Be ready even if there is no skill to serve.")
+@flag("--compat", "Add MCP resources of older readers.")
+@flag("--v1-index", "Add the discovery index of v0.1.0.")
 @click.option(
     "--access-log/--no-access-log",
     default=True,
@@ -74,6 +67,14 @@ PORT = 8321
     "--tokens",
     type=click.Path(dir_okay=False),
     help="A TOML file of tokens, each with its own skills.",
+)
+@click.option(
+    "--rate",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Requests a second of one token; five times as many at once.",
 )
 @click.option("--oauth-issuer", metavar="URL", help="Accept the tokens of this server.")
 @click.option("--oauth-resource", metavar="URL", help="This server, as tokens name it.")

@@ -1,8 +1,8 @@
 """``satchel show``: a skill or a file, as text, as a tool result, or by layers."""
 
 import json
+import os
 from base64 import b64encode
-from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -11,8 +11,8 @@ import click
 
 from satchel.cli._options import (
     complete_skill,
-    find_settings,
     open_skills,
+    read_settings,
     recording,
     warn,
 )
@@ -21,8 +21,9 @@ from satchel.cli._terminal import (
     echo,
     echo_error,
     echo_json,
+    echo_rows,
+    flag,
     json_option,
-    layout,
     on_terminal,
     one_line,
     width,
@@ -43,11 +44,10 @@ from satchel.load import (
     render_context_error,
     tools_for,
 )
-from satchel.model import MAX_NAME_CHARS, Loaded, Request, Style
+from satchel.model import DEFAULT_LIMITS, MAX_NAME_CHARS, Json, Loaded, Request, Style
 from satchel.text import ascii_json, nearest
 
 if TYPE_CHECKING:
-    from satchel.model import Json
     from satchel.runtime import Satchel
     from satchel.sources import LayeredSource, LayerExplanation
 
@@ -66,11 +66,7 @@ ENVELOPES = ("lean", "xml", "json")
     help="Print the result that a tool gives a model, also if it is an error: lean is "
     "the default style, xml is agent-skills, json is packs.",
 )
-@click.option(
-    "--layers",
-    is_flag=True,
-    help="Show which layer gives what. PATHs are then base, team and user.",
-)
+@flag("--layers", "Show which layer gives what. PATHs are then base, team and user.")
 @json_option
 @skills_option
 def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
@@ -105,14 +101,13 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if layers:
         if files or envelope:
             raise click.UsageError("--layers goes with no other option")
-
         show_layers(name, paths, as_json=as_json)
         return 0
     if as_json and envelope:
         raise click.UsageError("give --json or --envelope, not both")
     bucket, file = files[0] if files else ("", None)
     request = ShowRequest(name, bucket, file)
-    with recording() as sinks, open_skills(paths, sinks=sinks) as skills:
+    with recording() as sinks, open_skills(paths, trusted=False, sinks=sinks) as skills:
         if envelope is not None:
             text, is_error = tool_output(skills, request, envelope)
             write_text(text)
@@ -127,7 +122,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     return 0
 
 
-def _fields(loaded: "Loaded") -> dict[str, object]:
+def _fields(loaded: Loaded) -> dict[str, object]:
     """Return a file as JSON has it; ``base64`` instead of ``text`` where it is none."""
     keys = ("id", "file", "media_type", "digest", "notes")
     fields: dict[str, object] = {key: getattr(loaded, key) for key in keys}
@@ -136,7 +131,7 @@ def _fields(loaded: "Loaded") -> dict[str, object]:
     return fields | {"text": loaded.body if loaded.is_instructions else loaded.text}
 
 
-def _print(loaded: "Loaded") -> None:
+def _print(loaded: Loaded) -> None:
     for note in loaded.notes:
         echo_error(f"note: {note}")
     if loaded.is_instructions:
@@ -150,8 +145,6 @@ def _print(loaded: "Loaded") -> None:
 
 
 Envelope: TypeAlias = Literal["lean", "xml", "json"]
-
-_Load: TypeAlias = Callable[[Request], Loaded]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,56 +178,41 @@ def tool_output(
             is_error = True
             raise
 
-    xml = envelope == "xml"
+    backend = PlainBackend(load, lambda: skills.catalog)
+    path = show.path_in(skills)
     if envelope == "lean":
-        result = _lean(skills, load, show)
-    elif show.file is None:
-        result = _context(load, show.name) if xml else _packs(skills, load, show)
-    elif show.bucket == "assets" or xml:
-        result = _file(skills, load, show, xml=xml)
+        result = _lean(backend, show.name, path)
+    elif envelope == "xml" and path is None:
+        try:
+            result = render_context(load(Request(show.name)))
+        except SkillError as error:
+            result = render_context_error(error, show.name)
+    elif envelope == "xml" or show.bucket == "assets":
+        result = _file(backend, show.name, path, xml=envelope == "xml")
     else:
-        result = _packs(skills, load, show)
+        files = {show.bucket: show.file}
+        named = files.get("references"), files.get("scripts")
+        result = ascii_json(packs_result(backend, show.name, *named))
     return f"{result}\n", is_error
 
 
-def _context(load: _Load, name: str) -> str:
-    try:
-        return render_context(load(Request(name)))
-    except SkillError as error:
-        return render_context_error(error, name)
-
-
-def _lean(skills: "Satchel", load: _Load, request: ShowRequest) -> str:
-    backend = PlainBackend(load, lambda: skills.catalog)
+def _lean(backend: PlainBackend, name: str, path: str | None) -> str:
     box = tools_for("lean", backend, even_empty=True)
-    arguments = {"skill_id": request.name}
-    if request.file is None:
-        return str(box.call("load_skill", arguments))
-    path = request.path_in(skills) or ""
-    return str(box.call("read_skill_file", {**arguments, "path": path}))
+    if path is None:
+        return str(box.call("load_skill", {"skill_id": name}))
+    return str(box.call("read_skill_file", {"skill_id": name, "path": path}))
 
 
-def _packs(skills: "Satchel", load: _Load, request: ShowRequest) -> str:
-    result = packs_result(
-        PlainBackend(load, lambda: skills.catalog),
-        request.name,
-        request.file if request.bucket == "references" else None,
-        request.file if request.bucket == "scripts" else None,
-    )
-    return ascii_json(result)
-
-
-def _file(skills: "Satchel", load: _Load, request: ShowRequest, *, xml: bool) -> str:
+def _file(backend: PlainBackend, name: str, path: str | None, *, xml: bool) -> str:
     """Return the result of ``read_skill_file`` in the style of the envelope."""
     style: Style = "agent-skills" if xml else "packs"
-    key = "skill_id" if xml else "name"
-    box = tools_for(style, PlainBackend(load, lambda: skills.catalog))
+    box = tools_for(style, backend)
     if not box:  # with no skill listed there is no tool, and every call is an error
         try:
-            load(Request(request.name))
+            backend.loader(Request(name))
         except SkillError as error:
             return ascii_json(error_result(error))
-    arguments = {key: request.name, "path": request.path_in(skills)}
+    arguments = {"skill_id" if xml else "name": name, "path": path}
     return ascii_json(box.call("read_skill_file", arguments))
 
 
@@ -249,55 +227,35 @@ def show_layers(name: str, paths: tuple[str, ...], *, as_json: bool) -> None:
         places = [{"layer": layer, "path": at} for layer, at in explained.layers]
         echo_json(asdict(explained) | {"layers": places})
         return
-    layers = [layer for layer, _ in explained.layers]
     echo(one_line(explained.name))
-    for line in layout(
-        [(f"  {layer}", one_line(at)) for layer, at in explained.layers], None
-    ):
-        echo(line)
+    echo_rows([(f"  {layer}", one_line(at)) for layer, at in explained.layers], None)
     echo()
     rows = [("FIELD", "FROM", "VALUE")]
     for field in explained.fields:
-        sign = " + " if field.strategy == "append" else " < "
-        rows.append(
-            (one_line(field.field), sign.join(field.layers), _shown_value(field.value))
-        )
+        layers = (" + " if field.strategy == "append" else " < ").join(field.layers)
+        rows.append((one_line(field.field), layers, _shown_value(field.value)))
     rows.append(("(body)", explained.body, ""))
     rows += [(one_line(path), layer, "") for path, layer in explained.files.items()]
-    for line in layout(rows, width()):
-        echo(line)
-    if len(layers) > 1:
+    echo_rows(rows, width())
+    if len(explained.layers) > 1:
         echo()
         echo("a < b: b wins over a; a + b: both, in this order")
 
 
 def _open_layers(paths: tuple[str, ...]) -> "LayeredSource":
-    import os
-
-    from satchel.model import DEFAULT_LIMITS
     from satchel.sources import LAYERS, LayeredSource, local_layers
 
+    folders: dict[str, str | None] = dict.fromkeys(LAYERS)
     if not paths:
-        every: dict[str, str | None] = dict.fromkeys(LAYERS)
-        folders = every | _configured()
+        folders |= dict(read_settings().layers or ())
         return LayeredSource(local_layers(folders, limits=DEFAULT_LIMITS))
     if len(paths) > len(LAYERS):
         raise click.UsageError("there are three layers: base, team and user")
     for path in paths:
-        if not os.path.isdir(path):  # noqa: PTH112 - pathlib costs start-up time
+        if not os.path.isdir(path):  # noqa: PTH112 - to pathlib an empty path is a folder
             raise MissingPathError(path)
     named = dict(zip(LAYERS, paths, strict=False))
     return LayeredSource(local_layers(named, limits=DEFAULT_LIMITS))
-
-
-def _configured() -> dict[str, str | None]:
-    from pathlib import Path
-
-    from satchel.config import load_config
-
-    settings = find_settings()
-    config = None if settings is None else load_config(Path(settings))
-    return dict(config.layers or ()) if config else {}
 
 
 def _explained(source: "LayeredSource", name: str) -> "LayerExplanation":
@@ -321,6 +279,6 @@ def _explained(source: "LayeredSource", name: str) -> "LayerExplanation":
     )
 
 
-def _shown_value(value: "Json") -> str:
+def _shown_value(value: Json) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return one_line(text)

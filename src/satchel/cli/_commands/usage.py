@@ -1,5 +1,7 @@
 """``satchel usage``."""
 
+import os
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,13 +17,15 @@ from satchel.cli._terminal import (
     echo_always,
     echo_error,
     echo_json,
+    echo_prose,
+    flag,
     json_option,
     layout,
     one_line,
     width,
 )
-from satchel.errors import ConfigError
-from satchel.text import clip, plural
+from satchel.errors import ConfigError, MissingPathError
+from satchel.text import clip, first_names, plural
 
 if TYPE_CHECKING:
     from satchel.usage import SkillStatus, UsageReport
@@ -63,10 +67,9 @@ def now() -> float:
     help="The file of events. Default: what SATCHEL_USAGE says, else the database in "
     "your state folder.",
 )
-@click.option(
+@flag(
     "--suggest-evals",
-    is_flag=True,
-    help="Print cases for satchel eval to review instead: names that were not found, "
+    "Print cases for satchel eval to review instead: names that were not found, "
     "and the queries that SATCHEL_QUERIES keeps.",
 )
 @click.option(
@@ -124,8 +127,6 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 
 def _suggest_evals(report: "UsageReport", *, as_json: bool) -> None:
-    import os
-
     from satchel.usage import QUERIES_VARIABLE, suggest_cases
 
     path = os.environ.get(QUERIES_VARIABLE, "").strip()
@@ -139,14 +140,14 @@ def _suggest_evals(report: "UsageReport", *, as_json: bool) -> None:
     if as_json:
         echo_json({"evals": cases})
         return
-    echo(f"{plural(len(cases), 'case')} to review: which skill should answer, if any?")
+    echo_prose(
+        f"{plural(len(cases), 'case')} to review: which skill should answer, if any?"
+    )
     for case in cases:
-        echo(f"  {one_line(case['query'])}: {one_line(case['review'])}")
+        echo_prose(f"  {one_line(case['query'])}: {one_line(case['review'])}")
 
 
 def _file(db: str | None) -> str:
-    import os
-
     from satchel.usage import VARIABLE, parse_location
 
     if db is not None and not db.startswith(("sqlite:", "jsonl:", "chain:")):
@@ -168,7 +169,6 @@ def _report(
     *,
     named: bool,
 ) -> "UsageReport":
-    from satchel.errors import MissingPathError
     from satchel.usage import (
         Records,
         ended_unclosed,
@@ -184,12 +184,16 @@ def _report(
             raise
         echo_error(f"nothing is on record yet: {path} does not exist")
         records = Records()
+    only: Mapping[str, Sequence[str]] | None = None
+    if paths:
+        with open_skills(paths) as skills:
+            only = {entry.id: entry.references for entry in skills.catalog}
     when = now()
     report = make_report(
         records,
         now=when,
         days=days,
-        only=_only(paths),
+        only=only,
         unclosed=ended_unclosed(records.writers, now=when, host=host_mark()),
         mirrors=mirrors,
     )
@@ -198,19 +202,10 @@ def _report(
 
 def _is_full(path: str) -> bool:
     """Return whether the disk of a file has no room for a few more events."""
-    import shutil
-
     try:
         return shutil.disk_usage(path).free < _MIN_FREE_BYTES
     except OSError:
         return False
-
-
-def _only(paths: tuple[str, ...]) -> Mapping[str, Sequence[str]] | None:
-    if not paths:
-        return None
-    with open_skills(paths) as skills:
-        return {entry.id: entry.references for entry in skills.catalog}
 
 
 def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
@@ -247,10 +242,12 @@ def _lines(report: "UsageReport") -> Iterator[str]:
         head, *rows = layout([_HEAD, *_rows(report)], width())
         yield bold(head)
         yield from rows
+    columns = width()
+    room = None if columns is None else max(columns - 2, 8)
     for title, lines in _sections(report):
         if lines:
             yield f"\n{bold(title)}"
-            yield from (f"  {clip(line, _section_width())}" for line in lines)
+            yield from (f"  {clip(one_line(x), room, at_words=True)}" for x in lines)
 
 
 _HEAD = ("SKILL", "LOADS", "FILES", "TOKENS", "BY HAND", "LAST", "OWNER")
@@ -273,34 +270,32 @@ def _rows(report: "UsageReport") -> Iterator[tuple[str, ...]]:
 def _sections(report: "UsageReport") -> Iterator[tuple[str, list[str]]]:
     from satchel.usage import CORE_SHARE
 
-    core = [_names(report.core)] if report.core else []
+    core = [first_names(report.core, _SHOWN)] if report.core else []
     few = f"{plural(len(report.core), 'skill')} of {len(report.skills):,}"
     yield f"Core: {few} make {CORE_SHARE:.0%} of the loads", core
-    dead = [f"{_dead(skill)}" for skill in report.of("dead")]
+    dead = [
+        f"{skill.name}: {skill}{f'; {skill.owner}' if skill.owner else ''}"
+        for skill in report.of("dead")
+    ]
     yield f"Dead: no load in {report.days} days on offer", dead
     yield "Too early to say", list(_unknown(report.of("unknown")))
     unread = [
-        f"{one_line(name)}: {_names(paths)}" for name, paths in report.unread.items()
+        f"{name}: {first_names(paths, _SHOWN)}" for name, paths in report.unread.items()
     ]
     yield "References that were never read, of skills that were loaded", unread
-    missing = [f"{one_line(name)}: {count:,}" for name, count in report.missing.items()]
+    missing = [f"{name}: {count:,}" for name, count in report.missing.items()]
     yield "Asked for, but not found", missing
-    errors = [f"{one_line(code)}: {count:,}" for code, count in report.errors.items()]
+    errors = [f"{code}: {count:,}" for code, count in report.errors.items()]
     yield "Loads that failed", errors
-    synced = [_names([*report.synced])] if report.synced else []
+    synced = [first_names([*report.synced], _SHOWN)] if report.synced else []
     times = plural(sum(report.synced.values()), "time")
     yield f"Fetched {times} for a copy, which is no load", synced
     looks = [
-        f"{one_line(client)}: read {many:,} of {most:,} on one day; if so, use --mirror"
+        f"{client}: read {many:,} of {most:,} on one day; if so, use --mirror"
         for client, (many, most) in report.may_mirror.items()
     ]
     yield "Clients that may copy skills instead of loading them", looks
     yield "What is not on record", list(_gaps(report))
-
-
-def _dead(skill: "SkillStatus") -> str:
-    owner = f"; {one_line(skill.owner)}" if skill.owner else ""
-    return f"{one_line(skill.name)}: {skill}{owner}"
 
 
 def _unknown(skills: "Sequence[SkillStatus]") -> Iterator[str]:
@@ -309,7 +304,7 @@ def _unknown(skills: "Sequence[SkillStatus]") -> Iterator[str]:
     for skill in skills:
         by_reason.setdefault((-skill.seen, str(skill)), []).append(skill.name)
     for (_, reason), names in sorted(by_reason.items()):
-        yield f"{reason}: {_names(names)}"
+        yield f"{reason}: {first_names(names, _SHOWN)}"
 
 
 def _gaps(report: "UsageReport") -> Iterator[str]:
@@ -330,14 +325,3 @@ def _gaps(report: "UsageReport") -> Iterator[str]:
         yield "the disk of this file is full: events wait, or are lost"
     if report.bad_lines:
         yield f"{plural(report.bad_lines, 'line')} of the file could not be read"
-
-
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    text = ", ".join(one_line(name) for name in names[:_SHOWN])
-    return f"{text} and {more:,} more" if more > 0 else text
-
-
-def _section_width() -> int | None:
-    columns = width()
-    return None if columns is None else max(columns - 2, 8)

@@ -16,13 +16,15 @@ from satchel.cli._terminal import echo, echo_json, json_option, one_line
 def command(name: str, paths: tuple[str, ...], as_json: bool) -> int:
     """Explain why a skill is, or is not, in the prompt: the first reason, and its fix.
 
-    NAME is an id, a manifest's name, or the name of a pack's folder.
+    NAME is an id, a manifest's name, the name of a pack's folder, or a path. What is on
+    the disk is found also where no search goes, such as node_modules.
 
     Status: 0 if it is in the prompt, whole or cut by the budget; else 1.
 
     \b
     Examples:
       satchel why pdf-forms ./skills
+      satchel why ./skills/pdf-forms/examples/letter ./skills
     """
     with open_skills(paths) as skills:
         reason = skills.why(name)

@@ -165,14 +165,7 @@ MCP_CLIENTS: Final = {
 # Keys that say how a server is reached; they are replaced, other keys stay.
 TRANSPORT_KEYS: Final = frozenset(
     {
-        "type",
-        "url",
-        "httpUrl",
-        "headers",
-        "http_headers",
-        "env_http_headers",
-        "bearer_token_env_var",
-        "command",
-        "args",
+        *("type", "url", "httpUrl", "headers", "http_headers", "env_http_headers"),
+        *("bearer_token_env_var", "command", "args"),
     }
 )

@@ -23,11 +23,6 @@ def _is_not_utf8(reading: PackReader) -> bool:
     return False
 
 
-def _has_old_line_ends(reading: PackReader) -> bool:
-    data = reading.candidate.data
-    return b"\r" in data and b"\n" not in data
-
-
 _SPACES_AFTER: Final = re.compile(r"\ufeff?---[ \t]+\r?\n")
 _LONG_OPENING: Final = re.compile(r"\ufeff?----+[ \t]*\r?\n")
 _NOTED_OPENING: Final = re.compile(r"\ufeff?---[ \t]+#[^\n]*\n")
@@ -79,13 +74,15 @@ DETECTORS: Final[dict[str, Detector]] = {
     "empty-file": lambda r: not r.candidate.data.strip(),
     "byte-order-mark": lambda r: r.candidate.data.startswith(_UTF8_MARK),
     "windows-line-ends": lambda r: b"\r\n" in r.candidate.data,
-    "old-line-ends": _has_old_line_ends,
-    "not-utf8": _is_not_utf8,
-    "control-character": lambda r: bool(_CONTROL.search(r.head)),
-    "control-character-in-body": lambda r: (
-        not _CONTROL.search(r.head) and bool(_CONTROL.search(r.body))
+    "old-line-ends": lambda r: (
+        b"\r" in r.candidate.data and b"\n" not in r.candidate.data
     ),
-    "odd-line-break": lambda r: bool(_ODD_BREAKS.search(r.head)),
+    "not-utf8": _is_not_utf8,
+    "control-character": lambda r: _CONTROL.search(r.head),
+    "control-character-in-body": lambda r: (
+        not _CONTROL.search(r.head) and _CONTROL.search(r.body)
+    ),
+    "odd-line-break": lambda r: _ODD_BREAKS.search(r.head),
     "next-line-character": lambda r: "\x85" in r.head,
     "not-ascii": lambda r: (
         not r.description.isascii() and not max(r.description) > "\uffff"
@@ -118,9 +115,9 @@ DETECTORS: Final[dict[str, Detector]] = {
         "text-before-frontmatter" in r.codes and not _begins_with_space(r)
     ),
     "frontmatter-in-code-block": lambda r: "frontmatter-in-code-block" in r.codes,
-    "blanks-behind-opening-fence": lambda r: bool(_SPACES_AFTER.match(r.text)),
-    "long-opening-fence": lambda r: bool(_LONG_OPENING.match(r.text)),
-    "comment-behind-opening-fence": lambda r: bool(_NOTED_OPENING.match(r.text)),
+    "blanks-behind-opening-fence": lambda r: _SPACES_AFTER.match(r.text),
+    "long-opening-fence": lambda r: _LONG_OPENING.match(r.text),
+    "comment-behind-opening-fence": lambda r: _NOTED_OPENING.match(r.text),
     "blanks-behind-closing-fence": lambda r: (
         _closing(r).startswith(_DASHES) and _closing(r)[-1:] in " \t"
     ),
@@ -144,7 +141,5 @@ DETECTORS: Final[dict[str, Detector]] = {
     "dashes-in-description": lambda r: _dashes_in(r, "in"),
     "dashes-behind-description": lambda r: _dashes_in(r, "after"),
     "blank-line-in-frontmatter": lambda r: r.is_fenced and "\n\n" in f"\n{r.head}",
-    "comment-in-frontmatter": lambda r: bool(
-        re.search(r"^[ \t]*#", r.head, re.MULTILINE)
-    ),
+    "comment-in-frontmatter": lambda r: re.search(r"^[ \t]*#", r.head, re.MULTILINE),
 }

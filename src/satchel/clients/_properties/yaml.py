@@ -63,10 +63,6 @@ def _colons_quoted(head: str) -> YamlTree | None:
     return read if isinstance(read, YamlTree) else None
 
 
-def _is_beyond_colons(reading: PackReader) -> bool:
-    return reading.is_broken and _colons_quoted(reading.head) is None
-
-
 def _reads_otherwise(reading: PackReader) -> bool:
     tree = _colons_quoted(reading.head) if reading.is_broken else None
     if tree is None:
@@ -109,10 +105,6 @@ def _outside_text(reading: PackReader) -> str:
     return "\n".join(lines) if reading.root else ""
 
 
-def _has_duplicates(reading: PackReader) -> bool:
-    return isinstance(reading.read, YamlTree) and bool(reading.read.duplicates)
-
-
 # Loaders that give up on an invalid file do not differ here. Those that repair it, or
 # read it by lines, differ by how the description is written.
 DETECTORS: Final[dict[str, Detector]] = {
@@ -122,11 +114,9 @@ DETECTORS: Final[dict[str, Detector]] = {
         _is_broken_itself(r) and _is_plain(r) and _more(r)
     ),
     "text-behind-block-mark": lambda r: (
-        _is_broken_itself(r) and bool(_BLOCK_TEXT.match(_value(r)))
+        _is_broken_itself(r) and _BLOCK_TEXT.match(_value(r))
     ),
-    "broken-block": lambda r: (
-        _is_broken_itself(r) and bool(_BLOCK.fullmatch(_value(r)))
-    ),
+    "broken-block": lambda r: _is_broken_itself(r) and _BLOCK.fullmatch(_value(r)),
     "broken-below-key": lambda r: _is_broken_itself(r) and not _value(r),
     "reserved-first-character": lambda r: _starts(r, "@`%*&!,]}?-#"),
     "text-behind-bracket": lambda r: _starts(r, "[{"),
@@ -143,13 +133,13 @@ DETECTORS: Final[dict[str, Detector]] = {
     ),
     "reserved-wrapped": lambda r: _starts(r, "@`%*&!,]}?-#[{") and _more(r),
     "block-mark-wrapped": lambda r: (
-        _is_broken_itself(r) and bool(_BLOCK_TEXT.match(_value(r))) and _more(r)
+        _is_broken_itself(r) and _BLOCK_TEXT.match(_value(r)) and _more(r)
     ),
     "broken-field-wrapped-description": lambda r: (
         not _is_broken_itself(r) and _is_plain(r) and _more(r)
     ),
     "broken-field-block-description": lambda r: (
-        not _is_broken_itself(r) and bool(_BLOCK.fullmatch(_value(r)))
+        not _is_broken_itself(r) and _BLOCK.fullmatch(_value(r))
     ),
     "broken-field-below-key": lambda r: (
         not _is_broken_itself(r) and not _value(r) and _more(r)
@@ -168,30 +158,26 @@ DETECTORS: Final[dict[str, Detector]] = {
     "broken-comment": lambda r: (
         not _is_broken_itself(r) and _is_plain(r) and not _more(r) and " #" in _value(r)
     ),
-    "broken-nested-name": lambda r: r.is_broken and bool(_NESTED.search(r.head)),
-    "beyond-colons": _is_beyond_colons,
+    "broken-nested-name": lambda r: r.is_broken and _NESTED.search(r.head),
+    "beyond-colons": lambda r: r.is_broken and _colons_quoted(r.head) is None,
     "colons-mend-otherwise": _reads_otherwise,
     "tab-indentation": lambda r: r.is_broken and "tab-indentation" in r.codes,
     "indented-key": lambda r: r.is_broken and "indentation" in r.codes,
     "unindented-text": _runs_on_at_margin,
     "stray-text": lambda r: r.is_broken and "stray-text" in r.codes,
-    "duplicate-key": _has_duplicates,
+    "duplicate-key": lambda r: isinstance(r.read, YamlTree) and r.read.duplicates,
     "anchor": lambda r: r.problem == "yaml-anchor",
     "undefined-alias": lambda r: r.problem == "yaml-alias",
     "tag": lambda r: r.problem == "yaml-tag" and not _STANDARD_TAG.search(r.head),
-    "standard-tag": lambda r: (
-        r.problem == "yaml-tag" and bool(_STANDARD_TAG.search(r.head))
-    ),
-    "tab-behind-colon": lambda r: bool(_TAB_AFTER.search(_outside_text(r))),
-    "indented-fields": lambda r: bool(r.root) and bool(_INDENTED.match(r.head)),
+    "standard-tag": lambda r: r.problem == "yaml-tag" and _STANDARD_TAG.search(r.head),
+    "tab-behind-colon": lambda r: _TAB_AFTER.search(_outside_text(r)),
+    "indented-fields": lambda r: r.root and _INDENTED.match(r.head),
     "complex-key": lambda r: r.problem == "complex-key",
-    "flow-list": lambda r: bool(_FLOW_LIST.search(_outside_text(r))),
-    "flow-mapping": lambda r: bool(_FLOW_MAPPING.search(_outside_text(r))),
+    "flow-list": lambda r: _FLOW_LIST.search(_outside_text(r)),
+    "flow-mapping": lambda r: _FLOW_MAPPING.search(_outside_text(r)),
     "unknown-field-empty": lambda r: any(
         value is None for key, value in r.root.items() if key not in SPEC_FIELDS
     ),
     "odd-key": lambda r: any(not _PLAIN_KEY.fullmatch(key) for key in r.root),
-    "quoted-key": lambda r: bool(
-        re.search(r"^[\"']description[\"']", r.head, re.MULTILINE)
-    ),
+    "quoted-key": lambda r: re.search(r"^[\"']description[\"']", r.head, re.MULTILINE),
 }

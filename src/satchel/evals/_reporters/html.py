@@ -8,23 +8,12 @@ from typing import TYPE_CHECKING, Final
 from satchel.evals._report import NOTE, EvalReport
 from satchel.evals._reporters.junit import why
 from satchel.evals._reporters.text import queries_of, shown
-from satchel.text import plural, printable
+from satchel.text import html_page, plural, printable
 
 if TYPE_CHECKING:
     from satchel.evals._shadows import Rival
 
-# No script, and nothing from elsewhere: the page is safe to open and to attach.
-_HEAD: Final = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width">
-<title>Which skill is found</title>
-<style>
-:root { color-scheme: light dark; }
+_STYLE: Final = """\
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; max-width: 70rem; }
 table { border-collapse: collapse; }
 td, th { border: 1px solid #8886; padding: .15rem .5rem; text-align: left; }
@@ -33,10 +22,7 @@ td, th { border: 1px solid #8886; padding: .15rem .5rem; text-align: left; }
 svg { max-width: 100%; height: auto; }
 svg text { font: 12px system-ui, sans-serif; fill: CanvasText; }
 svg line { stroke: #c58a00; stroke-opacity: .6; }
-svg line.shadow { stroke: #d22; stroke-opacity: 1; }
-</style>
-</head>
-<body>"""
+svg line.shadow { stroke: #d22; stroke-opacity: 1; }"""
 # More edges than these are a drawing that nobody can read.
 _MAX_EDGES: Final = 60
 _MAX_ROWS: Final = 2_000
@@ -44,7 +30,7 @@ _MAX_ROWS: Final = 2_000
 
 def render(report: EvalReport) -> str:
     """Return the page: figures, drawing, confusions, every case."""
-    return "\n".join([_HEAD, *_body(report), "</body>", "</html>"])
+    return html_page("Which skill is found", _STYLE, _body(report))
 
 
 def _body(report: EvalReport) -> Iterator[str]:

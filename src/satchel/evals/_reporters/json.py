@@ -15,6 +15,8 @@ def render(report: EvalReport) -> str:
         "method": "lexical",
         "skills": report.skills,
         "files": report.files,
+        "passed_over": [asdict(one) for one in report.passed_over],
+        "repeated": report.repeated,
         "k": report.k,
         "figures": {
             "hit_at_1": _share(report.hit),
@@ -29,6 +31,7 @@ def render(report: EvalReport) -> str:
         "confusions": [asdict(one) for one in report.confusions],
         "rivals": [asdict(one) for one in report.rivals],
         "shadows": [asdict(one) for one in report.shadows],
+        "duplicates": [asdict(one) for one in report.duplicates],
         "findings": [asdict(one) for one in report.findings],
         "cases": [_case(one) for one in report.routed],
     }

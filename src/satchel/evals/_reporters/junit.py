@@ -61,10 +61,10 @@ def why(one: Routed) -> str:
     """Return in a sentence why a case did not go well."""
     if one.verdict == "fires":
         return f"{one.winner} is found, and should not be"
-    if not one.winner:
-        return "no skill is found"
-    where = f"is number {one.rank}" if one.rank else "is further down"
     expected = ", ".join(one.case.expected)
+    if not one.winner:
+        return f"no skill is found; {expected} should be"
+    where = f"is number {one.rank}" if one.rank else "is further down"
     return f"{one.winner} is found first; {expected} {where}"
 
 

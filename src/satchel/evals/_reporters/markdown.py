@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from satchel.evals._report import NOTE, EvalReport
 from satchel.evals._reporters.junit import why
-from satchel.evals._reporters.text import queries_of, shown
+from satchel.evals._reporters.text import MAX_CASES, queries_of, shown
 from satchel.evals._routing import Routed
-from satchel.text import markdown_code, markdown_text, plural
+from satchel.text import markdown_code, markdown_details, markdown_text, plural
 
 # Of each table; a comment has 65,536 characters at most, and a cell 400.
 _MAX_ROWS = 25
@@ -42,28 +42,34 @@ def _lines(report: EvalReport) -> Iterator[str]:
         rest = [one for one in change.broken if one not in change.of_others]
         yield from _cases("broken", rest, is_open=True)
         yield from _cases("fixed", change.fixed)
-    yield from _folded("finding", _findings(report), len(report.findings))
-    yield from _folded("confusion", _confusions(report), len(report.confusions))
+    missed = [one for one in report.queries if not one.good]
+    fired = [one for one in report.controls if not one.good]
+    yield from _cases("not found first", missed, most=MAX_CASES, is_open=True)
+    yield from _cases("fired, and should not have", fired, most=MAX_CASES, is_open=True)
+    for what, rows in (
+        ("finding", [*_findings(report)]),
+        ("confusion", [*_confusions(report)]),
+    ):
+        yield from markdown_details(plural(len(rows), what), _cut(rows))
     yield ""
     yield f"<sub>{NOTE}</sub>"
 
 
 def _cases(
-    title: str, cases: Iterable[Routed], *, is_open: bool = False
+    title: str,
+    cases: Iterable[Routed],
+    *,
+    most: int = _MAX_ROWS,
+    is_open: bool = False,
 ) -> Iterator[str]:
     rows = [
         f"- {markdown_text(' '.join(one.case.query.split())[:200])}"
         + ("" if one.good else f": {markdown_text(why(one))}")
         for one in cases
     ]
-    if rows:
-        yield ""
-        state = " open" if is_open else ""
-        yield f"<details{state}><summary>{len(rows)} {title}</summary>"
-        yield ""
-        yield from _cut(rows)
-        yield ""
-        yield "</details>"
+    yield from markdown_details(
+        f"{len(rows)} {title}", _cut(rows, most), is_open=is_open
+    )
 
 
 def _findings(report: EvalReport) -> Iterator[str]:
@@ -82,17 +88,7 @@ def _confusions(report: EvalReport) -> Iterator[str]:
         )
 
 
-def _folded(what: str, rows: Iterable[str], count: int) -> Iterator[str]:
-    if count:
-        yield ""
-        yield f"<details><summary>{plural(count, what)}</summary>"
-        yield ""
-        yield from _cut([*rows])
-        yield ""
-        yield "</details>"
-
-
-def _cut(rows: list[str]) -> Iterator[str]:
-    yield from rows[:_MAX_ROWS]
-    if len(rows) > _MAX_ROWS:
-        yield f"- and {len(rows) - _MAX_ROWS:,} more"
+def _cut(rows: list[str], most: int = _MAX_ROWS) -> Iterator[str]:
+    yield from rows[:most]
+    if len(rows) > most:
+        yield f"- and {len(rows) - most:,} more"

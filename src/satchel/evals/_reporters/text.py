@@ -1,5 +1,6 @@
 """For people, at a terminal or in a log."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from satchel.evals._report import NOTE, EvalReport
@@ -9,22 +10,27 @@ from satchel.text import clip, plural
 
 # More of one kind are counted; `--format json` has them all.
 _MAX_LINES = 20
+# Of queries and controls that did not go well; `-v` has them all.
+MAX_CASES = 10
 _MAX_WORDS = 5
+_MAX_PATHS = 3
 
 
-def render(report: EvalReport) -> str:
+def render(report: EvalReport, *, whole: bool = False) -> str:
     """Return the figures, then what went wrong, then what it says and what not."""
-    return "\n".join(_lines(report))
+    return "\n".join(_lines(report, None if whole else MAX_CASES))
 
 
-def _lines(report: EvalReport) -> Iterator[str]:
-    sections = (_findings, _change, _confusions, _fired, _worst)
-    for section in sections:
-        lines = list(section(report))
+def _lines(report: EvalReport, most: int | None) -> Iterator[str]:
+    fired, missed = _fired(report, most), _missed(report, most)
+    above = (_findings(report), _change(report), _confusions(report))
+    for section in (*above, fired, _worst(report), missed):
+        lines = list(section)
         yield from lines
         if lines:
             yield ""
     yield from summary(report)
+    yield from passed_over(report)
     yield NOTE
 
 
@@ -46,13 +52,23 @@ def _confusions(report: EvalReport) -> Iterator[str]:
     yield from _more(len(report.confusions))
 
 
-def _fired(report: EvalReport) -> Iterator[str]:
-    fired = [one for one in report.controls if one.verdict == "fires"]
+def _fired(report: EvalReport, most: int | None) -> Iterator[str]:
+    fired = [one for one in report.controls if not one.good]
     if fired:
         yield "Controls that fire:"
-    for one in fired[:_MAX_LINES]:
+    for one in fired[:most]:
         yield safe_in_log(f"  {one.winner} for {_query(one)}")
-    yield from _more(len(fired))
+    yield from _more(len(fired), most, "-v")
+
+
+def _missed(report: EvalReport, most: int | None) -> Iterator[str]:
+    missed = [one for one in report.queries if not one.good]
+    if missed:
+        yield "Queries that do not find their skill first:"
+    for one in missed[:most]:
+        skill = ", ".join(one.case.expected)
+        yield safe_in_log(f"  {skill}: {_query(one)}{_goes_to(one)}")
+    yield from _more(len(missed), most, "-v")
 
 
 def _worst(report: EvalReport) -> Iterator[str]:
@@ -76,12 +92,28 @@ def summary(report: EvalReport) -> Iterator[str]:
         f"{plural(report.skills, 'skill')}, {queries_of(queries)} and "
         f"{plural(controls, 'control')} in {plural(report.files, 'eval file')}"
     )
+    if report.repeated:
+        repeat = "repeats" if report.repeated == 1 else "repeat"
+        yield f"{plural(report.repeated, 'row')} {repeat} another, and count once"
     if queries:
         yield f"Hit@1      {shown(report.hit)}"
         yield f"Recall@{report.k:<3} {shown(report.recall)}"
         yield f"MRR        {report.mean_reciprocal_rank:.3f}"
     if controls:
         yield f"controls   {shown(report.fired)} fire"
+
+
+def passed_over(report: EvalReport) -> Iterator[str]:
+    """Yield how many files were passed over, and a line for each reason."""
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for one in report.passed_over:
+        by_reason[one.reason].append(one.path)
+    if by_reason:
+        yield f"Passed over {plural(len(report.passed_over), 'file')}:"
+    for reason, paths in sorted(by_reason.items()):
+        shown = ", ".join(paths[:_MAX_PATHS])
+        more = f" and {len(paths) - _MAX_PATHS:,} more" if paths[_MAX_PATHS:] else ""
+        yield safe_in_log(f"  {len(paths):,} x {reason}: {shown}{more}")
 
 
 def queries_of(count: int) -> str:
@@ -106,9 +138,12 @@ def _change(report: EvalReport) -> Iterator[str]:
     others = {one.key for one in change.of_others}
     for one in change.broken[:_MAX_LINES]:
         whose = ", of a skill that did not change" if one.key in others else ""
-        who = f" goes to {one.winner}" if one.winner else " finds nothing"
-        yield safe_in_log(f"  broken{whose}: {_query(one)}{who}")
+        yield safe_in_log(f"  broken{whose}: {_query(one)}{_goes_to(one)}")
     yield from _more(broken)
+
+
+def _goes_to(one: Routed) -> str:
+    return f" goes to {one.winner}" if one.winner else " finds nothing"
 
 
 def _query(one: Routed) -> str:
@@ -116,6 +151,8 @@ def _query(one: Routed) -> str:
     return f"{clip(' '.join(one.case.query.split()), 60)!r} ({place})"
 
 
-def _more(count: int) -> Iterator[str]:
-    if count > _MAX_LINES:
-        yield f"  and {count - _MAX_LINES:,} more: --format json has all"
+def _more(
+    count: int, most: int | None = _MAX_LINES, option: str = "--format json"
+) -> Iterator[str]:
+    if most is not None and count > most:
+        yield f"  and {count - most:,} more: {option} has all"

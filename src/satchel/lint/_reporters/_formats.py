@@ -1,15 +1,17 @@
 """The formats of a report, and what several of them share."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
+from satchel._lazy import lazy_pattern
 from satchel.lint._report import CheckReport, LibraryChange, Likeness
 from satchel.text import ascii_json, decode, is_text, plural, printable
 
+# The sections that nobody may pass over.
+URGENT: Final = ("to review", "hidden text")
 # Lines of one section that are shown before the rest is only counted.
 MAX_LINES: Final = 50
 
@@ -30,10 +32,10 @@ class ChangeSection(NamedTuple):
 
 def change_sections(change: LibraryChange) -> Iterator[ChangeSection]:
     """Yield the sections that are not empty; their text comes from the packs."""
-    hidden = [
-        (f"{one.path}:{one.line}" if one.line else one.path, one.message)
-        for one in change.hidden
-    ]
+    review, hidden = (
+        [(f"{f.path}:{f.line}" if f.line else f.path, f.message) for f in findings]
+        for findings in (change.review, change.hidden)
+    )
     executables = [
         (file.path, f"{'new' if file.new else 'changed'} ({file.why})")
         for file in change.executables
@@ -49,6 +51,7 @@ def change_sections(change: LibraryChange) -> Iterator[ChangeSection]:
         *((path, "removed") for path in change.removed),
     ]
     for title, lines in (
+        ("to review", review),
         ("hidden text", hidden),
         (plural(len(executables), "executable"), executables),
         (plural(len(duplicates), "duplicate"), duplicates),
@@ -59,7 +62,7 @@ def change_sections(change: LibraryChange) -> Iterator[ChangeSection]:
             yield ChangeSection(title, tuple(lines[:MAX_LINES]), more)
 
 
-_COMMAND: Final = re.compile(r"##(?=[A-Za-z]{0,20}\[)")
+_COMMAND: Final = lazy_pattern(r"##(?=[A-Za-z]{0,20}\[)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +149,6 @@ Format: TypeAlias = Literal["text", "concise", "json", "sarif", "github", "markd
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 
-class _Reporter(Protocol):
-    def render(self, report: CheckReport, view: TextOptions) -> str:
-        """Return the report, without a line end after the last line."""
-        ...
-
-
 def render_report(
     report: CheckReport, style: Format, view: TextOptions = PLAIN_TEXT
 ) -> str:
@@ -159,5 +156,8 @@ def render_report(
 
     ``view`` is only for ``text``: colours, the width, and the lines of files.
     """
-    reporter = cast("_Reporter", import_module(f"satchel.lint._reporters.{style}"))
-    return reporter.render(report, view)
+    reporter: Any = import_module(f"satchel.lint._reporters.{style}")
+    text: str = (
+        reporter.render(report, view) if style == "text" else reporter.render(report)
+    )
+    return text

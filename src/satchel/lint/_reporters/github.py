@@ -3,12 +3,7 @@
 from typing import Final
 
 from satchel.lint._report import CheckReport
-from satchel.lint._reporters._formats import (
-    PLAIN_TEXT,
-    TextOptions,
-    change_lines,
-    safe_in_log,
-)
+from satchel.lint._reporters._formats import change_lines, safe_in_log
 from satchel.model import Finding
 from satchel.text import printable
 
@@ -17,7 +12,7 @@ from satchel.text import printable
 _COMMAND: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
+def render(report: CheckReport) -> str:
     """Return one command a finding, then the change, if any, and the summary."""
     commands = map(_command, report.findings)
     return "\n".join([*commands, *change_lines(report), safe_in_log(report.summary)])
@@ -26,7 +21,9 @@ def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
 def _command(finding: Finding) -> str:
     properties = {"file": finding.path, "line": finding.line, "title": finding.code}
     given = ",".join(
-        f"{key}={_property(str(value))}" for key, value in properties.items() if value
+        f"{key}={_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+        for key, value in properties.items()
+        if value
     )
     fix = f"\nFix: {finding.fix}" if finding.fix else ""
     message = _data(f"{finding.message}{fix}")
@@ -38,7 +35,3 @@ def _data(text: str) -> str:
     text = printable(text, keep="\n")
     # `%` comes first, so that the other escapes are not escaped again.
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,12 +1,10 @@
 """JSON for programs, and for the baseline of the next run."""
 
-from collections.abc import Container
 from dataclasses import asdict
 from typing import Final
 
 from satchel.lint._report import CheckReport, LibraryChange, fingerprint
-from satchel.lint._reporters._formats import PLAIN_TEXT, TextOptions, as_json
-from satchel.model import Finding
+from satchel.lint._reporters._formats import as_json
 
 SCHEMA_VERSION: Final = 1
 _OF_FINDING: Final = (
@@ -14,7 +12,7 @@ _OF_FINDING: Final = (
 )
 
 
-def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
+def render(report: CheckReport) -> str:
     """Return one object in ASCII, with escapes, which every locale can print."""
     fixes = report.fix_of_finding()
     document: dict[str, object] = {
@@ -28,29 +26,28 @@ def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
             "packs": report.turned_off_in_packs,
         },
         "not_looked_for": list(report.not_run),
-        "findings": [_entry(finding, fixes) for finding in report.findings],
+        "findings": [
+            {
+                **{key: getattr(finding, key) for key in _OF_FINDING},
+                "fixable": (finding.path, finding.code) in fixes,
+                "fingerprint": fingerprint(finding),
+            }
+            for finding in report.findings + report.unsearched
+        ],
     }
     if report.change is not None:
         document["since"] = _since(report.change)
     return as_json(document)
 
 
-def _entry(finding: Finding, fixes: Container[tuple[str, str]]) -> dict[str, object]:
-    return {
-        **{key: getattr(finding, key) for key in _OF_FINDING},
-        "fixable": (finding.path, finding.code) in fixes,
-        "fingerprint": fingerprint(finding),
-    }
-
-
 def _since(change: LibraryChange) -> dict[str, object]:
     skills, tokens = change.skills, change.tokens
     return {
         "rev": change.rev,
-        "hidden": [
-            {"path": one.path, "line": one.line, "code": one.code}
-            for one in change.hidden
-        ],
+        **{
+            name: [{"path": f.path, "line": f.line, "code": f.code} for f in findings]
+            for name, findings in (("review", change.review), ("hidden", change.hidden))
+        },
         "executables": [asdict(file) for file in change.executables],
         "duplicates": [
             {"path": pair.path, "other": pair.other, "same": pair.likeness}

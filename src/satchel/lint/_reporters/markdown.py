@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from satchel.lint._report import CheckReport
-from satchel.lint._reporters._formats import PLAIN_TEXT, TextOptions, change_sections
+from satchel.lint._reporters._formats import URGENT, change_sections
 from satchel.model import Finding
-from satchel.text import markdown_code, markdown_text, plural
+from satchel.text import markdown_code, markdown_details, markdown_text, plural
 
 # What GitHub accepts as the body of a comment.
 MAX_CHARS: Final = 65_536
@@ -20,7 +20,7 @@ _ROOM: Final = 256
 _HEAD: Final = ("| | where | what | fix |", "|---|---|---|---|")
 
 
-def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
+def render(report: CheckReport) -> str:
     """Return the summary, the change, if any, and one row for each finding.
 
     At most `MAX_CHARS` characters; what does not fit is counted.
@@ -29,15 +29,14 @@ def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
     parts += _changes(report)
     if report.findings:
         used = sum(map(_chars, parts)) + _ROOM
-        parts += ["", *_table(report.findings, MAX_CHARS - used)]
+        table = _table(report.findings, MAX_CHARS - used)
+        folded = len(report.findings) > _OPEN
+        summary = plural(len(report.findings), "finding")
+        parts += markdown_details(summary, table) if folded else ("", *table)
     return "\n".join(parts)
 
 
 def _table(findings: tuple[Finding, ...], room: int) -> Iterator[str]:
-    folded = len(findings) > _OPEN
-    if folded:
-        yield f"<details><summary>{plural(len(findings), 'finding')}</summary>"
-        yield ""
     yield from _HEAD
     for number, finding in enumerate(findings):
         row = _row(finding)
@@ -47,9 +46,6 @@ def _table(findings: tuple[Finding, ...], room: int) -> Iterator[str]:
             yield f"| | | {left} more, left out for want of room | |"
             break
         yield row
-    if folded:
-        yield ""
-        yield "</details>"
 
 
 def _row(finding: Finding) -> str:
@@ -70,17 +66,11 @@ def _changes(report: CheckReport) -> Iterator[str]:
     yield f"| packs | {change.packs} |"
     yield f"| catalog | {change.cost.replace('->', '→')} |"
     for section in change_sections(change):
-        urgent = section.title == "hidden text"
+        urgent = section.title in URGENT
         title = f"⚠️ <b>{section.title}</b>" if urgent else section.title
-        yield ""
-        yield f"<details{' open' if urgent else ''}><summary>{title}</summary>"
-        yield ""
-        for subject, text in section.lines:
-            yield f"- {markdown_code(subject)}: {markdown_text(text)}"
-        if section.more:
-            yield f"- and {section.more:,} more"
-        yield ""
-        yield "</details>"
+        lines = [f"- {markdown_code(s)}: {markdown_text(t)}" for s, t in section.lines]
+        lines += [f"- and {section.more:,} more"] if section.more else []
+        yield from markdown_details(title, lines, is_open=urgent)
 
 
 def _chars(text: str) -> int:

@@ -4,7 +4,7 @@ from typing import Final
 from urllib.parse import quote
 
 from satchel.lint._report import CheckReport, SkillFix, fingerprint
-from satchel.lint._reporters._formats import PLAIN_TEXT, TextOptions, as_json
+from satchel.lint._reporters._formats import as_json
 from satchel.model import Finding, codes, read_page, title_of
 
 # docs.oasis-open.org/sarif/sarif/v2.1.0, sections 3.13 to 3.30.
@@ -14,7 +14,7 @@ _SCHEMA: Final = (
 )
 
 
-def render(report: CheckReport, _: TextOptions = PLAIN_TEXT) -> str:
+def render(report: CheckReport) -> str:
     """Return one run; each code that occurs is a rule with its page as help."""
     rules = sorted({finding.code for finding in report.findings})
     driver = {"name": "satchel", "rules": [_rule(code) for code in rules]}

@@ -1,29 +1,42 @@
-"""Who calls: the bearer of a token; anyone only where a server has no tokens."""
+"""Who calls: the bearer of a token; anyone only where a server has no tokens.
+
+A server may be an OAuth resource server (RFC 9728), with the parts of ``mcp``.
+"""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from satchel.errors import SourceUnavailableError
 from satchel.server._errors import ErrorAnswer
-from satchel.server._guard._oauth import JwtVerifier, oauth_caller
-from satchel.server._guard._settings import METADATA_PATH, rate_key
+from satchel.server._guard._settings import (
+    METADATA_PATH,
+    GuardSettings,
+    OAuthSettings,
+    rate_key,
+)
 from satchel.server._guard._tokens import digest_of
 from satchel.server._library import ANYONE, Caller
+from satchel.text import clean_line
 
 if TYPE_CHECKING:
     from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
     from mcp.server.auth.provider import AccessToken, TokenVerifier
+    from starlette.routing import Route
 
     from satchel.server._guard._messages import GuardedRequest
-    from satchel.server._guard._settings import GuardSettings, OAuthSettings
 
 _NO_SKILLS: Final = Caller(only=())
 # A longer header is no token, and hashing it would only cost time.
 _MAX_HEADER_BYTES: Final = 8192
 # The pause that `JwtVerifier` makes after it could not fetch the issuer's keys.
 _RETRY: Final = ((b"retry-after", b"10"),)
+# Signatures with a public key only: with a shared-secret algorithm, an attacker could
+# forge a token with the public key as the secret.
+ALGORITHMS: Final = ("RS256", "ES256", "PS256", "EdDSA")
+_PAUSE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +58,7 @@ class AuthenticatedCaller:
 # OAuth's metadata    answered               answered
 # everything else     refused                answered for its skills
 class Authenticator:
-    def __init__(self, settings: "GuardSettings") -> None:
+    def __init__(self, settings: GuardSettings) -> None:
         self._tokens = settings.tokens
         self._oauth = oauth = settings.oauth
         self._needs_token = settings.asks
@@ -100,7 +113,7 @@ class Authenticator:
         return self._unknown()
 
     async def _by_oauth(
-        self, secret: str, verifier: "TokenVerifier", oauth: "OAuthSettings"
+        self, secret: str, verifier: "TokenVerifier", oauth: OAuthSettings
     ) -> AuthenticatedCaller | ErrorAnswer:
         token = await verifier.verify_token(secret)
         if token is None or not _is_valid(token, oauth):
@@ -145,7 +158,7 @@ def _bearer_token(headers: list[bytes]) -> str:
     return secret.strip() if scheme.lower() == "bearer" else ""
 
 
-def _is_valid(token: "AccessToken", oauth: "OAuthSettings") -> bool:
+def _is_valid(token: "AccessToken", oauth: OAuthSettings) -> bool:
     """Check audience and end (RFC 8707): an operator's own verifier may not."""
     if token.expires_at is not None and token.expires_at < time.time():
         return False
@@ -183,3 +196,101 @@ def _for_path(
     if path == "/readyz":
         return replace(admitted, status_only=True)
     return admitted
+
+
+def oauth_caller(token: "AccessToken", settings: OAuthSettings) -> Caller:
+    """Return the caller of a token: named after its client, not its user."""
+    name = clean_line(token.client_id)[:64]
+    if not settings.only_claim:
+        return Caller(name)
+    return Caller(name, tuple(_words((token.claims or {}).get(settings.only_claim))))
+
+
+def metadata_route(settings: OAuthSettings) -> "Route":
+    """Return the route that says to clients where they get a token."""
+    from mcp.server.auth.routes import create_protected_resource_routes
+    from pydantic import AnyHttpUrl
+
+    (route,) = create_protected_resource_routes(
+        resource_url=AnyHttpUrl(settings.resource),
+        authorization_servers=[AnyHttpUrl(settings.issuer)],
+        scopes_supported=[*settings.scopes] or None,
+        resource_name="Satchel",
+    )
+    return route
+
+
+class JwtVerifier:
+    """Verifies tokens that are JWTs, with the keys that the issuer publishes."""
+
+    def __init__(self, settings: OAuthSettings) -> None:
+        from anyio import CapacityLimiter
+        from jwt import PyJWKClient
+
+        self._settings = settings
+        # It caches keys for five minutes, and looks for an unknown one twice a minute.
+        self._keys = PyJWKClient(settings.jwks_url, timeout=5.0)
+        # Fetching keys blocks; it must not take the threads of all requests.
+        self._limiter = CapacityLimiter(4)
+        self._not_before = 0.0
+
+    async def verify_token(self, token: str) -> "AccessToken | None":
+        """Return what a token says, None if it is not valid."""
+        from anyio.to_thread import run_sync
+        from mcp.server.auth.provider import AccessToken
+
+        claims = await run_sync(self._claims, token, limiter=self._limiter)
+        if not claims:
+            return None
+        # RFC 9068 has "client_id" and OpenID Connect "azp"; some issuers send neither.
+        client = claims.get("client_id") or claims.get("azp") or claims.get("sub")
+        if not isinstance(client, str):
+            return None
+        subject, expires = claims.get("sub"), claims.get("exp")
+        return AccessToken(
+            token="",
+            client_id=client,
+            # Some issuers name this claim "scp" and make it a list.
+            scopes=_words(claims.get("scope", claims.get("scp"))),
+            expires_at=int(expires) if isinstance(expires, int | float) else None,
+            # `jwt.decode` has compared the audience with it.
+            resource=self._settings.resource,
+            subject=subject if isinstance(subject, str) else None,
+            claims=dict(claims),
+        )
+
+    def _claims(self, token: str) -> Mapping[str, object] | None:
+        import jwt
+
+        # Threads share this without a lock: a lost write costs one more fetch.
+        if time.monotonic() < self._not_before:
+            raise SourceUnavailableError(self._settings.issuer, "no keys just now")
+        try:
+            key = self._keys.get_signing_key_from_jwt(token).key
+            return cast(
+                "Mapping[str, object]",
+                jwt.decode(
+                    token,
+                    key,
+                    algorithms=[*ALGORITHMS],
+                    audience=self._settings.resource,
+                    issuer=self._settings.issuer,
+                    # PyJWT alone accepts a token without "exp", which never expires.
+                    options={"require": ["exp", "iss", "aud"]},
+                ),
+            )
+        except jwt.PyJWKClientConnectionError as error:
+            # Otherwise each request would wait for the time-out of the same fetch.
+            self._not_before = time.monotonic() + _PAUSE_S
+            detail = "no keys just now"
+            raise SourceUnavailableError(self._settings.issuer, detail) from error
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+            return None
+
+
+def _words(value: object) -> list[str]:
+    if isinstance(value, str):
+        return value.split()
+    if isinstance(value, list):
+        return [item for item in cast("list[object]", value) if isinstance(item, str)]
+    return []

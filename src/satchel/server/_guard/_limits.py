@@ -51,20 +51,13 @@ class RateLimiter:
     """Token buckets by key: ``size`` at once, ``rate_per_s`` in the long run."""
 
     def __init__(
-        self,
-        rate_per_s: float,
-        size: int,
-        clock: Callable[[], float],
-        max_buckets: int = _MAX_BUCKETS,
+        self, rate_per_s: float, size: int, clock: Callable[[], float]
     ) -> None:
         self._rate = rate_per_s
         self._size = float(size)
         self._clock = clock
         # Of too many, the least recently used goes: most likely full, as a new one is.
-        self._levels: LruCache[str, tuple[float, float]] = LruCache(max_buckets)
-
-    def __len__(self) -> int:
-        return len(self._levels)
+        self._levels: LruCache[str, tuple[float, float]] = LruCache(_MAX_BUCKETS)
 
     def take(self, key: str) -> int:
         """Take one token; return 0, or the seconds until there is one."""
@@ -144,7 +137,7 @@ class ConcurrencyLimits:
     def __init__(self, settings: "GuardSettings") -> None:
         self._max_requests = settings.max_requests
         self._requests = anyio.Semaphore(settings.max_requests, fast_acquire=True)
-        self._waiting = 0
+        self.waiting = 0
         self._max_waiting = settings.max_waiting
         self._wait_s = settings.wait_s
         self._streams: Counter[str] = Counter()
@@ -159,10 +152,6 @@ class ConcurrencyLimits:
     def busy(self) -> int:
         """How many requests are being answered, without streams."""
         return self._max_requests - self._requests.value
-
-    @property
-    def waiting(self) -> int:
-        return self._waiting
 
     @asynccontextmanager
     async def place(
@@ -187,15 +176,15 @@ class ConcurrencyLimits:
 
     async def _waited(self) -> bool:
         # Without this limit, a slow source would let waiting requests pile up.
-        if self._waiting >= self._max_waiting:
+        if self.waiting >= self._max_waiting:
             return False
-        self._waiting += 1
+        self.waiting += 1
         try:
             with anyio.move_on_after(self._wait_s):
                 await self._requests.acquire()
                 return True
         finally:
-            self._waiting -= 1
+            self.waiting -= 1
         return False
 
     @asynccontextmanager
@@ -248,9 +237,6 @@ class McpSessionLimit:
         self._max = max_sessions
         self._open: OrderedDict[str, AuthenticatedCaller] = OrderedDict()
         self._busy: Counter[str] = Counter()
-
-    def __len__(self) -> int:
-        return len(self._open)
 
     def began(self, session: str, caller: "AuthenticatedCaller") -> None:
         # The caller that began a session owns it, no matter who names it later.

@@ -27,7 +27,6 @@ _HEADERS: Final = (
     b"mcp-method, mcp-name, mcp-protocol-version, mcp-session-id"
 )
 _EXPOSED: Final = b"etag, mcp-session-id, retry-after, www-authenticate, link"
-_AGE_S: Final = b"600"
 
 _Headers: TypeAlias = list[tuple[bytes, bytes]]
 
@@ -51,6 +50,7 @@ _AREAS: Final = {
 class GuardedRequest:
     """The parts of a request that decide; names of headers are in lower case."""
 
+    scope: "Scope"
     method: str
     path: str
     headers: dict[bytes, list[bytes]]
@@ -65,7 +65,7 @@ class GuardedRequest:
             headers.setdefault(name.lower(), []).append(value)
         client = cast("tuple[str, int] | None", scope.get("client"))
         peer = client[0] if client else ""
-        return cls(str(scope["method"]), str(scope["path"]), headers, peer)
+        return cls(scope, str(scope["method"]), str(scope["path"]), headers, peer)
 
     def all(self, name: bytes) -> list[bytes]:
         return self.headers.get(name, [])
@@ -75,7 +75,7 @@ class GuardedResponse:
     """The response to one request; a client that takes no bytes is given up."""
 
     def __init__(self, request: GuardedRequest, send: "Send", timeout_s: float) -> None:
-        self._request, self._send, self._timeout_s = request, send, timeout_s
+        self.request, self._send, self._timeout_s = request, send, timeout_s
         self._crashed = False
         self.status = 0
         """The HTTP status that was sent; 0 as long as none was."""
@@ -100,7 +100,7 @@ class GuardedResponse:
                 return
             if self.status_only:
                 word = "ready" if status < HTTPStatus.BAD_REQUEST else "not ready"
-                head = self._request.method == "HEAD"
+                head = self.request.method == "HEAD"
                 await send_json(status, {"status": word}, self.send_own, head=head)
             else:
                 await self._send(self._start(status, message))
@@ -110,7 +110,7 @@ class GuardedResponse:
     async def send_error(self, error: ErrorAnswer) -> None:
         """Send an error, unless a response has been started."""
         if not self.status:
-            head = self._request.method == "HEAD"
+            head = self.request.method == "HEAD"
             await send_error(error, self.send_own, head=head)
 
     async def send_own(self, message: "Message") -> None:
@@ -126,8 +126,8 @@ class GuardedResponse:
         headers: _Headers = [*message.get("headers", ())]
         if status < HTTPStatus.BAD_REQUEST:
             self.session = dict(headers).get(_SESSION, b"").decode("latin-1")
-        if self._request.all(b"origin"):
-            add_cors_headers(headers, self._request)
+        if self.request.all(b"origin"):
+            add_cors_headers(headers, self.request)
         if self.private:
             headers = [_private(name, value) for name, value in headers]
             # For a cache that ignores "private": it tells the tokens apart.
@@ -166,7 +166,7 @@ async def send_preflight(request: GuardedRequest, send: "Send") -> None:
     headers: _Headers = [
         (b"access-control-allow-methods", _METHODS),
         (b"access-control-allow-headers", _HEADERS),
-        (b"access-control-max-age", _AGE_S),
+        (b"access-control-max-age", b"600"),
         (b"content-length", b"0"),
     ]
     add_cors_headers(headers, request)

@@ -1,13 +1,21 @@
 """The guard: an ASGI middleware that every request passes first."""
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, cast
 
+from anyio import CancelScope
+
 from satchel.server._errors import ErrorAnswer, log_crash
-from satchel.server._guard._authentication import AuthenticatedCaller, Authenticator
+from satchel.server._guard._authentication import (
+    AuthenticatedCaller,
+    Authenticator,
+    metadata_route,
+)
 from satchel.server._guard._hosts import HostRules
 from satchel.server._guard._limits import (
     BodyReader,
@@ -26,7 +34,6 @@ from satchel.server._guard._messages import (
     is_preflight,
     send_preflight,
 )
-from satchel.server._guard._oauth import metadata_route
 from satchel.server._guard._settings import (
     METADATA_PATH,
     GuardSettings,
@@ -34,6 +41,8 @@ from satchel.server._guard._settings import (
     is_loopback,
     rate_key,
 )
+from satchel.server._guard._tokens import CHECK_S
+from satchel.server._library import Caller
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -103,21 +112,15 @@ class _Guard:
         response = GuardedResponse(request, send, self._send_timeout_s)
         start = self._clock()
         try:
-            await self._respond(scope, request, receive, response)
+            await self._respond(receive, response)
         finally:
             duration_s = None if response.is_stream else self._clock() - start
             self._traffic.answered(request.path, response.status, duration_s)
 
-    async def _respond(
-        self,
-        scope: "Scope",
-        request: GuardedRequest,
-        receive: "Receive",
-        response: GuardedResponse,
-    ) -> None:
+    async def _respond(self, receive: "Receive", response: GuardedResponse) -> None:
         """Handle a request, and send a response whatever fails."""
         try:
-            error = await self._handle(scope, request, receive, response)
+            error = await self._handle(receive, response)
             if error is not None:
                 self._traffic.refused(error.code)
             # Without an error this sends only if the application sent a 500 or nothing.
@@ -131,12 +134,9 @@ class _Guard:
             await response.send_error(CRASH)
 
     async def _handle(
-        self,
-        scope: "Scope",
-        request: GuardedRequest,
-        receive: "Receive",
-        response: GuardedResponse,
+        self, receive: "Receive", response: GuardedResponse
     ) -> ErrorAnswer | None:
+        request = response.request
         if request.all(b"content-length") and request.all(b"transfer-encoding"):
             return _TWO_LENGTHS
         # Before the token is read: a foreign page cannot try tokens from a browser.
@@ -161,9 +161,7 @@ class _Guard:
         response.private = caller.user is not None
         if request.path.startswith("/mcp"):
             response.is_stream = is_stream(request, body)
-        return await self._forward(
-            scope, request, caller, replay_body(body, receive), response
-        )
+        return await self._forward(caller, replay_body(body, receive), response)
 
     async def _admit(
         self, request: GuardedRequest
@@ -187,14 +185,9 @@ class _Guard:
         )
 
     async def _forward(
-        self,
-        scope: "Scope",
-        request: GuardedRequest,
-        caller: AuthenticatedCaller,
-        receive: "Receive",
-        response: GuardedResponse,
+        self, caller: AuthenticatedCaller, receive: "Receive", response: GuardedResponse
     ) -> ErrorAnswer | None:
-        app = self._app
+        app, request = self._app, response.request
         if self._metadata is not None and request.path in (
             METADATA_PATH,  # where clients look that do not know the resource's path
             self._metadata.path,
@@ -204,8 +197,12 @@ class _Guard:
         stream = response.is_stream
         async with self._limits.place(caller.principal, stream=stream) as error:
             if error is None:
+                run = partial(app, _scope_for(request.scope, caller), receive)
                 with self._sessions.using(session) if session else nullcontext():
-                    await app(_scope_for(scope, caller), receive, response.send)
+                    if stream and not self._free_loopback:
+                        await self._stream(run, caller.caller, response)
+                    else:
+                        await run(response.send)
         # How clients of the earlier era end a session. If `mcp` refuses, as it does to
         # anyone but the owner, it keeps the session, and that goes on counting.
         if request.method == "DELETE":
@@ -213,8 +210,42 @@ class _Guard:
                 self._sessions.ended(session)
         elif response.session:
             self._sessions.began(response.session, caller)
-            await self._end_surplus(scope)
+            await self._end_surplus(request.scope)
         return error
+
+    async def _stream(
+        self,
+        run: "Callable[[Send], Awaitable[None]]",
+        caller: Caller,
+        response: GuardedResponse,
+    ) -> None:
+        """Answer until the token is no longer good for what the stream began with."""
+        cancel = CancelScope()
+
+        async def check() -> bool:
+            now = await self._authenticator.authenticate(response.request)
+            if isinstance(now, ErrorAnswer) or now.caller != caller:
+                cancel.cancel()
+            return not cancel.cancel_called
+
+        async def send(message: "Message") -> None:
+            # It may tell of skills that the caller has no longer.
+            if await check():
+                await response.send(message)
+
+        async def watch() -> None:
+            while await check():  # noqa: ASYNC110 - a token does not say that it ends
+                await asyncio.sleep(CHECK_S)
+
+        watching = asyncio.create_task(watch())
+        try:
+            with cancel:
+                await run(send)
+        finally:
+            watching.cancel()
+        # The response has begun; without an end the client sees a broken connection.
+        if cancel.cancelled_caught and response.status:
+            await response.send({"type": "http.response.body", "body": b""})
 
     async def _end_surplus(self, scope: "Scope") -> None:
         """End a session if there are too many, as its client should have done."""

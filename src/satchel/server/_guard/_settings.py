@@ -11,7 +11,7 @@ from satchel.errors import ConfigError
 if TYPE_CHECKING:
     from mcp.server.auth.provider import TokenVerifier
 
-    from satchel.server._guard._tokens import TokenStore
+    from satchel.server._guard._tokens import JoinedTokens
 
 METADATA_PATH: Final = "/.well-known/oauth-protected-resource"
 
@@ -76,7 +76,7 @@ class GuardSettings:
     """
 
     host: str = "127.0.0.1"
-    tokens: "TokenStore | None" = None
+    tokens: "JoinedTokens | None" = None
     oauth: OAuthSettings | None = None
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()

@@ -10,8 +10,9 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.server._library import Caller
@@ -42,38 +43,27 @@ class Token:
     digest: bytes = field(repr=False)
 
 
-class TokenStore(Protocol):
-    """Looks tokens up for each request, on the thread of the event loop."""
+class JoinedTokens:
+    """Tokens that stay, and those of files as they are now.
+
+    They are looked up for each request, on the thread of the event loop.
+    """
+
+    def __init__(
+        self, tokens: Iterable[Token], files: "Iterable[TokenFile]" = ()
+    ) -> None:
+        self._tokens = tuple(tokens)
+        self._files = tuple(files)
 
     def find(self, digest: bytes) -> Caller | None:
-        """Return the caller with the token of this digest, in constant time."""
-        ...
+        """Return the caller with the token of this digest, of several the last one.
 
-
-class FixedTokens:
-    def __init__(self, tokens: Iterable[Token]) -> None:
-        self.tokens = tuple(tokens)
-
-    def find(self, digest: bytes) -> Caller | None:
-        """Compare with every token, also after a match: the time reveals nothing."""
+        Each is compared, also after a match, in constant time: that reveals nothing.
+        """
         caller = None
-        for token in self.tokens:
+        for token in chain(self._tokens, *(file.tokens for file in self._files)):
             if hmac.compare_digest(token.digest, digest):
                 caller = token.caller
-        return caller
-
-
-class JoinedTokens:
-    """The tokens of several stores; each store is asked every time."""
-
-    def __init__(self, stores: Iterable[TokenStore]) -> None:
-        self._stores = tuple(stores)
-
-    def find(self, digest: bytes) -> Caller | None:
-        """Return the caller of the last store that has the token."""
-        caller = None
-        for store in self._stores:
-            caller = store.find(digest) or caller
         return caller
 
 
@@ -97,7 +87,7 @@ def open_tokens(
     token_file: Path | None = None,
     tokens_file: Path | None = None,
     environ: Mapping[str, str] = os.environ,
-) -> TokenStore | None:
+) -> JoinedTokens | None:
     """Return the tokens of all places that are given, None if there are none.
 
     Args:
@@ -109,15 +99,15 @@ def open_tokens(
         MissingPathError: A file does not exist.
         ConfigError: A file cannot be used; the message quotes nothing from it.
     """
-    stores: list[TokenStore] = []
+    tokens: list[Token] = []
     if secret := environ.get(VARIABLE, ""):
-        token = Token(Caller("token"), digest_of(secret.strip(), VARIABLE))
-        stores.append(FixedTokens([token]))
-    if token_file is not None:
-        stores.append(TokenFile(token_file, read_one))
-    if tokens_file is not None:
-        stores.append(TokenFile(tokens_file, read_several))
-    return JoinedTokens(stores) if stores else None
+        tokens.append(Token(Caller("token"), digest_of(secret.strip(), VARIABLE)))
+    files = [
+        TokenFile(path, read)
+        for path, read in ((token_file, read_one), (tokens_file, read_several))
+        if path is not None
+    ]
+    return JoinedTokens(tokens, files) if tokens or files else None
 
 
 class TokenFile:
@@ -136,13 +126,14 @@ class TokenFile:
             raise MissingPathError(str(path))
         self._tokens = self._load()
 
-    def find(self, digest: bytes) -> Caller | None:
+    @property
+    def tokens(self) -> tuple[Token, ...]:
         now = self._clock()
         if now >= self._next_check:
             # Set first, so that a file that fails is not read again for each request.
             self._next_check = now + CHECK_S
             self._refresh()
-        return self._tokens.find(digest)
+        return self._tokens
 
     def _refresh(self) -> None:
         before = self._signature
@@ -152,7 +143,7 @@ class TokenFile:
         # Deleting the file is a way to shut out everyone, so the old tokens go.
         except FileNotFoundError:
             self._signature = ()
-            self._tokens = FixedTokens(())
+            self._tokens = ()
             if before:
                 _log.error("the file of tokens is gone: none of its tokens works now")
         # A file that is half written must not lock out every caller.
@@ -160,7 +151,7 @@ class TokenFile:
             detail = error.detail if isinstance(error, ConfigError) else "unreadable"
             _log.error("tokens stay as they were: %s", detail)
 
-    def _load(self) -> FixedTokens:
+    def _load(self) -> tuple[Token, ...]:
         where = str(self._path)
         try:
             with self._path.open("rb") as file:
@@ -182,7 +173,7 @@ class TokenFile:
             raise ConfigError(where, error.strerror or "cannot be read") from error
         except UnicodeDecodeError:
             raise ConfigError(where, "not UTF-8") from None
-        return FixedTokens(self._read(text, where))
+        return self._read(text, where)
 
 
 def read_one(text: str, where: str) -> tuple[Token, ...]:

@@ -1,4 +1,9 @@
-"""Discovery: the live indexes below ``/.well-known``, and the files that they name."""
+"""What programs copy from here: live indexes with the files that they name, releases.
+
+Indexes are below ``/.well-known``. The release that is served is at the address that
+its digest names, so a program that pins it needs only this server:
+``Satchel(url, pin=digest)``.
+"""
 
 import threading
 from collections.abc import Callable
@@ -18,8 +23,9 @@ from satchel.files import (
     digest_bytes,
     index_v1,
     index_v2,
+    render_pointer,
 )
-from satchel.model import SKILL_FILE, Catalog, Descriptor
+from satchel.model import RELEASE_FILE, SKILL_FILE, Catalog, Descriptor, Resource
 from satchel.release import Artifact, artifact_bytes, plan_publication
 from satchel.runtime import CallerView
 from satchel.server._http._endpoints import (
@@ -32,6 +38,7 @@ from satchel.server._http._endpoints import (
 )
 from satchel.server._http._responses import JSON, error_response, json_bytes
 from satchel.server._library import Caller
+from satchel.sources import ReleaseSource
 
 # Digests of archives that are cached: four times the packs of a large library.
 MAX_DIGESTS: Final = 65_536
@@ -40,6 +47,7 @@ MAX_INDEXES: Final = 64
 
 _V2: Final = f"/{INDEX_V2}".removesuffix("index.json")
 _V1: Final = f"/{INDEX_V1}".removesuffix("index.json")
+_RELEASES: Final = "/releases/"
 
 
 class Indexes:
@@ -141,9 +149,16 @@ def _old_file_response(http: HttpContext, request: Request) -> Response:
     if artifact is None or path not in artifact.files:
         record_missing(view, request, name, path)
         return error_response(request, NOT_FOUND)
+    return _copied_file(http, request, name, path)
+
+
+def _copied_file(
+    http: HttpContext, request: Request, skill_id: str, path: str
+) -> Response:
+    view = http.view(request)
     # A client fetches every file, so the SKILL.md alone counts as the sync.
     counts = path == SKILL_FILE and request.method != "HEAD"
-    loaded = view.copy(name) if counts else view.peek(name, path)
+    loaded = view.copy(skill_id) if counts else view.peek(skill_id, path)
     return http.responses.file(request, loaded)
 
 
@@ -177,3 +192,88 @@ def _offered_skill(view: CallerView, name: str) -> Descriptor | None:
 
 def _reader(view: CallerView, artifact: Artifact) -> Callable[[str], bytes]:
     return lambda path: view.peek(artifact.id, path).data
+
+
+def releases_routes(http: HttpContext) -> list[Route]:
+    """Return the routes of releases; they find nothing where none is served."""
+    library = http.library
+
+    def current(request: Request) -> Response:
+        release = library.catalog.release
+        if not release:
+            return error_response(request, NOT_FOUND)
+        data = render_pointer(release)
+        return http.responses.bytes(request, data, media_type=JSON)
+
+    answer = http.threaded(
+        partial(_release_response, http), lambda _: library.slow_sources
+    )
+    return [
+        Route(f"/{RELEASE_FILE}", current),
+        Route(f"{_RELEASES}{{rest:path}}", answer),
+    ]
+
+
+def _release_response(http: HttpContext, request: Request) -> Response:
+    digits, *path = path_segments(request, _RELEASES) or ("",)
+    for source in http.library.skills.registry.sources.values():
+        if isinstance(source, ReleaseSource) and source.release.endswith(f":{digits}"):
+            match path:
+                case ["skills", skill_id, *file] if file:
+                    response = _skill_file(http, request, skill_id, "/".join(file))
+                case _:
+                    response = _release_file(http, request, source, "/".join(path))
+            return response or error_response(request, NOT_FOUND)
+    return error_response(request, NOT_FOUND)
+
+
+def _skill_file(
+    http: HttpContext, request: Request, skill_id: str, file: str
+) -> Response | None:
+    view = http.view(request)
+    try:
+        is_there = file == SKILL_FILE or file in view.descriptor(skill_id).resources
+    except SkillError:
+        record_missing(view, request, skill_id, file)
+        raise
+    if not is_there:
+        record_missing(view, request, skill_id, file)
+        return None  # a release has addresses, and no short names
+    return _copied_file(http, request, skill_id, file)
+
+
+def _release_file(
+    http: HttpContext, request: Request, source: ReleaseSource, path: str
+) -> Response | None:
+    """Answer with an archive, or with a file that describes the release."""
+    view = http.view(request)
+    folder, _, name = path.partition("/")
+    skill_id = name.removesuffix(ARCHIVE_SUFFIX) if folder == "archives" else ""
+    resource = _resource(source, path) if _may_load_all(view, source) else None
+    if resource is None:
+        record_missing(view, request, skill_id)
+        return None
+    if skill_id and request.method != "HEAD":
+        view.copy(skill_id)  # one sync, however many files it has
+    return http.responses.bytes(
+        request,
+        source.read_file(resource),
+        media_type=JSON if path.endswith(".json") else "application/gzip",
+        digest=resource.digest,
+    )
+
+
+def _resource(source: ReleaseSource, path: str) -> Resource | None:
+    release = source.open()
+    files = (*release.others, release.document)
+    return next((file for file in files if file.path == path), None)
+
+
+def _may_load_all(view: CallerView, source: ReleaseSource) -> bool:
+    try:
+        # A file about the release names every skill in it.
+        for skill in source.open().skills:
+            view.descriptor(skill.id)
+    except SkillError:
+        return False
+    return True

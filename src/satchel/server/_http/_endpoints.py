@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import quote, unquote_to_bytes
 
 from starlette.requests import Request
@@ -18,10 +18,10 @@ from satchel.runtime import CallerView
 from satchel.server._errors import ErrorAnswer, error_answer
 from satchel.server._http._responses import JSON, ResponseFactory, error_response
 from satchel.server._library import (
-    ANYONE,
     NOW,
     Caller,
     ServedLibrary,
+    caller_of,
     is_copy_request,
 )
 
@@ -237,15 +237,10 @@ def _text_value(schema: Mapping[str, Any], text: str) -> tuple[str, str]:
 
 def sender_of(request: Request) -> tuple[Caller, str]:
     """Return who sent a request, and what the program calls itself: only for events."""
-    state = cast("dict[str, object]", request.scope.get("state", {}))
-    caller = state.get("caller")
     agent = request.headers.get("user-agent", "")
     # With its version, each release of a program would be another client.
     product = _PRODUCT.match(agent.partition("/")[0].strip())
-    return (
-        caller if isinstance(caller, Caller) else ANYONE,
-        product[0] if product else "",
-    )
+    return caller_of(request.scope), product[0] if product else ""
 
 
 def path_segments(request: Request, prefix: str) -> list[str] | None:

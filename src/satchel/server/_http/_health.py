@@ -1,7 +1,7 @@
 """Health, readiness and metrics: ``/healthz``, ``/readyz``, ``/metrics`` and ``/``."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
@@ -18,7 +18,7 @@ from satchel.server._guard._messages import TrafficCounts, metric_head
 from satchel.server._http._endpoints import HttpContext
 from satchel.server._http._responses import PLAIN, json_bytes, uncached_response
 from satchel.server._library import ServedLibrary
-from satchel.text import printable
+from satchel.text import plural, printable
 
 # Returns metrics as text that Prometheus reads, and the media type of that text.
 UsageMetrics: TypeAlias = Callable[[], tuple[bytes, str]]
@@ -77,7 +77,7 @@ def _empty_library(catalog: Catalog) -> Iterator[ReadinessReason]:
     if catalog.entries or reasons.keys() & _SERVED_TO_USERS:
         return
     packs = sum(state.packs for state in catalog.sources)
-    counted = f"{packs:,} pack{'' if packs == 1 else 's'} found"
+    counted = f"{plural(packs, 'pack')} found"
     excluded = ", ".join(f"{count:,} {why}" for why, count in sorted(reasons.items()))
     message = f"no skill is served: {counted}{f'; {excluded}' if excluded else ''}"
     places = ", ".join(state.label for state in catalog.sources)
@@ -136,7 +136,7 @@ def health_routes(http: HttpContext) -> list[Route]:
             count = 0  # it is not served yet: /readyz says why
         text = _HOME.format(
             name=printable(http.library.settings.name, keep=""),
-            count=f"{count:,} skill{'' if count == 1 else 's'}",
+            count=plural(count, "skill"),
             old=_OLD_INDEX if http.settings.old_index else "",
         )
         return http.responses.bytes(request, text.encode(), media_type=PLAIN)
@@ -155,8 +155,7 @@ def ready_response(library: ServedLibrary, request: Request) -> Response:
     state = readiness(library)
     value: dict[str, object] = {"status": "ready"}
     if state.not_ready:
-        count = len(state.not_ready)
-        reasons = f"{count} reason{'' if count == 1 else 's'}"
+        reasons = plural(len(state.not_ready), "reason")
         message = f"{reasons} not to use this server"
         value = {
             "error": {"code": "not-ready", "message": message},
@@ -211,63 +210,43 @@ def catalog_metrics(library: ServedLibrary) -> Iterator[str]:
     state = readiness(library)
     usage = skills.usage_state
     labels = library.labels_in(latest)
-    sources = [(_label("source", labels[s.label]), s) for s in latest.sources]
-    excluded = Counter(exclusion.reason for exclusion in library.catalog.excluded)
-    findings = Counter(finding.severity for finding in skills.findings)
-    metrics: tuple[tuple[str, str, Iterable[tuple[str, int]]], ...] = (
-        (
-            "satchel_catalog_withheld",
-            "Packs that are not listed, by reason.",
-            ((_label("reason", reason), n) for reason, n in excluded.items()),
-        ),
-        (
-            "satchel_catalog_findings",
-            "Findings for the authors of packs, by severity.",
-            ((_label("severity", severity), n) for severity, n in findings.items()),
-        ),
-        (
-            "satchel_source_packs",
-            "Packs that a source has.",
-            ((label, source.packs) for label, source in sources),
-        ),
-        (
-            "satchel_source_up",
-            "Whether a source answered the last sync.",
-            ((label, int(not source.error)) for label, source in sources),
-        ),
-        ("satchel_ready", "Whether /readyz says yes.", [("", not state.not_ready)]),
-        (
-            "satchel_degraded",
-            "Problems that /readyz lists although it says yes.",
-            [("", len(state.degraded))],
-        ),
-        (
-            "satchel_usage_events_waiting",
-            "Usage events that are not written yet.",
-            [("", usage.waiting)],
-        ),
-        (
-            "satchel_usage_kept",
-            "Whether usage events are kept now.",
-            [("", not usage.problem)],
-        ),
-        (
-            "satchel_usage_events_lost_total",
-            "Usage events that are lost.",
-            [("", usage.lost)],
-        ),
-        (
-            "satchel_usage_failures_total",
-            "Failures to keep events.",
-            [("", usage.failures)],
-        ),
-    )
-    for name, meaning, values in metrics:
-        yield metric_head(
-            name, "counter" if name.endswith("_total") else "gauge", meaning
-        )
-        for label, value in sorted(dict(values).items()):
-            yield f"{name}{label} {int(value)}\n"
+    packs = {labels[source.label]: source.packs for source in latest.sources}
+    answers = {labels[source.label]: not source.error for source in latest.sources}
+    excluded = library.catalog.excluded
+    reasons: Counter[str] = Counter(item.reason for item in excluded)
+    severities: Counter[str] = Counter(item.severity for item in skills.findings)
+    about = "Packs that are not listed, by reason."
+    yield _labelled_metric("satchel_catalog_withheld", about, "reason", reasons)
+    about = "Findings for the authors of packs, by severity."
+    yield _labelled_metric("satchel_catalog_findings", about, "severity", severities)
+    about = "Packs that a source has."
+    yield _labelled_metric("satchel_source_packs", about, "source", packs)
+    about = "Whether a source answered the last sync."
+    yield _labelled_metric("satchel_source_up", about, "source", answers)
+    yield _metric("satchel_ready", "Whether /readyz says yes.", not state.not_ready)
+    about = "Problems that /readyz lists although it says yes."
+    yield _metric("satchel_degraded", about, len(state.degraded))
+    about = "Usage events that are not written yet."
+    yield _metric("satchel_usage_events_waiting", about, usage.waiting)
+    about = "Whether usage events are kept now."
+    yield _metric("satchel_usage_kept", about, not usage.problem)
+    about = "Usage events that are lost."
+    yield _metric("satchel_usage_events_lost_total", about, usage.lost)
+    about = "Failures to keep events."
+    yield _metric("satchel_usage_failures_total", about, usage.failures)
+
+
+def _metric(name: str, about: str, value: int) -> str:
+    kind = "counter" if name.endswith("_total") else "gauge"
+    return f"{metric_head(name, kind, about)}{name} {int(value)}\n"
+
+
+def _labelled_metric(
+    name: str, about: str, label: str, values: Mapping[str, int]
+) -> str:
+    rows = {_label(label, key): int(value) for key, value in values.items()}
+    lines = (f"{name}{key} {value}\n" for key, value in sorted(rows.items()))
+    return metric_head(name, "gauge", about) + "".join(lines)
 
 
 def _label(name: str, value: str) -> str:

@@ -102,6 +102,11 @@ SCHEMAS: Final[dict[str, dict[str, Any]]] = {
     "Counted": _object(counted=_COUNT, refused=_COUNT),
     "Hits": _object(
         query=_TEXT,
+        read_as={
+            "type": "object",
+            "additionalProperties": _TEXT,
+            "description": "Words that no skill has, and what they were read as.",
+        },
         partial={
             "type": "boolean",
             "description": "Of some skills only names and descriptions were searched.",

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from satchel._published import VERSION
 from satchel.errors import SkillManifestError
-from satchel.model import SKILL_FILE, Descriptor, Loaded
+from satchel.model import SKILL_FILE, Descriptor, Loaded, respelled
 from satchel.server._http._endpoints import (
     NOT_FOUND,
     ApiRequest,
@@ -123,7 +123,12 @@ def find_skills(api: ApiRequest) -> Response:
         for hit in hits
     ]
     partial = any(hit.partial for hit in hits)
-    value = {"query": query, "partial": partial, "hits": rows}
+    value = {
+        "query": query,
+        "read_as": respelled(hits),
+        "partial": partial,
+        "hits": rows,
+    }
     return api.responses.json(api.request, value)
 
 
@@ -303,6 +308,7 @@ ENDPOINTS: Final = (
         "Hits",
         {
             "query": "check an invoice",
+            "read_as": {},
             "partial": False,
             "hits": [
                 {

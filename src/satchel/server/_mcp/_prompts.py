@@ -27,76 +27,59 @@ from satchel.errors import SkillError, echo
 from satchel.files import LruCache
 from satchel.model import NO_CLIENT_FIELDS, SKILL_FILE, ClientFields, Descriptor
 from satchel.runtime import CallerView
-from satchel.server._library import ServedLibrary
-from satchel.server._mcp._request import McpContext, McpRequest, run_handler
-from satchel.server._mcp._resources import TEMPLATE, main_resource
+from satchel.server._mcp._extension import TEMPLATE, main_resource
+from satchel.server._mcp._request import McpRequest
 from satchel.server._mcp._skills import SCHEME, ExtensionCatalog, skill_path, uri_of
 from satchel.text import clean_line
 
 # The only argument of a skill without named ones: the text after the command.
 FREE_ARGUMENT: Final = "arguments"
-
-_CACHED: Final = 4_096
+# Values of one answer. Source: the specification of MCP, "Completion".
+MAX_VALUES: Final = 100
+# A group of alternatives in an argument hint: `[pdf|docx]`.
+_CHOICES: Final = re.compile(r"[\[<({]([^\[\]<>(){}]*\|[^\[\]<>(){}]*)[\]>)}]")
 
 
 class PromptHandlers:
-    def __init__(self, library: ServedLibrary) -> None:
-        self._library = library
-        self.hints = ArgumentHints()
+    def __init__(self, extension: ExtensionCatalog) -> None:
+        self._extension = extension
+        self._fields: LruCache[tuple[str, str], ClientFields] = LruCache(4_096)
 
-    async def list(
-        self, ctx: McpContext, params: PaginatedRequestParams | None
+    def list(
+        self, mcp: McpRequest, params: PaginatedRequestParams | None
     ) -> ListPromptsResult:
         """Return a page of prompts, named by the ids of their skills."""
+        page, cursor = mcp.page(
+            mcp.view.invocable, lambda skill: skill.id, params, kind="prompts"
+        )
+        return ListPromptsResult(
+            prompts=[
+                _prompt(skill, self._client_fields(mcp.view.without_waiting, skill))
+                for skill in page
+            ],
+            next_cursor=cursor,
+            **mcp.caching,
+        )
 
-        def work(mcp: McpRequest) -> ListPromptsResult:
-            page, cursor = mcp.page(
-                mcp.view.invocable, lambda skill: skill.id, params, kind="prompts"
-            )
-            return ListPromptsResult(
-                prompts=[
-                    _prompt(skill, self.hints.of(mcp.view.without_waiting, skill))
-                    for skill in page
-                ],
-                next_cursor=cursor,
-                **mcp.caching,
-            )
-
-        return await run_handler(self._library, ctx, work, lists=True)
-
-    async def get(
-        self, ctx: McpContext, params: GetPromptRequestParams
-    ) -> GetPromptResult:
+    def get(self, mcp: McpRequest, params: GetPromptRequestParams) -> GetPromptResult:
         """Return a skill with the arguments in their places; it is a load."""
+        view = mcp.view
+        try:
+            skill = view.descriptor(params.name)
+        except SkillError:
+            # `invoke` is not reached, and would have recorded it.
+            view.record_failed_load(params.name)
+            raise
+        fields = self._client_fields(view, skill)
+        typed = _typed_arguments(fields, params.arguments or {})
+        text = view.invoke(skill.id, typed).text
+        return GetPromptResult(
+            description=clean_line(skill.description),
+            messages=[PromptMessage(role="user", content=TextContent(text=text))],
+        )
 
-        def work(mcp: McpRequest) -> GetPromptResult:
-            view = mcp.view
-            try:
-                skill = view.descriptor(params.name)
-            except SkillError:
-                # `invoke` is not reached, and would have recorded it.
-                view.record_failed_load(params.name)
-                raise
-            fields = self.hints.of(view, skill)
-            text = view.invoke(
-                skill.id, _typed_arguments(fields, params.arguments or {})
-            ).text
-            return GetPromptResult(
-                description=clean_line(skill.description),
-                messages=[PromptMessage(role="user", content=TextContent(text=text))],
-            )
-
-        return await run_handler(self._library, ctx, work, near=params.name)
-
-
-class ArgumentHints:
-    """The fields of skills for clients; read once, and again after a change."""
-
-    def __init__(self) -> None:
-        self._fields: LruCache[tuple[str, str], ClientFields] = LruCache(_CACHED)
-
-    def of(self, view: CallerView, skill: Descriptor) -> ClientFields:
-        """Return one skill's fields; none if it cannot be read now."""
+    def _client_fields(self, view: CallerView, skill: Descriptor) -> ClientFields:
+        """Return one skill's fields for clients; none if it cannot be read now."""
         # Nothing is fetched from another server for a list.
         if skill.remote:
             return NO_CLIENT_FIELDS
@@ -106,6 +89,70 @@ class ArgumentHints:
             return self._fields.get(key, lambda: view.manifest(skill.id).client)
         except (SkillError, OSError):
             return NO_CLIENT_FIELDS
+
+    def complete(
+        self, mcp: McpRequest, params: CompleteRequestParams
+    ) -> CompleteResult:
+        ref, name = params.ref, params.argument.name
+        typed = params.argument.value
+        values: Iterator[str]
+        if isinstance(ref, PromptReference):
+            words = self._words(mcp.view, ref.name, name)
+            values = (word for word in words if word.startswith(typed))
+        else:
+            chosen = (params.context.arguments if params.context else None) or {}
+            skill = chosen.get("skill", "")
+            values = self._paths(mcp.view, ref.uri, name, skill, typed)
+        # Listed skills may have to be read: no more of them than the answer has.
+        first = [*islice(values, MAX_VALUES + 1)]
+        more = len(first) > MAX_VALUES
+        return CompleteResult(
+            completion=Completion(
+                values=first[:MAX_VALUES],
+                total=None if more else len(first),
+                has_more=more,
+            )
+        )
+
+    def _paths(
+        self, view: CallerView, uri: str, name: str, skill: str, typed: str
+    ) -> Iterator[str]:
+        """Return the paths that begin with ``typed``, of skills that lists show."""
+        if uri != TEMPLATE or name not in ("skill", "path"):
+            raise MCPError(INVALID_PARAMS, "there is no such template or argument")
+        if name == "skill":
+            skills = self._extension.listed(view)
+            matching = (s for s in skills if skill_path(s).startswith(typed))
+            return (skill_path(s) for s in matching if self._is_shown(view, s))
+        target = self._extension.target(view, f"{SCHEME}{skill}")
+        if target is None or target.above or target.path:
+            return iter(())
+        entry = target.entry
+        if not self._is_shown(view, entry):
+            return iter(())
+        folder = f"{uri_of(entry, '')}/"
+        paths = (
+            uri_of(entry, path).removeprefix(folder)
+            for path in (SKILL_FILE, *entry.present)
+        )
+        return (path for path in paths if path.startswith(typed))
+
+    def _is_shown(self, view: CallerView, skill: Descriptor) -> bool:
+        return bool(self._extension.or_none(main_resource, view, skill))
+
+    def _words(self, view: CallerView, prompt: str, argument: str) -> Iterable[str]:
+        """Return the words that a skill's argument hint offers for one argument."""
+        fields = self._client_fields(view, view.descriptor(prompt))
+        names = argument_names(fields) or (FREE_ARGUMENT,)
+        if argument not in names:
+            raise MCPError(INVALID_PARAMS, "the prompt has no such argument")
+        # The groups of alternatives belong to the arguments in their order.
+        groups = _CHOICES.findall(clean_line(fields.argument_hint))
+        position = names.index(argument)
+        if position >= len(groups):
+            return []
+        words = (word.strip() for word in groups[position].split("|"))
+        return dict.fromkeys(filter(None, words))
 
 
 def argument_names(fields: ClientFields) -> tuple[str, ...]:
@@ -143,84 +190,3 @@ def _typed_arguments(fields: ClientFields, given: Mapping[str, str]) -> str:
         words.pop()
     # Quoted, so that an argument with spaces stays one argument.
     return shlex.join(words)
-
-
-# Values of one answer. Source: the specification of MCP, "Completion".
-MAX_VALUES: Final = 100
-
-# A group of alternatives in an argument hint: `[pdf|docx]`.
-_CHOICES: Final = re.compile(r"[\[<({]([^\[\]<>(){}]*\|[^\[\]<>(){}]*)[\]>)}]")
-
-
-class CompletionHandler:
-    def __init__(self, extension: ExtensionCatalog, hints: ArgumentHints) -> None:
-        self._extension = extension
-        self._hints = hints
-        self._library = extension.library
-
-    async def complete(
-        self, ctx: McpContext, params: CompleteRequestParams
-    ) -> CompleteResult:
-        def work(mcp: McpRequest) -> CompleteResult:
-            ref, name = params.ref, params.argument.name
-            typed = params.argument.value
-            values: Iterator[str]
-            if isinstance(ref, PromptReference):
-                words = self._words(mcp.view, ref.name, name)
-                values = (word for word in words if word.startswith(typed))
-            else:
-                chosen = (params.context.arguments if params.context else None) or {}
-                skill = chosen.get("skill", "")
-                values = self._paths(mcp.view, ref.uri, name, skill, typed)
-            # Listed skills may have to be read: no more of them than the answer has.
-            first = [*islice(values, MAX_VALUES + 1)]
-            more = len(first) > MAX_VALUES
-            return CompleteResult(
-                completion=Completion(
-                    values=first[:MAX_VALUES],
-                    total=None if more else len(first),
-                    has_more=more,
-                )
-            )
-
-        return await run_handler(self._library, ctx, work, lists=True)
-
-    def _paths(
-        self, view: CallerView, uri: str, name: str, skill: str, typed: str
-    ) -> Iterator[str]:
-        """Return the paths that begin with ``typed``, of skills that lists show."""
-        if uri != TEMPLATE or name not in ("skill", "path"):
-            raise MCPError(INVALID_PARAMS, "there is no such template or argument")
-        if name == "skill":
-            skills = self._extension.listed(view)
-            matching = (s for s in skills if skill_path(s).startswith(typed))
-            return (skill_path(s) for s in matching if self._is_shown(view, s))
-        target = self._extension.target(view, f"{SCHEME}{skill}")
-        if target is None or target.above or target.path:
-            return iter(())
-        entry = target.entry
-        if not self._is_shown(view, entry):
-            return iter(())
-        folder = f"{uri_of(entry, '')}/"
-        paths = (
-            uri_of(entry, path).removeprefix(folder)
-            for path in (SKILL_FILE, *entry.present)
-        )
-        return (path for path in paths if path.startswith(typed))
-
-    def _is_shown(self, view: CallerView, skill: Descriptor) -> bool:
-        return bool(self._extension.or_none(main_resource, view, skill))
-
-    def _words(self, view: CallerView, prompt: str, argument: str) -> Iterable[str]:
-        """Return the words that a skill's argument hint offers for one argument."""
-        fields = self._hints.of(view, view.descriptor(prompt))
-        names = argument_names(fields) or (FREE_ARGUMENT,)
-        if argument not in names:
-            raise MCPError(INVALID_PARAMS, "the prompt has no such argument")
-        # The groups of alternatives belong to the arguments in their order.
-        groups = _CHOICES.findall(clean_line(fields.argument_hint))
-        position = names.index(argument)
-        if position >= len(groups):
-            return []
-        words = (word.strip() for word in groups[position].split("|"))
-        return dict.fromkeys(filter(None, words))

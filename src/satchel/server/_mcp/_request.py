@@ -3,11 +3,10 @@
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
-from anyio import to_thread
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, PaginatedRequestParams
@@ -22,7 +21,7 @@ from satchel.errors import (
 from satchel.load import model_message
 from satchel.runtime import CallerView
 from satchel.server._errors import log_crash
-from satchel.server._library import ANYONE, Caller, ServedLibrary
+from satchel.server._library import ANYONE, Caller, ServedLibrary, caller_of
 from satchel.text import clean_line
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ McpContext: TypeAlias = "ServerRequestContext[Any, Any]"
 
 _T = TypeVar("_T")
 _Item = TypeVar("_Item")
+_Params = TypeVar("_Params")
 
 # Characters of a client's name that an event has.
 MAX_CLIENT_CHARS: Final = 64
@@ -44,6 +44,7 @@ _TEMPORARY: Final = (ChangedSinceSyncError, SourceUnavailableError)
 class McpRequest:
     """The skills that a sender may have, and how long an answer is valid for whom."""
 
+    ctx: McpContext
     view: CallerView
     ttl_ms: int
     scope: Literal["public", "private"]
@@ -62,22 +63,21 @@ class McpRequest:
         *,
         kind: str,
     ) -> tuple[Sequence[_Item], str | None]:
-        cursor = params.cursor if params else None
-        return page_of(items, key, kind=kind, cursor=cursor, size=self.page_size)
+        """Return one page of items sorted by a unique key, and the next cursor."""
+        start = 0
+        # By key and not by position: a list may change between two pages, and nothing
+        # that stays is repeated or left out.
+        if params is not None and params.cursor is not None:
+            start = bisect_right(items, _last_key(params.cursor, kind), key=key)
+        page = items[start : start + self.page_size]
+        if start + self.page_size >= len(items):
+            return page, None
+        text = f"{kind}\n{key(page[-1])}".encode("utf-8", "surrogatepass")
+        return page, urlsafe_b64encode(text).decode().rstrip("=")
 
 
 def mcp_caller(ctx: McpContext) -> Caller:
-    """Return the caller that the guard let in; anyone without one, as over stdio."""
-    scope = getattr(ctx.request, "scope", None)
-    return scope_caller(cast("Mapping[str, object]", scope)) if scope else ANYONE
-
-
-def scope_caller(scope: Mapping[str, object]) -> Caller:
-    state = scope.get("state")
-    if not isinstance(state, Mapping):
-        return ANYONE
-    caller = cast("Mapping[str, object]", state).get("caller")
-    return caller if isinstance(caller, Caller) else ANYONE
+    return caller_of(getattr(ctx.request, "scope", None) or {})
 
 
 def client_name(ctx: McpContext) -> str:
@@ -94,11 +94,6 @@ def shown_client(name: str) -> str:
 
 def mcp_view(library: ServedLibrary, ctx: McpContext) -> CallerView:
     return library.view(mcp_caller(ctx), via="mcp", client=client_name(ctx))
-
-
-async def in_thread(work: Callable[[], _T]) -> _T:
-    """Run work in a thread; once the client is gone, nothing waits for the result."""
-    return await to_thread.run_sync(work, abandon_on_cancel=True)
 
 
 async def run_handler(
@@ -119,10 +114,27 @@ async def run_handler(
     def run() -> _T:
         view = mcp_view(library, ctx)
         ttl_ms = settings.ttl_s * 1_000
-        return work(McpRequest(view, ttl_ms, scope, settings.page_size))
+        return work(McpRequest(ctx, view, ttl_ms, scope, settings.page_size))
 
     source = library.slow_sources if lists else library.thread_for(near)
     return await library.threads.run(source, run)
+
+
+def handler_of(
+    library: ServedLibrary,
+    work: Callable[[McpRequest, _Params], _T],
+    *,
+    near: Callable[[_Params], object] = lambda _: None,
+    lists: bool = False,
+) -> Callable[[McpContext, _Params], Awaitable[_T]]:
+    """Return the handler of a method that ``work`` answers; see `run_handler`."""
+
+    async def handler(ctx: McpContext, params: _Params) -> _T:
+        return await run_handler(
+            library, ctx, lambda mcp: work(mcp, params), near=near(params), lists=lists
+        )
+
+    return handler
 
 
 def not_served_error(what: str, uri: str, why: str = "") -> MCPError:
@@ -168,27 +180,6 @@ def _check_text(ctx: McpContext) -> None:
         raise MCPError(INVALID_PARAMS, message) from None
     except (RecursionError, ValueError):
         raise MCPError(INVALID_PARAMS, "the parameters are nested too deep") from None
-
-
-def page_of(
-    items: Sequence[_Item],
-    key: Callable[[_Item], str],
-    *,
-    kind: str,
-    cursor: str | None,
-    size: int,
-) -> tuple[Sequence[_Item], str | None]:
-    """Return one page of items sorted by a unique key, and the cursor of the next."""
-    start = 0
-    # By key and not by position: a list may change between two pages, and nothing that
-    # stays is repeated or left out.
-    if cursor is not None:
-        start = bisect_right(items, _last_key(cursor, kind), key=key)
-    page = items[start : start + size]
-    if start + size >= len(items):
-        return page, None
-    text = f"{kind}\n{key(page[-1])}".encode("utf-8", "surrogatepass")
-    return page, urlsafe_b64encode(text).decode().rstrip("=")
 
 
 def _last_key(cursor: str, kind: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
 import anyio
@@ -35,22 +36,25 @@ from satchel.server._library import ServedLibrary
 from satchel.server._mcp._extension import (
     IDENTIFIER,
     DirectoryParams,
+    ExtensionHandlers,
     SkillParams,
-    SkillsExtension,
 )
-from satchel.server._mcp._prompts import CompletionHandler, PromptHandlers
+from satchel.server._mcp._prompts import PromptHandlers
 from satchel.server._mcp._request import (
     McpContext,
     McpRequest,
     contain_errors,
+    handler_of,
     run_handler,
 )
-from satchel.server._mcp._resources import ResourceHandlers
 from satchel.server._mcp._short_way import ShortWay
-from satchel.server._mcp._skills import ExtensionCatalog
-from satchel.server._mcp._subscriptions import SessionNotifier, SubscriptionStreams
-from satchel.server._mcp._tools import ToolHandlers
-from satchel.server._mcp._watchers import Watchers
+from satchel.server._mcp._skills import ExtensionCatalog, skill_in
+from satchel.server._mcp._subscriptions import (
+    SessionNotifier,
+    SubscriptionStreams,
+    Watchers,
+)
+from satchel.server._mcp._tools import ToolHandlers, skill_in_call
 
 
 class CatalogInstructions:
@@ -63,18 +67,14 @@ class CatalogInstructions:
         self._tools = tools
         self._server = server
 
-    async def discover(self, ctx: McpContext, _: RequestParams) -> DiscoverResult:
-        def work(mcp: McpRequest) -> DiscoverResult:
-            return DiscoverResult(
-                supported_versions=[*MODERN_PROTOCOL_VERSIONS],
-                capabilities=self._server.get_capabilities(
-                    protocol_version=ctx.protocol_version
-                ),
-                instructions=self._tools.pointer(mcp.view) or None,
-                **mcp.caching,
-            )
-
-        return await run_handler(self._library, ctx, work)
+    def discover(self, mcp: McpRequest, _: RequestParams) -> DiscoverResult:
+        version = mcp.ctx.protocol_version
+        return DiscoverResult(
+            supported_versions=[*MODERN_PROTOCOL_VERSIONS],
+            capabilities=self._server.get_capabilities(protocol_version=version),
+            instructions=self._tools.pointer(mcp.view) or None,
+            **mcp.caching,
+        )
 
     async def initialize(self, ctx: McpContext, call_next: CallNext) -> HandlerResult:
         """Put the instructions into the answer of the handshake: a middleware."""
@@ -120,39 +120,42 @@ def build_server(library: ServedLibrary) -> SkillServer:
     """
     extension = ExtensionCatalog(library)
     watchers = Watchers(extension)
-    streams = SubscriptionStreams(library, watchers)
-    sessions = SessionNotifier(library, watchers)
-    resources = ResourceHandlers(extension)
+    streams = SubscriptionStreams(watchers)
+    sessions = SessionNotifier(watchers)
+    skills = ExtensionHandlers(extension)
     tools = ToolHandlers(library)
-    prompts = PromptHandlers(library)
+    prompts = PromptHandlers(extension)
+    handler = partial(handler_of, library)
     server = SkillServer(
         library.settings.name,
         version=VERSION,
         lifespan=watchers.listening,
         # No argument of these tools is sent as a header, so there is none to compare.
         get_tool_input_schema=lambda _: None,
-        on_list_tools=tools.list,
-        on_call_tool=tools.call,
-        on_list_resources=resources.list,
-        on_list_resource_templates=resources.templates,
-        on_read_resource=resources.read,
+        on_list_tools=handler(tools.list),
+        on_call_tool=handler(tools.call, near=skill_in_call),
+        on_list_resources=handler(skills.list_resources, lists=True),
+        on_list_resource_templates=handler(skills.list_templates),
+        on_read_resource=handler(skills.read_resource, near=lambda p: skill_in(p.uri)),
         on_subscribe_resource=sessions.subscribe,
         on_unsubscribe_resource=sessions.unsubscribe,
         on_subscriptions_listen=streams.listen,
-        on_list_prompts=prompts.list,
-        on_get_prompt=prompts.get,
-        on_completion=CompletionHandler(extension, prompts.hints).complete,
+        on_list_prompts=handler(prompts.list, lists=True),
+        on_get_prompt=handler(prompts.get, near=lambda p: p.name),
+        on_completion=handler(prompts.complete, lists=True),
     )
     # So that `streamable_http` can end them before its server stops.
     server.streams = streams
-    methods = SkillsExtension(extension)
+    instructions = CatalogInstructions(library, tools, server)
     server.extensions[IDENTIFIER] = {"directoryRead": True}
     add = server.add_request_handler
-    add("skills/list", PaginatedRequestParams, methods.list_skills)
-    add("skills/get", SkillParams, methods.get_skill)
-    add("resources/directory/read", DirectoryParams, methods.read_directory)
-    instructions = CatalogInstructions(library, tools, server)
-    add("server/discover", RequestParams, instructions.discover)
+    listed = handler(skills.list_skills, lists=True)
+    entry = handler(skills.get_skill, near=lambda p: skill_in(p.uri))
+    directory = handler(skills.read_directory, near=lambda p: skill_in(p.uri))
+    add("skills/list", PaginatedRequestParams, listed)
+    add("skills/get", SkillParams, entry)
+    add("resources/directory/read", DirectoryParams, directory)
+    add("server/discover", RequestParams, handler(instructions.discover))
     server.add_notification_handler(
         "notifications/initialized", NotificationParams, sessions.initialized
     )

@@ -38,8 +38,6 @@ _T = TypeVar("_T")
 SCHEME: Final = "skill://"
 # Far above an id and a path of 1,024 bytes, with each byte escaped.
 MAX_URI_CHARS: Final = 8_192
-_CACHED_LISTS: Final = 64
-_CACHED_FRONTMATTERS: Final = 4_096
 
 _log = logging.getLogger("satchel.server")
 
@@ -71,6 +69,11 @@ def parts_of(uri: str) -> tuple[str, ...] | None:
     return parts if all(parts) else None
 
 
+def skill_in(uri: str) -> str:
+    """Return the id of the skill that a URI names; empty where it is no skill URI."""
+    return (parts_of(uri) or ("",))[0]
+
+
 def _escaped(part: str) -> str:
     return quote(part, safe="", errors="replace")
 
@@ -100,10 +103,10 @@ class ExtensionCatalog:
         self.library = library
         self.portability = PortabilityCheck(library.settings, library.skills.limits)
         self._lists: IdentityCache[Catalog, tuple[Descriptor, ...]] = IdentityCache(
-            _CACHED_LISTS, lambda: library.catalog
+            64, lambda: library.catalog
         )
         self._frontmatters: LruCache[tuple[str, str], Mapping[str, Json]] = LruCache(
-            _CACHED_FRONTMATTERS
+            4_096
         )
 
     def listed(self, view: CallerView) -> tuple[Descriptor, ...]:
@@ -140,7 +143,7 @@ class ExtensionCatalog:
         """Return why the extension cannot carry the skill of a URI, else empty."""
         # A client that knows the skill from a tool would look for it in vain.
         try:
-            skill = view.descriptor((parts_of(uri) or ("",))[0])
+            skill = view.descriptor(skill_in(uri))
         except SkillError:
             return ""
         problem = self.portability.problem(view.catalog, skill)

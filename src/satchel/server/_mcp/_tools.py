@@ -23,12 +23,7 @@ from satchel.load import offer_find, offer_reader, render_lean_error
 from satchel.model import Catalog, Json, Rendered, Style
 from satchel.runtime import CallerView
 from satchel.server._library import ServedLibrary
-from satchel.server._mcp._request import (
-    McpContext,
-    McpRequest,
-    reject_cursor,
-    run_handler,
-)
+from satchel.server._mcp._request import McpRequest, reject_cursor
 from satchel.text import clean_line
 from satchel.tools import ErrorText, Tool as CoreTool, result_text
 
@@ -237,7 +232,6 @@ _TITLES: Final = {
 }
 _ID_ARGUMENTS: Final = ("name", "skill_id", "skill_name")
 _LOADERS: Final = frozenset({"load_skill", "load_skill_instructions"})
-_CACHED: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +246,8 @@ class ToolHandlers:
     """Answers ``tools/list`` and ``tools/call``; renders each catalog once."""
 
     def __init__(self, library: ServedLibrary) -> None:
-        self._library = library
         self._cached: IdentityCache[Catalog, _CatalogTools] = IdentityCache(
-            _CACHED, lambda: library.catalog
+            64, lambda: library.catalog
         )
 
     def pointer(self, view: CallerView) -> str:
@@ -266,47 +259,42 @@ class ToolHandlers:
         """
         return self._for_catalog(view).pointer
 
-    async def list(
-        self, ctx: McpContext, params: PaginatedRequestParams | None
+    def list(
+        self, mcp: McpRequest, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
         """Return the tools of the style, in a stable order."""
         reject_cursor(params)
+        tools = self._for_catalog(mcp.view).tools
+        return ListToolsResult(tools=[*tools], **mcp.caching)
 
-        def work(mcp: McpRequest) -> ListToolsResult:
-            tools = self._for_catalog(mcp.view).tools
-            return ListToolsResult(tools=[*tools], **mcp.caching)
-
-        return await run_handler(self._library, ctx, work)
-
-    async def call(
-        self, ctx: McpContext, params: CallToolRequestParams
-    ) -> CallToolResult:
+    def call(self, mcp: McpRequest, params: CallToolRequestParams) -> CallToolResult:
+        view = mcp.view
+        tools = self._for_catalog(view)
+        validator = tools.validators.get(params.name)
+        if validator is None:
+            raise MCPError(INVALID_PARAMS, "there is no such tool")
+        style = view.settings.style
+        toolbox = view.tools(find=tools.find, even_empty=True)
+        tool = toolbox.get(params.name)
         arguments: dict[str, Any] = params.arguments or {}
-        # Not validated yet, so it may have any type; `is_near` expects that.
-        near = next((arguments[k] for k in _ID_ARGUMENTS if k in arguments), None)
-
-        def work(mcp: McpRequest) -> CallToolResult:
-            view = mcp.view
-            tools = self._for_catalog(view)
-            validator = tools.validators.get(params.name)
-            if validator is None:
-                raise MCPError(INVALID_PARAMS, "there is no such tool")
-            style, toolbox = view.settings.style, view.tools(find=tools.find)
-            tool = toolbox.get(params.name)
-            given = arguments if tool is None else tool.renamed(arguments)
-            # Before anything is loaded; the refusal is recorded as a bad call.
-            problem = validator.problem(given)
-            if problem is not None:
-                if tool is not None and tool.refused is not None:
-                    tool.refused(given, ToolError(params.name, problem))
-                return invalid_arguments_result(style, params.name, given, problem)
-            return tool_result(toolbox.call(params.name, given), style)
-
-        return await run_handler(self._library, ctx, work, near=near)
+        given = arguments if tool is None else tool.renamed(arguments)
+        # Before anything is loaded; the refusal is recorded as a bad call.
+        problem = validator.problem(given)
+        if problem is not None:
+            if tool is not None and tool.refused is not None:
+                tool.refused(given, ToolError(params.name, problem))
+            return invalid_arguments_result(style, params.name, given, problem)
+        return tool_result(toolbox.call(params.name, given), style)
 
     def _for_catalog(self, view: CallerView) -> _CatalogTools:
         catalog = view.catalog
         return self._cached.get(catalog, lambda: _catalog_tools(view, catalog))
+
+
+def skill_in_call(params: CallToolRequestParams) -> object:
+    """Return the skill that a call names; of any type, since nothing is checked yet."""
+    arguments = params.arguments or {}
+    return next((arguments[k] for k in _ID_ARGUMENTS if k in arguments), None)
 
 
 def _catalog_tools(view: CallerView, catalog: Catalog) -> _CatalogTools:
@@ -317,14 +305,16 @@ def _catalog_tools(view: CallerView, catalog: Catalog) -> _CatalogTools:
     tools = [
         _described(tool, style, str(rendered))
         # A library without files needs no tool that reads them.
-        for tool in view.tools(find=find)
+        for tool in view.tools(find=find, even_empty=True)
         if reader or tool.name != "read_skill_file"
     ]
     validators = {
         tool.name: ArgumentValidator(bounded_schema(tool.input_schema))
         for tool in tools
     }
-    return _CatalogTools(_pointer(tools, rendered), find, tuple(tools), validators)
+    # Nothing is offered where nothing is listed; a call of it is answered all the same.
+    offered = tuple(tools) if catalog.entries else ()
+    return _CatalogTools(_pointer(offered, rendered), find, offered, validators)
 
 
 def _pointer(tools: Sequence[Tool], rendered: Rendered) -> str:

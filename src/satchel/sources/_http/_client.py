@@ -43,7 +43,6 @@ BACK_OFF_S: Final = 0.25
 # Seconds that a server may ask for with Retry-After; if it asks for more, the request
 # fails.
 MAX_WAIT_S: Final = 10.0
-CONNECTIONS: Final = 8
 
 _MAX_ETAG_CHARS: Final = 1_024
 _MAX_REASON_CHARS: Final = 160
@@ -152,7 +151,7 @@ class HttpClient:
         self._allow_private = allow_private
         self._closed = threading.Event()
         self._pool = httpcore2.ConnectionPool(
-            max_connections=CONNECTIONS,
+            max_connections=8,
             keepalive_expiry=STALL_S,
             network_backend=CheckedBackend(
                 allow_private=allow_private,

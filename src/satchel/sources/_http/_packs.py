@@ -1,6 +1,6 @@
 """From the entries of an index to packs: fetched once, verified, unpacked."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -46,10 +46,11 @@ MAX_PARALLEL: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class IndexLocation:
-    """Where an index was found, and which hosts its entries may lead to."""
+class IndexedSkill:
+    """A skill as an index lists it, where that is, and which hosts it may lead to."""
 
-    url: Url
+    entry: IndexEntry
+    index: Url
     hosts: AllowedHosts
 
 
@@ -60,14 +61,17 @@ class FetchedPack:
     ``etags`` are those of files that are fetched one by one.
     """
 
-    entry: IndexEntry
-    location: IndexLocation
+    listed: IndexedSkill
     digest: str
     files: tuple[FileStat, ...]
     findings: tuple[Finding, ...] = ()
     etags: Mapping[str, str] = field(
         default_factory=lambda: MappingProxyType({}), compare=False, repr=False
     )
+
+    @property
+    def entry(self) -> IndexEntry:
+        return self.listed.entry
 
     @property
     def cache_key(self) -> str:
@@ -102,27 +106,27 @@ class PackStore:
 
     def fetch_all(
         self,
-        entries: Iterable[IndexEntry],
-        location: IndexLocation,
+        skills: Sequence[IndexedSkill],
         before: Mapping[str, FetchedPack],
         *,
         extend: bool,
     ) -> dict[IndexEntry, FetchResult]:
-        """Fetch what is new, some at a time, in the order of ``entries``.
+        """Fetch what is new, some at a time, in the order of ``skills``.
 
         A pack of ``before``, by name, with the same digest is used again without a
         request. With ``extend`` the time starts again with each pack that comes.
         """
         end_s = self._monotonic() + self.scan_s
 
-        def fetch(entry: IndexEntry) -> FetchResult:
+        def fetch(listed: IndexedSkill) -> FetchResult:
             nonlocal end_s
+            entry = listed.entry
             last = before.get(entry.name)
             # The digest alone is not enough: read as an archive, the same bytes have
             # other files.
             same = last and (last.entry.digest, last.entry.type)
             if last and entry.digest and same == (entry.digest, entry.type):
-                return replace(last, entry=entry, location=location)
+                return replace(last, listed=listed)
             now = self._monotonic()
             on_disk = self._disk and entry.digest and self._disk.has(entry.digest)
             # What is on the disk costs no time of the site.
@@ -130,7 +134,7 @@ class PackStore:
                 return None
             until = min(end_s, now + ARTIFACT_SHARE * self.scan_s)
             try:
-                pack = self.fetch(entry, location, last, until)
+                pack = self.fetch(listed, last, until)
             except SkillError as error:
                 return error
             if extend:
@@ -138,27 +142,24 @@ class PackStore:
                 end_s = self._monotonic() + self.scan_s
             return pack
 
-        entries = list(entries)
         with ThreadPoolExecutor(MAX_PARALLEL, "satchel http") as threads:
-            return dict(zip(entries, threads.map(fetch, entries), strict=True))
+            results = threads.map(fetch, skills)
+            entries = (skill.entry for skill in skills)
+            return dict(zip(entries, results, strict=True))
 
     def fetch(
-        self,
-        entry: IndexEntry,
-        location: IndexLocation,
-        last: FetchedPack | None,
-        until: float,
+        self, listed: IndexedSkill, last: FetchedPack | None, until: float
     ) -> FetchedPack:
-        """Return the pack of an entry, or raise `SkillError`.
+        """Return the pack of a skill, or raise `SkillError`.
 
         ``last`` is the pack of this name as it was before, ``until`` when to give up,
         by the monotonic clock.
         """
-        if entry.type == "files":
-            pack = self._fetch_files(entry, location, last, until)
+        if listed.entry.type == "files":
+            pack = self._fetch_files(listed, last, until)
         else:
-            contents = self._unpack(entry, self._artifact(entry, location, until))
-            pack = self._make_pack(entry, location, entry.digest, contents)
+            contents = self._unpack(listed.entry, self._artifact(listed, until))
+            pack = self._make_pack(listed, listed.entry.digest, contents)
         self.fetched += 1
         return pack
 
@@ -188,23 +189,22 @@ class PackStore:
             cached = self._disk.get(stat.digest, stat.size) if self._disk else None
             if cached is not None:
                 return cached
-            return self._get(self._file_request(entry, path, pack.location), entry.name)
-        contents = self._unpack(entry, self._artifact(entry, pack.location, None))
+            return self._get(self._file_request(pack.listed, path), entry.name)
+        contents = self._unpack(entry, self._artifact(pack.listed, None))
         self._cache(pack, contents)
         return contents.get(path)
 
-    def _artifact(
-        self, entry: IndexEntry, location: IndexLocation, until: float | None
-    ) -> bytes:
+    def _artifact(self, listed: IndexedSkill, until: float | None) -> bytes:
         """Return the raw bytes of an artifact, verified."""
+        entry = listed.entry
         limit, most = "skill_md_bytes", self._limits.skill_md_bytes
         if entry.type == "archive":
             limit, most = "archive_bytes", archive_size_limit(self._limits)
         cached = self._disk.get(entry.digest, most) if self._disk else None
         if cached is not None:
             return cached
-        url = self._resolve(entry, entry.url, location)
-        request = HttpRequest(url, limit, most, location.hosts, until=until)
+        url = self._resolve(listed, entry.url)
+        request = HttpRequest(url, limit, most, listed.hosts, until=until)
         data = self._get(request, entry.name)
         digest = digest_bytes(data)
         if digest != entry.digest:
@@ -231,22 +231,18 @@ class PackStore:
             raise SourceUnavailableError(self._client.label, detail)
         return answer.body
 
-    def _resolve(self, entry: IndexEntry, url: str, location: IndexLocation) -> Url:
+    def _resolve(self, listed: IndexedSkill, url: str) -> Url:
         try:
-            return parse_url(url, location.url)
+            return parse_url(url, listed.index)
         except ValueError as error:
-            detail = f"the URL of {entry.name} is not fetched: {error}"
+            detail = f"the URL of {listed.entry.name} is not fetched: {error}"
             raise SourceUnavailableError(self._client.label, detail) from None
 
     def _fetch_files(
-        self,
-        entry: IndexEntry,
-        location: IndexLocation,
-        last: FetchedPack | None,
-        until: float,
+        self, listed: IndexedSkill, last: FetchedPack | None, until: float
     ) -> FetchedPack:
         """Fetch every file that an entry of v0.1.0 lists."""
-        label = self._client.label
+        label, entry = self._client.label, listed.entry
         where = f"{label}/{entry.name}"
         # The files together are held to the limits of an archive, and their paths to
         # its rules.
@@ -257,9 +253,8 @@ class PackStore:
             member = tree.place(path, folder=False)
             # Only a request shows whether a file has changed; an ETag saves its bytes.
             etag = last.etags.get(path, "") if last and cached else ""
-            request = replace(
-                self._file_request(entry, path, location), etag=etag, until=until
-            )
+            request = self._file_request(listed, path)
+            request = replace(request, etag=etag, until=until)
             answer = self._client.get(request)
             if answer.unchanged and cached is not None:
                 data = cached[path]
@@ -281,26 +276,18 @@ class PackStore:
             Resource(path, digest_bytes(data), len(data))
             for path, data in contents.items()
         )
-        pack = self._make_pack(entry, location, digest, contents)
+        pack = self._make_pack(listed, digest, contents)
         # A file that is not cached must not be answered with "not changed".
-        listed = {
-            file.path: etags[file.path] for file in pack.files if file.path in etags
-        }
-        return replace(pack, etags=MappingProxyType(listed))
+        paths = [file.path for file in pack.files if file.path in etags]
+        return replace(pack, etags=MappingProxyType({p: etags[p] for p in paths}))
 
-    def _file_request(
-        self, entry: IndexEntry, path: str, location: IndexLocation
-    ) -> HttpRequest:
-        url = self._resolve(entry, entry.url + quote(path), location)
+    def _file_request(self, listed: IndexedSkill, path: str) -> HttpRequest:
+        url = self._resolve(listed, listed.entry.url + quote(path))
         limit = "skill_md_bytes" if path == SKILL_FILE else "archive_bytes"
-        return HttpRequest(url, limit, getattr(self._limits, limit), location.hosts)
+        return HttpRequest(url, limit, getattr(self._limits, limit), listed.hosts)
 
     def _make_pack(
-        self,
-        entry: IndexEntry,
-        location: IndexLocation,
-        digest: str,
-        contents: Mapping[str, bytes],
+        self, listed: IndexedSkill, digest: str, contents: Mapping[str, bytes]
     ) -> FetchedPack:
         listing = Listing(self._limits)
         for path, data in contents.items():
@@ -308,7 +295,7 @@ class PackStore:
                 own = digest_bytes(data)
                 listing.add(FileStat(path, len(data), own, own))
         files, findings = listing.files(), listing.findings()
-        pack = FetchedPack(entry, location, digest, files, findings)
+        pack = FetchedPack(listed, digest, files, findings)
         self._cache(pack, contents)
         return pack
 

@@ -1,11 +1,12 @@
-"""The skills that a site publishes in an index, as a source."""
+"""The skills of a site as a source: those of its index, or of one release."""
 
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
+from urllib.parse import quote
 
 from satchel.errors import (
     LimitExceededError,
@@ -19,7 +20,9 @@ from satchel.files import (
     INDEX_V2,
     DiscoveryIndex,
     IndexEntry,
+    LruCache,
     NotAnIndexError,
+    ReadLimiter,
     check_path,
     check_read_size,
     locate_findings,
@@ -30,16 +33,19 @@ from satchel.protocols import SourceAbilities
 from satchel.sources._http._cache import DiskCache
 from satchel.sources._http._client import OK, HttpClient, HttpRequest
 from satchel.sources._http._packs import (
+    CACHED_PACKS_BYTES,
     FetchedPack,
     FetchResult,
-    IndexLocation,
+    IndexedSkill,
     PackStore,
 )
-from satchel.sources._http._urls import Url
+from satchel.sources._http._urls import Url, parse_url
+from satchel.sources._release import ReleaseSource
 
 # Artifacts that cannot be used and get a finding each; more are only counted.
 MAX_FAILURE_FINDINGS: Final = 100
 DISK_CACHE_BYTES: Final = 512 * 1024 * 1024
+_GONE: Final = frozenset({404, 410})
 _FAILURE_FIX: Final = "sync again later; if it stays, tell the publisher"
 
 
@@ -91,7 +97,6 @@ class HttpSource(SourceAbilities):
         return f"{type(self).__name__}({home!r}, label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the packs, sorted by key, then the findings."""
         with self._lock:
             index = self._fetch_index(self._deadline())
             packs, findings = self._fetch_packs(index)
@@ -106,7 +111,7 @@ class HttpSource(SourceAbilities):
         del location
         pack = self._pack(key)
         if pack.entry.type == "files":
-            pack = self._store.fetch(pack.entry, pack.location, pack, self._deadline())
+            pack = self._store.fetch(pack.listed, pack, self._deadline())
             # A scan that ends at this moment must not lose what it found.
             with self._packs_lock:
                 self._packs = MappingProxyType({**(self._packs or {}), key: pack})
@@ -118,11 +123,9 @@ class HttpSource(SourceAbilities):
         return self._store.fetched
 
     def manifest(self, key: str) -> bytes:
-        """Return the raw SKILL.md."""
         return self._read(self._pack(key), SKILL_FILE, self._limits.skill_md_bytes)
 
     def files(self, key: str) -> tuple[FileStat, ...]:
-        """Return the files of the pack with their digests, sorted by path."""
         return self._pack(key).files
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
@@ -221,11 +224,10 @@ class HttpSource(SourceAbilities):
         )
         # The first scan goes on while packs come. Later ones have a share of the
         # time-out, and ask last for what failed, so that it does not delay the rest.
+        in_order = sorted(entries, key=lambda entry: entry.name in self._failed)
+        skills = [IndexedSkill(entry, fetched.answered, hosts) for entry in in_order]
         results = self._store.fetch_all(
-            sorted(entries, key=lambda entry: entry.name in self._failed),
-            IndexLocation(fetched.answered, hosts),
-            self._packs or {},
-            extend=not self._complete,
+            skills, self._packs or {}, extend=not self._complete
         )
         errors = {
             entry.name: result
@@ -304,3 +306,73 @@ def _index_urls(home: Url) -> tuple[Url, ...]:
         for start in (path, "")
     ]
     return tuple(dict.fromkeys(urls))
+
+
+class PinnedSource(ReleaseSource):
+    """The release of the pin, on a site of `satchel publish`, and no other.
+
+    Files that were read and verified stay in memory up to a limit, and on disk if a
+    cache is given. Thread-safe.
+    """
+
+    limits_reads = True
+
+    def __init__(
+        self,
+        client: HttpClient,
+        *,
+        pin: str,
+        cache: str | os.PathLike[str] | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        """Ask the site nothing yet; the client is closed with the source."""
+        self._client = client
+        self._folder = _folder_url(client.home)
+        self._hosts = client.hosts.including(client.home)
+        self._limiter = ReadLimiter(client.label, client.environment.monotonic)
+        self._memory: LruCache[str, bytes] = LruCache(CACHED_PACKS_BYTES)
+        self._disk = None if cache is None else DiskCache(cache, DISK_CACHE_BYTES)
+        super().__init__(self._get, label=client.label, pin=pin, limits=limits)
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes; see `ReleaseSource.read`."""
+        check_path(path, key)
+        stat = next((file for file in self.files(key) if file.path == path), None)
+        # The base class has the errors for both.
+        if stat is None or stat.size > limit_bytes:
+            return super().read(key, path, limit_bytes)
+        data = self._memory.find(stat.digest)
+        if data is None and self._disk:
+            # The cache compares the digest, so a changed file on disk is fetched again.
+            data = self._disk.get(stat.digest, stat.size)
+        if data is None:
+            # Only a request takes a place among the concurrent reads; a cache hit does
+            # not wait.
+            with self._limiter.hold():
+                data = super().read(key, path, limit_bytes)
+            if self._disk:
+                self._disk.put(stat.digest, data)
+                self._disk.prune()
+        self._memory.put(stat.digest, data, len(data))
+        return data
+
+    def close(self) -> None:
+        """Close every connection; a second call does nothing."""
+        self._client.close()
+
+    def _get(self, path: str, limit_bytes: int) -> bytes:
+        url = parse_url(quote(path), self._folder)
+        request = HttpRequest(url, "file_bytes", limit_bytes, self._hosts)
+        answer = self._client.get(request)
+        if answer.status in _GONE:
+            raise ReferenceNotFoundError(self.label, path)
+        if answer.status != OK:
+            detail = f"{url}: the server answers {answer.status}"
+            raise SourceUnavailableError(self.label, detail)
+        return answer.body
+
+
+def _folder_url(home: Url) -> Url:
+    """Return the folder that paths are relative to."""
+    path = home.path.rpartition("/")[0] if home.path.endswith(".json") else home.path
+    return replace(home, path=f"{path.rstrip('/')}/", query="")

@@ -9,22 +9,17 @@ for the index MCPSkillsSource of Microsoft's Agent Framework 1.23, which reads i
 # the SKILL.md of such a skill is read.
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
+from urllib.parse import unquote
 
 from satchel.errors import LimitExceededError
 from satchel.files import Listing, digest_bytes, is_digest, tree_digest
 from satchel.model import SKILL_FILE, FileStat, Finding, Json, Limits, Resource
-from satchel.sources._mcp._uris import (
-    EntryRefusedError,
-    path_in,
-    plain_uri,
-    short_line,
-    skill_name,
-    skill_root,
-)
+from satchel.text import clean_line
 
 # Files of one skill. Source: the Skills extension, "Limits".
 MAX_FILES: Final = 512
@@ -33,7 +28,39 @@ MAX_SKILL_BYTES: Final = 16 * 1024 * 1024
 
 DYNAMIC: Final = "dynamic"
 _DIGEST_FIX: Final = "give sha256: and 64 lowercase hex digits"
-_NESTED: Final = f"/{SKILL_FILE}"
+_SKILL_FILE_SUFFIX: Final = f"/{SKILL_FILE}"
+_MAX_LINE_CHARS: Final = 120
+# Far above a name and a path of 1,024 bytes with every byte escaped.
+MAX_URI_CHARS: Final = 8_192
+
+_SHAPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}://([^/]+(?:/[^/]+)*)")
+_FORBIDDEN_CHARS: Final = re.compile(
+    r"[\s\\?#\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
+)
+_FORBIDDEN_ESCAPES: Final = re.compile(
+    r"(?i)%(?:2e|2f|5c|0[0-9a-f]|1[0-9a-f]|7f)|%(?![0-9a-f]{2})"
+)
+
+
+class EntryRefusedError(Exception):
+    """One entry of a server cannot be used; the others can. Caught in this package.
+
+    ``fix`` is what the server's owner can do.
+    """
+
+    def __init__(
+        self, problem: str, fix: str = "", code: str = "invalid-entry"
+    ) -> None:
+        super().__init__(problem, fix, code)
+        self.problem = problem
+        self.fix = fix
+        self.code = code
+
+
+def short_line(text: object) -> str:
+    """Return text of a server as one short line, with its hidden characters shown."""
+    line = clean_line(text) if isinstance(text, str) else type(text).__name__
+    return line if len(line) <= _MAX_LINE_CHARS else f"{line[:_MAX_LINE_CHARS]}..."
 
 
 class ListedFile(NamedTuple):
@@ -68,7 +95,7 @@ class McpSkillEntry:
     @property
     def uri(self) -> str:
         """The URI of its SKILL.md: with the server's label it identifies the skill."""
-        return self.root + _NESTED
+        return self.root + _SKILL_FILE_SUFFIX
 
     @property
     def name(self) -> str:
@@ -100,7 +127,7 @@ def parse_entry(raw: object, limits: Limits) -> McpSkillEntry:
             root,
             frontmatter,
             (FileStat(SKILL_FILE, 0),),
-            {SKILL_FILE: ListedFile(root + _NESTED)},
+            {SKILL_FILE: ListedFile(root + _SKILL_FILE_SUFFIX)},
             findings=(Finding.of("unverified-skill", SKILL_FILE),),
         )
     if not isinstance(resources, list):
@@ -112,7 +139,7 @@ def parse_entry(raw: object, limits: Limits) -> McpSkillEntry:
     listing = Listing(limits)
     for path, file in sorted(listed.items()):
         # A SKILL.md further down is a skill of its own, with its own approval.
-        if not path.endswith(_NESTED) and listing.admits(path):
+        if not path.endswith(_SKILL_FILE_SUFFIX) and listing.admits(path):
             listing.add(FileStat(path, file.size or 0, file.digest, file.digest))
     files = listing.files()
     return McpSkillEntry(
@@ -122,7 +149,14 @@ def parse_entry(raw: object, limits: Limits) -> McpSkillEntry:
         {file.path: listed[file.path] for file in files},
         # An approval binds to these digests, also of files that are never handed out.
         tree_digest(Resource(path, file.digest, 0) for path, file in listed.items()),
-        findings=(*listing.findings(), *_nested_skill_findings(listed)),
+        findings=(
+            *listing.findings(),
+            *(
+                Finding.of("nested-skill", path)
+                for path in sorted(listed)
+                if path.endswith(_SKILL_FILE_SUFFIX)
+            ),
+        ),
     )
 
 
@@ -159,7 +193,7 @@ def parse_index_entry(raw: object, limits: Limits) -> McpSkillEntry:
         _frontmatter(declared, root, limits),
         # The digest of an archive is not that of the SKILL.md in it.
         (FileStat(SKILL_FILE, 0, digest or None, "" if archive else digest),),
-        {SKILL_FILE: ListedFile(archive or root + _NESTED, digest)},
+        {SKILL_FILE: ListedFile(archive or root + _SKILL_FILE_SUFFIX, digest)},
         digest,
         complete=False,
         archive=archive,
@@ -267,7 +301,59 @@ def _check_limit(name: str, own: int, extension: int, actual: int, unit: str) ->
         raise EntryRefusedError(str(error), "make the skill smaller", error.code)
 
 
-def _nested_skill_findings(listed: Mapping[str, ListedFile]) -> Iterator[Finding]:
-    for path in sorted(listed):
-        if path.endswith(_NESTED):
-            yield Finding.of("nested-skill", path)
+# URIs are checked as text: nothing is resolved.
+def skill_root(uri: object) -> str:
+    """Return the URI of a skill's folder, given that of its SKILL.md.
+
+    Source: "Resource Mapping" of the Skills extension.
+    """
+    text = plain_uri(uri)
+    if not text.endswith(_SKILL_FILE_SUFFIX):
+        raise EntryRefusedError(f"its URI does not end in {_SKILL_FILE_SUFFIX}")
+    root = text.removesuffix(_SKILL_FILE_SUFFIX)
+    plain_uri(root)  # `skill://SKILL.md` has no folder
+    return root
+
+
+def skill_name(root: str) -> str:
+    """Return the last part of a skill's folder, which must be the skill's name."""
+    return _unquote(root.rpartition("/")[2])
+
+
+def skill_path(root: str) -> str:
+    """Return the folder without its scheme, to tell skills of one name apart."""
+    return root.partition("://")[2]
+
+
+def path_in(root: str, uri: object) -> str:
+    """Return the path of a file inside a skill's folder, decoded."""
+    text = plain_uri(uri)
+    # With the slash: "skill://ab/x" is not inside "skill://a".
+    inside = text.removeprefix(f"{root}/")
+    if inside == text:
+        raise EntryRefusedError("it lists a file that is not in its own folder")
+    return _unquote(inside)
+
+
+def plain_uri(uri: object) -> str:
+    """Return a URI of folders and a file, if it has only one reading."""
+    if not isinstance(uri, str):
+        raise EntryRefusedError("a URI is not a text")
+    if len(uri) > MAX_URI_CHARS:
+        raise EntryRefusedError(f"a URI has more than {MAX_URI_CHARS:,} characters")
+    match = _SHAPE.fullmatch(uri)
+    if match is None or _FORBIDDEN_CHARS.search(uri):
+        raise EntryRefusedError("a URI is not of the form scheme://folder/file")
+    # A program that decodes it first would see another path.
+    if _FORBIDDEN_ESCAPES.search(uri):
+        raise EntryRefusedError("a URI has an encoded dot, slash or control character")
+    if any(part in {".", ".."} for part in match[1].split("/")):
+        raise EntryRefusedError("a URI has a part that is . or ..")
+    return uri
+
+
+def _unquote(part: str) -> str:
+    try:
+        return unquote(part, errors="strict")
+    except UnicodeDecodeError:
+        raise EntryRefusedError("a URI is not encoded as UTF-8") from None

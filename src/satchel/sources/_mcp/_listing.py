@@ -6,19 +6,20 @@ from typing import Any, Final, cast
 
 from satchel.errors import SkillError, SourceUnavailableError
 from satchel.model import Finding, Limits
-from satchel.sources._mcp._entry import (
-    McpSkillEntry,
-    index_items,
-    parse_entry,
-    parse_index_entry,
-)
-from satchel.sources._mcp._requests import (
+from satchel.sources._mcp._connection import (
     INDEX_URI,
     McpRequests,
     NotServedError,
     SkillPage,
 )
-from satchel.sources._mcp._uris import EntryRefusedError, short_line
+from satchel.sources._mcp._entry import (
+    EntryRefusedError,
+    McpSkillEntry,
+    index_items,
+    parse_entry,
+    parse_index_entry,
+    short_line,
+)
 
 # Pages of one listing.
 MAX_PAGES: Final = 1_000

@@ -2,9 +2,9 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
 from satchel.errors import (
     DigestMismatchError,
@@ -16,6 +16,7 @@ from satchel.files import (
     ReadLimiter,
     check_path,
     check_read_size,
+    digest_bytes,
     locate_findings,
     unpack,
 )
@@ -25,28 +26,30 @@ from satchel.model import (
     FileStat,
     Finding,
     Found,
+    Json,
     Limits,
     Manifest,
 )
 from satchel.protocols import SourceAbilities
-from satchel.skill_md import parse, render_frontmatter
-from satchel.sources._mcp._connection import McpConnection
-from satchel.sources._mcp._entry import McpSkillEntry, shared_names
-from satchel.sources._mcp._listing import ServerListing, list_skills
-from satchel.sources._mcp._requests import McpRequests, NotServedError
-from satchel.sources._mcp._target import McpServerAddress, McpTarget
-from satchel.sources._mcp._uris import skill_path
-from satchel.sources._mcp._verification import (
-    check_bytes,
-    check_frontmatter,
-    ungranted_tools_finding,
-    without_ungranted_tools,
+from satchel.skill_md import corrected_keys, parse, render_frontmatter
+from satchel.sources._mcp._connection import McpConnection, McpRequests, NotServedError
+from satchel.sources._mcp._entry import (
+    ListedFile,
+    McpSkillEntry,
+    shared_names,
+    short_line,
+    skill_path,
 )
+from satchel.sources._mcp._listing import ServerListing, list_skills
+from satchel.sources._mcp._target import McpTarget
 
 # Seconds for which a server's answer may hold at most.
 MAX_TTL_S: Final = 300.0
 # How many times the time-out of one call all pages of a list may take together.
 LISTING_DEADLINES: Final = 2
+# Keys of ``metadata`` whose tools would open with the skill: those of the catalog,
+# which a source may not import.
+OPENING_KEYS: Final = ("tools", "adk_additional_tools", "include_tools")
 
 
 class McpSource(SourceAbilities):
@@ -62,35 +65,23 @@ class McpSource(SourceAbilities):
     remote = "MCP server"
     """What users and models read about where its skills come from."""
 
-    def __init__(  # noqa: PLR0913 - keywords, each with a default
+    def __init__(
         self,
-        server: McpServerAddress,
+        target: McpTarget,
         *,
-        label: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        timeout_s: float = 30.0,
         allowed_tools: Mapping[str, str] | None = None,
         also: Iterable[str] = (),
         limits: Limits = DEFAULT_LIMITS,
-        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Connect nothing yet; the arguments are those of `satchel.sources.mcp`."""
-        target = McpTarget(
-            server,
-            label=label,
-            headers=headers,
-            timeout_s=timeout_s,
-            # A file as text or in base64, with escapes; or a page of skills.
-            max_bytes=2 * max(limits.file_bytes, limits.skill_md_bytes) + (1 << 20),
-        )
         self.label: Final = target.label
         self._limits = limits
-        self._listing_s = LISTING_DEADLINES * timeout_s
+        self._listing_s = LISTING_DEADLINES * target.timeout_s
         self._approved = dict(allowed_tools or {})
         self._also = tuple(also)
-        self._now = now
+        self._now = time.monotonic
         self._connection = McpConnection(target)
-        self._limiter = ReadLimiter(target.label, now)
+        self._limiter = ReadLimiter(target.label, self._now)
         self._requests = McpRequests(self._connection, target.label)
         self._lock = threading.Lock()
         self._listing: ServerListing | None = None
@@ -102,7 +93,6 @@ class McpSource(SourceAbilities):
         return f"{type(self).__name__}(label={self.label!r})"
 
     def scan(self) -> tuple[Found | Finding, ...]:
-        """Return the skills, sorted by key, then the findings."""
         with self._lock:
             if self._listing is None or self._now() >= self._valid_until:
                 self._list()
@@ -129,10 +119,9 @@ class McpSource(SourceAbilities):
         manifest = replace(parsed.manifest, frontmatter=entry.frontmatter)
         if entry.name in self._shared:
             manifest = replace(manifest, name=skill_path(key))
-        return without_ungranted_tools(manifest, entry, self._approved)
+        return self._without_ungranted_tools(manifest, entry)
 
     def files(self, key: str) -> tuple[FileStat, ...]:
-        """Return the files that the server lists, sorted by path."""
         return self._entry(key).files
 
     def read(self, key: str, path: str, limit_bytes: int) -> bytes:
@@ -156,13 +145,13 @@ class McpSource(SourceAbilities):
                 raise SkillNotFoundError(entry.name) from error
             raise ReferenceNotFoundError(entry.name, path) from error
         try:
-            data = check_bytes(entry.name, path, answer, listed)
+            data = _check_bytes(entry.name, path, answer, listed)
             if entry.archive:
                 data = unpack(data, limits=self._limits, where=entry.name)[SKILL_FILE]
             # An unpacked file, or one without an announced size, is measured only here.
             check_read_size(path, len(data), limit_bytes)
             if path == SKILL_FILE:
-                check_frontmatter(entry, data, self._limits)
+                _check_frontmatter(entry, data, self._limits)
         except DigestMismatchError:
             # No file of the skill is read until the next sync has asked the server.
             self._valid_until = 0.0
@@ -207,11 +196,126 @@ class McpSource(SourceAbilities):
         yield from listing.findings
         for key, entry in listing.entries.items():
             where = self._location(key)
-            yield from locate_findings(entry.findings, where)
-            ungranted = ungranted_tools_finding(entry, self._approved)
-            if ungranted is not None:
-                yield from locate_findings((ungranted,), where)
+            findings = (*entry.findings, *self._ungranted_tools(entry))
+            yield from locate_findings(findings, where)
             if entry.name in self._shared:
                 yield Finding.of(
                     "shared-name", where, name=entry.name, listed_as=skill_path(key)
                 )
+
+    def _without_ungranted_tools(
+        self, manifest: Manifest, entry: McpSkillEntry
+    ) -> Manifest:
+        """Return the manifest without the tools that it asks for, unless approved.
+
+        A digest of another state of the skill approves nothing. Hooks and the like,
+        which Satchel ignores, stay in ``frontmatter``.
+
+        Source: "No implicit permission grants" and "Content-bound approval" of the
+        Skills extension.
+        """
+        if self._is_approved(entry):
+            return manifest
+        metadata = manifest.metadata
+        # A copy is made only if something is removed.
+        if any(key in metadata for key in OPENING_KEYS):
+            metadata = {k: v for k, v in metadata.items() if k not in OPENING_KEYS}
+        return replace(manifest, allowed_tools=(), metadata=metadata)
+
+    def _ungranted_tools(self, entry: McpSkillEntry) -> Iterator[Finding]:
+        """Yield a finding on a skill that asks for tools and gets none."""
+        frontmatter = corrected_keys(entry.frontmatter)
+        keys = ("allowed-tools", "allowed_tools")
+        fields = [key for key in keys if frontmatter.get(key) not in (None, "", [])]
+        metadata = frontmatter.get("metadata")
+        if isinstance(metadata, Mapping):
+            fields += [f"metadata.{key}" for key in OPENING_KEYS if key in metadata]
+        if not fields or self._is_approved(entry):
+            return
+        fix = "nothing; without a digest it cannot be approved"
+        if entry.digest:
+            approval = f'{{"{entry.uri}": "{entry.digest}"}}'
+            fix = f"to give it these tools as it is now: allowed_tools={approval}"
+        is_approved = entry.uri in self._approved
+        changed = " (it changed since it was approved)" if is_approved else ""
+        names = ", ".join(fields)
+        yield Finding.of(
+            "tools-not-granted", SKILL_FILE, fields=names, changed=changed, fix=fix
+        )
+
+    def _is_approved(self, entry: McpSkillEntry) -> bool:
+        return bool(entry.digest) and self._approved.get(entry.uri) == entry.digest
+
+
+# Nothing is taken on trust from a server: bytes are compared.
+def _check_bytes(name: str, path: str, data: bytes | None, listed: ListedFile) -> bytes:
+    """Return bytes that have the announced size and digest, or raise an error.
+
+    Source: "Verification on Read" of the Skills extension.
+    """
+    if data is None:
+        detail = "the answer does not have exactly this file"
+    # The size first: it says more about what went wrong than two digests.
+    elif listed.size is not None and len(data) != listed.size:
+        detail = f"{listed.size:,} bytes were announced, {len(data):,} came"
+    elif listed.digest and digest_bytes(data) != listed.digest:
+        detail = f"{listed.digest} was announced, {digest_bytes(data)} came"
+    else:
+        return data
+    raise DigestMismatchError(name, path, detail=detail)
+
+
+def _check_frontmatter(entry: McpSkillEntry, data: bytes, limits: Limits) -> None:
+    """Check that a SKILL.md has the same value as its entry in every field.
+
+    Source: "Frontmatter Verification" of the Skills extension.
+    """
+    manifest = parse(data, limits=limits).manifest
+    if manifest is None:
+        detail = "its frontmatter cannot be read"
+        raise DigestMismatchError(entry.name, SKILL_FILE, detail=detail)
+    fields = manifest.frontmatter
+    if not entry.complete:
+        fields = {key: fields[key] for key in entry.frontmatter if key in fields}
+    field = _first_difference(entry.frontmatter, fields)
+    if field is not None:
+        name = short_line(field)
+        detail = f"the field {name!r} of its frontmatter differs from what was listed"
+        raise DigestMismatchError(entry.name, SKILL_FILE, detail=detail)
+
+
+def _first_difference(
+    one: Mapping[str, Json], other: Mapping[str, Json], within: str = ""
+) -> str | None:
+    """Return the name of the first field in which two mappings differ, or None.
+
+    Values are compared as JSON: true is not 1, and 1 is 1.0. A nested field is
+    ``metadata.owner``.
+    """
+    for key in sorted({*one, *other}):
+        field = f"{within}{key}"
+        if key not in one or key not in other:
+            return field
+        ours, theirs = one[key], other[key]
+        if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+            inner = _first_difference(ours, theirs, f"{field}.")
+            if inner is not None:
+                return inner
+        elif _json_value(ours) != _json_value(theirs):
+            return field
+    return None
+
+
+def _json_value(value: Json) -> object:
+    """Return a value that equals another one exactly if they are equal in JSON."""
+    if isinstance(value, bool):
+        # In Python True equals 1; in JSON they are two values.
+        return ("truth", value)
+    if isinstance(value, list | tuple):
+        return [_json_value(item) for item in value]
+    if isinstance(value, Mapping):
+        return {
+            key: _json_value(item)
+            for key, item in cast("dict[str, Json]", value).items()
+        }
+    return value

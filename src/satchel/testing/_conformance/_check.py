@@ -22,9 +22,9 @@ from satchel.testing._conformance._cases import (
     PackCase,
     ShownPack,
     all_cases,
+    judge,
     shown_of,
 )
-from satchel.testing._conformance._judging import judge
 from satchel.testing._conformance._report import CaseResult, LoaderReport
 from satchel.testing.hostile import CannotMake, find_leaks
 
@@ -103,7 +103,7 @@ class LoaderTrial:
     def start(self, cases: Iterable[LoaderCase]) -> None:
         """Begin with these packs; those that take longest go first."""
         self._cases = tuple(cases)
-        for case in sorted(self._cases, key=_is_short):
+        for case in sorted(self._cases, key=lambda one: not one.name.startswith(_LONG)):
             self._results[case.name] = self._pool.submit(self._try, case)
 
     def result(self, case: LoaderCase) -> CaseResult | None:
@@ -193,10 +193,6 @@ class LoaderTrial:
             text=shown.text,
             size_bytes=shown.size_bytes,
         )
-
-
-def _is_short(case: LoaderCase) -> bool:
-    return not case.name.startswith(_LONG)
 
 
 def _flaw(case: LoaderCase, answer: LoaderAnswer, base: _Base) -> str:

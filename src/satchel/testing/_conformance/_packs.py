@@ -26,7 +26,6 @@ def _raw(text: str, folder: str = NAME) -> Candidate:
 
 
 def _with(more: str) -> Candidate:
-    """Return a pack with further fields."""
     return pack(f"{FIRST}\n{more}")
 
 
@@ -118,10 +117,7 @@ _PACKS: Final[dict[str, Candidate | tuple[Candidate, ...]]] = {
     "broken-block": _says(f" >\n  {SAYS}.\n Less: here"),
     "broken-below-key": _says(f"\n  {SAYS}.\n  Not: this"),
     "reserved-first-character": (_says(f" @{SAYS}"), _says(f" @{SAYS}: or not")),
-    "text-behind-bracket": (
-        _says(f" [beta] {SAYS}"),
-        _says(f" [beta] {SAYS}: or not"),
-    ),
+    "text-behind-bracket": (_says(f" [beta] {SAYS}"), _says(f" [beta] {SAYS}: or not")),
     "double-quotes-inside-double-quotes": _says(f' "{SAYS} "now" or "then""'),
     "text-below-double-quote": _says(f' "{SAYS}"\n  and more'),
     "open-double-quote": _says(f' "{SAYS}'),
@@ -157,10 +153,7 @@ _PACKS: Final[dict[str, Candidate | tuple[Candidate, ...]]] = {
     "anchor": _with("metadata:\n  owner: &who somebody"),
     "undefined-alias": _with("metadata:\n  owner: *who"),
     "tag": _with("metadata:\n  owner: !mine somebody"),
-    "standard-tag": (
-        _says(f" !!str {SAYS}"),
-        _with("metadata:\n  version: !!str 1.0"),
-    ),
+    "standard-tag": (_says(f" !!str {SAYS}"), _with("metadata:\n  version: !!str 1.0")),
     "tab-behind-colon": (
         _says(f"\t{SAYS}"),
         pack(f"name:\t{NAME}\n{DESCRIBED}"),

@@ -80,25 +80,17 @@ class LoaderPlugin:
                 self._trial = RuntimeTrial(str(self._runtime))
         except LoaderNotRunError as error:
             raise pytest.UsageError(str(error)) from error
-        items = [self._item(session, self._trial, case) for case in cases]
+        make: Any = getattr(LoaderItem, "from_parent")  # noqa: B009 - it has no types
+        items: list[LoaderItem] = [make(session, name=case.name) for case in cases]
+        for item, case in zip(items, cases, strict=True):
+            item.case, item.trial = case, self._trial
         config.hook.pytest_collection_modifyitems(
             session=session, config=config, items=items
         )
-        session.items = items
+        session.items = [*items]
         session.testscollected = len(items)
         config.hook.pytest_collection_finish(session=session)
         return True
-
-    @staticmethod
-    def _item(
-        session: pytest.Session,
-        trial: LoaderTrial | RuntimeTrial,
-        case: LoaderCase | RuntimeRow,
-    ) -> pytest.Item:
-        make: Any = getattr(LoaderItem, "from_parent")  # noqa: B009 - it has no types
-        item: LoaderItem = make(session, name=case.name)
-        item.case, item.trial = case, trial
-        return item
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(

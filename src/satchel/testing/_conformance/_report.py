@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files as resources
 from typing import Any, Final, NamedTuple
 
+from satchel.text import first_names
+
 
 class Flaw(NamedTuple):
     """A way in which a loader fails a pack: its verdict, what it is, and the fix."""
@@ -67,11 +69,6 @@ class FlawGroup:
 
     flaw: Flaw
     results: tuple[CaseResult, ...]
-
-    @property
-    def smallest(self) -> CaseResult:
-        """The smallest pack that shows it."""
-        return self.results[0]
 
     @property
     def examples(self) -> tuple[CaseResult, ...]:
@@ -160,7 +157,7 @@ class LoaderReport:
         parts += [f"`{self.target}` passed {self.passed} of {len(self.results)}"]
         parts[-1] += f"{self._rest()}."
         for group in self.groups:
-            flaw, shown = group.flaw, group.smallest
+            flaw, shown = group.flaw, group.results[0]
             heading = f"{flaw.verdict}: {flaw.what} ({_packs(group)})"
             parts += ["", f"{'#' * (level + 1)} {heading}", ""]
             parts += [f"The smallest is `{shown.name}`: {shown.about}.", ""]
@@ -267,9 +264,7 @@ def _others(group: FlawGroup) -> list[str]:
     names = [f"`{result.name}`" for result in group.results[1:]]
     if not names:
         return []
-    more = len(names) - _NAMED
-    rest = f" and {more} more" if more > 0 else ""
-    return [f"Also: {', '.join(names[:_NAMED])}{rest}.", ""]
+    return [f"Also: {first_names(names, _NAMED)}.", ""]
 
 
 def _cell(text: str) -> str:

@@ -10,16 +10,15 @@ import queue
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Protocol, Self, TypeAlias
 
+from satchel.testing._assertions import write_pack
 from satchel.testing._conformance._asking import LoaderNotRunError
 from satchel.testing._conformance._report import CaseResult, LoaderReport
-from satchel.testing._packs import write_pack
 from satchel.testing.hostile import find_leaks
 
 _TIMEOUT_S: Final = 20.0
@@ -334,8 +333,10 @@ class RuntimeTrial:
 
     def _try(self, case: RuntimeRow) -> CaseResult:
         problems: queue.Queue[list[str]] = queue.Queue()
-        with _home() as home:
-            desk = _Desk(self._make, home)
+        with tempfile.TemporaryDirectory(
+            prefix="runtime-", ignore_cleanup_errors=True
+        ) as home:
+            desk = _Desk(self._make, Path(home))
             thread = threading.Thread(
                 target=lambda: problems.put(_problems(case, desk)), daemon=True
             )
@@ -366,19 +367,8 @@ def _problems(case: RuntimeRow, desk: _Desk) -> list[str]:
     try:
         return list(_ROWS[case.name](desk))
     except Exception as error:  # noqa: BLE001 - that it raises is what came of it
-        return [f"raises {type(error).__name__}: {_first_line(error)}"]
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0][:200]
-
-
-@contextmanager
-def _home() -> Generator[Path]:
-    with tempfile.TemporaryDirectory(
-        prefix="runtime-", ignore_cleanup_errors=True
-    ) as home:
-        yield Path(home)
+        line = str(error).partition("\n")[0][:200]
+        return [f"raises {type(error).__name__}: {line}"]
 
 
 def _import(target: str) -> Callable[[str], Any]:

@@ -12,15 +12,14 @@ From the shell: ``python -m satchel.testing.hostile --loader "python -m my_loade
 
 from collections.abc import Iterator
 
-from satchel.testing.hostile import _files, _links, _names, _text, _yaml
-from satchel.testing.hostile._leaks import find_leaks
+from satchel.testing.hostile import _files, _names, _yaml
 from satchel.testing.hostile._pack import (
     GOOD_DESCRIPTION,
     GOOD_NAME,
     CannotMake,
     HostilePack,
 )
-from satchel.testing.hostile._runner import LoaderOutcome, judge, run_loader
+from satchel.testing.hostile._runner import LoaderOutcome, find_leaks, judge, run_loader
 
 __all__ = [
     "GOOD_DESCRIPTION",
@@ -45,9 +44,9 @@ def hostile_packs() -> Iterator[HostilePack]:
     yield from _yaml.HANG_PACKS
     yield from _yaml.BOMB_PACKS
     yield from _files.SPECIAL_PACKS
-    yield from _links.PACKS
+    yield from _files.LINK_PACKS
     yield from _names.ENCODING_PACKS
     yield from _names.NAME_PACKS
-    yield from _text.MARKUP_PACKS
-    yield from _text.ESCAPE_PACKS
+    yield from _names.MARKUP_PACKS
+    yield from _names.ESCAPE_PACKS
     yield from _files.TREE_PACKS

@@ -21,7 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a loader over the packs; 0 all served, 1 not all, 2 it cannot be run."""
     options = _parser().parse_args(arguments)
     command = shlex.split(options.loader) if options.loader else SATCHEL_LOADER
-    chosen = [p for p in hostile_packs() if _is_chosen(p, options.packs)]
+    names = set(options.packs)
+    chosen = [p for p in hostile_packs() if not names or names & {p.name, p.kind}]
     if not chosen:
         _complain(f"no such pack or kind: {' '.join(options.packs)}")
         return 2
@@ -54,10 +55,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--markdown", action="store_true", help="print a table")
     return parser
-
-
-def _is_chosen(pack: HostilePack, names: Sequence[str]) -> bool:
-    return not names or pack.name in names or pack.kind in names
 
 
 def _run(

@@ -6,13 +6,9 @@ the findings about each pack, and the text of the good neighbour as it is loaded
 
 import json
 import sys
-from typing import TYPE_CHECKING, Final, get_args
+from typing import Final, get_args
 
 from satchel.testing.hostile._pack import GOOD_NAME
-
-if TYPE_CHECKING:
-    from satchel.runtime import Satchel
-
 
 _FIELDS: Final = ("code", "severity", "path", "message", "fix")
 
@@ -40,13 +36,11 @@ def main() -> None:
                 entry.descriptor.origin.location: entry.reason
                 for entry in skills.catalog.excluded
             },
-            "loaded": _load_good(skills),
+            "loaded": (
+                skills.load(GOOD_NAME).text if GOOD_NAME in skills.catalog else ""
+            ),
         }
     _print_line(json.dumps(answer))
-
-
-def _load_good(skills: "Satchel") -> str:
-    return skills.load(GOOD_NAME).text if GOOD_NAME in skills.catalog else ""
 
 
 def _print_line(line: str) -> None:

@@ -57,8 +57,8 @@ class HostilePack:
     writes: Writes = field(repr=False, compare=False)
     what: str
 
-    def make(self, folder: Path) -> Path:
-        """Write the pack and its good neighbour below ``folder``.
+    def make(self, folder: Path, *, alone: bool = False) -> Path:
+        """Write the pack, and its good neighbour unless ``alone``, below ``folder``.
 
         Returns:
             The library that both are in: a new folder, for a loader to discover.
@@ -68,7 +68,8 @@ class HostilePack:
         """
         library = folder / "library"
         library.mkdir()
-        write_skill(library, GOOD_NAME, GOOD_TEXT.encode())
+        if not alone:
+            write_skill(library, GOOD_NAME, GOOD_TEXT.encode())
         try:
             self.writes(library)
         except (OSError, UnicodeError) as error:

@@ -6,9 +6,13 @@ from pathlib import Path
 import pytest
 
 from satchel.authoring import TARGETS, Conversion
-from satchel.authoring._convert._detection import detect
-from satchel.authoring._convert._targets import predict_client, prediction_findings
-from satchel.authoring._convert._values import PackDraft, PackFile
+from satchel.authoring._convert._engine import detect
+from satchel.authoring._convert._values import (
+    PackDraft,
+    PackFile,
+    predict_client,
+    prediction_findings,
+)
 from satchel.clients import CLIENT_FOLDERS, Loader, LoaderVerdict, Prediction
 from satchel.errors import ConfigError, MissingPathError
 from satchel.model import SKILL_FILE
@@ -79,13 +83,14 @@ def test_any_file_is_what_the_user_says(path: str, wanted: str) -> None:
     assert [thing[:2] for thing in detect(path, wanted)] == [(wanted, path)]
 
 
-def test_two_kinds_need_a_choice() -> None:
+def test_all_kinds_are_found_and_one_can_be_chosen() -> None:
     lay("AGENTS.md", ".cursor/rules/a.mdc", "packs/SKILL.md")
 
-    with pytest.raises(
-        ConfigError, match=r"agents-md, cursor, packs; choose one by --from"
-    ):
-        detect(".")
+    assert [thing[:2] for thing in detect(".")] == [
+        ("cursor", ".cursor/rules"),
+        ("agents-md", "AGENTS.md"),
+        ("packs", "."),
+    ]
     assert [thing[:2] for thing in detect(".", "cursor")] == [
         ("cursor", ".cursor/rules")
     ]

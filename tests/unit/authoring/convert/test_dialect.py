@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.authoring._convert._dialect import rewrite
+from satchel.authoring._convert._packs import rewrite
 from satchel.authoring._convert._values import Dialect
 from satchel.model import SKILL_FILE, Json, Manifest
 from satchel.skill_md import (

@@ -278,7 +278,7 @@ def test_what_cannot_be_rewritten_is_refused(  # noqa: PLR0913, PLR0917 - a tabl
 ) -> None:
     """The result is read back; one that means something else is never handed out."""
     monkeypatch.setattr(
-        "satchel.authoring._convert._dialect.to_spec", lambda _: {"name": "x"}
+        "satchel.authoring._convert._packs.to_spec", lambda _: {"name": "x"}
     )
     (pack / SKILL_FILE).write_bytes(SKILL.replace(old, new))
     (read,) = read_packs("packs")

@@ -7,12 +7,13 @@ import pytest
 from satchel.authoring import Conversion
 from satchel.authoring._convert._agents_md import read_agents_md
 from satchel.authoring._convert._builder import for_files
-from satchel.authoring._convert._formats import FORMATS, read_format
-from satchel.authoring._convert._page import (
+from satchel.authoring._convert._formats import (
+    FORMATS,
     ForeignPage,
     globs,
     links_out,
     pages_at,
+    read_format,
     read_page,
     title,
 )

@@ -12,8 +12,7 @@ import pytest
 
 from satchel.cli._connect import _write as writing
 from satchel.cli._connect._clients import MCP_CLIENTS, HttpAddress, StdioCommand
-from satchel.cli._connect._formats import put_entry
-from satchel.cli._connect._write import write_config
+from satchel.cli._connect._write import put_entry, write_config
 from satchel.errors import ConfigError
 
 HERE = HttpAddress("http://127.0.0.1:8321/mcp")

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from satchel.errors import ConfigError
 from satchel.server import Caller, GuardSettings, guard
 from satchel.server._guard._messages import TrafficCounts
-from satchel.server._guard._tokens import FixedTokens, Token, digest_of
+from satchel.server._guard._tokens import JoinedTokens, Token, digest_of
 from satchel.server._library import ANYONE
 from tests.unit.server.guard.asking import (
     LOCAL,
@@ -29,7 +29,7 @@ from tests.unit.server.guard.asking import (
 
 ALL = "a-token-that-only-ci-knows"
 SOME = "a-token-for-some-skills"
-TOKENS = FixedTokens(
+TOKENS = JoinedTokens(
     [
         Token(Caller("ci"), digest_of(ALL)),
         Token(Caller("desk", ("pdf-*",)), digest_of(SOME)),

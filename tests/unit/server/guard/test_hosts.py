@@ -9,7 +9,7 @@ from satchel.server import GuardSettings, check_bind
 from satchel.server._errors import ErrorAnswer
 from satchel.server._guard._hosts import HostRules, transport_security
 from satchel.server._guard._settings import is_loopback
-from satchel.server._guard._tokens import FixedTokens
+from satchel.server._guard._tokens import JoinedTokens
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_another_address_needs_a_token() -> None:
     assert "192.0.2.1" in caught.value.path
     for way in ("--token-file", "--tokens", "SATCHEL_TOKEN", "127.0.0.1"):
         assert way in caught.value.detail
-    check_bind("192.0.2.1", GuardSettings(tokens=FixedTokens(())))
+    check_bind("192.0.2.1", GuardSettings(tokens=JoinedTokens(())))
     check_bind("127.0.0.1", GuardSettings())
 
 
@@ -53,7 +53,7 @@ def test_a_limit_is_above_zero(name: str) -> None:
 HERE = GuardSettings(allowed_hosts=("skills.test", "*.inner.test", "one.test:81"))
 OPEN = GuardSettings(
     host="192.0.2.1",
-    tokens=FixedTokens(()),
+    tokens=JoinedTokens(()),
     allowed_hosts=("skills.test",),
     allowed_origins=("https://app.test/",),
 )
@@ -82,7 +82,7 @@ ANY = GuardSettings(allowed_hosts=("*",), allowed_origins=("*",))
         ),
         (OPEN, True, "10.0.0.1:80 [2001:db8::1]:80 192.0.2.1:80 skills.test"),
         (OPEN, False, "evil.test"),
-        (GuardSettings(host="box", tokens=FixedTokens(())), True, "box:80"),
+        (GuardSettings(host="box", tokens=JoinedTokens(())), True, "box:80"),
         (ANY, True, "evil.test"),
     ],
 )

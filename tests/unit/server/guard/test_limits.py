@@ -2,6 +2,7 @@
 
 import pytest
 
+from satchel.server._guard import _limits
 from satchel.server._guard._authentication import AuthenticatedCaller
 from satchel.server._guard._limits import McpSessionLimit, RateLimiter
 from satchel.server._guard._settings import rate_key
@@ -20,13 +21,16 @@ def test_a_burst_and_then_the_rate() -> None:
     assert [buckets.take("a") for _ in range(4)] == [0, 0, 0, 2]
 
 
-def test_no_number_of_callers_takes_more_memory() -> None:
-    buckets = RateLimiter(1, 1, Clock(), max_buckets=3)
+def test_no_number_of_callers_takes_more_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_limits, "_MAX_BUCKETS", 3)
+    buckets = RateLimiter(1, 1, Clock())
 
     for number in range(10):
         buckets.take(str(number))
 
-    assert len(buckets) == 3
+    assert len(buckets._levels) == 3
     assert [buckets.take("9"), buckets.take("0")] == [1, 0]
 
 
@@ -86,4 +90,4 @@ def test_what_ended_is_forgotten() -> None:
         sessions.ended("a1")
         sessions.ended("a1")
 
-    assert len(sessions) == 2
+    assert len(sessions._open) == 2

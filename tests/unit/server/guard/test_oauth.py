@@ -13,9 +13,9 @@ from mcp.server.auth.provider import AccessToken
 
 from satchel.errors import ConfigError
 from satchel.server import Caller, GuardSettings, OAuthSettings, guard
-from satchel.server._guard._oauth import oauth_caller
+from satchel.server._guard._authentication import oauth_caller
 from satchel.server._guard._settings import METADATA_PATH
-from satchel.server._guard._tokens import FixedTokens, Token, digest_of
+from satchel.server._guard._tokens import JoinedTokens, Token, digest_of
 from tests.unit.server.guard.asking import Application, ask
 from tests.unit.server.guard.issuer import RESOURCE, Issuer
 
@@ -193,7 +193,7 @@ def test_a_verifier_of_ones_own(says: dict[str, Any], status: int) -> None:
 
 def test_tokens_of_both_kinds() -> None:
     application = Application()
-    stored = FixedTokens([Token(Caller("ci"), digest_of("static"))])
+    stored = JoinedTokens([Token(Caller("ci"), digest_of("static"))])
     oauth = own(Verifier({"resource": RESOURCE}))
     app = guard(application, GuardSettings(tokens=stored, oauth=oauth))
 

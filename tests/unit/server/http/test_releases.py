@@ -62,7 +62,8 @@ def test_the_front_door_may_be_told_to_go_there(
             assert "allow_private=True" in refused.health().problems[0]
         settings = tmp_path / "satchel.toml"
         settings.write_text(f'skills = ["{url}#{pin}"]\nallow_private = true\n')
-        with Satchel(options=Options(config=settings)) as there:
+        own = {"SATCHEL_CONFIG": str(settings)}
+        with Satchel(options=Options(config=settings, environ=own)) as there:
             assert there.catalog.release == pin
 
 

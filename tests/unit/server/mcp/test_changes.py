@@ -26,8 +26,7 @@ from satchel import Policy, deny
 from satchel.server import Caller, build_server
 from satchel.server._mcp import _subscriptions as changes
 from satchel.server._mcp._skills import ExtensionCatalog
-from satchel.server._mcp._subscriptions import MAX_URIS, _into
-from satchel.server._mcp._watchers import Watchers, deliver_all
+from satchel.server._mcp._subscriptions import MAX_URIS, Watchers, _into, deliver_all
 from satchel.testing import write_pack
 from tests.unit.server.mcp.clients import (
     ask,
@@ -149,13 +148,13 @@ def test_nobody_is_remembered_who_has_gone(tmp_path: Path) -> None:
     async def work() -> None:
         async with connected(served, "legacy") as client:
             await subscribe(client, ALPHA)
-            assert len(seen[0]) == 1
-        assert len(seen[0]) == 0
+            assert len(seen[0]._watchers) == 1
+        assert len(seen[0]._watchers) == 0
         async with connected(served) as client:
             async with everything(client):
-                assert len(seen[1]) == 1
+                assert len(seen[1]._watchers) == 1
             await client.list_tools()
-        assert len(seen[1]) == 0
+        assert len(seen[1]._watchers) == 0
         assert served._listeners == []
 
     with pytest.MonkeyPatch.context() as patch:

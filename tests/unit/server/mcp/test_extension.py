@@ -239,6 +239,48 @@ async def test_a_folder_tells_what_lies_directly_in_it(tmp_path: Path) -> None:
             assert error.code == -32602
 
 
+PLAIN = "---\nname: inner\ndescription: Use it.\n---\n# Inner\n"
+
+
+@pytest.mark.row("F95")
+async def test_an_empty_folder_is_one_and_a_skill_inside_is_a_skill(
+    tmp_path: Path,
+) -> None:
+    write_pack(tmp_path, "outer", files={"refs/a.md": "A", "inner/SKILL.md": PLAIN})
+    write_pack(tmp_path / "outer/skills", "own", files={"b.md": "B"})
+    for name in ("empty/deeper", "refs/none", ".git/hooks", "hidden"):
+        (tmp_path / "outer" / name).mkdir(parents=True)
+    (tmp_path / "outer/hidden/.keep").write_text("")
+    (tmp_path / "outer/away").symlink_to(tmp_path)
+    (tmp_path / "outer/file").write_text("")
+    method = "resources/directory/read"
+    async with connected(library(tmp_path)) as client:
+
+        async def inside(uri: str) -> dict[str, str]:
+            found = (await ask(client, method, uri=uri))["resources"]
+            folders = [e for e in found if e.get("mimeType") == "inode/directory"]
+            return {entry["name"]: entry["uri"] for entry in folders}
+
+        root = "skill://outer"
+        below = ("empty", "hidden", "inner", "refs", "skills")
+        assert await inside(root) == {name: f"{root}/{name}" for name in below}
+        assert await inside(f"{root}/empty") == {"deeper": f"{root}/empty/deeper"}
+        assert await inside(f"{root}/refs") == {"none": f"{root}/refs/none"}
+        for path in ("empty/deeper", "hidden", "refs/none"):
+            result = await ask(client, method, uri=f"{root}/{path}")
+            assert (result["resources"], result["resultType"]) == ([], "complete")
+        # Listed as a skill of its own, and found from the one around it.
+        skills = (await ask(client, "skills/list"))["skills"]
+        assert names(skills) == ["outer", "own"]
+        assert await inside(f"{root}/skills") == {"own": "skill://own"}
+        assert b"own" in await read(client, "skill://own/SKILL.md")
+        # Not in a place for skills: text of the skill around it.
+        assert await read(client, f"{root}/inner/SKILL.md") == PLAIN.encode()
+        for path in ("away", "file", ".git", "nowhere", "empty/..", "..", "%2e%2e/x"):
+            error = await refused(ask(client, method, uri=f"{root}/{path}"))
+            assert error.code == -32602
+
+
 async def test_equal_names_stand_behind_their_ids(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     write_pack(one, "pdf", "Use one.")
@@ -324,6 +366,25 @@ async def test_a_caller_sees_what_is_its(tmp_path: Path) -> None:
     async with connected(served) as client:
         assert names((await ask(client, "skills/list"))["skills"]) == ["alpha"]
         error = await refused(client.read_resource("skill://beta/SKILL.md"))
+        assert error.message == "resource: not served here"
+
+
+@pytest.mark.row("U02", "F65")
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        *("./references/rates.md", "rates.md", "RATES.md", "references/rates.md:3"),
+        *("references/x/../rates.md", "alpha/references/rates.md"),
+    ],
+)
+async def test_a_file_is_read_as_texts_spell_it(tmp_path: Path, spelled: str) -> None:
+    folder = write_skills(tmp_path)
+    (folder / "alpha/references").mkdir(exist_ok=True)
+    (folder / "alpha/references/rates.md").write_text("fee 5", "utf-8")
+
+    async with connected(library(folder)) as client:
+        assert await read(client, f"skill://alpha/{spelled}") == b"fee 5"
+        error = await refused(client.read_resource("skill://alpha/rate.txt"))
         assert error.message == "resource: not served here"
 
 

@@ -6,7 +6,7 @@ import pytest
 from mcp.client import Client
 from mcp_types import PromptReference, ResourceTemplateReference, TextContent
 
-from satchel.server._mcp._resources import TEMPLATE
+from satchel.server._mcp._extension import TEMPLATE
 from satchel.testing import write_pack
 from satchel.usage import ListSink
 from tests.unit.server.mcp.clients import (

@@ -2,9 +2,10 @@
 
 import base64
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -13,17 +14,17 @@ from mcp_types import Implementation, PaginatedRequestParams
 
 from satchel import sources
 from satchel.errors import SkillNotFoundError, SourceUnavailableError
+from satchel.runtime import CallerView
 from satchel.server import Caller
-from satchel.server._library import ANYONE
+from satchel.server._library import ANYONE, SourceThreads
 from satchel.server._mcp._request import (
     MAX_CLIENT_CHARS,
     MAX_CURSOR_CHARS,
+    McpRequest,
     client_name,
     contain_errors,
-    in_thread,
     mcp_caller,
     mcp_error,
-    page_of,
     reject_cursor,
 )
 from satchel.usage import ListSink
@@ -40,11 +41,19 @@ from tests.unit.server.mcp.clients import (
 NAMES = ["a", "b", "c d", "é", "\ud800"]
 
 
+def page_of(
+    names: list[str], cursor: str | None, size: int
+) -> tuple[Sequence[str], str | None]:
+    view = cast("CallerView", None)  # a page needs none
+    request = McpRequest(context(), view, 0, "public", size)
+    return request.page(names, str, PaginatedRequestParams(cursor=cursor), kind="k")
+
+
 def pages(names: list[str], size: int) -> list[list[str]]:
     actual: list[list[str]] = []
     cursor = None
     while True:
-        page, cursor = page_of(names, str, kind="k", cursor=cursor, size=size)
+        page, cursor = page_of(names, cursor, size)
         actual.append([*page])
         if cursor is None:
             return actual
@@ -60,8 +69,8 @@ def test_all_pages_together_are_the_list(size: int) -> None:
 
 
 def test_a_list_may_change_between_two_pages() -> None:
-    first, cursor = page_of(["a", "c", "e"], str, kind="k", cursor=None, size=2)
-    then, end = page_of(["a", "b", "d", "e"], str, kind="k", cursor=cursor, size=2)
+    first, cursor = page_of(["a", "c", "e"], None, 2)
+    then, end = page_of(["a", "b", "d", "e"], cursor, 2)
 
     assert (first, then, end) == (["a", "c"], ["d", "e"], None)
     assert pages([], 3) == [[]]
@@ -84,7 +93,7 @@ def test_a_list_may_change_between_two_pages() -> None:
 )
 def test_what_is_no_cursor_of_the_list_is_an_error(cursor: str) -> None:
     with pytest.raises(MCPError, match="no cursor") as raised:
-        page_of(NAMES, str, kind="k", cursor=cursor, size=1)
+        page_of(NAMES, cursor, 1)
 
     assert raised.value.code == -32602
 
@@ -107,7 +116,7 @@ def test_nobody_waits_for_work_whose_client_has_gone() -> None:
 
     async def main() -> bool:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(in_thread, work)
+            tasks.start_soon(SourceThreads().run, None, work)
             await anyio.to_thread.run_sync(begun.wait)
             tasks.cancel_scope.cancel()
         waited = ended.is_set()

@@ -12,16 +12,28 @@ from typing import Any
 import httpx2
 import pytest
 from hypothesis import given, settings, strategies as st
+from mcp.shared import _otel
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from satchel import Policy
-from satchel.model import PURPOSE_KEY, SYNC
+from satchel import Options, Policy, Satchel
+from satchel.catalog import _stored_packs
+from satchel.model import PURPOSE_KEY, SYNC, LazyTuple, _lazy_tuple
 from satchel.policy import deny
-from satchel.server import Caller, ServedLibrary, _library, streamable_http
+from satchel.server import (
+    Caller,
+    ServedLibrary,
+    ServerSettings,
+    _library,
+    streamable_http,
+)
 from satchel.server._guard._limits import replay_body
+from satchel.server._mcp import _short_way
 from satchel.server._mcp._short_way import ShortWay
 from satchel.testing import write_pack
-from satchel.usage import ListSink
+from satchel.usage import ListSink, TracingSink
 from tests.unit.server.mcp.clients import library, write_skills
 
 VERSION = "2026-07-28"
@@ -327,6 +339,89 @@ async def test_edited_pack_shows_at_once_as_on_the_long_way(tmp_path: Path) -> N
         served.refresh()
         assert "Do it otherwise." in await short.text(load("alpha"))
         assert "Do it otherwise." in await short.text(read(URI))
+
+
+@pytest.mark.row("F92")
+@pytest.mark.parametrize(
+    "most_kept", [1, 2, 30_000], ids=["large", "of that size", "small"]
+)
+async def test_answers_are_kept_from_the_second_start_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_kept: int
+) -> None:
+    """The index makes the rows of a skill again each time that they are asked for."""
+    folder = write_skills(tmp_path / "skills")
+    # What was written 20 ms ago counts as settled.
+    monkeypatch.setattr(_stored_packs, "RACY_NS", 20_000_000)
+    # Of a large library no row is kept.
+    monkeypatch.setattr(_lazy_tuple, "_MOST_KEPT", most_kept)
+    await asyncio.sleep(0.05)
+
+    def opened() -> ServedLibrary:
+        options = Options(index=tmp_path / "index.db", environ={})
+        skills = Satchel(folder, sinks=(), options=options)
+        return ServedLibrary(skills, ServerSettings(style="lean"))
+
+    for start in ("first", "second", "third"):
+        served = opened()
+        async with asking(served) as client:
+            assert isinstance(served.catalog.entries, LazyTuple) is (start != "first")
+            for message in (load("alpha"), load("beta"), read(URI), listed()):
+                first = await client.text(message)
+                asked = client.long.asked
+                for number in range(3):
+                    again = await client.text({**message, "id": number})
+                    assert json.loads(again)["result"] == json.loads(first)["result"]
+                assert client.long.asked == asked, (start, message["method"])
+            if start == "third":  # an edit is seen all the same
+                text = (folder / "beta/SKILL.md").read_text()
+                (folder / "beta/SKILL.md").write_text(f"{text}Edited.\n")
+                assert "Edited." in await client.text(load("beta"))
+        served.skills.close()
+
+
+@pytest.mark.row("F92")
+async def test_with_a_tracer_there_are_the_same_spans_and_the_short_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_skills(tmp_path)
+
+    async def spans(*, short: bool) -> tuple[list[tuple[object, ...]], int]:
+        exporter, provider = InMemorySpanExporter(), TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        monkeypatch.setattr(_otel, "_tracer", provider.get_tracer("mcp-python-sdk"))
+        monkeypatch.setattr(
+            _short_way, "_tracer", provider.get_tracer("mcp-python-sdk")
+        )
+        sink = TracingSink(provider)
+        skills = Satchel(tmp_path, sinks=[sink], options=Options(environ={}))
+        served = ServedLibrary(skills, ServerSettings(style="lean"))
+        async with asking(served, short=short) as client:
+            messages = [load("alpha"), read(URI), load("nothing"), listed()]
+            for number, message in enumerate(messages * 3):
+                await client.text({**message, "id": number})
+            # No longer so; the long way tells it once.
+            (tmp_path / "alpha/SKILL.md").write_text(
+                "---\nname: alpha\ndescription: x\n---\n"
+            )
+            await client.text(load("alpha"))
+            write_skills(tmp_path)
+        made = exporter.get_finished_spans()
+        names = {getattr(span.context, "span_id", 0): span.name for span in made}
+        return [
+            (
+                span.name,
+                span.kind,
+                sorted((span.attributes or {}).items()),
+                names.get(span.parent.span_id) if span.parent else None,
+                span.status.status_code,
+            )
+            for span in made
+        ], client.long.asked
+
+    fast, few = await spans(short=True)
+    slow, many = await spans(short=False)
+    assert sorted(map(str, fast)) == sorted(map(str, slow))
+    assert few < many
 
 
 async def test_encodings_are_bounded_in_bytes(

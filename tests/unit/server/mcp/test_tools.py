@@ -8,7 +8,7 @@ import pytest
 from mcp.client import Client
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 
-from satchel import Policy, Satchel, ask, deny
+from satchel import Policy, Satchel, Session, ask, deny
 from satchel.model import Style
 from satchel.server import ServedLibrary
 from satchel.server._mcp._tools import ArgumentValidator
@@ -174,6 +174,40 @@ async def test_arguments_are_held_against_the_schema_before_anything_else(
         error = await refused(client.call_tool("rm", {}))
         assert (error.code, error.message) == (-32602, "there is no such tool")
     assert {e.code for e in sink.events} == {"bad-tool-call"}
+
+
+@pytest.mark.row("D05", "D11", "U08", "F98")
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("style", "tool", "key", "expected"),
+    [
+        ("lean", "load_skill", "skill_id", "skill 'nope' was not found"),
+        ("agent-skills", "load_skill", "skill_id", '<skill_context id="nope">'),
+        ("packs", "load_skill", "name", "skill 'nope' not found"),
+        ("references", "load_skill_instructions", "skill_name", "unknown_skill"),
+    ],
+)
+async def test_an_empty_library_offers_nothing_and_answers(  # noqa: PLR0913, PLR0917
+    style: Style, tool: str, key: str, expected: str, era: str, tmp_path: Path
+) -> None:
+    served = library(tmp_path, style=style)
+    async with connected(served, era) as client:
+        assert await tools_of(client) == {}
+        result = await client.call_tool(tool, {key: "nope"})
+        error = await refused(client.call_tool("rm", {}))
+
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    assert expected in content.text
+    assert error.message == "there is no such tool"
+    session = served_session(style, tmp_path)
+    assert not list(session.tools())
+    assert expected in str(session.call(tool, {key: "nope"}))
+    assert "there is no such tool" in str(session.call("rm", {}))
+
+
+def served_session(style: Style, folder: Path) -> Session:
+    return Satchel(folder).session(style=style)
 
 
 @pytest.mark.row("X10")

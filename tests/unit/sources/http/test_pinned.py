@@ -14,7 +14,7 @@ from satchel.errors import (
 )
 from satchel.release import publish
 from satchel.sources import PinnedSource, released
-from satchel.sources._http import _pinned as pinned
+from satchel.sources._http import _source as pinned
 from tests.unit.release.packs import PACKS, Packs, build
 from tests.unit.sources.http.site import Reply, Site
 from tests.unit.sources.scans import found_in

@@ -17,7 +17,7 @@ from satchel.errors import (
 )
 from satchel.model import Finding, Limits
 from satchel.sources._mcp import _listing as enumerating
-from satchel.sources._mcp._uris import (
+from satchel.sources._mcp._entry import (
     EntryRefusedError,
     path_in,
     short_line,

@@ -1,0 +1,166 @@
+"""Text for a terminal, a page of Markdown, and JSON."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import Final
+
+from satchel.text._suspicious import printable
+
+
+def ascii_json(value: object) -> str:
+    """Return JSON in printable ASCII, for any terminal, charset and locale."""
+    # `json` escapes every control character but DEL, which terminals obey.
+    return json.dumps(value, indent=2).replace("\x7f", "\\u007f")
+
+
+# No script, and nothing from elsewhere: the page is safe to open and to attach.
+_PAGE: Final = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+{style}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>"""
+
+
+def html_page(title: str, style: str, body: Iterable[str]) -> str:
+    """Return a page of these lines, which are escaped already."""
+    return _PAGE.format(title=title, style=style, body="\n".join(body))
+
+
+_CELL_CHARS: Final = 400
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()~|!]")
+
+_HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+# Where a hosted page would see a person, an issue or a link.
+_CALLS: Final = re.compile(r"[@#](?=\w)|\bGH(?=-\d)|\bwww(?=\.)", re.IGNORECASE)
+
+
+def markdown_text(text: str) -> str:
+    """Return text that is not read as markup, a mention or a link to an issue."""
+    text = _flat(text).translate(_HTML)
+    text = _MARKUP.sub(r"\\\g<0>", text)
+    # A zero-width space keeps a hosted page from mentioning people or linking issues.
+    text = _CALLS.sub(r"\g<0>&#8203;", text)
+    return text.replace("://", ":&#8203;//")
+
+
+def markdown_details(
+    summary: str, lines: Iterable[str], *, is_open: bool = False
+) -> Iterator[str]:
+    """Yield lines that a page folds below a summary; nothing where there are none."""
+    lines = tuple(lines)
+    if lines:
+        state = " open" if is_open else ""
+        yield from ("", f"<details{state}><summary>{summary}</summary>", "")
+        yield from (*lines, "", "</details>")
+
+
+def markdown_code(text: str) -> str:
+    """Return a code span, with a longer fence than any row of back-ticks in it."""
+    text = _flat(text).replace("|", "\\|")
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _flat(text: str) -> str:
+    text = " ".join(printable(text, keep="").split())
+    return text if len(text) <= _CELL_CHARS else f"{text[: _CELL_CHARS - 1]}…"
+
+
+# Letters of Europe, dashes and quotes, arrows, frames: one column each, fast to count.
+_NARROW: Final = re.compile("[ -\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u257f]*")
+
+
+def cells(text: str) -> int:
+    """Return how many columns a printable text fills."""
+    narrow = text.isascii() or _NARROW.fullmatch(text)
+    return len(text) if narrow else sum(_cells_of_chars(text))
+
+
+def _cells_of_chars(text: str) -> Iterator[int]:
+    """Yield the columns of each character: 0, 1 or 2."""
+    # As wcwidth and the newer terminals count: an emoji sequence is one wide character.
+    base = joiner = ""
+    for char in text:
+        if unicodedata.category(char) in {"Mn", "Me"} or char in "\u200c\u200d":
+            # Variation selector 16 makes a narrow symbol, such as a heart, wide.
+            narrow = unicodedata.east_asian_width(base or "x") not in "WF"
+            symbol = base and unicodedata.category(base) == "So"
+            yield int(bool(char == "\ufe0f" and symbol and narrow))
+            joiner = char if symbol else ""
+            continue
+        joined = joiner == "\u200d" or "\U0001f3fb" <= char <= "\U0001f3ff"
+        # The last are vowels and finals of Hangul, which join a syllable.
+        if (base and joined) or "\u1160" <= char <= "\u11ff":
+            yield 0
+        else:
+            yield 2 if unicodedata.east_asian_width(char) in "WF" else 1
+            base = char
+        joiner = ""
+
+
+def clip(text: str, columns: int | None, *, at_words: bool = False) -> str:
+    """Return the text, cut with ``…`` if it is wider than ``columns``.
+
+    ``at_words`` cuts before the word that does not fit, unless that is most of it.
+    """
+    if columns is None or cells(text) <= columns:
+        return text
+    end = _fitting(text, columns - 1)
+    if at_words and not text[end].isspace():
+        word = text.rfind(" ", 0, end)
+        end = word if word > end // 2 else end
+    return f"{text[:end].rstrip()}…"
+
+
+def _fitting(text: str, columns: int) -> int:
+    """Return how many characters fill at most ``columns``."""
+    filled = accumulate(_cells_of_chars(text))
+    return next((at for at, used in enumerate(filled) if used > columns), len(text))
+
+
+def wrap(
+    text: str, columns: int | None, *, first: str = "", rest: str = ""
+) -> Iterator[str]:
+    """Yield lines of at most ``columns``, begun by ``first`` and then by ``rest``.
+
+    A word that is wider than a line is broken: what a terminal wraps by itself begins
+    at its margin, where a text of a pack would look like a line of ours.
+    """
+    if columns is None:
+        yield f"{first}{text}"
+        return
+    columns = max(columns, cells(rest) + 8)  # on a terminal with next to no columns
+    begin, line = first, ""
+    for at, word in enumerate(text.split(" ")):
+        joined = f"{line} {word}" if at else word
+        if cells(begin) + cells(joined) > columns and line:
+            yield f"{begin}{line}"
+            begin, joined = rest, word
+        line = joined
+        while line and cells(begin) + cells(line) > columns:
+            end = max(1, _fitting(line, columns - cells(begin)))
+            # No line begins as a command to the CI system that may show it.
+            while end > 1 and line.startswith("::", end):
+                end -= 1
+            yield f"{begin}{line[:end]}"
+            begin, line = rest, line[end:]
+    yield f"{begin}{line}"

@@ -1,0 +1,6 @@
+"""Count by a rule."""
+
+import sys
+
+rule = sys.argv[1]
+print(eval(rule))

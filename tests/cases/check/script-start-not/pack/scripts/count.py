@@ -1,0 +1,2 @@
+#!/usr/bin/env -S uv run --script
+print(1)

@@ -1,0 +1,2 @@
+#!/bin/bash
+if [[ -n $1 ]]; then echo 1; fi

@@ -1,0 +1,3 @@
+# Counts.
+#!/bin/bash
+echo 1

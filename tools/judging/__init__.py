@@ -1,0 +1,1 @@
+"""How often findings are wrong on public packs that no rule was written on."""
