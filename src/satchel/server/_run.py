@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -38,9 +37,17 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 # How long connections that clients keep open are answered before they are closed.
 DRAIN_S: Final = 1.0
 _STEP_S: Final = 0.02
-# Of linux/filter.h and asm-generic/socket.h; the modules of Python have no names.
-_BPF_RETURN: Final = 0x06
-_SO_ATTACH_FILTER: Final = 26
+# How long clients whose connection is being made are waited for.
+_HANDSHAKE_S: Final = 0.1
+_SO_ATTACH_FILTER: Final = 26  # of asm-generic/socket.h
+# Instructions of linux/filter.h: code, jump if true, jump if false, operand.
+_NO_NEW_CONNECTION: Final = (
+    (0x30, 0, 0, 13),  # load the flags of a TCP head
+    (0x54, 0, 0, 0x12),  # leave SYN and ACK of them
+    (0x15, 0, 1, 0x02),  # skip an instruction unless it is SYN alone
+    (0x06, 0, 0, 0),  # keep 0 bytes
+    (0x06, 0, 0, 0xFFFF),
+)
 _STREAM: Final = "text/event-stream"
 _MAX_HEAD_BYTES: Final = 64 * 1024
 _PIECE_BYTES: Final = 16 * 1024
@@ -206,28 +213,15 @@ class _Server(uvicorn.Server):
                 await anyio.sleep(_STEP_S)
 
     async def _stop_listening(self, sockets: list[socket.socket]) -> None:
-        """Close the sockets, and answer who has connected, and may have sent a request.
+        """Close the servers once they have taken in who is connecting now.
 
-        The system would reset the connections that nobody has taken in yet.
+        The system would reset those connections, with the requests sent over them.
         """
-        taken: list[socket.socket] = []
         for at in sockets:
             _let_nobody_connect(at)
-            with suppress(OSError):  # nobody waits, or no descriptor is free
-                while True:
-                    taken.append(at.accept()[0])
+        await anyio.sleep(_HANDSHAKE_S)
         for server in self.servers:
             server.close()
-        protocol = partial(
-            cast("Any", self.config.http_protocol_class),
-            config=self.config,
-            server_state=self.server_state,
-            app_state=self.lifespan.state,
-        )
-        for connection in taken:
-            connection.settimeout(0)
-            loop = asyncio.get_running_loop()
-            await loop.connect_accepted_socket(protocol, connection)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -238,17 +232,22 @@ class _Server(uvicorn.Server):
 
 
 def _let_nobody_connect(at: socket.socket) -> None:
-    """Have the system pass over who connects from now on, until the socket is closed.
+    """Have the system pass over who asks for a connection until the socket is closed.
 
     Then it refuses them as they ask again, a second later. Otherwise it would take them
     in between the last `accept` and the end, and reset them. Linux alone can do that.
-    Source: socket(7), SO_ATTACH_FILTER, with the one instruction "keep 0 bytes".
+    Source: socket(7), SO_ATTACH_FILTER.
     """
     if sys.platform == "linux":
-        code = ctypes.create_string_buffer(struct.pack("HBBI", _BPF_RETURN, 0, 0, 0))
-        program = struct.pack("HP", 1, ctypes.addressof(code))
+        code = b"".join(struct.pack("HBBI", *line) for line in _NO_NEW_CONNECTION)
+        buffer = ctypes.create_string_buffer(code)
+        count = len(_NO_NEW_CONNECTION)
         with suppress(OSError):  # no filter is allowed here
-            at.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
+            at.setsockopt(
+                socket.SOL_SOCKET,
+                _SO_ATTACH_FILTER,
+                struct.pack("HP", count, ctypes.addressof(buffer)),
+            )
 
 
 def uvicorn_options(settings: GuardSettings) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import http.client
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -121,6 +122,39 @@ def test_clients_that_connect_again_each_time_are_told_as_well(
     _serve(_app, ask)
 
     assert seen == [503] * 5
+
+
+@pytest.mark.row("F93")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="filters of Linux")
+def test_a_client_that_is_connecting_as_it_ends_is_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The handshake ends after the last look at who connects began."""
+    clients: list[socket.socket] = []
+    seen: list[bytes] = []
+    let_nobody_connect = running._let_nobody_connect
+
+    def begin(url: str) -> None:
+        # The system leaves the handshake open until data comes, as after a lost packet.
+        clients.append(connect(at.getsockname()[1]))
+        os.kill(os.getpid(), signal.SIGTERM)
+        clients[0].settimeout(WAIT_S)
+        sent.wait(WAIT_S)
+        seen.append(clients[0].recv(4096))
+
+    def finish(at: socket.socket) -> None:
+        let_nobody_connect(at)
+        clients[0].sendall(GOOD)
+        sent.set()
+
+    sent = threading.Event()
+    monkeypatch.setattr(running, "_let_nobody_connect", finish)
+    at = listen("127.0.0.1", 0)
+    at.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, WAIT_S)
+    _serve(_app, begin, at)
+    clients[0].close()
+
+    assert seen[0].startswith(b"HTTP/1.1 200 ")
 
 
 @posix
