@@ -23,7 +23,7 @@ class PackagePage(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Set the fields that pyproject.toml leaves open."""
         root = Path(self.root)
-        published = (root / "src/satchel/_published.py").read_text("utf-8")
+        published = (root / "src/satchel/published.py").read_text("utf-8")
         match = re.search(r'^REPOSITORY = "(.*)"$', published, re.MULTILINE)
         repository = match[1] if match else ""
         metadata["readme"] = {

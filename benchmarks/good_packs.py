@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchmarks.good_judges import JUDGES, Judged, Library
 from benchmarks.measure import table
-from satchel.checking import check
+from satchel_lab.checking import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,7 +2,7 @@
 
 Every pack of `satchel.testing.hostile_packs` is next to one good neighbour, in a
 folder of its own; each loader discovers each folder in a process that is killed at the
-deadline. Ours is run as anybody's is by ``python -m satchel.testing.hostile``; a peer
+deadline. Ours is run as anybody's is by ``python -m satchel_lab.hostile``; a peer
 is imported once, and forked for each folder. What a fork could not answer is asked of
 a fresh process before it counts. POSIX only.
 """
@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.peers._catalog import Peer, choose
 from benchmarks.peers._process import MEMORY_BYTES, run_peer
 from benchmarks.peers._warm import WarmPeer
-from satchel.testing import hostile_packs, run_loader
-from satchel.testing.hostile.__main__ import SATCHEL_LOADER
-from satchel.testing.hostile._pack import CannotMake, HostilePack
-from satchel.testing.hostile._runner import LoaderOutcome, judge
+from satchel_lab.hostile import hostile_packs, run_loader
+from satchel_lab.hostile.__main__ import SATCHEL_LOADER
+from satchel_lab.hostile._pack import CannotMake, HostilePack
+from satchel_lab.hostile._runner import LoaderOutcome, judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.library import open_library
 from benchmarks.measure import table
-from satchel.checking import check
+from satchel_lab.checking import check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ _CHECK: Final = """
 import json, os, sys, time
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-from satchel.checking._check import check
+from satchel_lab.checking._check import check
 start, busy = time.perf_counter(), time.process_time()
 report = check([sys.argv[1]])
 seconds, cpu = time.perf_counter() - start, time.process_time() - busy

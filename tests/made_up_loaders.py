@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from satchel.clients import Loader, LoaderVerdict
-from satchel.clients._loaders import (
+from satchel_lab.clients import Loader, LoaderVerdict
+from satchel_lab.clients._loaders import (
     DocumentedClaim,
     LoaderData,
     LoaderKind,
@@ -26,9 +26,9 @@ GOOD: Final = "---\nname: {}\ndescription: Counts words.\n---\nCount.\n"
 MUTE: Final = "---\nname: {}\n---\nCount.\n"
 LONG: Final = "---\nname: {}\ndescription: " + "Counts words. " * 80 + "\n---\nCount.\n"
 _MODULES: Final[Any] = (
-    import_module("satchel.clients._loaders"),
-    import_module("satchel.clients._loaders"),
-    import_module("satchel.cli._prediction"),
+    import_module("satchel_lab.clients._loaders"),
+    import_module("satchel_lab.clients._loaders"),
+    import_module("satchel_lab.commands._prediction"),
 )
 
 

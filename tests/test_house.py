@@ -64,7 +64,7 @@ def test_public_modules_are_few() -> None:
         *(name for name in public_modules() if name.startswith("satchel.adapters.")),
         "satchel.skills.calc",
         "satchel.skills.clock",
-        "satchel.testing.hostile",
+        "satchel_lab.hostile",
     ]
 
 

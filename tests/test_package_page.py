@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hatch_build import addresses, package_page
-from satchel import _published
+from satchel import published
 from tools.picture import PICTURE, draw
 
 ROOT = Path(__file__).parents[1]
@@ -39,7 +39,7 @@ def test_links_lead_to_the_repository_or_are_text(
 
 
 def test_the_package_page_of_this_readme_has_no_dead_link() -> None:
-    page = package_page(README, _published.REPOSITORY)
+    page = package_page(README, published.REPOSITORY)
     targets = re.findall(r"\]\(([^)]+)\)", page)
     assert [each for each in targets if not re.match("https?:|#", each)] == []
     assert "<picture>" not in page

@@ -7,15 +7,15 @@ alone, also in imports inside of functions.
 
 from graphlib import CycleError, TopologicalSorter
 
-from importlinter import Contract, ContractCheck, fields, output
+from importlinter import Contract, ContractCheck, output
 
 __all__ = ["CirclesContract", "DoorsContract"]
+
+_OURS = "satchel"
 
 
 class DoorsContract(Contract):
     """No module imports an underscored module of another package."""
-
-    root = fields.StringField()
 
     def check(self, graph, verbose):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, ARG002
         """Collect the imports that go around a door."""
@@ -23,7 +23,7 @@ class DoorsContract(Contract):
             (importer, imported)
             for importer in graph.modules
             for imported in graph.find_modules_directly_imported_by(importer)
-            if imported.startswith(f"{self.root}.") and not _may(importer, imported)
+            if imported.startswith(_OURS) and not _may(importer, imported)
         )
         return ContractCheck(kept=not around, metadata={"around": around})
 
@@ -53,14 +53,12 @@ def _may(importer: str, imported: str) -> bool:
 class CirclesContract(Contract):
     """No modules import each other in a circle, lazily or for types either."""
 
-    root = fields.StringField()
-
     def check(self, graph, verbose):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, ARG002
         """Collect the circles: sets of modules that reach each other."""
         inside = {
             module: graph.find_modules_directly_imported_by(module)
             for module in graph.modules
-            if module.startswith(str(self.root))
+            if module.startswith(_OURS)
         }
         sorter = TopologicalSorter(inside)
         try:

@@ -258,7 +258,7 @@ def _client(
 ) -> Generator[Callable[[str], list[tuple[str, str]]], None, None]:
     from starlette.testclient import TestClient
 
-    from satchel.server import GuardSettings, ServedLibrary, guarded_app
+    from satchel_server import GuardSettings, ServedLibrary, guarded_app
 
     app: Any = guarded_app(ServedLibrary(skills), GuardSettings())
     local = {"base_url": "http://127.0.0.1:8000", "client": ("127.0.0.1", 50_000)}

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from satchel.lint import FIXABLE, ON_REQUEST, RULES
 from satchel.model import code_entry, title_of
+from satchel_lab.lint import FIXABLE, ON_REQUEST, RULES
 
 __all__ = ["PAGE", "render"]
 

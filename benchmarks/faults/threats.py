@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.faults.fault import BODY, Fault, Pack, manifest, pack
-from satchel.testing import hostile_packs
-from satchel.testing.hostile._pack import SECRET, front
+from satchel_lab.hostile import hostile_packs
+from satchel_lab.hostile._pack import SECRET, front
 
 if TYPE_CHECKING:
     from collections.abc import Callable

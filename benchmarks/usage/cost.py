@@ -117,7 +117,7 @@ def _sinks(home: Path) -> dict[str, tuple[UsageSink, ...]]:
         "logging, to a handler that does nothing": (LoggingSink(enabled),),
     }
     with contextlib.suppress(ImportError):
-        from satchel.usage import MetricsSink
+        from satchel_server.usage import MetricsSink
 
         sinks["Prometheus"] = (MetricsSink(),)
         database = open_sink(f"sqlite://{home}/serve.db")
@@ -125,7 +125,7 @@ def _sinks(home: Path) -> dict[str, tuple[UsageSink, ...]]:
     with contextlib.suppress(ImportError):
         from opentelemetry.sdk.trace import TracerProvider
 
-        from satchel.usage import TracingSink
+        from satchel_server.usage import TracingSink
 
         sinks["spans that nobody exports"] = (TracingSink(TracerProvider()),)
     return sinks

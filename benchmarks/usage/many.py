@@ -36,7 +36,7 @@ for number in range(count):
 
 def run() -> list[Bar]:
     """Run the processes, print what became of their events, return the bar."""
-    from satchel.usage import make_report, read_records
+    from satchel_server.usage import make_report, read_records
 
     each = EVENTS // PROCESSES
     with tempfile.TemporaryDirectory() as home:

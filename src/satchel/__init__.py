@@ -12,38 +12,7 @@ Names that users of earlier systems know can be imported too, but are not listed
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from satchel import errors, sources
-    from satchel.agent import BaseSkill, Skill
-    from satchel.compat import (
-        LocalDirSkillSource as LocalDirSkillSource,
-        SkillDescriptor as SkillDescriptor,
-        SkillDiscoverySkill as SkillDiscoverySkill,
-        SkillLoader as SkillLoader,
-        SkillManifest as SkillManifest,
-        SkillRegistry as SkillRegistry,
-        default_registry as default_registry,
-        load_skill as load_skill,
-        resolve_role_prompt as resolve_role_prompt,
-    )
-    from satchel.errors import (
-        DuplicateSkillError as DuplicateSkillError,
-        NoSources,
-        ReferenceNotFoundError as ReferenceNotFoundError,
-        SkillError,
-        SkillManifestError as SkillManifestError,
-        SkillNotFoundError as SkillNotFoundError,
-    )
-    from satchel.model import Catalog, Finding, Limits, Loaded, Rendered
-    from satchel.policy import Policy, allow, ask, deny
-    from satchel.protocols import SkillSource
-    from satchel.runtime import Options, Satchel, Session
-    from satchel.sources import load_plugin_sources as load_plugin_sources
-    from satchel.tools import Run
-
-    __version__: str
+from typing import Final
 
 __all__ = [
     "BaseSkill",
@@ -68,9 +37,11 @@ __all__ = [
     "sources",
 ]
 
+# The names of earlier systems, of a product beside this one.
+_EARLIER: Final = "satchel_compat"
 _ROOMS: Final = {
     "agent": "BaseSkill Skill",
-    "compat": "LocalDirSkillSource SkillDescriptor SkillDiscoverySkill SkillLoader "
+    _EARLIER: "LocalDirSkillSource SkillDescriptor SkillDiscoverySkill SkillLoader "
     "SkillManifest SkillRegistry default_registry load_skill resolve_role_prompt",
     "errors": "DuplicateSkillError NoSources ReferenceNotFoundError SkillError "
     "SkillManifestError SkillNotFoundError",
@@ -90,9 +61,14 @@ def __getattr__(name: str) -> object:
         return import_module(f"satchel.{name}")
     value: object
     if name == "__version__":
-        value = import_module("satchel._published").VERSION
+        value = import_module("satchel.published").VERSION
     elif name in _HOMES:
-        value = getattr(import_module(f"satchel.{_HOMES[name]}"), name)
+        home = _HOMES[name]
+        if home == _EARLIER:
+            module = import_module("satchel.products").import_product(home, name)
+        else:
+            module = import_module(f"satchel.{home}")
+        value = getattr(module, name)
     else:
         raise AttributeError(f"module 'satchel' has no attribute {name!r}")
     globals()[name] = value

@@ -51,7 +51,7 @@ Each class carries its objects, ``args`` equal to its signature so that it pickl
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from satchel import _published
+from satchel import published
 
 __all__ = [
     "AlreadyThereError",
@@ -442,8 +442,8 @@ def install_command(extra: str = "", *, upgrade: bool = False) -> str:
     """Return the command line that installs Satchel, with an extra."""
     extras = f"[{extra}]" if extra else ""
     option = "-U " if upgrade else ""
-    where = "" if _published.NAME else ", in the folder of Satchel's source"
-    return f"pip install {option}'{_published.NAME or '.'}{extras}'{where}"
+    where = "" if published.NAME else ", in the folder of Satchel's source"
+    return f"pip install {option}'{published.NAME or '.'}{extras}'{where}"
 
 
 class LimitExceededError(SkillError, ValueError):
@@ -555,6 +555,19 @@ class ExtraMissingError(SkillError, ImportError):
         self.what = what
         self.extra = extra
         self.command = install_command(extra)
+
+
+class ProductMissingError(SkillError, ImportError):
+    """A part of Satchel was used that this installation does not have."""
+
+    code: ClassVar[str] = "product-missing"
+    sentence: ClassVar[str] = "{what} needs {product}, which is not here: {command}"
+
+    def __init__(self, what: str, product: str) -> None:
+        super().__init__(what, product)
+        self.what = what
+        self.product = product
+        self.command = install_command()
 
 
 class RefusedReleaseError(SkillError):

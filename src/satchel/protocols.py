@@ -15,6 +15,7 @@ from satchel.model import (
     Manifest,
     Question,
     Reply,
+    Severity,
     SourceStatus,
 )
 
@@ -28,6 +29,7 @@ __all__ = [
     "CatalogView",
     "Clock",
     "Ranker",
+    "Report",
     "SkillSource",
     "SourceAbilities",
     "TokenCounter",
@@ -40,6 +42,33 @@ Approval: TypeAlias = Reply | ApprovalAnswer | bool
 
 Approver: TypeAlias = Callable[[Question], Approval | Awaitable[Approval]]
 """A function that asks a person before something is done."""
+
+
+class Report(Protocol):
+    """What a check says of packs; printed, it is a line for each finding."""
+
+    @property
+    def packs(self) -> int:
+        """How many packs were checked."""
+        ...
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong, by path, line and code."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """The last line: how many packs, how many findings of each severity."""
+        ...
+
+    def count(self, severity: Severity) -> int:
+        """Return how many findings are of exactly this severity."""
+        ...
+
+    def fails(self, on: Severity = "error") -> bool:
+        """Return whether a finding is at least so severe."""
+        ...
 
 
 @runtime_checkable

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Final
 
 from satchel import Satchel
-from satchel.server import Caller, GuardSettings, ServedLibrary
-from satchel.server._guard._tokens import JoinedTokens, Token, digest_of
+from satchel_server import Caller, GuardSettings, ServedLibrary
+from satchel_server._guard._tokens import JoinedTokens, Token, digest_of
 
 LIMITS: Final = GuardSettings(header_timeout_s=0.4, body_timeout_s=0.4)
 TOKEN: Final = "only-the-good-requests-have-it"  # noqa: S105 - of a test
@@ -28,11 +28,11 @@ def main() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     library = ServedLibrary(Satchel(sys.argv[1]))
     if "stdio" in sys.argv:
-        from satchel.server import serve_stdio
+        from satchel_server import serve_stdio
 
         serve_stdio(library)
         return
-    from satchel.server import guarded_app, listen, serve_http
+    from satchel_server import guarded_app, listen, serve_http
 
     settings = ASKING if "token" in sys.argv else LIMITS
     at = listen("127.0.0.1", 0)

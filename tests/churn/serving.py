@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel import Options, Satchel, sources
 from satchel.protocols import SkillSource
-from satchel.server import (
+from satchel_server import (
     GuardSettings,
     LibraryRefresher,
     ServedLibrary,

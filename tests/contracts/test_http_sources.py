@@ -7,8 +7,8 @@ import pytest
 
 from satchel import Satchel, sources
 from satchel.protocols import SkillSource
-from satchel.release import build_folder, publish
 from satchel.testing import Packs, SourceContract
+from satchel_store.release import build_folder, publish
 from tests.unit.sources.http.site import Site, serving
 
 pytestmark = pytest.mark.row("R08")

@@ -16,7 +16,7 @@ from typing import Final
 import pytest
 from sybil.example import SybilFailure
 
-from satchel import _published
+from satchel import published
 from tests.docs.console import matches
 from tests.docs.pages import run_page
 
@@ -150,7 +150,7 @@ def test_output_matches(shown: str, actual: str, same: bool) -> None:
     assert matches(shown, actual) is same
 
 
-@pytest.mark.skipif(bool(_published.NAME), reason="there is a name to install")
+@pytest.mark.skipif(bool(published.NAME), reason="there is a name to install")
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_nobody_is_told_to_install_a_name_that_is_not_ours(page: Path) -> None:
     """Somebody else could take it; in a clone it is ``pip install ".[extra]"``."""

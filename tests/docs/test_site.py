@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.clients import VERDICTS, read_measured
+from satchel_lab.clients import VERDICTS, read_measured
 from tools.api import API
 from tools.site.api import adapter_outlines, module_pages, with_code_blocks
 from tools.site.output import broken_links, missing_names, write_llms

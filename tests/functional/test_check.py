@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking._library import named_folders
 from satchel.model import codes
+from satchel_lab.checking._library import named_folders
 from tests.functional.library import run, write_pack
 
 GOOD = "---\nname: good\ndescription: Use it when testing.\n---\n# Good\n\nDo.\n"

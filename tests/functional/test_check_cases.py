@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from satchel.checking import check
-from satchel.lint import RULES, LintSettings
-from satchel.lint._settings import thresholds_for
 from satchel.model import Finding, Level, Limits
+from satchel_lab.checking import check
+from satchel_lab.lint import RULES, LintSettings
+from satchel_lab.lint._settings import thresholds_for
 
 FOLDER = Path(__file__).parents[1] / "cases" / "check"
 CASES = sorted(case for case in FOLDER.iterdir() if case.is_dir())

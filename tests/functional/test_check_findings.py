@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from satchel import Satchel
-from satchel.authoring import pack_skill
-from satchel.checking import check
 from satchel.errors import RefusedPackError, SkillError
 from satchel.skill_md import Profile
+from satchel_lab.authoring import pack_skill
+from satchel_lab.checking import check
 from tests.functional.library import run
 
 ABOUT = "description: Fills in PDF forms. Use when a form must be filled in.\n"

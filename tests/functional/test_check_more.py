@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking import check
+from satchel_lab.checking import check
 from tests.functional.library import run, write_pack
 from tests.unit.checking.history import commit
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking import check
-from satchel.lint import LintSettings
+from satchel_lab.checking import check
+from satchel_lab.lint import LintSettings
 from tests.functional.library import run, write_pack
 
 ABOUT = "Fills in PDF forms. Use when a form is to be done."

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from satchel.cli._connect._clients import MCP_CLIENTS
 from satchel.testing import write_pack
+from satchel_server.commands._connect._clients import MCP_CLIENTS
 from tests.functional.library import run, run_terminal
 
 URL = "http://127.0.0.1:8321/mcp"

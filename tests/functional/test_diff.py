@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from satchel.authoring import compare_places
-from satchel.files import zip_pack
+from satchel_lab.authoring import compare_places
+from satchel_store.archives import zip_pack
 from tests.functional.library import HOSTILE_BYTES, run, run_process, tree, write_pack
 
 OLD = """\

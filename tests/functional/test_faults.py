@@ -11,8 +11,8 @@ from benchmarks.faults.not_found import NOT_FOUND, all_faults
 from benchmarks.faults.outcomes import FOUND, NOTED, SILENT, judge
 from benchmarks.faults.reports import Report, Said, kind_of, level_of
 from benchmarks.faults.subjects import NOT_OURS, SUBJECTS, unknown
-from satchel.checking import check
 from satchel.model import read_page
+from satchel_lab.checking import check
 
 FAULTS = all_faults()
 # Their files take a second to write; tests/functional/test_hostile.py has them too.

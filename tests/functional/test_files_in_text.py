@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from satchel import Satchel
-from satchel.checking import check
 from satchel.model import Json
 from satchel.skill_md import from_spec, to_spec
+from satchel_lab.checking import check
 from tests.functional.library import write_pack
 
 HEAD = "---\nname: forms\ndescription: Use when there are forms.\n"

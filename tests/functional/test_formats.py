@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from satchel import Options, Satchel
-from satchel.checking import read_baseline
 from satchel.index import IndexFile
 from satchel.index._file import SCHEMA_VERSION
-from satchel.lint import CheckReport
 from satchel.model import Finding
 from satchel.runtime import dump_state, parse_state
+from satchel_lab.checking import read_baseline
+from satchel_lab.lint import CheckReport
 from tests.functional.library import run, write_pack
 
 FORMATS = Path(__file__).parents[1] / "formats"

@@ -8,8 +8,8 @@ import click
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from satchel.cli._grid import MARKS
 from satchel.text import cells
+from satchel_lab.commands._grid import MARKS
 from tests.functional.library import HOSTILE_BYTES, run, run_terminal, write_pack
 from tests.made_up_loaders import GOOD, MUTE
 

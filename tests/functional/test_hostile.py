@@ -12,16 +12,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from satchel import Limits, Options, Satchel
-from satchel.testing import hostile_packs, run_loader
-from satchel.testing.hostile import _loader as loader
-from satchel.testing.hostile.__main__ import SATCHEL_LOADER, main
-from satchel.testing.hostile._pack import (
+from satchel_lab.hostile import _loader as loader, hostile_packs, run_loader
+from satchel_lab.hostile.__main__ import SATCHEL_LOADER, main
+from satchel_lab.hostile._pack import (
     GOOD_DESCRIPTION,
     GOOD_NAME,
     CannotMake,
     HostilePack,
 )
-from satchel.testing.hostile._runner import LoaderOutcome, find_leaks
+from satchel_lab.hostile._runner import LoaderOutcome, find_leaks
 
 pytestmark = pytest.mark.hostile
 

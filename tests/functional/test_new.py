@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from satchel.authoring import (
+from satchel.cli import main
+from satchel.errors import SkillNotFoundError
+from satchel.model import Finding
+from satchel_lab.authoring import (
     Dialect,
     NewPackRequest,
     make_pack,
     name_problem,
     role_names,
 )
-from satchel.checking import check
-from satchel.cli import main
-from satchel.errors import SkillNotFoundError
-from satchel.model import Finding
+from satchel_lab.checking import check
 from tests.functional.library import run, run_terminal, tree
 
 SAID = "Fill in PDF forms. Use when a form has fields, or its user asks for one."
@@ -312,7 +312,7 @@ def test_on_a_terminal_it_asks(here: Path) -> None:
 def test_a_bad_answer_is_asked_for_again(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("satchel.cli._commands.new._may_ask", lambda: True)
+    monkeypatch.setattr("satchel_lab.commands.new._may_ask", lambda: True)
     typed_in = "3d\nPDF forms\n\n\n"
     result = CliRunner().invoke(main, ["new"], input=typed_in, prog_name="satchel")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from satchel import Satchel, sources
-from satchel.authoring import pack_skill
 from satchel.errors import LimitExceededError
-from satchel.files import unpack
 from satchel.model import Limits
+from satchel_lab.authoring import pack_skill
+from satchel_store.archives import unpack
 from tests.functional.library import run, tree, write_pack
 
 HEAD = "---\nname: alpha\ndescription: Use alpha when testing.\n---\n"

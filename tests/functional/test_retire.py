@@ -10,7 +10,6 @@ import pytest
 from mcp import Client
 
 from satchel import Policy, Satchel, deny, sources
-from satchel.authoring import retire
 from satchel.errors import (
     AlreadyThereError,
     CannotRetireError,
@@ -18,8 +17,9 @@ from satchel.errors import (
     SkillNotFoundError,
 )
 from satchel.model import Style
-from satchel.release import build_folder
-from satchel.server import ServedLibrary, ServerSettings, build_server
+from satchel_lab.authoring import retire
+from satchel_server import ServedLibrary, ServerSettings, build_server
+from satchel_store.release import build_folder
 from tests.fakes import pack
 from tests.functional.library import run, tree, write_pack
 

@@ -164,7 +164,7 @@ def test_a_name_that_two_claim_is_status_1_with_the_switch(
 ) -> None:
     plugin = FakeSource("plugin:mine", {"backend": {"SKILL.md": pack("backend")}})
     monkeypatch.setattr(
-        "satchel.compat._role_library.load_plugin_sources", lambda **_: [plugin]
+        "satchel_compat._role_library.load_plugin_sources", lambda **_: [plugin]
     )
     result = run("role", "backend")
 

@@ -19,11 +19,11 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from satchel import Satchel
-from satchel.cli import _serving as cli_serving
 from satchel.errors import ConfigError
-from satchel.server import ServedLibrary, _run as running, listen
 from satchel.testing import write_pack
-from satchel.usage import MetricsSink
+from satchel_server import ServedLibrary, _run as running, listen
+from satchel_server.commands import _serving as cli_serving
+from satchel_server.usage import MetricsSink
 from tests.functional.library import run
 from tests.functional.serving import serving
 

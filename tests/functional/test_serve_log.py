@@ -12,9 +12,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from satchel.cli import _serving as server_log
-from satchel.server import _requests as requests, listen
 from satchel.testing import write_pack
+from satchel_server import _requests as requests, listen
+from satchel_server.commands import _serving as server_log
 from tests.functional.library import run
 from tests.functional.serving import WAIT_S, Served, serving
 

@@ -18,7 +18,7 @@ except SystemExit as end:
 HEAVY = frozenset(
     """
     asyncio concurrent.futures difflib http importlib.metadata pathlib pydoc rich
-    satchel.lint satchel.load satchel.prompt satchel.runtime._session satchel.search
+    satchel_lab.lint satchel.load satchel.prompt satchel.runtime._session satchel.search
     satchel.tools socket sqlite3 urllib.parse yaml
     """.split()  # noqa: SIM905 - a list would be a column of words
 )

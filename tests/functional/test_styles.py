@@ -22,9 +22,9 @@ from satchel import Satchel
 from satchel.adapters._base import SessionFactory
 from satchel.model import Style
 from satchel.prompt import Format, render
-from satchel.server import ServedLibrary, ServerSettings, create_app
 from satchel.testing import write_pack
 from satchel.tools import result_text
+from satchel_server import ServedLibrary, ServerSettings, create_app
 from tests.fakes import LOADERS
 from tests.unit.server.mcp.clients import connected
 

@@ -12,9 +12,9 @@ import pytest
 from click.testing import Result
 
 from satchel import Options, Satchel
-from satchel.usage import host_mark
-from satchel.usage._process import process_mark
 from satchel.usage._sinks import Event
+from satchel_server.usage import host_mark
+from satchel_server.usage._process import process_mark
 from tests.functional.library import run, run_process, run_terminal, write_pack
 from tests.unit.usage.library import (
     DAY,
@@ -45,7 +45,7 @@ def library(tmp_path: Path) -> Path:
 
 def at(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn the clock of the command."""
-    monkeypatch.setattr("satchel.cli._commands.usage.now", lambda: day(number))
+    monkeypatch.setattr("satchel_server.commands.usage.now", lambda: day(number))
 
 
 def usage(*arguments: str) -> Result:

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from satchel import Satchel
-from satchel.checking import usual_folders
-from satchel.clients import PROJECT_FOLDERS
-from satchel.sources import LocalSource
+from satchel.sources import PROJECT_FOLDERS, LocalSource, usual_folders
 from tests.functional.library import run, write_pack
 from tests.unit.checking.history import commit
 

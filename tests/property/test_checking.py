@@ -6,7 +6,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from satchel import Satchel, Skill
 from satchel.model import Style
-from satchel.server._mcp._tools import MAX_TEXT_CHARS, ArgumentValidator, bounded_schema
+from satchel_server._mcp._tools import MAX_TEXT_CHARS, ArgumentValidator, bounded_schema
 
 STYLES: list[Style] = ["packs", "agent-skills", "references"]
 SCHEMAS = [

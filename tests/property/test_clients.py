@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from satchel.clients import (
+from satchel_lab.clients import (
     PROPERTIES,
     VERDICTS,
     Candidate,
@@ -11,8 +11,8 @@ from satchel.clients import (
     loaders,
     predict,
 )
-from satchel.clients._properties import properties_in
-from satchel.testing._conformance._packs import PACKS
+from satchel_lab.clients._properties import properties_in
+from satchel_lab.conformance._packs import PACKS
 
 pytestmark = pytest.mark.property
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from satchel.evals._adding import with_case
-from satchel.evals._dialects import cases_in
-from satchel.evals._shadows import claims_of
+from satchel_lab.evals._adding import with_case
+from satchel_lab.evals._dialects import cases_in
+from satchel_lab.evals._shadows import claims_of
 
 pytestmark = pytest.mark.property
 

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from satchel.errors import ArchiveError, LimitExceededError, SkillError
-from satchel.files import _confined as confined, path_problem, read_confined, unpack
+from satchel.files import _confined as confined, path_problem, read_confined
 from satchel.model import Limits
 from satchel.sources import LocalSource
 from satchel.testing import ESCAPES
+from satchel_store.archives import unpack
 from tests.unit.files.archive_makers import (
     SKILL,
     Zipped,

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from satchel.lint import fix_skill
 from satchel.skill_md import body_of, parse, repaired_text
+from satchel_lab.lint import fix_skill
 
 pytestmark = pytest.mark.property
 

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given, strategies as st
 
-from satchel.files import DiscoveryIndex, NotAnIndexError, parse_index
 from satchel.model import Limits
-from satchel.sources._http._network import AddressKind, address_kind
-from satchel.sources._http._urls import Url, parse_url
+from satchel_store.http._network import AddressKind, address_kind
+from satchel_store.http._urls import Url, parse_url
+from satchel_store.release import DiscoveryIndex, NotAnIndexError, parse_index
 
 pytestmark = pytest.mark.property
 

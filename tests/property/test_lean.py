@@ -23,9 +23,9 @@ from satchel.load._wording import WEAK_MATCHES
 from satchel.model import Catalog, Descriptor, Hit, Loaded, SeenMessage
 from satchel.prompt import render
 from satchel.runtime._history import read_history
-from satchel.server import ServedLibrary, create_app
 from satchel.text import clean_line, clip, find_hidden, printable
 from satchel.tools import result_text
+from satchel_server import ServedLibrary, create_app
 from tests.fakes import FakeSource
 from tests.unit.load.fake_pack import FakeBackend, FakePack
 from tests.unit.server.mcp.clients import connected

@@ -5,10 +5,10 @@ from functools import cache
 import pytest
 from hypothesis import given, strategies as st
 
-from satchel.lint import RULES, LintContext, read_markdown
-from satchel.lint._targets import find_target
 from satchel.model import Descriptor, FileStat
 from satchel.skill_md import parse
+from satchel_lab.lint import RULES, LintContext, read_markdown
+from satchel_lab.lint._targets import find_target
 
 pytestmark = pytest.mark.property
 

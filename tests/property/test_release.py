@@ -16,9 +16,8 @@ from satchel.errors import (
     ReferenceNotFoundError,
     SkillError,
 )
-from satchel.files import canonical_json
-from satchel.release import build_release
-from satchel.sources import ReleaseSource, memory
+from satchel.sources import memory
+from satchel_store.release import ReleaseSource, build_release, canonical_json
 from tests.unit.release.packs import PACKS, built, files_in, release_of, write
 
 GOOD = built(PACKS)

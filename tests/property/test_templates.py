@@ -6,11 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, strategies as st
 
-from satchel.authoring import Conversion
-from satchel.authoring._convert._output import put_pack
-from satchel.authoring._convert._packs import rewrite
-from satchel.authoring._convert._values import Dialect, PackDraft, PackFile
-from satchel.compat import render_template
 from satchel.model import SKILL_FILE, Json
 from satchel.skill_md import (
     find_span,
@@ -20,6 +15,11 @@ from satchel.skill_md import (
     same_values,
     to_spec,
 )
+from satchel_compat import render_template
+from satchel_lab.authoring import Conversion
+from satchel_lab.authoring._convert._output import put_pack
+from satchel_lab.authoring._convert._packs import rewrite
+from satchel_lab.authoring._convert._values import Dialect, PackDraft, PackFile
 
 pytestmark = pytest.mark.property
 

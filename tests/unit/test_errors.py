@@ -237,5 +237,5 @@ def test_no_error_asks_a_model_for_what_a_model_cannot_do() -> None:
 def test_an_install_command_never_names_what_is_not_published(
     monkeypatch: pytest.MonkeyPatch, name: str, extra: str, expected: str
 ) -> None:
-    monkeypatch.setattr("satchel._published.NAME", name)
+    monkeypatch.setattr("satchel.published.NAME", name)
     assert errors.install_command(extra) == expected

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from satchel.checking import check
-from satchel.lint import LintSettings
 from satchel.text import decode, is_text
+from satchel_lab.checking import check
+from satchel_lab.lint import LintSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

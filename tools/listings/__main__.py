@@ -110,7 +110,7 @@ def _table() -> int:
 
 
 def _list() -> int:
-    from satchel.clients import listing_rules
+    from satchel_lab.clients import listing_rules
     from tools.listings.recording import read_recorded
 
     rules, recorded = listing_rules(), read_recorded()

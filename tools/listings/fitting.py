@@ -1,6 +1,6 @@
 """Write the rules: what a client's own lists say of it, and how well they agree.
 
-The kinds of rules are code, in ``satchel.clients._listing_rules``. What is read off
+The kinds of rules are code, in ``satchel_lab.clients._listing_rules``. What is read off
 here is what changes from one version to the next: the version, the client's own skills,
 and how many skills of other libraries the rule has right.
 """
@@ -11,9 +11,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import satchel.clients
-from satchel.clients import listing_rules
-from satchel.clients._listing_rules import columns_of
+import satchel_lab.clients
+from satchel_lab.clients import listing_rules
+from satchel_lab.clients._listing_rules import columns_of
 from tools.listings.clients import claude_own, codex_own
 from tools.listings.libraries import named
 from tools.listings.recording import Agreed, agree, record, today, write_recorded
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tools.listings.clients import Lister
     from tools.listings.libraries import Library
 
-RULES: Final = Path(satchel.clients.__file__).with_name("listings.json")
+RULES: Final = Path(satchel_lab.clients.__file__).with_name("listings.json")
 _SMALL: Final = "short-5-1"
 _LARGE: Final = "long-100-1"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from satchel.clients import (
+from satchel_lab.clients import (
     Candidate,
     LibrarySkill,
     choose_loaders,
@@ -22,7 +22,7 @@ from satchel.clients import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from satchel.clients import ClientListing, SkillListing
+    from satchel_lab.clients import ClientListing, SkillListing
     from tools.listings.clients import Lister, Rows, Seen
     from tools.listings.libraries import Library
 

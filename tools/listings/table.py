@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from satchel.clients import WINDOWS, listing_rules, loaders
+from satchel_lab.clients import WINDOWS, listing_rules, loaders
 from tools.listings.recording import read_recorded
 from tools.loaders.known import ROOT
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from satchel.clients import ListingRule, Loader
+    from satchel_lab.clients import ListingRule, Loader
 
 PAGE: Final = ROOT / "docs" / "reference" / "listings.md"
 _SAMPLES: Final = tuple(

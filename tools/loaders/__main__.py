@@ -139,7 +139,7 @@ def _measure(driver: Driver, options: argparse.Namespace) -> str:
 
 
 def _show(driver: Driver, keys: list[str]) -> int:
-    from satchel.testing._conformance._packs import PACKS
+    from satchel_lab.conformance._packs import PACKS
     from tools.loaders.looking import look
 
     rows = [(key, pack) for key in keys or PACKS for pack in PACKS[key]]
@@ -215,7 +215,7 @@ def _list() -> int:
 
 
 def _lines() -> Iterator[str]:
-    from satchel.clients import read_measured
+    from satchel_lab.clients import read_measured
 
     known = read_measured().loaders
     for key, driver in DRIVERS.items():

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from satchel.clients import Loader, PackReader, read_measured
-from satchel.clients._loaders import predict_for
-from satchel.clients._properties import PLAIN, properties_in
-from satchel.testing._conformance._cases import expected_of, judge
+from satchel_lab.clients import Loader, PackReader, read_measured
+from satchel_lab.clients._loaders import predict_for
+from satchel_lab.clients._properties import PLAIN, properties_in
+from satchel_lab.conformance._cases import expected_of, judge
 from tools.loaders.looking import look
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from satchel.clients import Candidate, LoaderVerdict
-    from satchel.clients._loaders import LoaderData
+    from satchel_lab.clients import Candidate, LoaderVerdict
+    from satchel_lab.clients._loaders import LoaderData
     from tools.loaders.driver import Driver
 
 

@@ -7,7 +7,7 @@ import json
 import random
 from typing import TYPE_CHECKING, Any
 
-from satchel.clients import Candidate
+from satchel_lab.clients import Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,12 +7,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from satchel.testing._conformance._cases import write_library
+from satchel_lab.conformance._cases import write_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from satchel.clients import Candidate
+    from satchel_lab.clients import Candidate
     from tools.loaders.driver import Driver, Seen
 
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from satchel.clients import VERDICTS, PackReader, read_measured
-from satchel.clients._loaders import LoaderData, LoaderTable
-from satchel.testing._conformance._cases import expected_of, judge
-from satchel.testing._conformance._packs import PACKS
+from satchel_lab.clients import VERDICTS, PackReader, read_measured
+from satchel_lab.clients._loaders import LoaderData, LoaderTable
+from satchel_lab.conformance._cases import expected_of, judge
+from satchel_lab.conformance._packs import PACKS
 from tools.loaders.known import LOCK, MEASURED
 from tools.loaders.looking import look
 from tools.loaders.writing import table_to_json, words_for
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Mapping
     from pathlib import Path
 
-    from satchel.clients import Candidate, LoaderVerdict
-    from satchel.testing._conformance._cases import Judged
+    from satchel_lab.clients import Candidate, LoaderVerdict
+    from satchel_lab.conformance._cases import Judged
     from tools.loaders.driver import Driver, Seen
 
 

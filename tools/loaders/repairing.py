@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from satchel.checking import plan_repairs, predict_library
+from satchel_lab.checking import plan_repairs, predict_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from satchel.checking import LineRepair
+    from satchel_lab.checking import LineRepair
     from tools.loaders.driver import Driver
 
 GOOD: Final = "description: Use when words are counted."

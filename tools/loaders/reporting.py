@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.peers._catalog import HERE
-from satchel.clients import PROPERTIES, Candidate, PackReader, read_measured
-from satchel.clients._properties import properties_in
-from satchel.testing import check_loader
-from satchel.testing._conformance._asking import LoaderNotRunError, LoaderProcess
-from satchel.testing._conformance._cases import ShownPack, all_cases, shown_of
-from satchel.testing._conformance._packs import PACKS
-from satchel.testing._conformance._report import (
+from satchel_lab.clients import PROPERTIES, Candidate, PackReader, read_measured
+from satchel_lab.clients._properties import properties_in
+from satchel_lab.conformance import check_loader
+from satchel_lab.conformance._asking import LoaderNotRunError, LoaderProcess
+from satchel_lab.conformance._cases import ShownPack, all_cases, shown_of
+from satchel_lab.conformance._packs import PACKS
+from satchel_lab.conformance._report import (
     CONTRACT,
     FLAWS,
     VERDICTS,
     CaseResult,
     LoaderReport,
 )
-from satchel.testing.hostile import CannotMake
+from satchel_lab.hostile import CannotMake
 from tools.loaders.driver import UnavailableError
 from tools.loaders.known import ROOT
 

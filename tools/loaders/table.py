@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from satchel.clients import VERDICTS, Loader, loaders, read_documented, read_measured
-from satchel.clients._properties import GROUPS, PLAIN
+from satchel_lab.clients import (
+    VERDICTS,
+    Loader,
+    loaders,
+    read_documented,
+    read_measured,
+)
+from satchel_lab.clients._properties import GROUPS, PLAIN
 from tools.loaders.figures import read_kept
 from tools.loaders.known import PAGE, ROOT
 
@@ -13,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from satchel.clients import LoaderVerdict
+    from satchel_lab.clients import LoaderVerdict
 
 _MARKS: Final[dict[LoaderVerdict, str]] = {
     "loaded": "",

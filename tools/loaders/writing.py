@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from satchel.clients._loaders import (
+from satchel_lab.clients._loaders import (
     LOADER_TEXTS,
     LOADERS_SCHEMA_VERSION,
     declared_name,
@@ -15,8 +15,8 @@ from satchel.clients._loaders import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from satchel.clients import PackReader, ShownEntry
-    from satchel.clients._loaders import LoaderData, LoaderTable
+    from satchel_lab.clients import PackReader, ShownEntry
+    from satchel_lab.clients._loaders import LoaderData, LoaderTable
 
 __all__ = ["table_to_json", "words_for"]
 

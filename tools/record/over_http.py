@@ -8,7 +8,7 @@ from urllib.parse import quote
 from starlette.testclient import TestClient
 
 from satchel import Options, Satchel
-from satchel.server import ServedLibrary, ServerSettings, create_app
+from satchel_server import ServedLibrary, ServerSettings, create_app
 from tools.record.answers import Answer, answer
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from satchel import Options, Satchel
-from satchel.server import ServedLibrary, ServerSettings, build_server
+from satchel_server import ServedLibrary, ServerSettings, build_server
 from tools.record.answers import Answer, answer
 
 if TYPE_CHECKING:

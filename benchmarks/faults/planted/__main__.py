@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.faults.planted import PLANTED
 from benchmarks.measure import table
-from satchel.checking import check
+from satchel_lab.checking import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ from benchmarks.faults.planted._make import (
     in_files,
     in_text,
 )
-from satchel.authoring import NewPackRequest, make_pack
+from satchel_lab.authoring import NewPackRequest, make_pack
 
 _K: Final = "left to fill in"
 _READ: Final = "# Fill in a form\n\nRead [the guide](references/guide.md).\n"

@@ -17,7 +17,7 @@ docs/contributing/adapter.md.
 
 from typing import TYPE_CHECKING
 
-from satchel._lazy import lazy_door
+from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.adapters._base import (

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from satchel._lazy import lazy_door
 from satchel.agent._skill import (
     BaseSkill,
     Skill,
@@ -12,6 +11,7 @@ from satchel.agent._skill import (
     text_of as text_of,
     tools_of as tools_of,
 )
+from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.agent._agent import (

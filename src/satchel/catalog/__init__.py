@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from satchel._lazy import lazy_door
 from satchel.catalog._assembly import (
     CatalogRules as CatalogRules,
     DisabledPattern as DisabledPattern,
@@ -18,6 +17,7 @@ from satchel.catalog._registry import (
     SourceHealth,
     duplicate_error as duplicate_error,
 )
+from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.catalog._declarations import (

@@ -13,7 +13,6 @@ from hashlib import sha256
 from stat import S_ISDIR
 from typing import TYPE_CHECKING, Final, cast
 
-from satchel._published import VERSION
 from satchel.catalog._packs import ParseOptions, ScannedPack
 from satchel.catalog._reread import ScannedSource
 from satchel.catalog._stored_packs import (
@@ -34,6 +33,7 @@ from satchel.catalog._stored_packs import (
 from satchel.errors import SkillError
 from satchel.model import SKILL_FILE, Finding
 from satchel.protocols import SkillSource, index_key
+from satchel.published import VERSION
 
 if TYPE_CHECKING:
     from satchel.index import (

@@ -9,7 +9,6 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from satchel._published import VERSION
 from satchel.catalog._assembly import CatalogRules, conflict_finding, is_listed
 from satchel.catalog._packs import ScannedPack
 from satchel.catalog._source_scanner import SourceScanner
@@ -23,6 +22,7 @@ from satchel.model import (
     LazyTuple,
     finding_kind,
 )
+from satchel.published import VERSION
 
 if TYPE_CHECKING:
     from satchel.index import IndexSettings

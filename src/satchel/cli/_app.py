@@ -8,10 +8,11 @@ from typing import Any, Final, NoReturn, cast
 
 import click
 
-from satchel._published import VERSION
 from satchel.cli._errors import report_error
 from satchel.cli._paths import store_line
 from satchel.cli._terminal import color_option, use_utf8, verbosity_options
+from satchel.products import COMMANDS as PRODUCTS, import_product
+from satchel.published import VERSION
 
 # What users do, and the commands for it in the order of ``--help``. The module of a
 # command is imported when it is called.
@@ -64,10 +65,15 @@ class _App(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
         name = ALIASES.get(cmd_name, cmd_name)
         if name not in COMMANDS:
-            return super().get_command(ctx, name)
-        module = import_module(f"satchel.cli._commands.{name}")
+            return _plugin_command(name)
+        product = PRODUCTS.get(name)
+        if product is None:
+            module = import_module(f"satchel.cli._commands.{name}")
+        else:
+            module = import_product(f"{product}.commands.{name}", f"satchel {name}")
         command = cast("click.Command", module.command)
         if not any(param.name == "quiet" for param in command.params):
             command.params += verbosity_options()
@@ -80,7 +86,7 @@ class _App(click.Group):
         name = args[0]
         # Completion asks with names that are half typed, which are no errors.
         is_name = name in COMMANDS or name in ALIASES or name.startswith("-")
-        if is_name or ctx.resilient_parsing:
+        if is_name or ctx.resilient_parsing or _plugin_command(name):
             return super().resolve_command(ctx, args)
         from difflib import get_close_matches
 
@@ -114,6 +120,18 @@ class _App(click.Group):
         elif os.environ.get("FORCE_COLOR"):
             extra.setdefault("color", True)
         sys.exit(_status(lambda: super(_App, self).main(args, prog_name, **extra)))
+
+
+def _plugin_command(name: str) -> click.Command | None:
+    """Return a command that another distribution adds, by an entry point of its name.
+
+    Asked for unknown names only: a scan of what is installed takes time.
+    """
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group="satchel.commands", name=name):
+        return cast("click.Command", entry.load())
+    return None
 
 
 def _status(run: Callable[[], object]) -> int:

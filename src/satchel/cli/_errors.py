@@ -85,7 +85,7 @@ class NoAnswerError(click.ClickException):
 
     def format_message(self) -> str:
         """Return one line that gives no command to a CI system that reads its log."""
-        from satchel.lint import safe_in_log
+        from satchel.text import safe_in_log
 
         return safe_in_log(self.message)
 

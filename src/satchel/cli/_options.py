@@ -95,8 +95,7 @@ def open_skills(
 
 def _usual_sources(*, trusted: bool, quiet: bool) -> "tuple[LocalSource, ...]":
     """Return the usual folders of a project that have packs, and print which."""
-    from satchel.checking import usual_folders
-    from satchel.sources import LocalSource
+    from satchel.sources import LocalSource, usual_folders
 
     folders = usual_folders()
     if not folders:
@@ -172,8 +171,8 @@ def _settings() -> str:
     if path is None or not read_settings().names_skills:
         from pathlib import Path
 
-        from satchel.checking import usual_folders
         from satchel.runtime import no_input_advice
+        from satchel.sources import usual_folders
 
         line = line_to_type(*(usual_folders() or ("PATH",)))
         raise NoSources(f"{no_input_advice(Path.cwd())}; type: {line}")

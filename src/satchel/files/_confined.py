@@ -288,3 +288,12 @@ def _refusal(error: OSError, owner: str, path: str) -> SkillError:
     if error.errno in _MISSING:
         return ReferenceNotFoundError(owner, path)
     return ReferenceUnreadableError(owner, path, detail=error.strerror or str(error))
+
+
+def folder_problem(skill_id: str) -> str:
+    """Return why an id cannot be a folder's name on every system; empty if it can."""
+    if "/" in skill_id:
+        return "it has a slash"
+    if skill_id.startswith("."):
+        return "it begins with a dot"
+    return path_problem(skill_id)

@@ -9,9 +9,9 @@ from itertools import islice
 from operator import attrgetter
 from typing import Final, Literal, TypeAlias, cast, get_args
 
-from satchel._lazy import lazy_pattern
 from satchel.errors import LimitExceededError, rename_advice
 from satchel.files._confined import READ_FILE, escape_name, folded_name, path_problem
+from satchel.lazy import lazy_pattern
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from satchel._lazy import lazy_door
 from satchel.index._location import (
     LARGE_SOURCE as LARGE_SOURCE,
     NO_INDEX as NO_INDEX,
@@ -10,6 +9,7 @@ from satchel.index._location import (
     IndexChoice as IndexChoice,
     IndexSettings as IndexSettings,
 )
+from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.index._file import (

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from satchel._lazy import lazy_door
+from satchel.lazy import lazy_door
 from satchel.load import _wording
 from satchel.load._agent_skills import (
     EXTENDED as EXTENDED,

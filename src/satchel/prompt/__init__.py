@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from satchel._lazy import lazy_door
+from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.prompt._formats import XmlId as XmlId

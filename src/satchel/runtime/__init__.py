@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from satchel._lazy import lazy_door
+from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.runtime._approvals import (
@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     )
     from satchel.runtime._background_sync import FolderWatch as FolderWatch
     from satchel.runtime._caller_view import CallerView
-    from satchel.runtime._check import (
-        check_catalog as check_catalog,
-        read_context as read_context,
-    )
     from satchel.runtime._edited_pack import retry_after_edit as retry_after_edit
     from satchel.runtime._findings import (
         empty_folder_finding as empty_folder_finding,
@@ -80,7 +76,6 @@ __getattr__ = lazy_door(
         "_approvals": "Approvals question_lines question_text",
         "_background_sync": "FolderWatch",
         "_caller_view": "CallerView",
-        "_check": "check_catalog read_context",
         "_edited_pack": "retry_after_edit",
         "_findings": "empty_folder_finding need_findings unavailable_sources "
         "without_logging",

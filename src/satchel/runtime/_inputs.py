@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from satchel.agent import Skill
 from satchel.config import CHOICES, CONFIG_FILE, Config, find_config, load_config
@@ -13,6 +13,7 @@ from satchel.errors import ConfigError, MissingPathError
 from satchel.files import is_archive_name
 from satchel.index import LARGE_SOURCE, NO_INDEX, IndexSettings
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
+from satchel.products import import_product
 from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix, check_choice
 from satchel.sources import (
@@ -254,9 +255,8 @@ def _pinned_input(inputs: Iterable[SkillInput]) -> str:
 def _is_release(path: str) -> bool:
     if not os.path.exists(f"{path}/{RELEASE_FILE}"):  # noqa: PTH110 - as below
         return False
-    from satchel.sources import is_release
-
-    return is_release(path)
+    release = import_product("satchel_store.release", "a release")
+    return bool(release.is_release(path))
 
 
 def _open_path(
@@ -270,7 +270,8 @@ def _open_path(
         return _open_file(path, limits)
     if _is_release(path):
         release = released(path, pin=pin, limits=limits)
-        release.open()  # if it is broken: an error now, not an empty catalog later
+        # If it is broken: an error now, not an empty catalog later.
+        cast("Any", release).open()
         return release
     return LocalSource(path, limits=limits)
 

@@ -20,11 +20,12 @@ from satchel.model import (
     joined_findings,
 )
 from satchel.policy import Policy
+from satchel.products import import_product
 from satchel.protocols import with_abilities
 from satchel.runtime._components import Components
 
 if TYPE_CHECKING:
-    from satchel.lint import CheckReport
+    from satchel.protocols import Report
     from satchel.runtime._access import SkillAccess
     from satchel.runtime._background_sync import FolderWatch
     from satchel.usage import UsageState
@@ -108,15 +109,19 @@ class SkillLibrary:
         """The ids that several packs claim, the decided ones included."""
         return self.registry.latest.conflicts
 
-    def check(self) -> "CheckReport":
+    def check(self) -> "Report":
         """Return `findings`, and what ``satchel check`` says of each listed pack.
 
         Each pack is judged by the dialect that it is written in. Packs that are not
         listed have their reason in `findings`. Printed, it is a line for each finding.
-        """
-        from satchel.runtime._check import check_catalog
 
-        return check_catalog(self.registry.latest, self.findings, self.limits)
+        Raises:
+            ProductMissingError: ``satchel_lab`` is not installed.
+        """
+        checking = import_product("satchel_lab.checking", "check()")
+        latest = self.registry.latest
+        report: Report = checking.check_catalog(latest, self.findings, self.limits)
+        return report
 
     def offer(self, *tools: object) -> None:
         """Offer more tools to skills that name them.

@@ -5,7 +5,7 @@ What a sync of well-formed packs does not need is imported when it is first used
 
 from typing import TYPE_CHECKING
 
-from satchel._lazy import lazy_door
+from satchel.lazy import lazy_door
 from satchel.skill_md._dialects import (
     CLIENT_FIELDS as CLIENT_FIELDS,
     NEEDS_FIELDS as NEEDS_FIELDS,

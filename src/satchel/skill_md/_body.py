@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
-from satchel._lazy import lazy_pattern
+from satchel.lazy import lazy_pattern
 from satchel.model import Finding
 from satchel.skill_md._opening import Span, find_span
 

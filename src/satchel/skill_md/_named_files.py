@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 from urllib.parse import unquote
 
-from satchel._lazy import lazy_pattern
 from satchel.files import folded_name
+from satchel.lazy import lazy_pattern
 from satchel.model import SKILL_FILE
 from satchel.skill_md._body import body_of
 from satchel.text import printable

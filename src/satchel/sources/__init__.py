@@ -5,7 +5,7 @@ Whatever needs more than the file system is imported when it is first asked for.
 
 from typing import TYPE_CHECKING
 
-from satchel._lazy import lazy_door
+from satchel.lazy import lazy_door
 from satchel.sources._factories import (
     archive,
     cached,
@@ -29,20 +29,17 @@ from satchel.sources._local import LocalSource
 from satchel.sources._memory import MemorySource as MemorySource
 
 if TYPE_CHECKING:
-    from satchel.sources._archive import ArchiveSource as ArchiveSource
+    from satchel.sources._client_folders import (
+        count_packs as count_packs,
+        usual_folders as usual_folders,
+    )
+    from satchel.sources._clients import (
+        CLIENT_FOLDERS as CLIENT_FOLDERS,
+        PROJECT_FOLDERS as PROJECT_FOLDERS,
+        ClientFolders as ClientFolders,
+    )
+    from satchel.sources._folder_search import FolderSearch as FolderSearch
     from satchel.sources._headers import checked_headers as checked_headers
-    from satchel.sources._http._client import retry_after_s as retry_after_s
-    from satchel.sources._http._network import (
-        CheckedBackend as CheckedBackend,
-        RequestRefusedError as RequestRefusedError,
-        request_deadline as request_deadline,
-        resolve_host as resolve_host,
-    )
-    from satchel.sources._http._source import (
-        HttpSource as HttpSource,
-        PinnedSource as PinnedSource,
-    )
-    from satchel.sources._http._urls import parse_url as parse_url
     from satchel.sources._layered import (
         LAYERS as LAYERS,
         LayeredSource as LayeredSource,
@@ -54,11 +51,7 @@ if TYPE_CHECKING:
         LegacySourceAdapter as LegacySourceAdapter,
         as_source as as_source,
     )
-    from satchel.sources._mcp._source import McpSource as McpSource
-    from satchel.sources._release import (
-        ReleaseSource as ReleaseSource,
-        is_release as is_release,
-    )
+    from satchel.sources._unlisted import Entries as Entries
     from satchel.sources._wrappers import SourceWrapper as SourceWrapper
 
 __all__ = [
@@ -85,17 +78,13 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "_archive": "ArchiveSource",
+        "_client_folders": "count_packs usual_folders",
+        "_clients": "CLIENT_FOLDERS PROJECT_FOLDERS ClientFolders",
+        "_folder_search": "FolderSearch",
         "_headers": "checked_headers",
-        "_http._client": "retry_after_s",
-        "_http._network": "CheckedBackend RequestRefusedError request_deadline "
-        "resolve_host",
-        "_http._source": "HttpSource PinnedSource",
-        "_http._urls": "parse_url",
         "_layered": "LAYERS LayerExplanation LayeredSource local_layers",
         "_legacy": "LegacySource LegacySourceAdapter as_source",
-        "_mcp._source": "McpSource",
-        "_release": "ReleaseSource is_release",
+        "_unlisted": "Entries",
         "_wrappers": "SourceWrapper",
     },
 )

@@ -1,11 +1,13 @@
 """The folders in which the clients on this machine keep their skills."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from satchel.clients import CLIENT_FOLDERS
-from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.errors import MissingPathError, SourceUnavailableError
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Found, Limits
+from satchel.sources._clients import CLIENT_FOLDERS, PROJECT_FOLDERS
 from satchel.sources._local import LocalSource
 
 # Lower goes first. There is room for every client's folders between two scopes. A
@@ -16,6 +18,7 @@ _USER: Final = 2_000
 _UNTRUSTED: Final = 3_000
 
 _FIRST: Final = ".agents/skills"
+_ADDRESSES: Final = ("http://", "https://", "mcp+http://", "mcp+https://")
 
 # A folder, and its name in messages.
 _ShownFolder = tuple[Path, str]
@@ -89,3 +92,44 @@ def _user_folders(home: Path, *, with_environment: bool) -> list[_ShownFolder]:
                 folders.append((home / name, f"~/{name}"))
     first = f"~/{_FIRST}"
     return [item for item in folders if item[0].is_dir() or item[1] == first]
+
+
+def usual_folders(
+    also: Iterable[str] = (), *, limits: Limits = DEFAULT_LIMITS
+) -> tuple[str, ...]:
+    """Return the folders of the working folder in which projects keep skills.
+
+    Those are ``skills`` and the folders of clients with a pack in
+    them, and what a project names ``also``: folders with a pack, and files, such as
+    archives; addresses are passed over. The working folder itself is returned where it
+    is a pack, or where its packs are only elsewhere in it; nothing where it has none.
+
+    Raises:
+        MissingPathError: A place among ``also`` does not exist.
+    """
+    named = [place for place in also if not place.startswith(_ADDRESSES)]
+    for place in named:
+        if not Path(place).exists():
+            raise MissingPathError(place)
+    usual = (os.curdir,) if Path(SKILL_FILE).exists() else PROJECT_FOLDERS
+    folders = tuple(
+        place
+        for place in dict.fromkeys((*named, *usual))
+        if _has_pack(place, limits) or (place in named and not Path(place).is_dir())
+    )
+    return folders or ((os.curdir,) if _has_pack(os.curdir, limits) else ())
+
+
+def count_packs(folder: str, *, limits: Limits = DEFAULT_LIMITS) -> int:
+    """Return how many packs are in a folder, also in folders of clients."""
+    results = LocalSource(folder, limits=limits).scan()
+    return sum(isinstance(result, Found) for result in results)
+
+
+def _has_pack(folder: str, limits: Limits) -> bool:
+    if not Path(folder).is_dir():
+        return False
+    try:
+        return count_packs(folder, limits=limits) > 0
+    except SourceUnavailableError:
+        return True  # opening it reports why it cannot be read

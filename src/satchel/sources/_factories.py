@@ -2,23 +2,18 @@
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from satchel.errors import ExtraMissingError
 from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.products import import_product
 from satchel.protocols import Clock, SkillSource
 from satchel.sources._local import LocalSource
 from satchel.sources._memory import MemorySource
 
 if TYPE_CHECKING:
     from satchel.agent import Skill
-    from satchel.sources._archive import ArchiveSource
-    from satchel.sources._http._source import HttpSource, PinnedSource
     from satchel.sources._layered import LayeredSource
-    from satchel.sources._mcp._source import McpSource
-    from satchel.sources._mcp._target import McpServerAddress
     from satchel.sources._memory import PackMapping
-    from satchel.sources._release import ReleaseSource
 
 
 def folder(
@@ -36,15 +31,15 @@ def archive(
     *,
     label: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
-) -> "ArchiveSource":
+) -> SkillSource:
     """Make a source of the packs in an archive: .skill, .zip, .tar.gz or .tgz.
 
     It is taken apart in memory, within ``limits``, and searched as a folder is; one
     that holds what none should is a finding, and nothing of it is used.
     """
-    from satchel.sources._archive import ArchiveSource
-
-    return ArchiveSource(path, label=label, limits=limits)
+    archives = import_product("satchel_store.archives", "an archive")
+    source: SkillSource = archives.ArchiveSource(path, label=label, limits=limits)
+    return source
 
 
 def released(
@@ -53,7 +48,7 @@ def released(
     pin: str | None = None,
     label: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
-) -> "ReleaseSource":
+) -> SkillSource:
     """Make a source of a folder that `satchel build` or `satchel publish` has written.
 
     ``pin`` is the id of the release that it must be, or hold; None takes what is there,
@@ -62,9 +57,9 @@ def released(
     Raises:
         InvalidReleaseError: ``pin`` is no id of a release.
     """
-    from satchel.sources._release import release_folder
-
-    return release_folder(path, pin, label, limits)
+    release = import_product("satchel_store.release", "a release")
+    source: SkillSource = release.release_folder(path, pin, label, limits)
+    return source
 
 
 def layered(
@@ -120,7 +115,7 @@ def http(  # noqa: PLR0913 - keywords, each with a default
     timeout_s: float = 30.0,
     cache: str | os.PathLike[str] | None = None,
     limits: Limits = DEFAULT_LIMITS,
-) -> "HttpSource | PinnedSource":
+) -> SkillSource:
     """Make a source of the skills that a site publishes.
 
     Without a pin these are those of its index (Agent Skills Discovery v0.2.0, else
@@ -146,22 +141,19 @@ def http(  # noqa: PLR0913 - keywords, each with a default
         InvalidReleaseError: ``pin`` is no id of a release.
         ExtraMissingError: The extra ``http`` is not installed.
     """
-    try:
-        from satchel.sources._http._client import HttpClient
-        from satchel.sources._http._source import HttpSource, PinnedSource
-    except ImportError as error:
-        raise ExtraMissingError("a source over HTTP", "http") from error
-    client = HttpClient(
+    site = import_product("satchel_store.http", "a source over HTTP")
+    source: SkillSource = site.open_site(
         url,
+        pin=pin,
         label=label,
         allow_private=allow_private,
         hosts=hosts,
         headers=headers,
         timeout_s=timeout_s,
+        cache=cache,
+        limits=limits,
     )
-    if pin is None:
-        return HttpSource(client, cache=cache, limits=limits)
-    return PinnedSource(client, pin=pin, cache=cache, limits=limits)
+    return source
 
 
 def mcp(  # noqa: PLR0913 - keywords, each with a default
@@ -173,7 +165,7 @@ def mcp(  # noqa: PLR0913 - keywords, each with a default
     allowed_tools: Mapping[str, str] | None = None,
     also: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
-) -> "McpSource":
+) -> SkillSource:
     """Make a source of the skills that an MCP server serves.
 
     Nothing of a skill is fetched before it is loaded, every read is verified against
@@ -198,20 +190,17 @@ def mcp(  # noqa: PLR0913 - keywords, each with a default
         ValueError: ``server`` cannot be one.
         ExtraMissingError: The extra ``mcp`` is not installed.
     """
-    try:
-        from satchel.sources._mcp._source import McpSource
-        from satchel.sources._mcp._target import McpTarget
-    except ImportError as error:
-        raise ExtraMissingError("a source of an MCP server", "mcp") from error
-    target = McpTarget(
-        cast("McpServerAddress", server),
+    client = import_product("satchel_server.mcp_source", "a source of an MCP server")
+    source: SkillSource = client.open_server(
+        server,
         label=label,
         headers=headers,
         timeout_s=timeout_s,
-        # A file as text or in base64, with escapes; or a page of skills.
-        max_bytes=2 * max(limits.file_bytes, limits.skill_md_bytes) + (1 << 20),
+        allowed_tools=allowed_tools,
+        also=also,
+        limits=limits,
     )
-    return McpSource(target, allowed_tools=allowed_tools, also=also, limits=limits)
+    return source
 
 
 def usual(
@@ -302,7 +291,7 @@ def resource(
     Raises:
         SourceUnavailableError: There is no such package, or no such folder in it.
     """
-    from satchel.sources._archive import open_resource
+    from satchel.sources._resource import open_resource
 
     return open_resource(package, folder, limits)
 

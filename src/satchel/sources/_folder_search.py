@@ -33,7 +33,7 @@ _MOST: Final = Limits(pack_bytes=sys.maxsize, pack_depth=200)
 _SKILLS: Final = "skills"
 # Folders of clients that packs are in; the rest are copies and caches.
 #
-# Source: `satchel.clients`, and the plug-ins that repositories keep in ``.github``.
+# Source: `satchel_lab.clients`, and the plug-ins that repositories keep in ``.github``.
 _CLIENT_SUBFOLDERS: Final = frozenset({_SKILLS, "skill", "plugins"})
 _SEARCHED: Final = "skills, skill and plugins"
 

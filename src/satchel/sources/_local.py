@@ -45,6 +45,8 @@ class LocalSource(SourceAbilities):
 
     near: bool | None = True
     finds_one = True
+    is_editable = True
+    """Whether its packs are the user's own, and not those of an installed package."""
     _starts: tuple[str, ...] = ()
     """Folders below the root to search in its place; empty for the root itself."""
     _depth: int = 0

@@ -155,6 +155,8 @@ _IN_RECORD: Final = re.compile(
 class InstalledSource(LocalSource):
     """The packs that the RECORD of one distribution lists, and no others."""
 
+    is_editable = False
+
     def __init__(
         self, root: str, starts: tuple[str, ...], *, label: str, limits: Limits
     ) -> None:

@@ -1,8 +1,8 @@
-"""Tools for tests of your own: skills, sources and whole loaders."""
+"""Tools for tests of your own: of skills, sources and agents."""
 
 from typing import TYPE_CHECKING
 
-from satchel._lazy import lazy_door
+from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.testing._assertions import (
@@ -13,11 +13,8 @@ if TYPE_CHECKING:
         assert_loaded,
         write_pack,
     )
-    from satchel.testing._conformance._check import check_loader
-    from satchel.testing._conformance._runtime import check_runtime as check_runtime
     from satchel.testing._rehearsal import Rehearsal, call, rehearse, user
     from satchel.testing._source_contract import ESCAPES, PACKS, Packs, SourceContract
-    from satchel.testing.hostile import hostile_packs, run_loader
 
 __all__ = [
     "ESCAPES",
@@ -31,10 +28,7 @@ __all__ = [
     "assert_listed",
     "assert_loaded",
     "call",
-    "check_loader",
-    "hostile_packs",
     "rehearse",
-    "run_loader",
     "user",
     "write_pack",
 ]
@@ -44,10 +38,7 @@ __getattr__ = lazy_door(
     {
         "_assertions": "assert_clean assert_complete assert_found assert_listed "
         "assert_loaded write_pack",
-        "_conformance._check": "check_loader",
-        "_conformance._runtime": "check_runtime",
         "_rehearsal": "Rehearsal call rehearse user",
         "_source_contract": "ESCAPES PACKS Packs SourceContract",
-        "hostile": "hostile_packs run_loader",
     },
 )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from satchel.compat import check_registered, descriptors_of
+from satchel.products import import_product
 from satchel.runtime import Satchel
 
 if TYPE_CHECKING:
@@ -127,10 +127,11 @@ def assert_complete(what: object, *, strict: bool = False) -> None:
             is no skill at all.
         TypeError: ``what`` is none of these.
     """
-    descriptors = descriptors_of(what)
+    earlier = import_product("satchel_compat", "assert_complete")
+    descriptors = earlier.descriptors_of(what)
     if not descriptors:
         raise AssertionError("no skill is registered")
-    report = check_registered(descriptors)
+    report = earlier.check_registered(descriptors)
     severe = ("error", "warning") if strict else ("error",)
     problems = [
         f"{finding}; {finding.fix}" if finding.fix else str(finding)

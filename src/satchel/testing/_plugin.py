@@ -43,9 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Try a loader or a runtime, where one is named."""
     if config.getoption("satchel_loader") or config.getoption("satchel_runtime"):
-        from satchel.testing._conformance._pytest import install
+        from satchel.products import import_product
 
-        install(config)
+        import_product("satchel_lab.conformance", "--satchel-loader").install(config)
 
 
 @pytest.fixture

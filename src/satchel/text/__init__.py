@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from satchel._lazy import lazy_door
+from satchel.lazy import lazy_door
 from satchel.text._encoding import (
     decode as decode,
     is_text as is_text,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         unified_lines as unified_lines,
     )
     from satchel.text._output import (
+        LOG_COMMAND as LOG_COMMAND,
         ascii_json as ascii_json,
         cells as cells,
         clip as clip,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         markdown_code as markdown_code,
         markdown_details as markdown_details,
         markdown_text as markdown_text,
+        safe_in_log as safe_in_log,
         wrap as wrap,
     )
     from satchel.text._words import (
@@ -51,8 +53,8 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_diff": "LineMatcher unified_lines",
-        "_output": "ascii_json cells clip html_page markdown_code markdown_details "
-        "markdown_text wrap",
+        "_output": "LOG_COMMAND ascii_json cells clip html_page markdown_code "
+        "markdown_details markdown_text safe_in_log wrap",
         "_words": "STOP_WORDS folded nearest",
     },
 )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from satchel._lazy import lazy_pattern
+from satchel.lazy import lazy_pattern
 
 # Imported when there is one: the command line needs this room before any other.
 if TYPE_CHECKING:

@@ -7,7 +7,17 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import Final
 
+from satchel.lazy import lazy_pattern
 from satchel.text._suspicious import printable
+
+# `##[error]`, `##vso[...]` and `##teamcity[...]` are commands anywhere in a line of a
+# log of a CI system.
+LOG_COMMAND: Final = lazy_pattern(r"##(?=[A-Za-z]{0,20}\[)")
+
+
+def safe_in_log(text: str) -> str:
+    """Return text of a pack that may stand in a log of a CI system."""
+    return LOG_COMMAND.sub("## ", printable(text, keep=""))
 
 
 def ascii_json(value: object) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from satchel._lazy import lazy_pattern
+from satchel.lazy import lazy_pattern
 from satchel.text._encoding import decode
 
 if TYPE_CHECKING:

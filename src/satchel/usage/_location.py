@@ -1,31 +1,15 @@
 """Where events go: what ``SATCHEL_USAGE`` says, else a default."""
 
 import os
-import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final
 
-from satchel.errors import ConfigError
+from satchel.products import has_product, import_product
 from satchel.protocols import UsageSink
 from satchel.usage._sinks import LoggingSink
 
-if TYPE_CHECKING:
-    from satchel.usage._store import StoreFactory
-
-
 VARIABLE: Final = "SATCHEL_USAGE"
-_FORMS: Final = (
-    "expected off, log:, sqlite: (a file in your state folder), "
-    "sqlite:///folder/usage.db, jsonl:///folder/usage.jsonl or chain:///folder/usage.chain"
-)
-_DRIVE: Final = re.compile(r"/[A-Za-z]:[/\\]")
-
-
-class StoreLocation(NamedTuple):
-    """A kind of sink (``log``, ``sqlite``, ``jsonl``, ``chain``) and its file."""
-
-    kind: str
-    path: str = ""
+_STORES: Final = "satchel_server"
 
 
 def usage_sinks(
@@ -34,12 +18,16 @@ def usage_sinks(
     """Return the sinks that ``SATCHEL_USAGE`` asks for; an empty value counts as unset.
 
     ``default`` is used if it is not set: ``log`` for the library, ``sqlite`` for the
-    command line and for servers. The caller closes the sinks.
+    command line and for servers; where nothing can store events, there is no sink. The
+    caller closes the sinks.
 
     Raises:
         ConfigError: The value is neither ``off`` nor a URL of a sink.
+        ProductMissingError: It asks for a store, and ``satchel_server`` is missing.
     """
     url = (os.environ if environ is None else environ).get(VARIABLE, "").strip()
+    if not url and default != "log" and not has_product(_STORES):
+        return ()
     url = url or f"{default}:"
     return () if url.lower() in ("off", "off:") else (open_sink(url),)
 
@@ -49,57 +37,13 @@ def open_sink(url: str) -> UsageSink:
 
     Raises:
         ConfigError: The URL names no sink.
+        ProductMissingError: It names a store, and ``satchel_server`` is missing.
     """
-    place = parse_location(url)
-    if place.kind == "log":
+    if url.rstrip("/") == "log:":
         return LoggingSink()
-    from satchel.usage._background import Background
-
-    return Background(store_at(place))
-
-
-def parse_location(url: str) -> StoreLocation:
-    """Return the location that a URL names; ``sqlite:`` is in the state folder.
-
-    As in any URL, the path after ``//`` begins with a slash:
-    ``sqlite:///var/lib/usage.db``. Without ``//`` it is relative to the working folder.
-
-    Raises:
-        ConfigError: The URL names no location.
-    """
-    kind, colon, rest = url.partition(":")
-    if not colon or kind not in ("log", "sqlite", "jsonl", "chain"):
-        raise ConfigError(VARIABLE, f"{url!r} cannot store events; {_FORMS}")
-    if kind == "log":
-        if rest.strip("/"):
-            raise ConfigError(VARIABLE, f"{url!r}: log: takes no path; {_FORMS}")
-        return StoreLocation(kind)
-    path = rest
-    if rest.startswith("//"):
-        host, slash, path = rest[2:].partition("/")
-        if host or (rest != "//" and not slash):
-            raise ConfigError(VARIABLE, f"{url!r} names another machine; {_FORMS}")
-        path = slash + path.lstrip("/")
-        # In /C:/folder the first slash belongs to the URL, not to the path.
-        if _DRIVE.match(path):
-            path = path[1:]
-    if not path.strip("/"):
-        if kind != "sqlite" or path:
-            raise ConfigError(VARIABLE, f"{url!r} names no file; {_FORMS}")
-        path = state_file()
-    return StoreLocation(kind, os.path.abspath(path))  # noqa: PTH100 - costs start-up time
-
-
-def store_at(place: StoreLocation) -> "StoreFactory":
-    """Return the function that makes stores for a location."""
-    if place.kind == "sqlite":
-        from satchel.usage._sqlite_store import SqliteStore
-
-        return lambda: SqliteStore(place.path)
-    from satchel.usage._file_store import ChainStore, LineStore
-
-    make = LineStore if place.kind == "jsonl" else ChainStore
-    return lambda: make(place.path)
+    stores = import_product(f"{_STORES}.usage", f"{VARIABLE}={url}")
+    sink: UsageSink = stores.open_store(url)
+    return sink
 
 
 def state_file() -> str:

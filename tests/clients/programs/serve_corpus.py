@@ -13,7 +13,7 @@ import anyio
 import uvicorn
 
 from satchel import Satchel, sources
-from satchel.server import (
+from satchel_server import (
     ServedLibrary,
     create_app,
     excluded_from_mcp,

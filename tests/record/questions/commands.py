@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 
-from satchel.testing import hostile_packs
+from satchel_lab.hostile import hostile_packs
 
 os.environ["HOME"] = os.path.abspath("home")
 os.makedirs("home")

@@ -6,9 +6,20 @@ from types import SimpleNamespace
 
 import satchel
 from satchel import BaseSkill, LocalDirSkillSource, Satchel, SkillDescriptor, SkillLoader, SkillRegistry, load_skill, resolve_role_prompt
-from satchel.compat import (
-    LegacyRenderer, LoadedSkill, ResolvedRolePrompt, RoleResolver, SkillArtifact, build_index_only, check_registered, check_role,
-    default_registry, descriptors_of, invalidate_cache, render_role_prompt, render_template,
+from satchel_compat import (
+    LegacyRenderer,
+    LoadedSkill,
+    ResolvedRolePrompt,
+    RoleResolver,
+    SkillArtifact,
+    build_index_only,
+    check_registered,
+    check_role,
+    default_registry,
+    descriptors_of,
+    invalidate_cache,
+    render_role_prompt,
+    render_template,
 )
 from satchel.errors import SkillError
 from satchel.skill_md import parse
@@ -160,7 +171,7 @@ async def loaded(*given, **more):
 for given, more in ((("backend",), {"templates_dir": "roles"}), (("backend",), {"templates_dir": "templates"}), (("nope",), {"templates_dir": "templates"}), (("backend", "conventions.md"), {"templates_dir": "roles"}), (("backend",), {"reference": "conventions.md", "templates_dir": "roles"}), (("backend",), {"script": "lint.sh", "templates_dir": "roles"}), (("backend",), {"reference": "../x", "templates_dir": "roles"}), (("",), {}), ((3,), {}), (("qa",), {"templates_dir": "nowhere"}), (("analyst",), {}), (("no-such-skill",), {})):
     about((given, more))
     print(await loaded(*given, **more))
-each(lambda more: tried(satchel.compat.SkillManifest if hasattr(satchel.compat, "SkillManifest") else lambda **k: "none", **more), {"name": "a", "description": "x"}, {"name": ""}, {"name": "a", "description": "x", "references": "y"})
+each(lambda more: tried(satchel_compat.SkillManifest if hasattr(satchel_compat, "SkillManifest") else lambda **k: "none", **more), {"name": "a", "description": "x"}, {"name": ""}, {"name": "a", "description": "x", "references": "y"})
 
 # --- the command
 lines = ("role backend", "role backend --primary body", "role analyst --json", "role qa --set WHAT=x --set WHAT=a=b", "role qa --shell --set WHAT=$(id) --set MORE=", "role vp --no-plugins", "role bakend --no-plugins", "role broken --no-plugins", "role other --no-plugins", "role ../x", "role qa --set nonsense", "role backend --budget 5", "role backend --budget none", "role backend --budget x", "role backend --templates nowhere", "role backend roles", "role backend --primary loud", "role cmds", "role bin", "role folder --no-plugins", "role link --no-plugins", "role backend -q", "role backend -v")

@@ -4,7 +4,15 @@ import shutil
 import tomllib
 
 from satchel import Satchel
-from satchel.authoring import ConvertOptions, NewPackRequest, compare_places, convert, make_pack, pack_skill, retire
+from satchel_lab.authoring import (
+    ConvertOptions,
+    NewPackRequest,
+    compare_places,
+    convert,
+    make_pack,
+    pack_skill,
+    retire,
+)
 
 ROOT = Path(__import__("tools.adapters.frameworks", fromlist=["ROOT"]).ROOT)
 CASES = ROOT / "tests/cases/convert"

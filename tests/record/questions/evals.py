@@ -3,9 +3,22 @@ import json
 import shutil
 
 from satchel import Satchel
-from satchel.evals import (
-    STYLES, ChatReply, EvalCase, EvalLibrary, ModelBusyError, ModelDeniedError, ModelEndpoint, ModelError,
-    ToolCallText, TrialLimits, new_evals, read_iteration, run_trials, with_case, write_benchmark,
+from satchel_lab.evals import (
+    STYLES,
+    ChatReply,
+    EvalCase,
+    EvalLibrary,
+    ModelBusyError,
+    ModelDeniedError,
+    ModelEndpoint,
+    ModelError,
+    ToolCallText,
+    TrialLimits,
+    new_evals,
+    read_iteration,
+    run_trials,
+    with_case,
+    write_benchmark,
 )
 from tests.unit.checking.history import commit
 from tests.unit.evals.endpoints import CASES, JOKE, PDF, TRAIN, endpoint, good, library, message

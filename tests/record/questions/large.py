@@ -6,7 +6,14 @@ import shutil
 from starlette.testclient import TestClient
 
 from satchel import Limits, Options, Policy, Satchel, SkillError, Skill, deny, sources
-from satchel.server import GuardSettings, HttpSettings, ServedLibrary, ServerSettings, create_app, guarded_app
+from satchel_server import (
+    GuardSettings,
+    HttpSettings,
+    ServedLibrary,
+    ServerSettings,
+    create_app,
+    guarded_app,
+)
 from tests.fakes import LOADERS, FakeClock, FakeSource, pack as skill_md
 
 VERBS = "Read Write Check Merge Split Convert Translate Review Publish Sign Count Draw Sort Trim Plan".split()

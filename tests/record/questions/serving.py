@@ -11,7 +11,21 @@ from mcp.client.stdio import StdioServerParameters
 from starlette.testclient import TestClient
 
 from satchel import Limits, Options, Policy, Satchel, Skill, ask as asking, deny
-from satchel.server import Caller, GuardSettings, HttpSettings, OAuthSettings, ServedLibrary, ServerSettings, build_server, create_app, excluded_from_mcp, guard, guarded_app, open_tokens, streamable_http
+from satchel_server import (
+    Caller,
+    GuardSettings,
+    HttpSettings,
+    OAuthSettings,
+    ServedLibrary,
+    ServerSettings,
+    build_server,
+    create_app,
+    excluded_from_mcp,
+    guard,
+    guarded_app,
+    open_tokens,
+    streamable_http,
+)
 from satchel.usage import ListSink
 from tests.fakes import FakeSource, away
 from tests.functional.serving import serving

@@ -4,7 +4,7 @@ import zipfile
 
 from satchel import Limits, Options, Satchel, sources
 from satchel.errors import SkillError
-from satchel.files import tar_gz
+from satchel_store.archives import tar_gz
 from tests.unit.files.archive_makers import SKILL, one_zipped, plain_tar, plain_zip, raw_tar, tar_block, zipped, Zipped
 from tests.unit.sources.test_packages import install, write_info
 

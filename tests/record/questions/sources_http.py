@@ -4,8 +4,8 @@ import json
 from contextlib import contextmanager
 
 from satchel import Limits, Satchel, Skill, sources
-from satchel.files import tar_gz
-from satchel.release import build_folder, publish
+from satchel_store.archives import tar_gz
+from satchel_store.release import build_folder, publish
 from tests.unit.files.archive_makers import plain_zip
 from tests.unit.sources.http.site import INDEX, OLD_INDEX, SCHEMA, Reply, Site, entry, serving, skill_md
 

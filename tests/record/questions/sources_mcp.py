@@ -6,7 +6,7 @@ from itertools import count
 from mcp.shared.exceptions import MCPError
 
 from satchel import Limits, Options, Satchel, sources
-from satchel.server import ServedLibrary, ServerSettings, build_server
+from satchel_server import ServedLibrary, ServerSettings, build_server
 from tests.unit.sources.mcp.packs import REFUNDS, skill_md
 from tests.unit.sources.mcp.serving import FakeServer, digest, older
 from tests.unit.sources.mcp.test_connection import SCRIPT, over_http

@@ -10,7 +10,24 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from satchel import Options, Policy, Satchel, Skill, deny
 from satchel.model import UsageEvent
-from satchel.usage import EventSink, ListSink, LoadsOnly, LoggingSink, MetricsSink, Sinks, TracingSink, UsageReport, make_report, open_sink, read_records, report_to, usage_sinks, verify_chain
+from satchel.usage import (
+    EventSink,
+    ListSink,
+    LoadsOnly,
+    LoggingSink,
+    Sinks,
+    open_sink,
+    usage_sinks,
+)
+from satchel_server.usage import (
+    MetricsSink,
+    TracingSink,
+    UsageReport,
+    make_report,
+    read_records,
+    report_to,
+    verify_chain,
+)
 from tests.fakes import FakeClock
 from tests.unit.sources.http.site import Reply
 from tests.unit.usage.library import DAY, KINDS, NOON, copied, day, keep, load, miss, skill, store, sync, writer
@@ -19,7 +36,7 @@ ROOT = Path(__import__("tools.adapters.frameworks", fromlist=["ROOT"]).ROOT)
 pack("skills/alpha", files={"references/one.md": "one", "references/two.md": "two", "scripts/run.sh": "echo\n"})
 pack("skills/beta")
 write("satchel.toml", 'skills = ["skills"]\n')
-command = importlib.import_module("satchel.cli._commands.usage")
+command = importlib.import_module("satchel_server.commands.usage")
 
 
 def at(number):

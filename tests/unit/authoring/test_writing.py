@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from satchel.authoring import new_folder
-from satchel.authoring._packs import put_file
 from satchel.errors import AlreadyThereError, NotWrittenError
+from satchel_lab.authoring import new_folder
+from satchel_lab.authoring._packs import put_file
 
 FILES = {"SKILL.md": b"a", "scripts/run.sh": b"#!/bin/sh\n"}
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking import read_baseline
 from satchel.errors import ConfigError
-from satchel.lint import CheckReport, render_report
 from satchel.model import Finding
+from satchel_lab.checking import read_baseline
+from satchel_lab.lint import CheckReport, render_report
 
 OLD = Finding("odd", "warning", "that is odd", "a/SKILL.md", 4)
 NEW = Finding("odd", "warning", "that is odder", "a/SKILL.md", 4)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking import check, write_fixes
-from satchel.checking._library import named_folders
 from satchel.errors import ConfigError, MissingPathError, SourceUnavailableError
-from satchel.lint import LintRule, LintSettings, line_reader, rules_for, settings_of
 from satchel.model import LintConfig
 from satchel.sources import LocalSource
+from satchel_lab.checking import check, write_fixes
+from satchel_lab.checking._library import named_folders
+from satchel_lab.lint import LintRule, LintSettings, line_reader, rules_for, settings_of
 from tests.functional.library import write_pack
 
 GOOD = (
@@ -163,7 +163,7 @@ def test_a_pack_that_is_deleted_meanwhile_is_reported(
         return rules_for(settings.needs)
 
     monkeypatch.setattr(
-        "satchel.checking._check.rules_for", lambda _: asked(settings_of())
+        "satchel_lab.checking._check.rules_for", lambda _: asked(settings_of())
     )
     found = check(["skills/" + name]).findings
 

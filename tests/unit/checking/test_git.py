@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking._git import GitRepository, open_repository, write_packs
 from satchel.errors import RevisionError
 from satchel.model import DEFAULT_LIMITS, Limits
+from satchel_lab.checking._git import GitRepository, open_repository, write_packs
 from tests.unit.checking.history import commit, git, write
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from satchel.checking._library import PackFolder, open_library
-from satchel.checking._pack_facts import (
+from satchel.files import digest_bytes
+from satchel.model import DEFAULT_LIMITS, Limits
+from satchel_lab.checking._library import PackFolder, open_library
+from satchel_lab.checking._pack_facts import (
     PackFacts,
     are_similar,
     pack_facts,
     similar_pairs,
 )
-from satchel.files import digest_bytes
-from satchel.model import DEFAULT_LIMITS, Limits
 from tests.unit.checking.history import write
 
 

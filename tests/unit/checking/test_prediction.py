@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking import LibraryPrediction, PackPrediction, predict_library
-from satchel.checking._prediction import some_of
-from satchel.cli._grid import problems_of
-from satchel.clients import Prediction, UnknownLoaderError
 from satchel.errors import MissingPathError
 from satchel.model import Limits
+from satchel_lab.checking import LibraryPrediction, PackPrediction, predict_library
+from satchel_lab.checking._prediction import some_of
+from satchel_lab.clients import Prediction, UnknownLoaderError
+from satchel_lab.commands._grid import problems_of
 from tests.made_up_loaders import GOOD, LONG, MUTE, all_loaders, forget, know_only_these
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking._library import path_finder
-from satchel.lint import Neighbour
+from satchel_lab.checking._library import path_finder
+from satchel_lab.lint import Neighbour
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking import LibraryPrediction, plan_repairs, predict_library
+from satchel_lab.checking import LibraryPrediction, plan_repairs, predict_library
 from tests.functional.library import write_pack
 from tools.loaders.repairing import fix, write_packs
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking import check_since
 from satchel.errors import MissingPathError, RevisionError
-from satchel.lint import (
+from satchel.model import LintConfig
+from satchel_lab.checking import check_since
+from satchel_lab.lint import (
     CheckReport,
     LibraryChange,
     LintSettings,
@@ -15,8 +16,7 @@ from satchel.lint import (
     SimilarPacks,
     settings_of,
 )
-from satchel.lint._reporters._formats import change_sections
-from satchel.model import LintConfig
+from satchel_lab.lint._reporters._formats import change_sections
 from tests.unit.checking.history import commit, git, write
 
 WORDS = "Use it to read, fill in and check the forms of the tax office."

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from satchel.clients import (
+from satchel_lab.clients import (
     LISTING_STATES,
     WINDOWS,
     Candidate,
@@ -21,8 +21,8 @@ from satchel.clients import (
     read_skill,
     unknown_rule,
 )
-from satchel.clients._listing import rules_from_json
-from satchel.clients._listing_rules import columns_of
+from satchel_lab.clients._listing import rules_from_json
+from satchel_lab.clients._listing_rules import columns_of
 from tools.listings.clients import CLIENTS
 from tools.listings.judging import digest_of, predicted, rows_of
 from tools.listings.libraries import KINDS, made, named

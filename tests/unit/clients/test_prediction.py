@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from satchel.clients import (
+from satchel_lab.clients import (
     PROPERTIES,
     VERDICTS,
     Candidate,
@@ -25,14 +25,9 @@ from satchel.clients import (
     read_measured,
     worst_verdict,
 )
-from satchel.clients._loaders import LoaderData, predict_for, table_from_json
-from satchel.clients._properties import (
-    _DETECTORS,
-    GROUPS,
-    PLAIN,
-    properties_in,
-)
-from satchel.testing._conformance._packs import BODY, FIRST, NAME, PACKS, pack
+from satchel_lab.clients._loaders import LoaderData, predict_for, table_from_json
+from satchel_lab.clients._properties import _DETECTORS, GROUPS, PLAIN, properties_in
+from satchel_lab.conformance._packs import BODY, FIRST, NAME, PACKS, pack
 from tools.loaders.writing import table_to_json
 
 LOADER = Loader("one", "One", "1", "framework", "2026-11-21", "measured", "it")
@@ -149,7 +144,7 @@ def test_a_rule_in_the_body_is_not_a_closing_fence() -> None:
 
 
 def text_of(name: str) -> str:
-    return files("satchel.clients").joinpath(name).read_text("utf-8")
+    return files("satchel_lab.clients").joinpath(name).read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", TABLES)

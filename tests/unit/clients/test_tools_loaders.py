@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from satchel.clients import Candidate, PackReader, ShownEntry
-from satchel.testing._conformance._cases import (
+from satchel_lab.clients import Candidate, PackReader, ShownEntry
+from satchel_lab.conformance._cases import (
     NEIGHBOURS,
     Expected,
     expected_of,
     judge,
     write_library,
 )
-from satchel.testing._conformance._packs import pack
+from satchel_lab.conformance._packs import pack
 from tools.loaders.clients import asking, reading
 from tools.loaders.clients.api import FakeApi, answer
 from tools.loaders.clients.desk import open_desk

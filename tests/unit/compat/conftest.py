@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.compat import invalidate_cache
+from satchel_compat import invalidate_cache
 from tests.unit.compat.templates import DESCRIPTIONS, write_role
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from satchel import load_skill, resolve_role_prompt
-from satchel.compat import ResolvedRolePrompt, RoleResolver, _registry as default
+from satchel_compat import ResolvedRolePrompt, RoleResolver, _registry as default
 from tests.unit.compat.templates import INDEX, edit, write_role
 
 pytestmark = pytest.mark.row("F31")

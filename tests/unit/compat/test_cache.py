@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from satchel import resolve_role_prompt
-from satchel.compat import (
+from satchel.errors import SourceUnavailableError
+from satchel.model import Found
+from satchel_compat import (
     LocalDirSkillSource,
     RoleResolver,
     _role_functions as resolving,
 )
-from satchel.compat._role_library import GRANULARITY_NS, RolePacks
-from satchel.errors import SourceUnavailableError
-from satchel.model import Found
+from satchel_compat._role_library import GRANULARITY_NS, RolePacks
 from tests.fakes import FakeSource, in_threads, pack
 from tests.unit.compat.templates import INDEX, edit, write_role
 
@@ -78,7 +78,7 @@ def test_plugins_are_asked_again_after_a_change_only(
 ) -> None:
     plugin = FakeSource("plugin:mine", {"vp": {"SKILL.md": pack("vp")}})
     monkeypatch.setattr(
-        "satchel.compat._role_library.load_plugin_sources", lambda **_: [plugin]
+        "satchel_compat._role_library.load_plugin_sources", lambda **_: [plugin]
     )
     resolver = RoleResolver(templates)
     for _ in range(3):

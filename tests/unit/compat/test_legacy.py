@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from satchel import resolve_role_prompt
-from satchel.compat import RoleResolver, _role as deprecation, render_role_prompt
-from satchel.compat._role import DEPRECATED_IN, REMOVED_IN, OncePerKey
 from satchel.errors import InvalidRoleError, TemplateError, TemplateNotFoundError
 from satchel.model import Limits
+from satchel_compat import RoleResolver, _role as deprecation, render_role_prompt
+from satchel_compat._role import DEPRECATED_IN, REMOVED_IN, OncePerKey
 from tests.unit.compat.templates import write_template
 
 quiet = pytest.mark.filterwarnings("ignore:role ")

@@ -20,9 +20,9 @@ from satchel import (
     SkillNotFoundError,
     load_skill,
 )
-from satchel.compat import _registry as default
 from satchel.errors import ReferenceNotAllowedError
 from satchel.usage import ListSink
+from satchel_compat import _registry as default
 from tests.fakes import FakeSource
 
 BACKEND = """---
@@ -191,7 +191,7 @@ def test_a_plugin_is_left_out_if_denied_and_a_broken_pack_of_it_in_any_case(
     def load_plugins(*, deny: object = ()) -> list[FakeSource]:
         return [] if "plugin:mine" in list(deny) else [plugin]  # type: ignore[call-overload]
 
-    monkeypatch.setattr("satchel.compat._loader.load_plugin_sources", load_plugins)
+    monkeypatch.setattr("satchel_compat._loader.load_plugin_sources", load_plugins)
     local = LocalDirSkillSource(templates)
 
     with pytest.raises(DuplicateSkillError, match="plugin:mine") as caught:
@@ -302,7 +302,7 @@ sys.addaudithook(
 )
 import satchel
 from satchel import Satchel, resolve_role_prompt
-from satchel.compat import SkillLoader, SkillRegistry, default_registry, load_skill
+from satchel_compat import SkillLoader, SkillRegistry, default_registry, load_skill
 SkillRegistry()
 print(len(looked))
 first = default_registry()

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from satchel.compat import LocalDirSkillSource
 from satchel.errors import (
     ReferenceEscapesError,
     ReferenceNotAllowedError,
@@ -12,6 +11,7 @@ from satchel.errors import (
     SkillManifestError,
     SkillNotFoundError,
 )
+from satchel_compat import LocalDirSkillSource
 from tests.unit.sources.trees import keys, pack, told
 
 

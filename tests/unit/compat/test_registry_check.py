@@ -8,14 +8,14 @@ from click.testing import CliRunner
 
 from satchel import BaseSkill, Skill, SkillDescriptor, SkillRegistry
 from satchel.cli import main
-from satchel.compat import (
+from satchel.errors import ConfigError
+from satchel.testing import assert_complete
+from satchel_compat import (
     check_registered,
     descriptors_of,
     import_registered,
-    is_in_code,
 )
-from satchel.errors import ConfigError
-from satchel.testing import assert_complete
+from satchel_lab.commands._check import is_in_code
 from tests.unit.sources.house import House, build
 
 pytestmark = pytest.mark.row("F31", "T12")

@@ -10,16 +10,16 @@ import pytest
 
 import satchel
 from satchel import DuplicateSkillError, resolve_role_prompt
-from satchel.compat import (
+from satchel.errors import ChangedSinceSyncError, InvalidRoleError
+from satchel.model import Catalog, Limits, Loaded, Request
+from satchel.text import EstimateCounter
+from satchel_compat import (
     ResolvedRolePrompt,
     RoleResolver,
     _role_functions as resolving,
     _role_prompt as packed,
     build_index_only,
 )
-from satchel.errors import ChangedSinceSyncError, InvalidRoleError
-from satchel.model import Catalog, Limits, Loaded, Request
-from satchel.text import EstimateCounter
 from tests.fakes import FakeSource, pack
 from tests.unit.compat.templates import INDEX, edit, write_role, write_template
 
@@ -343,7 +343,7 @@ def plugin(monkeypatch: pytest.MonkeyPatch) -> FakeSource:
     def load(*, deny: tuple[str, ...] = ()) -> list[FakeSource]:
         return [] if "mine" in deny else [made]
 
-    monkeypatch.setattr("satchel.compat._role_library.load_plugin_sources", load)
+    monkeypatch.setattr("satchel_compat._role_library.load_plugin_sources", load)
     return made
 
 

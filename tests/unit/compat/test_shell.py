@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from satchel.compat import _role_template as shell
-from satchel.compat._role_template import run_command
+from satchel_compat import _role_template as shell
+from satchel_compat._role_template import run_command
 
 
 def python(code: str) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from satchel.compat import RoleResolver
+from satchel_compat import RoleResolver
 
 ROOT: Final = Path(__file__).parents[3]
 PACKS: Final = ROOT / "src" / "satchel" / "packs"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from satchel.compat import render_template
+from satchel_compat import render_template
 
 VALUES = {
     "A": "one",

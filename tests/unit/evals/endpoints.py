@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from satchel import Satchel
-from satchel.evals import EvalCase
+from satchel_lab.evals import EvalCase
 from tests.fakes import FakeSource, pack
 
 PDF = EvalCase("fill in a tax form", ("pdf-forms",))

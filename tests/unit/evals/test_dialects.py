@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from satchel.evals._dialects import FoundCases, cases_in
+from satchel_lab.evals._dialects import FoundCases, cases_in
 
 SKILLS = frozenset({"pdf-forms", "sheets", "mail"})
 YES = "fill in a form"

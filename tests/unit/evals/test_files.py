@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.checking import run_evals
 from satchel.errors import LimitExceededError
-from satchel.evals import is_eval_path, render_eval
-from satchel.evals._adding import new_evals, with_case
 from satchel.model import Limits
+from satchel_lab.checking import run_evals
+from satchel_lab.evals import is_eval_path, render_eval
+from satchel_lab.evals._adding import new_evals, with_case
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from satchel.evals import EvalReport
+    from satchel_lab.evals import EvalReport
 
 SKILL = "---\nname: {0}\ndescription: {1}\n---\n# {0}\n"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from satchel.errors import MissingPathError, NotWrittenError
-from satchel.evals import GradedRun, read_iteration, write_benchmark
+from satchel_lab.evals import GradedRun, read_iteration, write_benchmark
 
 
 def put(path: Path, value: object) -> None:

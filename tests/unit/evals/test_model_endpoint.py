@@ -17,7 +17,7 @@ from urllib.parse import quote
 import pytest
 
 from satchel.errors import ConfigError
-from satchel.evals import (
+from satchel_lab.evals import (
     ChatReply,
     ChatRequest,
     ModelBusyError,
@@ -502,9 +502,9 @@ def test_without_the_extra_the_error_names_it() -> None:
     program = (
         "import sys; sys.modules['httpcore2'] = None\n"
         "from satchel.errors import ExtraMissingError\n"
-        "import satchel.evals\n"
-        "satchel.evals.run_trials\n"
-        "try:\n    satchel.evals.ModelEndpoint\n"
+        "import satchel_lab.evals\n"
+        "satchel_lab.evals.run_trials\n"
+        "try:\n    satchel_lab.evals.ModelEndpoint\n"
         "except ExtraMissingError as error:\n    print(error.extra)\n"
     )
     done = subprocess.run(

@@ -10,20 +10,20 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from satchel.checking import run_evals
-from satchel.evals import (
+from satchel_lab.checking import run_evals
+from satchel_lab.evals import (
     EVAL_FORMATS,
     compared,
     outcomes_of,
     read_eval_baseline,
     render_eval,
 )
-from satchel.evals._routing import share, wilson
+from satchel_lab.evals._routing import share, wilson
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from satchel.evals import EvalFormat
+    from satchel_lab.evals import EvalFormat
 
 SKILLS = {
     "pdf-forms": "Fill in the fields of PDF forms.",
@@ -162,8 +162,8 @@ def test_a_change_shows_what_it_does_to_the_queries_of_others(library: Path) -> 
 
 def test_every_format_is_the_same_under_any_hash_seed(library: Path) -> None:
     program = (
-        "from satchel.checking import run_evals\n"
-        "from satchel.evals import EVAL_FORMATS, render_eval\n"
+        "from satchel_lab.checking import run_evals\n"
+        "from satchel_lab.evals import EVAL_FORMATS, render_eval\n"
         f"report = run_evals([{str(library)!r}]).report\n"
         "for style in EVAL_FORMATS: print(render_eval(report, style))"
     )

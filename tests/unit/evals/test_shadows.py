@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from satchel.checking import run_evals
-from satchel.evals import EvalLibrary, hidden_skills
-from satchel.evals._shadows import Competition, claims_of
 from satchel.model import Descriptor, Origin
+from satchel_lab.checking import run_evals
+from satchel_lab.evals import EvalLibrary, hidden_skills
+from satchel_lab.evals._shadows import Competition, claims_of
 from tests.unit.evals.planted import MadeUpSkill, PlantedLibrary, planted_library
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from satchel.checking import EvalRun
-    from satchel.evals import EvalReport
+    from satchel_lab.checking import EvalRun
+    from satchel_lab.evals import EvalReport
 
 
 def write_library(folder: Path, library: PlantedLibrary) -> Path:

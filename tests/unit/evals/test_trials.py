@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from satchel.errors import ConfigError
-from satchel.evals import (
+from satchel.model import Style
+from satchel_lab.evals import (
     STYLES,
     ChatModel,
     ChatReply,
@@ -24,7 +25,6 @@ from satchel.evals import (
     TrialReport,
     run_trials,
 )
-from satchel.model import Style
 from tests.unit.evals.endpoints import CASES, JOKE, PDF, TRAIN, good, library
 
 ONE = TrialLimits(workers=1, attempts=1)

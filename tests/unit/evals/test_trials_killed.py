@@ -15,7 +15,7 @@ POINTS = 50
 # a part of the line, or after all of it. Answers cost one line in a file of their own.
 PROGRAM = """
 import json, os, signal, sys
-from satchel.evals import ChatReply, TrialLimits, run_trials, EvalCase
+from satchel_lab.evals import ChatReply, TrialLimits, run_trials, EvalCase
 from tests.unit.evals.endpoints import library
 from tests.unit.evals.test_trials import Good
 

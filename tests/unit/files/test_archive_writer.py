@@ -6,7 +6,8 @@ import tarfile
 
 import pytest
 
-from satchel.files import archive_problem, digest_bytes, tar_gz
+from satchel.files import digest_bytes
+from satchel_store.archives import archive_problem, tar_gz
 
 LONG = f"{'f' * 100}/{'g' * 54}/{'n' * 100}"
 FILES = [

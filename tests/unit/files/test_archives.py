@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from satchel.errors import ArchiveError, LimitExceededError
-from satchel.files import archive_size_limit, tar_gz, unpack
 from satchel.model import Limits
+from satchel_store.archives import archive_size_limit, tar_gz, unpack
 from tests.unit.files.archive_makers import (
     SKILL,
     Zipped,

@@ -10,7 +10,7 @@ import pytest
 from satchel import Satchel, sources
 from satchel.files import digest_bytes, tree_digest
 from satchel.model import Resource
-from satchel.release import build_folder
+from satchel_store.release import build_folder
 
 pytestmark = pytest.mark.row("R25")
 

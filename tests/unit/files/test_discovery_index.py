@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from satchel.files import NotAnIndexError, parse_index
 from satchel.model import Limits
+from satchel_store.release import NotAnIndexError, parse_index
 from tests.unit.sources.http.site import SCHEMA, entry
 
 GOOD = entry("good", "good/SKILL.md", b"x")

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from satchel import Satchel
-from satchel.files import tar_gz, walk_pack
+from satchel.files import walk_pack
 from satchel.load import media_type
-from satchel.release import build_folder
 from satchel.sources import memory
 from satchel.text import is_text, is_unsure
+from satchel_store.archives import tar_gz
+from satchel_store.release import build_folder
 from tests.fakes import pack
 
 CERTIFICATE = b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from satchel.lint import SkillFix, fix_skill
-from satchel.lint._fixes import Fixer, FixInput
 from satchel.model import Finding, Limits
 from satchel.skill_md import Profile, parse
+from satchel_lab.lint import SkillFix, fix_skill
+from satchel_lab.lint._fixes import Fixer, FixInput
 
 LONG = "Use when a form must be filled in."
 
@@ -219,7 +219,7 @@ def test_a_fixer_is_not_trusted(
         return proposal
 
     fixers = (Fixer(careless, codes, nothing, nothing),)
-    monkeypatch.setattr("satchel.lint._fixes.FIXERS", fixers)
+    monkeypatch.setattr("satchel_lab.lint._fixes.FIXERS", fixers)
 
     assert fix("---\nname: x\ndescription: A: b\n---\nB\n") is None, why
 
@@ -232,7 +232,7 @@ def test_a_fixer_that_goes_on_and_on_is_not_trusted(
 
     nothing = frozenset[str]()
     monkeypatch.setattr(
-        "satchel.lint._fixes.FIXERS",
+        "satchel_lab.lint._fixes.FIXERS",
         (Fixer(restless, frozenset({"x-y"}), nothing, nothing),),
     )
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from satchel.lint import read_markdown
-from satchel.lint._markdown import (
+from satchel_lab.lint import read_markdown
+from satchel_lab.lint._markdown import (
     CodeBlock,
     Heading,
     Link,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking import check
-from satchel.lint import _compile_worker as compiling, _programs as programs
-from satchel.lint._programs import (
+from satchel_lab.checking import check
+from satchel_lab.lint import _compile_worker as compiling, _programs as programs
+from satchel_lab.lint._programs import (
     ProgramCheck,
     compile_python,
     find_shell,

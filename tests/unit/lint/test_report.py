@@ -7,10 +7,10 @@ import pytest
 
 from benchmarks.faults.fault import Fault
 from benchmarks.faults.planted import PLANTED
-from satchel.checking import check
-from satchel.lint import CheckReport, fingerprint, without_repeats
-from satchel.lint._report import COVERED_BY
 from satchel.model import Finding, codes
+from satchel_lab.checking import check
+from satchel_lab.lint import CheckReport, fingerprint, without_repeats
+from satchel_lab.lint._report import COVERED_BY
 
 ERROR = Finding("no-name", "error", "there is no name", "a/SKILL.md", 1)
 WARNING = Finding("odd", "warning", "that is odd", "a/SKILL.md", 4)

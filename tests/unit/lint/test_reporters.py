@@ -11,7 +11,9 @@ from typing import get_args
 
 import pytest
 
-from satchel.lint import (
+from satchel.model import Finding
+from satchel.text import cells
+from satchel_lab.lint import (
     FORMATS,
     CheckReport,
     Format,
@@ -24,9 +26,7 @@ from satchel.lint import (
     render_report,
     render_statistics,
 )
-from satchel.lint._reporters.markdown import MAX_CHARS
-from satchel.model import Finding
-from satchel.text import cells
+from satchel_lab.lint._reporters.markdown import MAX_CHARS
 
 CASES = Path(__file__).parents[2] / "cases" / "reports"
 FINDINGS = (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from satchel.checking import check
+from satchel_lab.checking import check
 
 HEAD = "---\nname: pack\ndescription: Count words. Use for counts.\n---\n# Pack\n"
 TELLS = "downloaded-code encoded-code destructive-command unchecked-certificate"

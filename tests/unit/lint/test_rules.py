@@ -12,18 +12,18 @@ from satchel.errors import (
     ReferenceNotFoundError,
     ReferenceUnreadableError,
 )
-from satchel.lint import RULES, LintContext, LintRule
-from satchel.lint._english import is_english, opening_chars
-from satchel.lint._programs import MAX_BYTES
-from satchel.lint._rules.description import description_lacks_when, long_description
-from satchel.lint._rules.risks import (
+from satchel.model import DEFAULT_THRESHOLDS, Descriptor, FileStat, Manifest
+from satchel_lab.lint import RULES, LintContext, LintRule
+from satchel_lab.lint._english import is_english, opening_chars
+from satchel_lab.lint._programs import MAX_BYTES
+from satchel_lab.lint._rules.description import description_lacks_when, long_description
+from satchel_lab.lint._rules.risks import (
     find_secrets,
     sensitive_pattern,
     suspicious_content,
 )
-from satchel.lint._rules.scripts import interactive_script
-from satchel.lint._rules.syntax import json_syntax, python_syntax, shell_syntax
-from satchel.model import DEFAULT_THRESHOLDS, Descriptor, FileStat, Manifest
+from satchel_lab.lint._rules.scripts import interactive_script
+from satchel_lab.lint._rules.syntax import json_syntax, python_syntax, shell_syntax
 
 MAX_CHARS = DEFAULT_THRESHOLDS.description_chars
 TEXT = "---\nname: x\ndescription: d\nreferences: [a.md]\n---\n# a.md, b.md\n"
@@ -226,7 +226,7 @@ def test_no_shell_or_python_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     def find_none(_: str) -> str:
         return ""
 
-    rules = sys.modules["satchel.lint._rules.syntax"]
+    rules = sys.modules["satchel_lab.lint._rules.syntax"]
     monkeypatch.setattr(rules, "find_shell", find_none)
     (found,) = shell_syntax(scripts({"scripts/a": KSH, "scripts/b.sh": b"echo\n"}))
 

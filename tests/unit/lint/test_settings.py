@@ -5,7 +5,14 @@ from dataclasses import fields
 import pytest
 
 from satchel.errors import ConfigError
-from satchel.lint import (
+from satchel.model import (
+    DEFAULT_THRESHOLDS,
+    Finding,
+    LintConfig,
+    UnknownCodeError,
+    codes,
+)
+from satchel_lab.lint import (
     NEVER_IGNORED,
     RULES,
     LintSettings,
@@ -14,14 +21,7 @@ from satchel.lint import (
     read_inline_ignores,
     settings_of,
 )
-from satchel.lint._settings import ON_REQUEST, glob_pattern, thresholds_for
-from satchel.model import (
-    DEFAULT_THRESHOLDS,
-    Finding,
-    LintConfig,
-    UnknownCodeError,
-    codes,
-)
+from satchel_lab.lint._settings import ON_REQUEST, glob_pattern, thresholds_for
 
 LONG = Finding("long-description", "note", "long", "a/SKILL.md", 3)
 HIDDEN = Finding("hidden-text", "warning", "1 tag", "a/SKILL.md", 4)

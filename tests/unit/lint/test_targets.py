@@ -2,9 +2,9 @@
 
 import pytest
 
-from satchel.lint import LintContext
-from satchel.lint._targets import LinkTarget, find_case, find_target, pack_paths
 from satchel.model import Descriptor, FileStat, Manifest
+from satchel_lab.lint import LintContext
+from satchel_lab.lint._targets import LinkTarget, find_case, find_target, pack_paths
 
 FILES = (
     *("SKILL.md", "references/a.md", "references/b c.md", "references/deep/d.md"),

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from satchel import Satchel, sources
-from satchel.compat import render_role_prompt, resolve_role_prompt
+from satchel_compat import render_role_prompt, resolve_role_prompt
 from tests.unit.packs.house import ROOT
 
 TEMPLATES: Final = ROOT / "examples" / "templates"

@@ -6,8 +6,8 @@ from typing import Final
 
 from satchel import Satchel
 from satchel.model import Release
-from satchel.release import build_folder, build_release
 from satchel.sources import memory
+from satchel_store.release import build_folder, build_release
 
 __all__ = [
     "PACKS",

@@ -14,10 +14,11 @@ from satchel.errors import (
     RefusedReleaseError,
     SourceUnavailableError,
 )
-from satchel.files import INDEX_V2, digest_bytes, parse_release, tar_gz, tree_digest
+from satchel.files import digest_bytes, tree_digest
 from satchel.model import Limits, Resource
-from satchel.release import BuiltRelease, build_release
 from satchel.sources import memory
+from satchel_store.archives import tar_gz
+from satchel_store.release import INDEX_V2, BuiltRelease, build_release, parse_release
 from tests.fakes import FakeSource, pack
 from tests.unit.release.packs import (
     PACKS,

@@ -7,8 +7,8 @@ import pytest
 
 from satchel import Satchel
 from satchel.errors import ConfigError, RefusedReleaseError
-from satchel.release import build_folder, publish
 from satchel.sources import folder, memory, released
+from satchel_store.release import build_folder, publish
 from tests.unit.release.packs import PACKS, Packs, build, built, files_in, write
 
 

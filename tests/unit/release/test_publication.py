@@ -5,10 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from satchel.files import digest_bytes, index_v1, index_v2
-from satchel.files._discovery_index import SCHEMA_V2
+from satchel.files import digest_bytes
 from satchel.model import Descriptor, FileStat, Limits, Origin
-from satchel.release import Artifact, artifact_bytes, plan_publication
+from satchel_store.release import (
+    Artifact,
+    artifact_bytes,
+    index_v1,
+    index_v2,
+    plan_publication,
+)
+from satchel_store.release._discovery_index import SCHEMA_V2
 
 ORIGIN = Origin("skills", "x", "skills/x")
 

@@ -10,8 +10,8 @@ import pytest
 from satchel import Satchel
 from satchel.errors import ConfigError, DigestMismatchError
 from satchel.files import digest_bytes
-from satchel.release import PublishedRelease, publish
 from satchel.sources import released
+from satchel_store.release import PublishedRelease, publish
 from tests.unit.release.packs import PACKS, build, built, files_in
 
 LATER = {**PACKS, "alone": {"SKILL.md": PACKS["alone"]["SKILL.md"] + b"More.\n"}}

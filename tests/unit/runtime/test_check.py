@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from satchel import Satchel, Skill, sources
-from satchel.checking import check
+from satchel_lab.checking import check
 from tests.functional.library import write_pack
 
 GOOD = (

@@ -447,7 +447,7 @@ def test_public_names_are_there_and_lazy() -> None:
     )
     assert all(getattr(satchel, name) is not None for name in names.split())
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
-        satchel.nope  # noqa: B018
+        getattr(satchel, "nope")  # noqa: B009 - a checker knows
 
     code = "import satchel, sys; print([m for m in sys.modules if 'satchel' in m])"
     assert run_python(code) == "['satchel']"

@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from satchel import Options, Policy, Satchel, deny
-from satchel.checking import check
 from satchel.cli import main
 from satchel.errors import ScriptsNotRunWarning
 from satchel.model import Finding, Style
 from satchel.runtime import Session
 from satchel.tools import result_text
+from satchel_lab.checking import check
 
 RUN: Final = "# X\n\n```sh\npython scripts/x.py\n```\n"
 CODES: Final = ("required-skill-missing", "requires-circle")

@@ -9,7 +9,8 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from satchel import Satchel
-from satchel.server import (
+from satchel.sources import MemorySource
+from satchel_server import (
     Caller,
     GuardSettings,
     ServedLibrary,
@@ -18,9 +19,8 @@ from satchel.server import (
     guarded_app,
     streamable_http,
 )
-from satchel.server._guard._messages import TrafficCounts
-from satchel.server._guard._tokens import JoinedTokens, Token, digest_of
-from satchel.sources import MemorySource
+from satchel_server._guard._messages import TrafficCounts
+from satchel_server._guard._tokens import JoinedTokens, Token, digest_of
 from tests.unit.server.guard.asking import LOCAL, Request, ask, asked
 
 ALL, SOME, NONE = "a-token-for-all-skills", "a-token-for-pdf-skills", "a-token-for-none"

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from satchel import Satchel
 from satchel.errors import MAX_ECHO
 from satchel.model import Style
-from satchel.server import ServedLibrary, create_app
+from satchel_server import ServedLibrary, create_app
 from tests.unit.server.mcp.clients import ask, connected, library, write_skills
 
 pytestmark = pytest.mark.row("F26")

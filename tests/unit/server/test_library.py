@@ -15,8 +15,9 @@ from satchel import Options, Satchel
 from satchel.errors import DuplicateSkillError, SourceUnavailableError
 from satchel.model import SyncReport
 from satchel.runtime import _access as reading
-from satchel.server import Caller, ServedLibrary, create_app
-from satchel.server._library import (
+from satchel.testing import write_pack
+from satchel_server import Caller, ServedLibrary, create_app
+from satchel_server._library import (
     ALL_SOURCES,
     MAX_THREADS,
     MAX_VIEWS,
@@ -24,7 +25,6 @@ from satchel.server._library import (
     STUCK_S,
     SourceThreads,
 )
-from satchel.testing import write_pack
 from tests.fakes import FakeSource, pack
 from tests.unit.server.mcp.clients import connected
 

@@ -9,8 +9,8 @@ import pytest
 from satchel import Satchel
 from satchel.errors import ExtraMissingError
 from satchel.model import SyncReport
-from satchel.server import LibraryRefresher, ServedLibrary, _refresh as refreshing
 from satchel.testing import write_pack
+from satchel_server import LibraryRefresher, ServedLibrary, _refresh as refreshing
 from tests.fakes import FakeSource, pack
 
 WAIT_S = 20

@@ -19,7 +19,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel.errors import ConfigError
-from satchel.server import (
+from satchel_server import (
     GuardSettings,
     _run as running,
     guard,
@@ -27,7 +27,7 @@ from satchel.server import (
     serve_http,
     serve_stdio,
 )
-from satchel.server._run import _PIECE_BYTES, _JoiningTransport, uvicorn_options
+from satchel_server._run import _PIECE_BYTES, _JoiningTransport, uvicorn_options
 from tests.unit.server.guard.asking import Application
 
 WAIT_S = 20

@@ -14,17 +14,13 @@ from starlette.testclient import TestClient
 
 from satchel import Options, Policy, Satchel, deny, sources
 from satchel.errors import ConfigError, SkillError
-from satchel.release import build_folder
-from satchel.server import (
-    HttpSettings,
-    ServedLibrary,
-    build_server,
-    create_app,
-)
-from satchel.server._http._v1 import openapi
-from satchel.server._mcp._extension import TEMPLATE
 from satchel.testing import write_pack
-from satchel.usage import ListSink, report_to
+from satchel.usage import ListSink
+from satchel_server import HttpSettings, ServedLibrary, build_server, create_app
+from satchel_server._http._v1 import openapi
+from satchel_server._mcp._extension import TEMPLATE
+from satchel_server.usage import report_to
+from satchel_store.release import build_folder
 from tests.unit.server.conftest import listening
 from tests.unit.server.mcp.clients import ask, connected, library
 

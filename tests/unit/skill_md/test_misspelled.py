@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from satchel import Satchel
-from satchel.checking import check
 from satchel.errors import SkillError
-from satchel.lint import fix_skill
 from satchel.model import Finding
 from satchel.skill_md import SPEC_FIELDS, Parsed, Profile, parse
 from satchel.skill_md._dialects import STRICT_FIELDS
+from satchel_lab.checking import check
+from satchel_lab.lint import fix_skill
 
 ABOUT = "description: Use when a form must be filled in."
 CODE = "misspelled-field"

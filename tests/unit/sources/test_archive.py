@@ -11,9 +11,9 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import zip_pack
 from satchel.model import Finding, Found, Limits
 from satchel.sources import archive
+from satchel_store.archives import zip_pack
 from tests.fakes import pack
 
 TEXT = pack("alpha").encode()

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from satchel import Options, Satchel, SkillError, sources
-from satchel.clients import CLIENT_FOLDERS
-from satchel.sources import _client_folders as well_known
+from satchel.sources import CLIENT_FOLDERS, _client_folders as well_known
 from tests.unit.sources.trees import keys, pack
 
 

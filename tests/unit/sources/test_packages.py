@@ -162,7 +162,7 @@ MODULE = '''\
 """What plug-ins of tests point at."""
 import sys
 from pathlib import Path
-from satchel.compat import LocalDirSkillSource
+from satchel_compat import LocalDirSkillSource
 from satchel.sources import memory
 
 HERE = Path(__file__).parent

@@ -20,8 +20,8 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.model import Limits, Resource
-from satchel.release import publish
-from satchel.sources import ReleaseSource, is_release, memory, released
+from satchel.sources import memory, released
+from satchel_store.release import ReleaseSource, is_release, publish
 from tests.unit.release.packs import PACKS, build, built, release_of
 
 ID = release_of(PACKS).id

@@ -8,10 +8,10 @@ from typing import Final
 
 import pytest
 
-from satchel.testing import check_loader, check_runtime
-from satchel.testing._conformance._asking import LoaderNotRunError
-from satchel.testing._conformance._cases import LoaderCase, all_cases, shown_of
-from satchel.testing._conformance._report import FLAWS, CaseResult, LoaderReport
+from satchel_lab.conformance import check_loader, check_runtime
+from satchel_lab.conformance._asking import LoaderNotRunError
+from satchel_lab.conformance._cases import LoaderCase, all_cases, shown_of
+from satchel_lab.conformance._report import FLAWS, CaseResult, LoaderReport
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 
@@ -266,7 +266,7 @@ def test_a_runtime_that_hangs_or_is_not_there_is_reported(
 ) -> None:
     file = tmp_path / "hanging.py"
     file.write_text("import time\ndef Hanging(folder):\n    time.sleep(5)\n", "utf-8")
-    monkeypatch.setattr("satchel.testing._conformance._runtime._TIMEOUT_S", 0.05)
+    monkeypatch.setattr("satchel_lab.conformance._runtime._TIMEOUT_S", 0.05)
 
     report = check_runtime(f"{file}:Hanging")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from satchel.testing import hostile_packs
-from satchel.testing.hostile._pack import GOOD_NAME, CannotMake, HostilePack
+from satchel_lab.hostile import hostile_packs
+from satchel_lab.hostile._pack import GOOD_NAME, CannotMake, HostilePack
 
 NEIGHBOUR = [f"{GOOD_NAME}/SKILL.md"]
 SMALL = [

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from satchel.model import CatalogSynced, Descriptor, Origin, SkillSynced, UsageEvent
-from satchel.usage import EventStore, Records, read_records
-from satchel.usage._location import StoreLocation, store_at
 from satchel.usage._sinks import Event
-from satchel.usage._store import Writer
+from satchel_server.usage import EventStore, Records, read_records
+from satchel_server.usage._location import StoreLocation, store_at
+from satchel_server.usage._store import Writer
 
 __all__ = [
     "DAY",

@@ -11,11 +11,11 @@ import pytest
 
 from satchel import Satchel, Skill
 from satchel.errors import ConfigError
-from satchel.usage import _background as background, _process
-from satchel.usage._background import Background
-from satchel.usage._process import close_all_writers
 from satchel.usage._sinks import Event
-from satchel.usage._store import InvalidRowError, Row, Writer
+from satchel_server.usage import _background as background, _process
+from satchel_server.usage._background import Background
+from satchel_server.usage._process import close_all_writers
+from satchel_server.usage._store import InvalidRowError, Row, Writer
 from tests.fakes import in_threads
 from tests.unit.usage.library import load, sync
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from satchel.errors import MissingPathError
-from satchel.usage import verify_chain
-from satchel.usage._store import canonical
+from satchel_server.usage import verify_chain
+from satchel_server.usage._store import canonical
 from tests.unit.usage.library import NOON, keep, load, store, writer
 
 LONG = "x" * 70_000

@@ -10,11 +10,11 @@ from satchel.errors import ConfigError
 from satchel.usage import (
     LoggingSink,
     open_sink,
-    parse_location,
     state_file,
     usage_sinks,
 )
-from satchel.usage._background import Background
+from satchel_server.usage import parse_location
+from satchel_server.usage._background import Background
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from satchel.usage import (
     _events as events_module,
     open_sink,
 )
-from satchel.usage._file_store import LineStore
+from satchel_server.usage._file_store import LineStore
 from tests.fakes import FakeClock, FakeSource, pack
 
 HIDDEN = pack("secret", "d\ndisable-model-invocation: true")
@@ -448,8 +448,8 @@ def test_a_release_and_an_owner_come_from_the_source() -> None:
 
 
 def test_the_line_store_is_what_jsonl_means(tmp_path: Path) -> None:
-    from satchel.usage import parse_location
-    from satchel.usage._location import store_at
+    from satchel_server.usage import parse_location
+    from satchel_server.usage._location import store_at
 
     stored = store_at(parse_location(f"jsonl://{tmp_path}/x"))()
 

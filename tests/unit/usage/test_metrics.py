@@ -13,7 +13,7 @@ from tests.unit.usage.library import NOON, copied, load, miss, sync
 
 pytest.importorskip("prometheus_client")
 
-from satchel.usage import MetricsSink
+from satchel_server.usage import MetricsSink
 
 
 @pytest.fixture
@@ -118,8 +118,8 @@ def test_sources_by_other_names(sink: MetricsSink) -> None:
 @pytest.mark.parametrize(
     ("module", "library", "extra"),
     [
-        ("satchel.usage._metrics", "prometheus_client", "serve"),
-        ("satchel.usage._tracing", "opentelemetry", "otel"),
+        ("satchel_server.usage._metrics", "prometheus_client", "serve"),
+        ("satchel_server.usage._tracing", "opentelemetry", "otel"),
     ],
 )
 def test_without_the_extra_its_name_is_reported(

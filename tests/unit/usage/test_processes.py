@@ -9,14 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from satchel.usage import Records, ended_unclosed, host_mark, make_report, read_records
-from satchel.usage._records import WriterState, is_running
+from satchel_server.usage import (
+    Records,
+    ended_unclosed,
+    host_mark,
+    make_report,
+    read_records,
+)
+from satchel_server.usage._records import WriterState, is_running
 
 WAIT_S = 60.0
 BEGIN = """
 import os, sys, time
 from satchel import Satchel, Skill
-from satchel.usage._background import Background
+from satchel_server.usage._background import Background
 from satchel.usage._location import parse_location
 from satchel.usage._location import store_at
 
@@ -73,7 +79,7 @@ def test_processes_that_write_at_once_lose_nothing(kind: str, tmp_path: Path) ->
     assert all(w.closed for w in records.writers)
     assert unclosed(records) == ()
     if kind == "chain":
-        from satchel.usage import verify_chain
+        from satchel_server.usage import verify_chain
 
         assert verify_chain(file).ok
 

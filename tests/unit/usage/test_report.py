@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from satchel.usage import Records, UsageReport, make_report, read_records
-from satchel.usage._records import WriterState
 from satchel.usage._sinks import Event
+from satchel_server.usage import Records, UsageReport, make_report, read_records
+from satchel_server.usage._records import WriterState
 from tests.unit.usage.library import KINDS, copied, day, keep, load, miss, skill, sync
 
 

@@ -8,15 +8,8 @@ import sys
 import pytest
 
 from satchel.model import CatalogSynced, SkillSynced, UsageEvent
-from satchel.usage import (
-    EventSink,
-    ListSink,
-    LoadsOnly,
-    LoggingSink,
-    Sinks,
-    UsageState,
-    report_to,
-)
+from satchel.usage import EventSink, ListSink, LoadsOnly, LoggingSink, Sinks, UsageState
+from satchel_server.usage import report_to
 from tests.unit.usage.library import NOON, copied, sync
 
 

@@ -13,14 +13,14 @@ from typing import Any, cast
 
 import pytest
 
-from satchel.cli._commands.usage import _lines
 from satchel.errors import ConfigError, MissingPathError
 from satchel.model import Origin
-from satchel.usage import ended_unclosed, make_report, read_records
-from satchel.usage._file_store import LineStore
-from satchel.usage._records import CopiedSkill, Tally
 from satchel.usage._sinks import Event
-from satchel.usage._store import InvalidRowError
+from satchel_server.commands.usage import _lines
+from satchel_server.usage import ended_unclosed, make_report, read_records
+from satchel_server.usage._file_store import LineStore
+from satchel_server.usage._records import CopiedSkill, Tally
+from satchel_server.usage._store import InvalidRowError
 from tests.unit.usage.library import (
     DAY,
     KINDS,

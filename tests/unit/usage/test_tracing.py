@@ -11,7 +11,7 @@ from opentelemetry.trace import StatusCode
 
 from satchel import Satchel, Skill
 from satchel.errors import SkillNotFoundError
-from satchel.usage import TracingSink
+from satchel_server.usage import TracingSink
 from tests.unit.usage.library import NOON, load
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import resources
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 import click
 
@@ -17,7 +17,10 @@ from satchel.cli._paths import skills_option
 from satchel.cli._terminal import bold, echo, echo_json, json_option, one_line
 from satchel.errors import NoSources, install_command
 from satchel.model import SEVERITIES, UNSEARCHED, Catalog, Finding
+from satchel.products import has_product, import_product
 from satchel.text import count_severities, plural, unsearched_folders
+
+_LAB: Final = "satchel_lab"
 
 if TYPE_CHECKING:
     from satchel.runtime import Satchel
@@ -65,13 +68,11 @@ def command(paths: tuple[str, ...], as_json: bool) -> int:
 
 
 def _print(skills: "Satchel", paths: tuple[str, ...], inventory: Inventory) -> None:
-    from satchel.lint import lines_of
-
     left = unsearched_folders(inventory.findings)
     _section("Read", [*_sources(skills, paths), *([one_line(left)] if left else [])])
     _section("Prompt", _prompt(skills))
     ordered = sorted(_wrong(inventory), key=lambda f: SEVERITIES.index(f.severity))
-    _section("Wrong", [line for one in ordered for line in lines_of([one])])
+    _section("Wrong", [line for one in ordered for line in _lines_of(one)])
     _section("What to do", _advice(inventory))
 
 
@@ -106,16 +107,25 @@ def _damaged(skills: "Satchel") -> Iterator[Finding]:
             yield from look()
 
 
-def _script_requests(skills: "Satchel") -> Sequence[Finding]:
-    from satchel.lint import settings_of
-    from satchel.runtime import check_catalog
+def _lines_of(finding: Finding) -> list[str]:
+    if not has_product(_LAB):
+        return [one_line(str(finding))]
+    lint = import_product(f"{_LAB}.lint", "doctor")
+    return list(lint.lines_of([finding]))
 
+
+def _script_requests(skills: "Satchel") -> Sequence[Finding]:
+    if not has_product(_LAB):
+        return ()
+    lint = import_product(f"{_LAB}.lint", "doctor")
+    checking = import_product(f"{_LAB}.checking", "doctor")
     # What is on another machine is not fetched for this.
     readers = skills.catalog.readers
     some = (e for e in skills.catalog if e.resources and readers[e.source].near)
     catalog = Catalog(tuple(some), readers=readers)
-    settings = settings_of(select=("script-not-run",))
-    return check_catalog(catalog, (), skills.limits, settings).findings
+    settings = lint.settings_of(select=("script-not-run",))
+    report = checking.check_catalog(catalog, (), skills.limits, settings)
+    return cast("Sequence[Finding]", report.findings)
 
 
 def _section(title: str, lines: Sequence[str]) -> None:

@@ -5,17 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from satchel.authoring import TARGETS, Conversion
-from satchel.authoring._convert._engine import detect
-from satchel.authoring._convert._values import (
+from satchel.errors import ConfigError, MissingPathError
+from satchel.model import SKILL_FILE
+from satchel.sources import CLIENT_FOLDERS
+from satchel_lab.authoring import TARGETS, Conversion
+from satchel_lab.authoring._convert._engine import detect
+from satchel_lab.authoring._convert._values import (
     PackDraft,
     PackFile,
     predict_client,
     prediction_findings,
 )
-from satchel.clients import CLIENT_FOLDERS, Loader, LoaderVerdict, Prediction
-from satchel.errors import ConfigError, MissingPathError
-from satchel.model import SKILL_FILE
+from satchel_lab.clients import Loader, LoaderVerdict, Prediction
 
 
 @pytest.fixture(autouse=True)
@@ -170,9 +171,9 @@ def test_a_loader_is_known_by_its_name(
     target: str, title: str, known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loader = replace(LOADER, title=title)
-    monkeypatch.setattr("satchel.clients.loaders", lambda: (loader,))
+    monkeypatch.setattr("satchel_lab.clients.loaders", lambda: (loader,))
     monkeypatch.setattr(
-        "satchel.clients.predict",
+        "satchel_lab.clients.predict",
         lambda _, chosen: [
             Prediction(loader, "dropped", fix="rename it") for loader in chosen
         ],

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from satchel.authoring._convert._packs import rewrite
-from satchel.authoring._convert._values import Dialect
 from satchel.model import SKILL_FILE, Json, Manifest
 from satchel.skill_md import (
     comments_in,
@@ -15,6 +13,8 @@ from satchel.skill_md import (
     to_spec,
 )
 from satchel.skill_md._editor import edit_entries
+from satchel_lab.authoring._convert._packs import rewrite
+from satchel_lab.authoring._convert._values import Dialect
 
 ROOT = Path(__file__).parents[4]
 PACKS = sorted(

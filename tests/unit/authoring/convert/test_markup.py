@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 from hypothesis import example, given, strategies as st
 
-from satchel.authoring._convert._builder import describe
-from satchel.authoring._convert._markup import as_text_only, render_known
-from satchel.compat import render_template
+from satchel_compat import render_template
+from satchel_lab.authoring._convert._builder import describe
+from satchel_lab.authoring._convert._markup import as_text_only, render_known
 
 _PIECES = st.sampled_from(
     [

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from satchel.authoring import Conversion, ConversionResult
-from satchel.authoring._convert._output import put_pack, replace_skill_md
-from satchel.authoring._convert._packs import into_dialect, read_packs
-from satchel.authoring._convert._values import PackDraft, PackFile
 from satchel.errors import ReferenceEscapesError
 from satchel.model import SKILL_FILE, Limits
+from satchel_lab.authoring import Conversion, ConversionResult
+from satchel_lab.authoring._convert._output import put_pack, replace_skill_md
+from satchel_lab.authoring._convert._packs import into_dialect, read_packs
+from satchel_lab.authoring._convert._values import PackDraft, PackFile
 from tests.functional.library import tree
 
 SKILL = b"---\nname: a\ndescription: b\n---\nBody.\n"
@@ -278,7 +278,7 @@ def test_what_cannot_be_rewritten_is_refused(  # noqa: PLR0913, PLR0917 - a tabl
 ) -> None:
     """The result is read back; one that means something else is never handed out."""
     monkeypatch.setattr(
-        "satchel.authoring._convert._packs.to_spec", lambda _: {"name": "x"}
+        "satchel_lab.authoring._convert._packs.to_spec", lambda _: {"name": "x"}
     )
     (pack / SKILL_FILE).write_bytes(SKILL.replace(old, new))
     (read,) = read_packs("packs")

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from satchel.authoring import Conversion
-from satchel.authoring._convert._agents_md import read_agents_md
-from satchel.authoring._convert._builder import for_files
-from satchel.authoring._convert._formats import (
+from satchel.errors import ConfigError
+from satchel.model import DEFAULT_LIMITS, Limits
+from satchel.skill_md import body_of
+from satchel_lab.authoring import Conversion
+from satchel_lab.authoring._convert._agents_md import read_agents_md
+from satchel_lab.authoring._convert._builder import for_files
+from satchel_lab.authoring._convert._formats import (
     FORMATS,
     ForeignPage,
     globs,
@@ -17,11 +20,8 @@ from satchel.authoring._convert._formats import (
     read_page,
     title,
 )
-from satchel.authoring._convert._roles import read_roles
-from satchel.authoring._convert._values import PackDraft
-from satchel.errors import ConfigError
-from satchel.model import DEFAULT_LIMITS, Limits
-from satchel.skill_md import body_of
+from satchel_lab.authoring._convert._roles import read_roles
+from satchel_lab.authoring._convert._values import PackDraft
 
 PROMPT = "You test what others have built. You never fix it.\n"
 

@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
-from satchel.cli._connect._clients import MCP_CLIENTS, HttpAddress, StdioCommand
-from satchel.cli._connect._write import config_block
 from satchel.errors import ConfigError
+from satchel_server.commands._connect._clients import (
+    MCP_CLIENTS,
+    HttpAddress,
+    StdioCommand,
+)
+from satchel_server.commands._connect._write import config_block
 
 URL = "http://127.0.0.1:8321/mcp"
 STDIO = StdioCommand("satchel", ("serve", "--stdio", "--skills", "/srv/skills"))

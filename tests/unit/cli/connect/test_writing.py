@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
-from satchel.cli._connect import _write as writing
-from satchel.cli._connect._clients import MCP_CLIENTS, HttpAddress, StdioCommand
-from satchel.cli._connect._write import put_entry, write_config
 from satchel.errors import ConfigError
+from satchel_server.commands._connect import _write as writing
+from satchel_server.commands._connect._clients import (
+    MCP_CLIENTS,
+    HttpAddress,
+    StdioCommand,
+)
+from satchel_server.commands._connect._write import put_entry, write_config
 
 HERE = HttpAddress("http://127.0.0.1:8321/mcp")
 THERE = HttpAddress("https://skills.example.com/mcp", "SKILLS_TOKEN")

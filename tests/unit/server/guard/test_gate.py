@@ -13,10 +13,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from satchel.errors import ConfigError
-from satchel.server import Caller, GuardSettings, guard
-from satchel.server._guard._messages import TrafficCounts
-from satchel.server._guard._tokens import JoinedTokens, Token, digest_of
-from satchel.server._library import ANYONE
+from satchel_server import Caller, GuardSettings, guard
+from satchel_server._guard._messages import TrafficCounts
+from satchel_server._guard._tokens import JoinedTokens, Token, digest_of
+from satchel_server._library import ANYONE
 from tests.unit.server.guard.asking import (
     LOCAL,
     Answered,

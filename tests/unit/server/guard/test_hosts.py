@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from satchel.errors import ConfigError
-from satchel.server import GuardSettings, check_bind
-from satchel.server._errors import ErrorAnswer
-from satchel.server._guard._hosts import HostRules, transport_security
-from satchel.server._guard._settings import is_loopback
-from satchel.server._guard._tokens import JoinedTokens
+from satchel_server import GuardSettings, check_bind
+from satchel_server._errors import ErrorAnswer
+from satchel_server._guard._hosts import HostRules, transport_security
+from satchel_server._guard._settings import is_loopback
+from satchel_server._guard._tokens import JoinedTokens
 
 
 @pytest.mark.parametrize(

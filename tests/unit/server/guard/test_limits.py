@@ -2,11 +2,11 @@
 
 import pytest
 
-from satchel.server._guard import _limits
-from satchel.server._guard._authentication import AuthenticatedCaller
-from satchel.server._guard._limits import McpSessionLimit, RateLimiter
-from satchel.server._guard._settings import rate_key
-from satchel.server._library import ANYONE
+from satchel_server._guard import _limits
+from satchel_server._guard._authentication import AuthenticatedCaller
+from satchel_server._guard._limits import McpSessionLimit, RateLimiter
+from satchel_server._guard._settings import rate_key
+from satchel_server._library import ANYONE
 from tests.unit.server.guard.asking import Clock
 
 

@@ -12,10 +12,10 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
 from satchel.errors import ConfigError
-from satchel.server import Caller, GuardSettings, OAuthSettings, guard
-from satchel.server._guard._authentication import oauth_caller
-from satchel.server._guard._settings import METADATA_PATH
-from satchel.server._guard._tokens import JoinedTokens, Token, digest_of
+from satchel_server import Caller, GuardSettings, OAuthSettings, guard
+from satchel_server._guard._authentication import oauth_caller
+from satchel_server._guard._settings import METADATA_PATH
+from satchel_server._guard._tokens import JoinedTokens, Token, digest_of
 from tests.unit.server.guard.asking import Application, ask
 from tests.unit.server.guard.issuer import RESOURCE, Issuer
 

@@ -7,9 +7,9 @@ from typing import Final
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from satchel.server import Caller, GuardSettings, guard
-from satchel.server._guard import _middleware
-from satchel.server._guard._tokens import JoinedTokens, Token, digest_of
+from satchel_server import Caller, GuardSettings, guard
+from satchel_server._guard import _middleware
+from satchel_server._guard._tokens import JoinedTokens, Token, digest_of
 from tests.unit.server.guard.asking import LOCAL, Request
 
 SECRET: Final = "a-token-that-only-ci-knows"  # noqa: S105 - made up

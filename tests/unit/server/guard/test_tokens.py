@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from satchel.errors import ConfigError, MissingPathError
-from satchel.server import Caller, open_tokens
-from satchel.server._guard._tokens import (
+from satchel_server import Caller, open_tokens
+from satchel_server._guard._tokens import (
     JoinedTokens,
     Token,
     TokenFile,
@@ -41,7 +41,7 @@ def test_every_token_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
         compared.append(stored)
         return stored == given
 
-    monkeypatch.setattr("satchel.server._guard._tokens.hmac.compare_digest", compare)
+    monkeypatch.setattr("satchel_server._guard._tokens.hmac.compare_digest", compare)
     tokens = JoinedTokens([Token(ANA, b"a"), Token(BO, b"b"), Token(BO, b"c")])
 
     assert tokens.find(b"a") == ANA
@@ -240,7 +240,7 @@ def test_a_file_that_cannot_be_opened_says_so(
     def refuse(self: object, mode: str) -> None:
         raise PermissionError(13, "Permission denied", "/somewhere")
 
-    monkeypatch.setattr("satchel.server._guard._tokens.Path.open", refuse)
+    monkeypatch.setattr("satchel_server._guard._tokens.Path.open", refuse)
 
     with pytest.raises(ConfigError) as caught:
         TokenFile(file, read_one)
@@ -250,6 +250,6 @@ def test_a_file_that_cannot_be_opened_says_so(
 
 def test_modes_are_of_posix_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.chmod(0o666)
-    monkeypatch.setattr("satchel.server._guard._tokens.POSIX", False)
+    monkeypatch.setattr("satchel_server._guard._tokens.POSIX", False)
 
     assert JoinedTokens((), [TokenFile(file, read_one)]).find(digest_of(ONE))

@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel import Satchel
-from satchel.server import Caller, HttpSettings, ServedLibrary, create_app
 from satchel.testing import write_pack
 from satchel.usage import ListSink
+from satchel_server import Caller, HttpSettings, ServedLibrary, create_app
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ import jsonschema  # type: ignore[import-untyped]  # it comes with mcp
 import pytest
 from starlette.testclient import TestClient
 
-from satchel.server._http._endpoints import (
+from satchel_server._http._endpoints import (
     Endpoint,
     InvalidParameterError,
     Parameter,
     parse_parameters,
 )
-from satchel.server._http._openapi import SCHEMAS
-from satchel.server._http._v1 import all_endpoints, openapi
+from satchel_server._http._openapi import SCHEMAS
+from satchel_server._http._v1 import all_endpoints, openapi
 
 ENDPOINTS = {endpoint.operation: endpoint for endpoint in all_endpoints()}
 

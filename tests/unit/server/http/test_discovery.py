@@ -10,10 +10,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from satchel import Policy, deny
-from satchel.server import Caller, HttpSettings, ServedLibrary, create_app
-from satchel.server._http import _discovery as discovery
 from satchel.testing import write_pack
 from satchel.usage import ListSink
+from satchel_server import Caller, HttpSettings, ServedLibrary, create_app
+from satchel_server._http import _discovery as discovery
 from tests.fakes import FakeSource, away, pack
 from tests.unit.server.http.conftest import client_for
 

@@ -8,10 +8,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from satchel import Satchel
-from satchel.server import Caller, ServedLibrary, ServerSettings, create_app, readiness
-from satchel.server._http._health import catalog_metrics
 from satchel.testing import write_pack
-from satchel.usage._background import Background
+from satchel_server import Caller, ServedLibrary, ServerSettings, create_app, readiness
+from satchel_server._http._health import catalog_metrics
+from satchel_server.usage._background import Background
 from tests.fakes import FakeSource, away, pack
 from tests.unit.server.http.conftest import client_for
 

@@ -7,10 +7,10 @@ import pytest
 
 from satchel import Options, Policy, Satchel, deny, sources
 from satchel.cli import _options as opening, main
-from satchel.release import build_folder
-from satchel.server import ServedLibrary, create_app
 from satchel.testing import write_pack
 from satchel.usage import ListSink
+from satchel_server import ServedLibrary, create_app
+from satchel_store.release import build_folder
 from tests.unit.server import conftest
 from tests.unit.server.http.conftest import client_for
 

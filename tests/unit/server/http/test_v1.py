@@ -11,10 +11,10 @@ from starlette.testclient import TestClient
 from satchel import Options, Policy, Satchel, ask, deny
 from satchel.errors import ConfigError, DigestMismatchError, SkillManifestError
 from satchel.model import Limits, Manifest
-from satchel.server import Caller, ServedLibrary, public_labels
-from satchel.server._errors import INTERNAL_ERROR, error_answer
 from satchel.testing import write_pack
 from satchel.usage import ListSink
+from satchel_server import Caller, ServedLibrary, public_labels
+from satchel_server._errors import INTERNAL_ERROR, error_answer
 from tests.fakes import FakeSource, away, pack
 from tests.unit.server.http.conftest import client_for
 

@@ -14,9 +14,9 @@ from pydantic import ConfigDict
 
 from satchel import Options, Policy, Satchel
 from satchel.policy import OPEN_POLICY
-from satchel.server import ServedLibrary, ServerSettings, build_server
 from satchel.testing import write_pack
 from satchel.usage import ListSink
+from satchel_server import ServedLibrary, ServerSettings, build_server
 
 ERAS = ("auto", "legacy")
 

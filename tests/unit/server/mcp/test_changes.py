@@ -23,11 +23,11 @@ from mcp_types import (
 )
 
 from satchel import Policy, deny
-from satchel.server import Caller, build_server
-from satchel.server._mcp import _subscriptions as changes
-from satchel.server._mcp._skills import ExtensionCatalog
-from satchel.server._mcp._subscriptions import MAX_URIS, Watchers, _into, deliver_all
 from satchel.testing import write_pack
+from satchel_server import Caller, build_server
+from satchel_server._mcp import _subscriptions as changes
+from satchel_server._mcp._skills import ExtensionCatalog
+from satchel_server._mcp._subscriptions import MAX_URIS, Watchers, _into, deliver_all
 from tests.unit.server.mcp.clients import (
     ask,
     connected,
@@ -158,7 +158,7 @@ def test_nobody_is_remembered_who_has_gone(tmp_path: Path) -> None:
         assert served._listeners == []
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("satchel.server._mcp._server.Watchers", Counted)
+        patch.setattr("satchel_server._mcp._server.Watchers", Counted)
         run(work())
 
 

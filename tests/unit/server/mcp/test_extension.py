@@ -10,10 +10,10 @@ from mcp.client import Client
 from mcp_types import TextResourceContents
 
 from satchel import Policy, Skill, deny, sources
-from satchel.server import Caller, ServedLibrary
-from satchel.server._mcp._skills import ExtensionCatalog
 from satchel.testing import write_pack
 from satchel.usage import ListSink
+from satchel_server import Caller, ServedLibrary
+from satchel_server._mcp._skills import ExtensionCatalog
 from tests.unit.server.mcp.clients import (
     ERAS,
     ask,

@@ -6,9 +6,9 @@ import pytest
 from mcp.client import Client
 from mcp_types import PromptReference, ResourceTemplateReference, TextContent
 
-from satchel.server._mcp._extension import TEMPLATE
 from satchel.testing import write_pack
 from satchel.usage import ListSink
+from satchel_server._mcp._extension import TEMPLATE
 from tests.unit.server.mcp.clients import (
     ERAS,
     connected,

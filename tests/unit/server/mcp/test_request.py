@@ -15,9 +15,10 @@ from mcp_types import Implementation, PaginatedRequestParams
 from satchel import sources
 from satchel.errors import SkillNotFoundError, SourceUnavailableError
 from satchel.runtime import CallerView
-from satchel.server import Caller
-from satchel.server._library import ANYONE, SourceThreads
-from satchel.server._mcp._request import (
+from satchel.usage import ListSink
+from satchel_server import Caller
+from satchel_server._library import ANYONE, SourceThreads
+from satchel_server._mcp._request import (
     MAX_CLIENT_CHARS,
     MAX_CURSOR_CHARS,
     McpRequest,
@@ -27,7 +28,6 @@ from satchel.server._mcp._request import (
     mcp_error,
     reject_cursor,
 )
-from satchel.usage import ListSink
 from tests.unit.server.mcp.clients import (
     ERAS,
     ask,

@@ -27,12 +27,12 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from satchel import server
+import satchel_server as server
 from satchel.errors import ExtraMissingError
-from satchel.server import Caller, ServedLibrary, streamable_http
-from satchel.server._mcp import _server as draining, _server as transports
-from satchel.server._mcp._server import drained_streams
 from satchel.testing import write_pack
+from satchel_server import Caller, ServedLibrary, streamable_http
+from satchel_server._mcp import _server as draining, _server as transports
+from satchel_server._mcp._server import drained_streams
 from tests.unit.server.mcp.clients import ERAS, ask, library, write_skills
 
 
@@ -122,7 +122,7 @@ async def test_a_server_that_ends_first_waits_for_no_client() -> None:
 SERVE = """
 import sys, anyio
 from satchel import Satchel
-from satchel.server import ServedLibrary, run_stdio
+from satchel_server import ServedLibrary, run_stdio
 anyio.run(run_stdio, ServedLibrary(Satchel(sys.argv[1], sinks=())))
 """
 
@@ -296,7 +296,7 @@ async def test_streams_of_this_process(
 def test_without_the_package_the_error_names_the_extra(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "satchel.server._mcp._server", None)
+    monkeypatch.setitem(sys.modules, "satchel_server._mcp._server", None)
     monkeypatch.delitem(vars(server), "build_server", raising=False)
 
     with pytest.raises(ExtraMissingError, match=r"\[serve\]"):

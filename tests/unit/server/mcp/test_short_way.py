@@ -22,18 +22,19 @@ from satchel import Options, Policy, Satchel
 from satchel.catalog import _stored_packs
 from satchel.model import PURPOSE_KEY, SYNC, LazyTuple, _lazy_tuple
 from satchel.policy import deny
-from satchel.server import (
+from satchel.testing import write_pack
+from satchel.usage import ListSink
+from satchel_server import (
     Caller,
     ServedLibrary,
     ServerSettings,
     _library,
     streamable_http,
 )
-from satchel.server._guard._limits import replay_body
-from satchel.server._mcp import _short_way
-from satchel.server._mcp._short_way import ShortWay
-from satchel.testing import write_pack
-from satchel.usage import ListSink, TracingSink
+from satchel_server._guard._limits import replay_body
+from satchel_server._mcp import _short_way
+from satchel_server._mcp._short_way import ShortWay
+from satchel_server.usage import TracingSink
 from tests.unit.server.mcp.clients import library, write_skills
 
 VERSION = "2026-07-28"

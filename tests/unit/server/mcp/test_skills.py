@@ -7,9 +7,11 @@ import pytest
 
 from satchel import Options, Satchel
 from satchel.model import Catalog, Descriptor, Limits
-from satchel.server import ServedLibrary, excluded_from_mcp
-from satchel.server._mcp._portability import has_unindented_text
-from satchel.server._mcp._skills import (
+from satchel.skill_md import YamlTree, read_tree
+from satchel.testing import write_pack
+from satchel_server import ServedLibrary, excluded_from_mcp
+from satchel_server._mcp._portability import has_unindented_text
+from satchel_server._mcp._skills import (
     MAX_URI_CHARS,
     ExtensionCatalog,
     NotPortableError,
@@ -17,8 +19,6 @@ from satchel.server._mcp._skills import (
     skill_path,
     uri_of,
 )
-from satchel.skill_md import YamlTree, read_tree
-from satchel.testing import write_pack
 from tests.unit.server.mcp.clients import ask, connected, library, refused, write_skills
 
 

@@ -10,10 +10,10 @@ from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 
 from satchel import Policy, Satchel, Session, ask, deny
 from satchel.model import Style
-from satchel.server import ServedLibrary
-from satchel.server._mcp._tools import ArgumentValidator
 from satchel.testing import write_pack
 from satchel.usage import ListSink
+from satchel_server import ServedLibrary
+from satchel_server._mcp._tools import ArgumentValidator
 from tests.unit.server.mcp.clients import (
     ERAS,
     connected,

@@ -9,7 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
 
-from satchel.files import digest_bytes, tar_gz
+from satchel.files import digest_bytes
+from satchel_store.archives import tar_gz
 
 __all__ = ["INDEX", "OLD_INDEX", "SCHEMA", "Reply", "Site", "skill_md"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from satchel.files import digest_bytes
-from satchel.sources._http._cache import DiskCache
+from satchel_store.http._cache import DiskCache
 
 
 def stored(cache: DiskCache, data: bytes) -> str:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from satchel.sources._http._network import AddressKind, address_kind
-from satchel.sources._http._urls import AllowedHosts, parse_url
+from satchel_store.http._network import AddressKind, address_kind
+from satchel_store.http._urls import AllowedHosts, parse_url
 
 # Of each kind also those that stand for an IPv4 one: mapped, NAT64 and 6to4.
 ADDRESSES = {

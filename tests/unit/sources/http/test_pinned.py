@@ -12,9 +12,9 @@ from satchel.errors import (
     ReferenceNotFoundError,
     SourceUnavailableError,
 )
-from satchel.release import publish
-from satchel.sources import PinnedSource, released
-from satchel.sources._http import _source as pinned
+from satchel.sources import released
+from satchel_store.http import PinnedSource, _source as pinned
+from satchel_store.release import publish
 from tests.unit.release.packs import PACKS, Packs, build
 from tests.unit.sources.http.site import Reply, Site
 from tests.unit.sources.scans import found_in

@@ -24,13 +24,12 @@ from satchel.errors import (
     ReferenceNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import tar_gz
 from satchel.model import Finding, Found
 from satchel.protocols import SkillSource
-from satchel.sources import HttpSource
-from satchel.sources._http import _packs as packs, _source as source
-from satchel.sources._http._client import HttpClient, HttpEnvironment
-from satchel.sources._http._packs import FetchedPack
+from satchel_store.archives import tar_gz
+from satchel_store.http import HttpSource, _packs as packs, _source as source
+from satchel_store.http._client import HttpClient, HttpEnvironment
+from satchel_store.http._packs import FetchedPack
 from tests.unit.files.archive_makers import plain_zip
 from tests.unit.sources.http.site import INDEX, OLD_INDEX, Reply, Site, entry, skill_md
 from tests.unit.sources.scans import codes_of, findings_of, found_in
@@ -657,7 +656,7 @@ def test_a_source_that_is_closed(site: Site) -> None:
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "satchel.sources._http._client", None)
+    monkeypatch.setitem(sys.modules, "satchel_store.http._client", None)
     with pytest.raises(ExtraMissingError, match=r"\[http\]"):
         sources.http("https://example.com")
     code = "import sys, satchel.sources; sys.exit('httpcore2' in sys.modules)"

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from satchel import sources
-from satchel.sources import McpSource
+from satchel_server.mcp_source import McpSource
 from tests.unit.sources.mcp.serving import FakeServer
 
 __all__ = ["REFUNDS", "reading", "skill_md"]
@@ -27,7 +27,7 @@ def reading(server: object, **options: object) -> Iterator[McpSource]:
     """Open a source over a server, and close it."""
     target = server.server() if isinstance(server, FakeServer) else server
     given: dict[str, Any] = {"label": "docs", "timeout_s": 5.0, **options}
-    source = sources.mcp(target, **given)
+    source = cast("McpSource", sources.mcp(target, **given))
     try:
         yield source
     finally:

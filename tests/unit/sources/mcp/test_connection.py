@@ -19,8 +19,8 @@ import uvicorn
 from satchel import sources
 from satchel.errors import ExtraMissingError, SourceUnavailableError
 from satchel.model import Limits
-from satchel.sources._mcp._connection import LoopThread
-from satchel.sources._mcp._target import McpTarget
+from satchel_server.mcp_source._connection import LoopThread
+from satchel_server.mcp_source._target import McpTarget
 from tests.unit.sources.mcp.packs import REFUNDS, reading, skill_md
 from tests.unit.sources.mcp.serving import FakeServer, older
 from tests.unit.sources.scans import codes_of, found_in
@@ -394,7 +394,7 @@ def test_what_is_no_server(target: object, options: dict[str, Any]) -> None:
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "satchel.sources._mcp._source", None)
+    monkeypatch.setitem(sys.modules, "satchel_server.mcp_source._source", None)
     with pytest.raises(ExtraMissingError, match=r"\[mcp\]"):
         sources.mcp("http://127.0.0.1/mcp")
 

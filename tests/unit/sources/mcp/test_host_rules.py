@@ -29,8 +29,8 @@ from satchel.errors import (
 from satchel.model import Limits, OnConflict, Style
 from satchel.runtime import UploadStager
 from satchel.runtime._staging import stage_files
-from satchel.server import ServedLibrary, build_server, create_app
-from satchel.sources._mcp._source import OPENING_KEYS
+from satchel_server import ServedLibrary, build_server, create_app
+from satchel_server.mcp_source._source import OPENING_KEYS
 from tests.unit.sources.mcp.packs import REFUNDS, reading, skill_md
 from tests.unit.sources.mcp.serving import FakeServer, digest
 from tests.unit.sources.scans import codes_of, findings_of, found_in

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from satchel import Satchel, sources
-from satchel.server import ServedLibrary, ServerSettings, build_server
 from satchel.testing import PACKS
+from satchel_server import ServedLibrary, ServerSettings, build_server
 from tests.unit.sources.mcp.packs import reading, skill_md
 from tests.unit.sources.mcp.serving import older
 

@@ -16,8 +16,8 @@ from satchel.errors import (
     SourceUnavailableError as Unavailable,
 )
 from satchel.model import Finding, Limits
-from satchel.sources._mcp import _listing as enumerating
-from satchel.sources._mcp._entry import (
+from satchel_server.mcp_source import _listing as enumerating
+from satchel_server.mcp_source._entry import (
     EntryRefusedError,
     path_in,
     short_line,

@@ -1,0 +1,45 @@
+"""The products around the heart, by literal names; each is imported when it is used.
+
+A product is a folder beside this one. What is not installed answers with one line.
+"""
+
+from importlib import import_module
+from typing import Any, Final
+
+from satchel.errors import ProductMissingError
+
+# The module of each command, in which it is called ``command``.
+COMMANDS: Final = {
+    **dict.fromkeys(
+        ("check", "convert", "diff", "eval", "explain", "new", "pack", "retire"),
+        "satchel_lab",
+    ),
+    **dict.fromkeys(("build", "publish"), "satchel_store"),
+    **dict.fromkeys(("connect", "serve", "usage"), "satchel_server"),
+    "role": "satchel_compat",
+}
+
+# The module that opens addresses of each scheme, with its `open_address`.
+SCHEMES: Final = {"http": "satchel_store.http", "https": "satchel_store.http"}
+
+
+def import_product(module: str, what: str) -> Any:  # noqa: ANN401 - a module
+    """Import a module of another product; ``what`` is said to need it.
+
+    Raises:
+        ProductMissingError: The product is not installed.
+    """
+    product = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != product:
+            raise
+        raise ProductMissingError(what, product) from error
+
+
+def has_product(product: str) -> bool:
+    """Return whether a product is installed, without importing it."""
+    from importlib.util import find_spec
+
+    return find_spec(product) is not None

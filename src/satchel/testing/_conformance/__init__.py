@@ -1,1 +1,0 @@
-"""Any loader of skills, tried on the packs of the truth table and on hostile ones."""

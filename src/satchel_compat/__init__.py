@@ -1,0 +1,78 @@
+"""The APIs and role prompts of four earlier systems, for code that uses them."""
+
+from typing import TYPE_CHECKING
+
+from satchel.lazy import lazy_door
+
+if TYPE_CHECKING:
+    from satchel_compat._discovery import SkillDiscoverySkill as SkillDiscoverySkill
+    from satchel_compat._loader import (
+        LoadedSkill,
+        LocalDirSkillSource,
+        SkillArtifact,
+        SkillLoader,
+        SkillManifest as SkillManifest,
+    )
+    from satchel_compat._registry import (
+        SkillDescriptor,
+        SkillRegistry,
+        default_registry,
+    )
+    from satchel_compat._registry_check import (
+        check_registered as check_registered,
+        descriptors_of as descriptors_of,
+        import_registered as import_registered,
+    )
+    from satchel_compat._role import (
+        LegacyRenderer,
+        Primary as Primary,
+        ResolvedRolePrompt,
+        check_role,
+    )
+    from satchel_compat._role_functions import (
+        build_index_only,
+        invalidate_cache,
+        load_skill,
+        resolve_role_prompt,
+    )
+    from satchel_compat._role_resolver import RoleResolver
+    from satchel_compat._role_template import (
+        render_role_prompt,
+        render_template,
+    )
+
+__all__ = [
+    "LegacyRenderer",
+    "LoadedSkill",
+    "LocalDirSkillSource",
+    "ResolvedRolePrompt",
+    "RoleResolver",
+    "SkillArtifact",
+    "SkillDescriptor",
+    "SkillLoader",
+    "SkillRegistry",
+    "build_index_only",
+    "check_role",
+    "default_registry",
+    "invalidate_cache",
+    "load_skill",
+    "render_role_prompt",
+    "render_template",
+    "resolve_role_prompt",
+]
+
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_discovery": "SkillDiscoverySkill",
+        "_loader": "LoadedSkill LocalDirSkillSource SkillArtifact SkillLoader "
+        "SkillManifest",
+        "_registry": "SkillDescriptor SkillRegistry default_registry",
+        "_registry_check": "check_registered descriptors_of import_registered",
+        "_role": "Primary ResolvedRolePrompt check_role LegacyRenderer",
+        "_role_functions": "build_index_only invalidate_cache load_skill "
+        "resolve_role_prompt",
+        "_role_resolver": "RoleResolver",
+        "_role_template": "render_role_prompt render_template",
+    },
+)

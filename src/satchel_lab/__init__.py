@@ -1,0 +1,1 @@
+"""For authors of skills: checks, predictions, evals, formats, archives, conformance."""

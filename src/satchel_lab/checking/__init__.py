@@ -1,0 +1,61 @@
+"""Checks of a pack, a library or a change: findings, fixes, baselines, predictions."""
+
+from typing import TYPE_CHECKING
+
+from satchel.lazy import lazy_door
+
+if TYPE_CHECKING:
+    from satchel_lab.checking._baseline import Baseline, read_baseline
+    from satchel_lab.checking._catalog import (
+        check_catalog as check_catalog,
+        check_entry as check_entry,
+        read_context as read_context,
+    )
+    from satchel_lab.checking._check import check, write_fixes
+    from satchel_lab.checking._evals import (
+        EvalRun as EvalRun,
+        folders_of_skills as folders_of_skills,
+        run_evals,
+    )
+    from satchel_lab.checking._prediction import (
+        LOADER_GROUPS as LOADER_GROUPS,
+        ClientListings as ClientListings,
+        LibraryListing as LibraryListing,
+        LibraryPrediction,
+        PackPrediction,
+        predict_library,
+        predict_library_listing as predict_library_listing,
+        some_of as some_of,
+    )
+    from satchel_lab.checking._repairs import (
+        LineRepair as LineRepair,
+        RepairPlan as RepairPlan,
+        plan_repairs as plan_repairs,
+    )
+    from satchel_lab.checking._since import check_since
+
+__all__ = [
+    "Baseline",
+    "LibraryPrediction",
+    "PackPrediction",
+    "check",
+    "check_since",
+    "predict_library",
+    "read_baseline",
+    "run_evals",
+    "write_fixes",
+]
+
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_baseline": "Baseline read_baseline",
+        "_catalog": "check_catalog check_entry read_context",
+        "_check": "check write_fixes",
+        "_evals": "EvalRun folders_of_skills run_evals",
+        "_prediction": "LOADER_GROUPS ClientListings LibraryListing LibraryPrediction "
+        "PackPrediction predict_library predict_library_listing some_of",
+        "_repairs": "LineRepair RepairPlan plan_repairs",
+        "_since": "check_since",
+    },
+)

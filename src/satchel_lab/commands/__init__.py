@@ -1,0 +1,1 @@
+"""Commands of this product; `satchel.products` names them."""

@@ -1,0 +1,263 @@
+"""Try a loader on every pack, and say what of it each pack breaks."""
+
+import os
+import queue
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Self
+
+from satchel_lab.conformance._asking import (
+    LoaderAnswer,
+    LoaderNotRunError,
+    LoaderProcess,
+)
+from satchel_lab.conformance._cases import (
+    PLAIN,
+    HostileCase,
+    LoaderCase,
+    PackCase,
+    ShownPack,
+    all_cases,
+    judge,
+    shown_of,
+)
+from satchel_lab.conformance._report import CaseResult, LoaderReport
+from satchel_lab.hostile import CannotMake, find_leaks
+
+TIMEOUT_S: Final = 2.0
+_AT_ONCE: Final = max(2, min(4, os.cpu_count() or 1))
+_LONG: Final = ("tree/", "bomb/", "hang/")
+_ALONE: Final = frozenset(["breaks-neighbours", "refuses-valid", "silent"])
+_BY_HARM: Final = ("secret", "markup", "line")
+
+
+def check_loader(
+    target: str,
+    *,
+    python: str | None = None,
+    timeout_s: float = TIMEOUT_S,
+    cases: Iterable[LoaderCase] | None = None,
+) -> LoaderReport:
+    """Try a loader on the packs of the truth table and on hostile ones.
+
+    Each pack is put next to good ones; the smallest that break them, or are not listed,
+    are also tried alone. It needs ``fork``, so it does not run on Windows.
+
+    Args:
+        target: ``module:function`` or ``file.py:function``. It gets a folder, and
+            returns what it found: objects or dicts with ``name`` and ``description``,
+            a mapping by name, pairs, or names. A second one behind a comma returns
+            what of a folder a model is shown; without it no prompt is looked at.
+        python: The interpreter that has the loader; None is this one.
+        timeout_s: Seconds of work for each folder, and twice as many to wait.
+        cases: Those packs alone; None is all.
+
+    Raises:
+        LoaderNotRunError: It cannot be imported, or does not find two plain packs.
+    """
+    chosen = tuple(all_cases() if cases is None else cases)
+    with LoaderTrial(target, python=python, timeout_s=timeout_s) as trial:
+        trial.start(chosen)
+        return trial.report()
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """What a loader says and shows of plain packs, which no pack is blamed for."""
+
+    names: frozenset[str]
+    notes: frozenset[str]
+    characters: frozenset[str]
+
+
+class LoaderTrial:
+    """A loader that is being tried, some packs at once."""
+
+    def __init__(
+        self, target: str, *, python: str | None = None, timeout_s: float = TIMEOUT_S
+    ) -> None:
+        """Import the loader, and look whether it finds plain packs.
+
+        Raises:
+            LoaderNotRunError: It does not.
+        """
+        self.target = target
+        self.shows_prompt = "," in target
+        self._free = queue.SimpleQueue[LoaderProcess]()
+        self._pool = ThreadPoolExecutor(_AT_ONCE)
+        self._results: dict[str, Future[CaseResult | None]] = {}
+        self._cases: tuple[LoaderCase, ...] = ()
+        with ExitStack() as processes:
+            self.version = ""
+            for _ in range(_AT_ONCE):
+                process = LoaderProcess(target, python=python, timeout_s=timeout_s)
+                self._free.put(processes.enter_context(process))
+                self.version = process.version
+            self._base = self._look_at_plain()
+            self._processes = processes.pop_all()
+
+    def start(self, cases: Iterable[LoaderCase]) -> None:
+        """Begin with these packs; those that take longest go first."""
+        self._cases = tuple(cases)
+        for case in sorted(self._cases, key=lambda one: not one.name.startswith(_LONG)):
+            self._results[case.name] = self._pool.submit(self._try, case)
+
+    def result(self, case: LoaderCase) -> CaseResult | None:
+        """Wait for what came of a pack; None where there can be no such pack here."""
+        return self._results[case.name].result()
+
+    def report(self) -> LoaderReport:
+        """Wait for all; try those that it shows alone, too."""
+        results = [self._results[case.name].result() for case in self._cases]
+        report = LoaderReport(
+            self.target,
+            self.version,
+            tuple(result for result in results if result is not None),
+            shows_prompt=self.shows_prompt,
+        )
+        cases = {case.name: case for case in self._cases}
+        alone = {
+            shown.name: self._alone(cases[shown.name])
+            for group in report.groups
+            for shown in group.examples
+            if group.flaw.verdict in _ALONE
+        }
+        return replace(report, alone=alone)
+
+    def _alone(self, case: LoaderCase) -> str:
+        answer, _ = self._ask(case, with_neighbours=False)
+        if answer.end != "answered":
+            return answer.end
+        if answer.error:
+            return f"raises {answer.error.partition(chr(10))[0][:200]}"
+        return f"lists {len(answer.names - self._base.names) or 'nothing'}"
+
+    def __enter__(self) -> Self:
+        """Return the trial itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the processes."""
+        self._pool.shutdown(cancel_futures=True)
+        self._processes.close()
+
+    def _look_at_plain(self) -> _Base:
+        answer, _ = self._ask(PLAIN, with_neighbours=True)
+        if answer.error or answer.prompt_error:
+            problem = answer.error or answer.prompt_error
+            message = f"{self.target} fails on three plain packs: {problem}"
+            raise LoaderNotRunError(message)
+        expected = {*PLAIN.neighbours, PLAIN.candidate.folder}
+        if missing := sorted(expected - answer.names):
+            message = (
+                f"{self.target} does not find {', '.join(missing)} in a folder of plain"
+                " packs; it has to return what it found there"
+            )
+            raise LoaderNotRunError(message)
+        return _Base(
+            answer.names - expected,
+            frozenset(answer.notes),
+            frozenset(answer.prompt or ""),
+        )
+
+    def _ask(
+        self, case: LoaderCase, *, with_neighbours: bool
+    ) -> tuple[LoaderAnswer, ShownPack]:
+        process = self._free.get()
+        try:
+            with tempfile.TemporaryDirectory(
+                prefix="loader-", ignore_cleanup_errors=True
+            ) as home:
+                library = case.write(Path(home), with_neighbours=with_neighbours)
+                shown = shown_of(library, case)
+                return process.ask(library), shown
+        finally:
+            self._free.put(process)
+
+    def _try(self, case: LoaderCase) -> CaseResult | None:
+        try:
+            answer, shown = self._ask(case, with_neighbours=True)
+            flaw = _flaw(case, answer, self._base)
+        except CannotMake:
+            return None
+        return CaseResult(
+            case.name,
+            case.about,
+            flaw,
+            detail=_detail(answer),
+            where=answer.where,
+            text=shown.text,
+            size_bytes=shown.size_bytes,
+        )
+
+
+def _flaw(case: LoaderCase, answer: LoaderAnswer, base: _Base) -> str:
+    """Return the key of what is wrong, in `_report.FLAWS`; empty for nothing."""
+    notes = {note for note in answer.notes if note not in base.notes}
+    broken = _broken(case, answer, notes)
+    if broken is not None:
+        return broken
+    if leak := _leak(answer, base):
+        return leak
+    if isinstance(case, PackCase) and case.is_open:
+        return ""
+    if answer.names - base.names - case.neighbours.keys():
+        return _misread(case, answer) if isinstance(case, PackCase) else ""
+    if isinstance(case, PackCase) and case.is_valid:
+        return "refuses-valid"
+    return "silent" if case.is_skill and not notes else ""
+
+
+def _broken(case: LoaderCase, answer: LoaderAnswer, notes: set[str]) -> str | None:
+    """Return how the good packs are lost; None where they are not."""
+    if answer.error:
+        return "raises"
+    if answer.end != "answered":
+        return "hangs" if answer.end == "hung" else "dies"
+    is_twin = isinstance(case, HostileCase) and case.is_twin
+    for name, about in case.neighbours.items():
+        texts = [text for other, text in answer.listed if other == name]
+        if not any(text is None or text.strip() == about for text in texts):
+            if is_twin:
+                return "" if notes else "replaces"
+            return "loses"
+    return "prompt-raises" if answer.prompt_error else None
+
+
+def _leak(answer: LoaderAnswer, base: _Base) -> str:
+    text = "\n".join(f"{name}\n{about}" for name, about in answer.listed)
+    leaks = {"secret"} & set(find_leaks(text))
+    if answer.prompt is not None:
+        # Plain packs alone bring these into it, so they are the loader's own.
+        usual = {ord(one): None for one in base.characters if not one.isprintable()}
+        usual.pop(ord("\n"), None)
+        leaks |= set(find_leaks(answer.prompt.translate(usual)))
+    for kind in _BY_HARM:
+        if kind in leaks:
+            return f"leaks-{kind}"
+    return "leaks-characters" if leaks else ""
+
+
+def _misread(case: PackCase, answer: LoaderAnswer) -> str:
+    expected = case.expected
+    judged = judge(answer.listed, expected)
+    shown = judged.shown
+    if judged.verdict == "cut":
+        return "cuts" if case.is_valid else ""
+    if judged.verdict != "wrong" or shown is None:
+        return ""
+    if expected.description is None:
+        return "lists-no-skill"
+    if (shown.name or "").strip() not in expected.names:
+        return "renames"
+    return "misreads" if shown.description else "empties"
+
+
+def _detail(answer: LoaderAnswer) -> str:
+    if answer.end == "died":
+        return f"its process ended with status {answer.status}"
+    return (answer.error or answer.prompt_error).partition("\n")[0][:300]

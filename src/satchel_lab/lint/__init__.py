@@ -1,0 +1,71 @@
+"""Lint: findings on packs that can be read, for their authors."""
+
+from typing import TYPE_CHECKING
+
+from satchel.lazy import lazy_door
+from satchel_lab.lint._context import LintContext, LintRule, Neighbour as Neighbour
+from satchel_lab.lint._markdown import read_markdown as read_markdown
+from satchel_lab.lint._programs import PythonReader as PythonReader
+from satchel_lab.lint._report import (
+    CheckReport,
+    LibraryChange as LibraryChange,
+    Likeness as Likeness,
+    NewExecutable as NewExecutable,
+    SimilarPacks as SimilarPacks,
+    SkillFix as SkillFix,
+    fingerprint,
+    without_repeats as without_repeats,
+)
+from satchel_lab.lint._reporters._formats import (
+    FORMATS,
+    Format,
+    TextOptions as TextOptions,
+    as_json as as_json,
+    line_reader as line_reader,
+    render_report,
+)
+from satchel_lab.lint._reporters.json import SCHEMA_VERSION as SCHEMA_VERSION
+from satchel_lab.lint._rules._all import (
+    RULES,
+    lint_pack,
+    rules_for as rules_for,
+)
+from satchel_lab.lint._rules.syntax import sound_in as sound_in
+from satchel_lab.lint._settings import (
+    DECEIVING as DECEIVING,
+    NEVER_IGNORED as NEVER_IGNORED,
+    ON_REQUEST as ON_REQUEST,
+    REVIEWED as REVIEWED,
+    InlineIgnores as InlineIgnores,
+    LintSettings,
+    aliases as aliases,
+    codes_named as codes_named,
+    read_inline_ignores as read_inline_ignores,
+    settings_of,
+)
+
+if TYPE_CHECKING:
+    from satchel_lab.lint._fixes import FIXABLE as FIXABLE, fix_skill as fix_skill
+    from satchel_lab.lint._reporters.text import (
+        lines_of as lines_of,
+        render_statistics as render_statistics,
+    )
+
+__all__ = [
+    "FORMATS",
+    "RULES",
+    "CheckReport",
+    "Format",
+    "LintContext",
+    "LintRule",
+    "LintSettings",
+    "fingerprint",
+    "lint_pack",
+    "render_report",
+    "settings_of",
+]
+
+__getattr__ = lazy_door(
+    __name__,
+    {"_fixes": "FIXABLE fix_skill", "_reporters.text": "lines_of render_statistics"},
+)

@@ -1,0 +1,117 @@
+"""The application behind one port: MCP, the API, discovery, releases and health."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import TypeAlias
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from satchel_server._errors import INTERNAL_ERROR, ErrorAnswer
+from satchel_server._guard._hosts import transport_security
+from satchel_server._guard._messages import TrafficCounts
+from satchel_server._guard._middleware import guard
+from satchel_server._guard._settings import GuardSettings
+from satchel_server._http._discovery import discovery_routes, releases_routes
+from satchel_server._http._endpoints import NOT_FOUND, HttpContext, HttpSettings
+from satchel_server._http._health import UsageMetrics, health_routes, metrics_route
+from satchel_server._http._loads import LOADS_PATH, loads_route
+from satchel_server._http._responses import ResponseFactory, error_response
+from satchel_server._http._v1 import api_routes
+from satchel_server._library import ServedLibrary
+from satchel_server._mcp._server import streamable_http
+
+Application: TypeAlias = ASGIApp
+
+
+def create_app(
+    library: ServedLibrary,
+    settings: HttpSettings | None = None,
+    *,
+    used: UsageMetrics | None = None,
+    guarded: GuardSettings | None = None,
+    traffic: TrafficCounts | None = None,
+) -> Starlette:
+    """Return the application; it checks no token and no Host header.
+
+    `guard` does both, around it: see `guarded_app`.
+
+    Args:
+        library: What is served.
+        settings: How it is offered over HTTP.
+        used: Gives the metrics of use for ``/metrics``: `MetricsSink.render`.
+        guarded: The settings of the guard around it, so that ``/mcp`` refuses nothing
+            that the guard lets in; with None only loopback reaches ``/mcp``.
+        traffic: The guard's counts, for ``/metrics``.
+    """
+    responses = ResponseFactory(library.settings.ttl_s)
+    http = HttpContext(library, settings or HttpSettings(), responses)
+    if guarded is None:
+        mcp = streamable_http(library)
+    else:
+        mcp = streamable_http(
+            library,
+            security=transport_security(guarded),
+            max_body_bytes=guarded.max_body_bytes,
+        )
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        del app
+        async with mcp.lifespan():
+            yield
+
+    routes: list[BaseRoute] = [
+        Route("/mcp", mcp.app),  # first, since most requests go there
+        *api_routes(http),
+        *health_routes(http),
+        loads_route(http),
+        *discovery_routes(http),
+        *releases_routes(http),
+        metrics_route(http, used, traffic),
+    ]
+    app = Starlette(
+        routes=routes,
+        exception_handlers={HTTPException: _route_error, Exception: _internal_error},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False  # each resource has one address
+    return app
+
+
+def guarded_app(
+    library: ServedLibrary,
+    settings: GuardSettings,
+    *,
+    old_index: bool = False,
+    used: UsageMetrics | None = None,
+) -> Application:
+    """Return the application behind its guard, as a server runs it.
+
+    Raises:
+        ConfigError: ``settings.host`` is not loopback, and no token is needed.
+    """
+    http = HttpSettings(private=settings.asks, old_index=old_index)
+    traffic = TrafficCounts()
+    app = create_app(library, http, used=used, guarded=settings, traffic=traffic)
+    return guard(app, settings, traffic=traffic)
+
+
+def _route_error(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 0
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        methods = "POST" if request.url.path == LOADS_PATH else "GET, HEAD"
+        message = f"only {methods.replace(', ', ' and ')} are answered here"
+        not_allowed = ErrorAnswer(status, "method-not-allowed", message)
+        return error_response(request, not_allowed, {"Allow": methods})
+    return error_response(request, NOT_FOUND)
+
+
+def _internal_error(request: Request, error: Exception) -> Response:
+    del error
+    return error_response(request, INTERNAL_ERROR)

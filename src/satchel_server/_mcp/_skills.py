@@ -1,0 +1,270 @@
+"""Skills as MCP's skills extension has them: URIs, entries, and what it excludes.
+
+Source: MCP's skills extension (SEP-2640), "Skill URIs".
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar
+from urllib.parse import quote, unquote
+
+from satchel.errors import SkillError
+from satchel.files import IdentityCache, LruCache
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    Catalog,
+    Descriptor,
+    Finding,
+    Json,
+    Limits,
+)
+from satchel.runtime import CallerView
+from satchel.skill_md import READ_DIFFERENTLY, find_span, nonstandard_fields, parse
+from satchel.text import clean_line
+from satchel_server._library import ServedLibrary
+from satchel_server._mcp._portability import (
+    FRONTMATTER,
+    FRONTMATTER_FIX,
+    PortabilityCheck,
+    has_unindented_text,
+    not_carried_finding,
+    not_listed_finding,
+)
+
+_T = TypeVar("_T")
+
+SCHEME: Final = "skill://"
+# Far above an id and a path of 1,024 bytes, with each byte escaped.
+MAX_URI_CHARS: Final = 8_192
+
+_log = logging.getLogger("satchel_server")
+
+
+# The name in the frontmatter ends a skill's path. If its id is another, as with a
+# prefix, that comes first, as one part. Ids are unique, so a URI needs no table.
+def skill_path(entry: Descriptor) -> str:
+    """Return a skill's path, escaped: its name, after the id if that is another."""
+    name = _escaped(entry.name)
+    return name if entry.id == entry.name else f"{_escaped(entry.id)}/{name}"
+
+
+def uri_of(entry: Descriptor, path: str = SKILL_FILE) -> str:
+    """Return the URI of a file or folder of a skill; of its own folder if empty."""
+    folder = SCHEME + skill_path(entry)
+    return f"{folder}/{'/'.join(map(_escaped, path.split('/')))}" if path else folder
+
+
+def parts_of(uri: str) -> tuple[str, ...] | None:
+    """Return the parts of a skill URI, unescaped, none empty; None if it is not one."""
+    if not uri.startswith(SCHEME) or len(uri) > MAX_URI_CHARS:
+        return None
+    # Split first, decoded then: an escaped slash belongs to an id.
+    escaped = uri.removeprefix(SCHEME).split("/")
+    try:
+        parts = tuple(unquote(part, errors="strict") for part in escaped)
+    except UnicodeDecodeError:
+        return None
+    return parts if all(parts) else None
+
+
+def skill_in(uri: str) -> str:
+    """Return the id of the skill that a URI names; empty where it is no skill URI."""
+    return (parts_of(uri) or ("",))[0]
+
+
+def _escaped(part: str) -> str:
+    return quote(part, safe="", errors="replace")
+
+
+class NotPortableError(Exception):
+    """Other readers of YAML 1.2 read this SKILL.md differently."""
+
+    def __init__(self, skill_id: str, why: str) -> None:
+        super().__init__(skill_id, why)
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True)
+class UriTarget:
+    """What a URI names: a skill, and a path below its folder, empty for the folder."""
+
+    entry: Descriptor
+    path: str
+    # Whether the URI ends before the name of a skill whose id is another.
+    above: bool = False
+
+
+class ExtensionCatalog:
+    """Finds and describes skills; reads no file before it is needed. Thread-safe."""
+
+    def __init__(self, library: ServedLibrary) -> None:
+        self.library = library
+        self.portability = PortabilityCheck(library.settings, library.skills.limits)
+        self._lists: IdentityCache[Catalog, tuple[Descriptor, ...]] = IdentityCache(
+            64, lambda: library.catalog
+        )
+        self._frontmatters: LruCache[tuple[str, str], Mapping[str, Json]] = LruCache(
+            4_096
+        )
+
+    def listed(self, view: CallerView) -> tuple[Descriptor, ...]:
+        """Return the listed skills of a caller that the extension can carry, by id."""
+        catalog, problem = view.catalog, self.portability.problem
+        return self._lists.get(
+            catalog,
+            lambda: tuple(e for e in catalog.entries if problem(catalog, e) is None),
+        )
+
+    def listable(self, view: CallerView) -> tuple[Descriptor, ...]:
+        """Return those for which no client refuses the list of skills."""
+        return tuple(e for e in self.listed(view) if not self.portability.unlisted(e))
+
+    def target(self, view: CallerView, uri: str) -> UriTarget | None:
+        """Return the skill that a URI names, listed or not; its path is not checked."""
+        # No skill has an empty id, so a text that is not a skill URI finds none.
+        first, *rest = parts_of(uri) or ("",)
+        try:
+            entry = view.descriptor(first)
+        except SkillError:
+            return None
+        if self.portability.problem(view.catalog, entry) is not None:
+            return None
+        if entry.id != entry.name:
+            if not rest:
+                return UriTarget(entry, "", above=True)
+            # The name is part of the URI, so a skill has one URI and no other.
+            if rest.pop(0) != entry.name:
+                return None
+        return UriTarget(entry, "/".join(rest))
+
+    def why_not(self, view: CallerView, uri: str) -> str:
+        """Return why the extension cannot carry the skill of a URI, else empty."""
+        # A client that knows the skill from a tool would look for it in vain.
+        try:
+            skill = view.descriptor(skill_in(uri))
+        except SkillError:
+            return ""
+        problem = self.portability.problem(view.catalog, skill)
+        return clean_line(problem.message) if problem else ""
+
+    def entry(self, view: CallerView, skill: Descriptor) -> dict[str, Any]:
+        """Return a skill's entry: URI, frontmatter, and every file with its digest."""
+        frontmatter = self.frontmatter(view, skill)
+        # Digests come from the library's cache: few files are read, and it is no event.
+        resources = [
+            {"uri": uri_of(skill, file.path), "digest": file.digest, "size": file.size}
+            for file in view.resources(skill.id)
+        ]
+        return {
+            "uri": uri_of(skill),
+            "frontmatter": frontmatter,
+            "resources": resources,
+        }
+
+    def listed_entry(self, view: CallerView, skill: Descriptor) -> dict[str, Any]:
+        """Return a skill's entry; raise if clients refuse the whole list for it."""
+        entry = self.entry(view, skill)
+        if fields := nonstandard_fields(entry["frontmatter"]):
+            raise NotPortableError(skill.id, f"{fields[0]} breaks the specification")
+        return entry
+
+    def or_none(
+        self,
+        describe: "Callable[[ExtensionCatalog, CallerView, Descriptor], _T]",
+        view: CallerView,
+        skill: Descriptor,
+    ) -> _T | Literal[False] | None:
+        """Return what a list says of a skill; None if nothing, False if not now."""
+        try:
+            # A pack that is being written must not hold up a whole list.
+            return describe(self, view.without_waiting, skill)
+        except (SkillError, NotPortableError, OSError) as error:
+            _log.info("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
+            return None if isinstance(error, NotPortableError) else False
+
+    def frontmatter(self, view: CallerView, skill: Descriptor) -> Mapping[str, Json]:
+        """Return a skill's frontmatter as it was written, as JSON."""
+        return self._frontmatters.get(
+            # By digest, so an edited file is read again without any clearing.
+            (skill.id, skill.digest),
+            lambda: _read_frontmatter(view.peek(skill.id).data, skill),
+        )
+
+
+def _read_frontmatter(data: bytes, skill: Descriptor) -> Mapping[str, Json]:
+    """Return the frontmatter, if every reader of YAML 1.2 gets the same from it."""
+    # The file was accepted by the sync, whatever its limits were.
+    room = len(data) + 1
+    limits = Limits(
+        skill_md_bytes=max(room, DEFAULT_LIMITS.skill_md_bytes),
+        frontmatter_bytes=max(room, DEFAULT_LIMITS.frontmatter_bytes),
+    )
+    parsed = parse(data, profile="auto", limits=limits)
+    code = next((f.code for f in parsed.findings if f.code in READ_DIFFERENTLY), None)
+    if parsed.manifest is None or code is not None:
+        raise NotPortableError(skill.id, f"it had to be repaired ({code})")
+    frontmatter = parsed.manifest.frontmatter
+    problem = _portability_problem(data, frontmatter, skill.name)
+    if problem:
+        raise NotPortableError(skill.id, problem)
+    return frontmatter
+
+
+def _portability_problem(data: bytes, root: Mapping[str, Json], name: str) -> str:
+    """Return what another reader would read differently; empty if nothing."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    span = find_span(text)
+    if span is None or text[span.end : span.body].strip() != "---":
+        return "it does not end in a line of three hyphens"
+    if has_unindented_text(text[span.head : span.end], root):
+        return "a text in quotes goes on without indentation"
+    if root.get("name") != name or not isinstance(root.get("description"), str):
+        return "name or description is no text in YAML 1.2"
+    return ""
+
+
+def excluded_from_mcp(
+    library: ServedLibrary, *, read: bool = False
+) -> tuple[Finding, ...]:
+    """Return a finding for each served skill that the skills extension does not list.
+
+    It cannot carry the skill, or answers for it without listing it. Sorted by id.
+    Without ``read`` no file is read, and the few are missing that only their SKILL.md
+    shows, such as a name that is a number in YAML; the extension excludes these when a
+    client asks for them. The tools serve all of them.
+    """
+    return tuple(_excluded(library, read=read))
+
+
+def _excluded(library: ServedLibrary, *, read: bool) -> Iterator[Finding]:
+    extension = ExtensionCatalog(library)
+    view = library.view()
+    catalog = view.catalog
+    hidden = (
+        exclusion.descriptor
+        for exclusion in catalog.excluded
+        if exclusion.reason in ("hidden", "deprecated")
+    )
+    for entry in sorted((*catalog.entries, *hidden), key=lambda entry: entry.id):
+        finding = extension.portability.problem(catalog, entry)
+        is_listed = entry.id in catalog
+        if finding is None and is_listed:
+            finding = extension.portability.unlisted(entry)
+        if finding is not None:
+            yield finding
+        elif read:
+            try:
+                fields = nonstandard_fields(extension.frontmatter(view, entry))
+                if fields and is_listed:
+                    yield not_listed_finding(entry, fields)
+            except NotPortableError as error:
+                yield not_carried_finding(
+                    entry, FRONTMATTER, error.why, FRONTMATTER_FIX
+                )
+            except (SkillError, OSError):
+                continue  # a file that cannot be read now is not its author's fault

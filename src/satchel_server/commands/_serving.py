@@ -1,0 +1,399 @@
+"""From the options of ``satchel serve`` to a server that runs, and its messages."""
+
+import gc
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from queue import Full, Queue
+from typing import TYPE_CHECKING, Final, TypedDict
+
+from satchel.cli import (
+    command_sinks,
+    echo_always,
+    echo_error,
+    echo_problem,
+    is_quiet,
+    open_named_skills,
+    print_findings,
+)
+from satchel.errors import ConfigError, ExtraMissingError, NoSkillsError
+from satchel.text import first_names, plural
+
+if TYPE_CHECKING:
+    from socket import socket
+
+    from satchel.model import Style, SyncReport
+    from satchel_server import GuardSettings, OAuthSettings, ServedLibrary
+    from satchel_server.usage import MetricsSink
+
+
+# Lines that may wait to be printed, and names of skills on one.
+MAX_LINES: Final = 1_000
+MAX_NAMES: Final = 5
+# Seconds for the last lines, once the server has ended.
+CLOSE_S: Final = 1.0
+# Seconds in which lines come together, so that they are printed in one go.
+PAUSE_S: Final = 0.05
+
+_LOGGER: Final = logging.getLogger("satchel")
+
+
+class ServerLog(logging.Handler):
+    """Prints lines, and what Satchel logs, in a thread; each with the time of day.
+
+    A terminal may be paused, and a pipe may be full. The server goes on answering: the
+    lines that find no room are counted, and the count is printed once there is room.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._lines: Queue[str | None] = Queue(MAX_LINES)
+        self._dropped = 0
+        self._thread = threading.Thread(
+            target=self._print, name="satchel-log", daemon=True
+        )
+        self._thread.start()
+        _LOGGER.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print what was logged, such as why a pack is listed no more."""
+        self.add(self.format(record))
+
+    def add(self, text: str) -> None:
+        """Print a line soon; never wait."""
+        try:
+            self._lines.put_nowait(f"{time.strftime('%H:%M:%S')} {text}")
+        except Full:
+            self._dropped += 1
+
+    def stop(self) -> bool:
+        """Print what waits; return whether there was somebody to read it."""
+        _LOGGER.removeHandler(self)
+        with suppress(Full):
+            self._lines.put(None, timeout=CLOSE_S)
+            self._thread.join(CLOSE_S)
+        return not self._thread.is_alive()
+
+    def _print(self) -> None:
+        line: str | None = ""
+        while line is not None and (line := self._lines.get()) is not None:
+            # To wake this thread for each line would cost more than most answers do.
+            time.sleep(PAUSE_S)
+            lines = [line]
+            while not self._lines.empty() and (line := self._lines.get()) is not None:
+                lines.append(line)
+            # The reader may be gone for good, which ends no server.
+            with suppress(OSError, ValueError):
+                echo_always(*lines)
+                if self._dropped and self._lines.empty():
+                    dropped, self._dropped = self._dropped, 0
+                    echo_always(f"{plural(dropped, 'line')} left out: nobody read them")
+
+
+def log_changes(library: "ServedLibrary", log: ServerLog) -> None:
+    """Add a line for each change of the library."""
+
+    def changed(report: "SyncReport") -> None:
+        parts = [
+            f"{what} {first_names(ids, MAX_NAMES)}"
+            for what, ids in (
+                ("added", report.added),
+                ("changed", report.updated),
+                ("removed", report.removed),
+            )
+            if ids
+        ]
+        what = "; ".join(parts) or "packs that are not listed changed"
+        log.add(f"{what}: {plural(report.total, 'skill')} now")
+
+    library.listen(changed)
+
+
+# How long one thread may block the others: a tenth of Python's default.
+SWITCH_S: Final = 0.0005
+
+# Seconds to wait for remote sources before the local ones are served without them.
+REMOTE_S: Final = 2.0
+
+# Reasons, and skills that are excluded, that are printed one by one.
+MOST: Final = 5
+
+
+class ServeOptions(TypedDict):
+    """The options and arguments of the command."""
+
+    paths: tuple[str, ...]
+    pin: str | None
+    host: str
+    port: int
+    stdio: bool
+    style: "Style"
+    rate: int
+    budget: int | str | None
+    name: str
+    refresh: float
+    strict: bool
+    allow_empty: bool
+    compat: bool
+    v1_index: bool
+    access_log: bool
+    token_file: str | None
+    tokens: str | None
+    oauth_issuer: str | None
+    oauth_resource: str | None
+    oauth_jwks: str | None
+    oauth_scopes: tuple[str, ...]
+    oauth_only_claim: str
+    hosts: tuple[str, ...]
+    origins: tuple[str, ...]
+
+
+_NEEDED: Final = ("mcp", "prometheus_client", "starlette", "uvicorn")
+
+
+def serve(options: ServeOptions) -> int:
+    """Serve until somebody stops it; return the exit status."""
+    if any(find_spec(module) is None for module in _NEEDED):
+        raise ExtraMissingError("satchel serve", "serve")
+    # Options first: reading the skills may take long, and a wrong option needs none.
+    guarding = guard_settings(options)
+    from satchel.usage import Sinks
+    from satchel_server import ServedLibrary, ServerSettings, listen
+    from satchel_server.usage import MetricsSink
+
+    # The port first, too: clients that ask while the skills are read have to wait.
+    door = nullcontext() if options["stdio"] else listen(guarding.host, options["port"])
+    metrics = MetricsSink()
+    settings = ServerSettings(
+        name=options["name"],
+        style=options["style"],
+        compat=options["compat"],
+        allow_empty=options["allow_empty"],
+    )
+    with (
+        door as at,
+        _short_thread_switches() as settle,
+        closing(Sinks(sinks := command_sinks())),
+        closing(metrics),
+        open_named_skills(
+            options["paths"],
+            pin=options["pin"],
+            sinks=(*sinks, metrics),
+            style=options["style"],
+            budget_tokens=options["budget"],
+            # --strict judges the whole library, so it waits for remote sources as well.
+            far_s=None if options["strict"] else REMOTE_S,
+        ) as skills,
+    ):
+        settle()
+        library = ServedLibrary(skills, settings)
+        measure(metrics, library)
+        print_findings(skills, {NoSkillsError.code})
+        if _print_reasons(library) and options["strict"]:
+            echo_problem("not started, because of --strict")
+            return 1
+        # Every message is on standard error: with --stdio standard output belongs to
+        # MCP.
+        _print_served(library)
+        waits = _run(library, options, guarding, at, metrics)
+    if waits:
+        # A thread still waits for standard input, or for a reader of standard error,
+        # and would keep the process.
+        sys.stdout.flush()
+        os._exit(0)
+    return 0
+
+
+def _run(
+    library: "ServedLibrary",
+    options: ServeOptions,
+    guarding: "GuardSettings",
+    at: "socket | None",
+    metrics: "MetricsSink",
+) -> bool:
+    """Serve until the end; return whether a thread still waits for somebody."""
+    from satchel_server import LibraryRefresher, guarded_app, serve_http, serve_stdio
+
+    log = None if is_quiet() else ServerLog()
+    if log is not None:
+        log_changes(library, log)
+    killed = False
+    with LibraryRefresher(library, every_s=options["refresh"]) as refresher:
+        if at is None:
+            refresher.begin()
+            echo_error(
+                "MCP over standard input and output, until the client disconnects"
+            )
+            killed = serve_stdio(library)
+        else:
+            old_index, used = options["v1_index"], metrics.render
+            app = guarded_app(library, guarding, old_index=old_index, used=used)
+            url = _url(guarding.host, at.getsockname()[1])
+
+            def started() -> None:
+                _print_address(options, guarding, url)
+                refresher.begin()
+
+            answered = log.add if log is not None and options["access_log"] else None
+            serve_http(app, at, guarding, started=started, answered=answered)
+    stuck = log is not None and not log.stop()
+    if not (at is None or stuck):
+        echo_error("stopped")
+    return killed or stuck
+
+
+def measure(metrics: "MetricsSink", library: "ServedLibrary") -> None:
+    """Let the metrics use the public names of sources."""
+    from satchel_server import public_labels
+
+    metrics.measure_catalog(lambda: library.skills.prompt().tokens)
+    metrics.name_sources(lambda label: public_labels(library.catalog).get(label, ""))
+
+
+def guard_settings(options: ServeOptions) -> "GuardSettings":
+    """Return who may call, by the options and by ``SATCHEL_TOKEN``."""
+    from satchel_server import GuardSettings, check_bind, open_tokens
+
+    file, several = options["token_file"], options["tokens"]
+    settings = GuardSettings(
+        host=options["host"],
+        tokens=open_tokens(
+            token_file=Path(file) if file else None,
+            tokens_file=Path(several) if several else None,
+        ),
+        oauth=_oauth(options),
+        rate_per_s=options["rate"],
+        burst=5 * options["rate"],
+        allowed_hosts=options["hosts"],
+        allowed_origins=options["origins"],
+    )
+    check_bind(settings.host, settings)
+    return settings
+
+
+def _oauth(options: ServeOptions) -> "OAuthSettings | None":
+    from satchel_server import OAuthSettings
+
+    issuer = options["oauth_issuer"] or ""
+    resource = options["oauth_resource"] or ""
+    jwks = options["oauth_jwks"] or ""
+    if not (issuer or resource or jwks):
+        return None
+    given = {"issuer": issuer, "resource": resource, "jwks": jwks}
+    missing = [f"--oauth-{name}" for name, value in given.items() if not value]
+    if missing:
+        raise ConfigError("OAuth", f"give {', '.join(missing)}, too")
+    settings = OAuthSettings(
+        issuer=issuer,
+        resource=resource,
+        jwks_url=jwks,
+        only_claim=options["oauth_only_claim"],
+    )
+    scopes = options["oauth_scopes"]
+    return replace(settings, scopes=scopes) if scopes else settings
+
+
+@contextmanager
+def _short_thread_switches() -> Generator[Callable[[], None]]:
+    """Tune the interpreter for a server, and restore it at the end.
+
+    There is no garbage collection until the yielded function is called, after the
+    skills were read: they stay, and each collection would walk through all of them.
+    """
+    interval_s = sys.getswitchinterval()
+
+    def settle() -> None:
+        gc.freeze()
+        gc.enable()
+        # Threads write events; no request should wait long for one of them.
+        sys.setswitchinterval(SWITCH_S)
+
+    gc.disable()
+    try:
+        yield settle
+    finally:
+        gc.enable()
+        gc.unfreeze()
+        sys.setswitchinterval(interval_s)
+
+
+def _url(host: str, port: int) -> str:
+    """Return the URL of the server for a program on this machine."""
+    # An address to listen on everywhere is no address to connect to.
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def _print_reasons(library: "ServedLibrary") -> bool:
+    """Print what is wrong with the library; return whether anything is."""
+    from satchel_server import readiness
+
+    reasons = readiness(library)
+    for what, wrong in (
+        ("not ready", reasons.not_ready),
+        ("degraded", reasons.degraded),
+    ):
+        if wrong:
+            echo_error(f"{what}, and /readyz says so:")
+            _print_some(finding.detail for finding in wrong)
+    return bool(reasons.not_ready or reasons.degraded)
+
+
+def _print_served(library: "ServedLibrary") -> None:
+    from satchel_server import excluded_from_mcp
+    from satchel_store.release import plan_publication
+
+    catalog = library.catalog
+    release = f", release {catalog.release}" if catalog.release else ""
+    sources = ", ".join(state.label for state in catalog.sources)
+    echo_error(f"serving {plural(len(catalog), 'skill')} from {sources}{release}")
+    if catalog.excluded:
+        count = plural(len(catalog.excluded), "pack")
+        echo_error(f"{count} not listed: see satchel list")
+    plan = plan_publication(catalog.entries, limits=library.skills.limits)
+    for what, findings in (
+        ("MCP's skills extension", excluded_from_mcp(library)),
+        ("the discovery index", plan.findings),
+    ):
+        if findings:
+            echo_error(f"{plural(len(findings), 'skill')} not in {what}:")
+            _print_some(
+                f"{f.path}: {f.message}" if f.path else f.message for f in findings
+            )
+
+
+def _print_some(lines: Iterable[str]) -> None:
+    every = list(lines)
+    for line in every[:MOST]:
+        echo_error(f"  {line}")
+    if len(every) > MOST:
+        echo_error(f"  and {len(every) - MOST:,} more")
+
+
+def _print_address(options: ServeOptions, guarding: "GuardSettings", url: str) -> None:
+    from satchel_server.commands._connect._clients import MCP_CLIENTS
+
+    for what, path in (
+        ("MCP", "/mcp"),
+        ("API", "/v1/catalog, described in /v1/openapi.json"),
+        ("discovery", "/.well-known/agent-skills/index.json"),
+        ("health", "/readyz, /healthz, /metrics"),
+    ):
+        echo_error(f"  {what:<11}{url}{path}")
+    if guarding.asks:
+        echo_error("callers need a token: Authorization: Bearer ...")
+    echo_error("add it to a client:")
+    token = " --token-env SATCHEL_TOKEN" if guarding.asks else ""
+    for client in MCP_CLIENTS.values():
+        line = client.command.format(name=options["name"], url=f"{url}/mcp")
+        if token or not line:
+            line = f"satchel connect {client.id} --url {url}/mcp{token} --write"
+        echo_error(f"  {client.name:<13}{line}")
+    echo_error("stop with Ctrl-C")

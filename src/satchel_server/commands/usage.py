@@ -1,0 +1,329 @@
+"""``satchel usage``."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from satchel.cli import (
+    alias_option,
+    bold,
+    echo,
+    echo_always,
+    echo_error,
+    echo_json,
+    echo_prose,
+    flag,
+    json_option,
+    layout,
+    one_line,
+    open_skills,
+    width,
+    with_alias,
+)
+from satchel.errors import ConfigError, MissingPathError
+from satchel.text import clip, first_names, plural
+
+if TYPE_CHECKING:
+    from satchel_server.usage import SkillStatus, UsageReport
+
+
+_MIN_FREE_BYTES = 64 * 1024
+_DAY_S = 86_400
+# Names on one line of the report; --json has them all.
+_SHOWN = 10
+
+
+def now() -> float:
+    """Return seconds since the epoch; tests replace it."""
+    return time.time()
+
+
+@click.command("usage")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", callback=with_alias)
+@alias_option("The same as PATH; repeatable. Default: all that are on record.")
+@click.option(
+    "--days",
+    type=click.IntRange(1, 3650),
+    default=30,
+    show_default=True,
+    help="Days to look at; and days on offer that make an unused skill dead.",
+)
+@click.option(
+    "--mirror",
+    "mirrors",
+    multiple=True,
+    metavar="CLIENT",
+    help="A client that copies skills: what it read over HTTP and MCP is no load. "
+    "Repeatable.",
+)
+@json_option
+@click.option(
+    "--db",
+    metavar="PATH|URL",
+    help="The file of events. Default: what SATCHEL_USAGE says, else the database in "
+    "your state folder.",
+)
+@flag(
+    "--suggest-evals",
+    "Print cases for satchel eval to review instead: names that were not found, "
+    "and the queries that SATCHEL_QUERIES keeps.",
+)
+@click.option(
+    "--verify",
+    "chain",
+    metavar="CHAINFILE",
+    type=click.Path(),
+    help="Check only whether a chained log was changed; status 1 if so.",
+)
+@click.option(
+    "--head",
+    metavar="FILE",
+    type=click.Path(),
+    help="With --verify, a copy of the log's head. Default: CHAINFILE.head.",
+)
+def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    paths: tuple[str, ...],
+    days: int,
+    mirrors: tuple[str, ...],
+    as_json: bool,
+    db: str | None,
+    suggest_evals: bool,
+    chain: str | None,
+    head: str | None,
+) -> int:
+    """Report which skills are used, which are dead, and which were not found.
+
+    With a PATH, the report is on the skills in it only. Days are UTC. Loads on the
+    command line are shown, but do not count.
+
+    Status: 0; with --verify, 1 if the log was changed.
+
+    \b
+    Examples:
+      satchel usage
+      satchel usage ./skills --days 90
+      satchel usage --json | jq -r '.dead[].name'
+      satchel usage --db jsonl:///var/log/satchel.jsonl
+      satchel usage --suggest-evals --json > evals/asked.json
+      satchel usage --verify /var/log/satchel.chain
+    """
+    if chain is not None:
+        return _verify(chain, head, as_json=as_json)
+    if head is not None:
+        raise click.UsageError("--head goes with --verify")
+    report = _report(_file(db), paths, days, mirrors, named=db is not None)
+    if suggest_evals:
+        _suggest_evals(report, as_json=as_json)
+    elif as_json:
+        echo_json(report.as_dict())
+    else:
+        for line in _lines(report):
+            echo(line)
+    return 0
+
+
+def _suggest_evals(report: "UsageReport", *, as_json: bool) -> None:
+    from satchel.usage import QUERIES_VARIABLE, suggest_cases
+
+    path = os.environ.get(QUERIES_VARIABLE, "").strip()
+    if not path:
+        echo_error(f"no query is on record: {QUERIES_VARIABLE} names no file for them")
+    try:
+        since = now() - report.days * _DAY_S
+        cases = suggest_cases(report.missing, path, since=since)
+    except OSError as error:
+        raise ConfigError(QUERIES_VARIABLE, f"{path}: {error.strerror}") from error
+    if as_json:
+        echo_json({"evals": cases})
+        return
+    echo_prose(
+        f"{plural(len(cases), 'case')} to review: which skill should answer, if any?"
+    )
+    for case in cases:
+        echo_prose(f"  {one_line(case['query'])}: {one_line(case['review'])}")
+
+
+def _file(db: str | None) -> str:
+    from satchel.usage import VARIABLE
+    from satchel_server.usage import parse_location
+
+    if db is not None and not db.startswith(("sqlite:", "jsonl:", "chain:")):
+        return db
+    location = db or os.environ.get(VARIABLE, "").strip() or "sqlite:"
+    place = None if location.lower() == "off" else parse_location(location)
+    if place is None or not place.path:
+        raise ConfigError(
+            VARIABLE, f"{location!r} stores no events; name a file with --db"
+        )
+    return place.path
+
+
+def _report(
+    path: str,
+    paths: tuple[str, ...],
+    days: int,
+    mirrors: tuple[str, ...],
+    *,
+    named: bool,
+) -> "UsageReport":
+    from satchel_server.usage import (
+        Records,
+        ended_unclosed,
+        host_mark,
+        make_report,
+        read_records,
+    )
+
+    try:
+        records = read_records(path)
+    except MissingPathError:
+        if named:
+            raise
+        echo_error(f"nothing is on record yet: {path} does not exist")
+        records = Records()
+    only: Mapping[str, Sequence[str]] | None = None
+    if paths:
+        with open_skills(paths) as skills:
+            only = {entry.id: entry.references for entry in skills.catalog}
+    when = now()
+    report = make_report(
+        records,
+        now=when,
+        days=days,
+        only=only,
+        unclosed=ended_unclosed(records.writers, now=when, host=host_mark()),
+        mirrors=mirrors,
+    )
+    return replace(report, no_room=_is_full(path))
+
+
+def _is_full(path: str) -> bool:
+    """Return whether the disk of a file has no room for a few more events."""
+    try:
+        return shutil.disk_usage(path).free < _MIN_FREE_BYTES
+    except OSError:
+        return False
+
+
+def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
+    from satchel_server.usage import verify_chain
+
+    verdict = verify_chain(chain, head)
+    if as_json:
+        keys = ("ok", "lines", "digest", "broken", "detail", "anchored", "open_writers")
+        fields = {key: getattr(verdict, key) for key in keys}
+        echo_json(fields)
+    elif verdict.ok:
+        echo(f"{verdict.lines:,} lines, none changed; the last is {verdict.digest}")
+        if verdict.open_writers:
+            count = plural(verdict.open_writers, "writer")
+            echo_error(
+                f"{count} not closed: still running, killed, or the end was cut off"
+            )
+        if head is None and verdict.lines:
+            echo_error(
+                "the end matches the head; if both were cut, this cannot show it: give"
+            )
+            echo_error("  a copy of the head from elsewhere, with --head")
+    else:
+        place = f"{chain}:{verdict.broken}"
+        echo_always(f"error broken-chain: {place}: {verdict.detail}")
+    return 0 if verdict.ok else 1
+
+
+def _lines(report: "UsageReport") -> Iterator[str]:
+    fields = report.as_dict()
+    yield f"{fields['from']} to {fields['until']}, UTC: {plural(report.loads, 'load')}"
+    if report.skills:
+        yield ""
+        head, *rows = layout([_HEAD, *_rows(report)], width())
+        yield bold(head)
+        yield from rows
+    columns = width()
+    room = None if columns is None else max(columns - 2, 8)
+    for title, lines in _sections(report):
+        if lines:
+            yield f"\n{bold(title)}"
+            yield from (f"  {clip(one_line(x), room, at_words=True)}" for x in lines)
+
+
+_HEAD = ("SKILL", "LOADS", "FILES", "TOKENS", "BY HAND", "LAST", "OWNER")
+
+
+def _rows(report: "UsageReport") -> Iterator[tuple[str, ...]]:
+    for skill in report.skills:
+        fields = skill.as_dict()
+        yield (
+            one_line(skill.name),
+            f"{skill.loads:,}",
+            f"{skill.files:,}",
+            f"{skill.tokens:,}",
+            f"{skill.by_hand:,}" if skill.by_hand else "-",
+            str(fields["last"] or "-"),
+            one_line(", ".join(skill.owners)) or "-",
+        )
+
+
+def _sections(report: "UsageReport") -> Iterator[tuple[str, list[str]]]:
+    from satchel_server.usage import CORE_SHARE
+
+    core = [first_names(report.core, _SHOWN)] if report.core else []
+    few = f"{plural(len(report.core), 'skill')} of {len(report.skills):,}"
+    yield f"Core: {few} make {CORE_SHARE:.0%} of the loads", core
+    dead = [
+        f"{skill.name}: {skill}{f'; {skill.owner}' if skill.owner else ''}"
+        for skill in report.of("dead")
+    ]
+    yield f"Dead: no load in {report.days} days on offer", dead
+    yield "Too early to say", list(_unknown(report.of("unknown")))
+    unread = [
+        f"{name}: {first_names(paths, _SHOWN)}" for name, paths in report.unread.items()
+    ]
+    yield "References that were never read, of skills that were loaded", unread
+    missing = [f"{name}: {count:,}" for name, count in report.missing.items()]
+    yield "Asked for, but not found", missing
+    errors = [f"{code}: {count:,}" for code, count in report.errors.items()]
+    yield "Loads that failed", errors
+    synced = [first_names([*report.synced], _SHOWN)] if report.synced else []
+    times = plural(sum(report.synced.values()), "time")
+    yield f"Fetched {times} for a copy, which is no load", synced
+    looks = [
+        f"{client}: read {many:,} of {most:,} on one day; if so, use --mirror"
+        for client, (many, most) in report.may_mirror.items()
+    ]
+    yield "Clients that may copy skills instead of loading them", looks
+    yield "What is not on record", list(_gaps(report))
+
+
+def _unknown(skills: "Sequence[SkillStatus]") -> Iterator[str]:
+    """Yield one line for each number of days, the highest first."""
+    by_reason: dict[tuple[int, str], list[str]] = {}
+    for skill in skills:
+        by_reason.setdefault((-skill.seen, str(skill)), []).append(skill.name)
+    for (_, reason), names in sorted(by_reason.items()):
+        yield f"{reason}: {first_names(names, _SHOWN)}"
+
+
+def _gaps(report: "UsageReport") -> Iterator[str]:
+    if report.dropped:
+        events = plural(report.dropped, "event")
+        yield f"{events} dropped: there was no room, or they could not be stored"
+    if report.unclosed:
+        writers = plural(len(report.unclosed), "writer")
+        most = max(writer.bound for writer in report.unclosed)
+        yield (
+            f"{writers} ended without closing; each may have lost up to "
+            f"{plural(most, 'event')}"
+        )
+    if report.at_work:
+        writers = plural(len(report.at_work), "writer")
+        yield f"{writers} still running: what waits there is not on record yet"
+    if report.no_room:
+        yield "the disk of this file is full: events wait, or are lost"
+    if report.bad_lines:
+        yield f"{plural(report.bad_lines, 'line')} of the file could not be read"

@@ -1,0 +1,57 @@
+"""Usage events on disk, as metrics and as spans, and reports of them."""
+
+from typing import TYPE_CHECKING
+
+from satchel.lazy import lazy_door
+
+if TYPE_CHECKING:
+    from satchel_server.usage._file_store import verify_chain
+    from satchel_server.usage._location import (
+        open_store as open_store,
+        parse_location as parse_location,
+    )
+    from satchel_server.usage._metrics import MetricsSink
+    from satchel_server.usage._publisher import report_to
+    from satchel_server.usage._reader import read_records
+    from satchel_server.usage._records import (
+        Records as Records,
+        ended_unclosed as ended_unclosed,
+        host_mark as host_mark,
+    )
+    from satchel_server.usage._report import (
+        CORE_SHARE as CORE_SHARE,
+        SkillStatus,
+        SkillUse,
+        UsageReport,
+        make_report,
+    )
+    from satchel_server.usage._store import EventStore
+    from satchel_server.usage._tracing import TracingSink
+
+__all__ = [
+    "EventStore",
+    "MetricsSink",
+    "SkillStatus",
+    "SkillUse",
+    "TracingSink",
+    "UsageReport",
+    "make_report",
+    "read_records",
+    "report_to",
+    "verify_chain",
+]
+
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_file_store": "verify_chain",
+        "_location": "open_store parse_location",
+        "_metrics": "MetricsSink",
+        "_publisher": "report_to",
+        "_reader": "read_records",
+        "_records": "Records ended_unclosed host_mark",
+        "_report": "CORE_SHARE SkillStatus SkillUse UsageReport make_report",
+        "_store": "EventStore",
+        "_tracing": "TracingSink",
+    },
+)

@@ -1,0 +1,78 @@
+"""The stores that a URL names."""
+
+import os
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from satchel.errors import ConfigError
+from satchel.usage import VARIABLE, state_file
+from satchel_server.usage._background import Background
+
+if TYPE_CHECKING:
+    from satchel_server.usage._store import StoreFactory
+
+_FORMS: Final = (
+    "expected off, log:, sqlite: (a file in your state folder), "
+    "sqlite:///folder/usage.db, jsonl:///folder/usage.jsonl or chain:///folder/usage.chain"
+)
+_DRIVE: Final = re.compile(r"/[A-Za-z]:[/\\]")
+
+
+class StoreLocation(NamedTuple):
+    """A kind of sink (``log``, ``sqlite``, ``jsonl``, ``chain``) and its file."""
+
+    kind: str
+    path: str = ""
+
+
+def open_store(url: str) -> Background:
+    """Return the sink that writes to the store of a URL, from its first event on.
+
+    Raises:
+        ConfigError: The URL names no store.
+    """
+    return Background(store_at(parse_location(url)))
+
+
+def parse_location(url: str) -> StoreLocation:
+    """Return the location that a URL names; ``sqlite:`` is in the state folder.
+
+    As in any URL, the path after ``//`` begins with a slash:
+    ``sqlite:///var/lib/usage.db``. Without ``//`` it is relative to the working folder.
+
+    Raises:
+        ConfigError: The URL names no location.
+    """
+    kind, colon, rest = url.partition(":")
+    if not colon or kind not in ("log", "sqlite", "jsonl", "chain"):
+        raise ConfigError(VARIABLE, f"{url!r} cannot store events; {_FORMS}")
+    if kind == "log":
+        if rest.strip("/"):
+            raise ConfigError(VARIABLE, f"{url!r}: log: takes no path; {_FORMS}")
+        return StoreLocation(kind)
+    path = rest
+    if rest.startswith("//"):
+        host, slash, path = rest[2:].partition("/")
+        if host or (rest != "//" and not slash):
+            raise ConfigError(VARIABLE, f"{url!r} names another machine; {_FORMS}")
+        path = slash + path.lstrip("/")
+        # In /C:/folder the first slash belongs to the URL, not to the path.
+        if _DRIVE.match(path):
+            path = path[1:]
+    if not path.strip("/"):
+        if kind != "sqlite" or path:
+            raise ConfigError(VARIABLE, f"{url!r} names no file; {_FORMS}")
+        path = state_file()
+    return StoreLocation(kind, os.path.abspath(path))  # noqa: PTH100 - costs start-up time
+
+
+def store_at(place: StoreLocation) -> "StoreFactory":
+    """Return the function that makes stores for a location."""
+    if place.kind == "sqlite":
+        from satchel_server.usage._sqlite_store import SqliteStore
+
+        return lambda: SqliteStore(place.path)
+    from satchel_server.usage._file_store import ChainStore, LineStore
+
+    make = LineStore if place.kind == "jsonl" else ChainStore
+    return lambda: make(place.path)

@@ -1,0 +1,196 @@
+"""The rows of a store: the same from SQLite and from JSON Lines."""
+
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from hashlib import sha256
+from types import NoneType
+from typing import Any, Final, TypeVar, cast, get_args
+
+from satchel.usage import DAY_S
+from satchel_server.usage._store import Writer
+
+# The last day that has a date: 9999-12-31.
+_LAST_DAY: Final = 2_932_896
+_TYPES: Final[Mapping[Any, tuple[type, ...]]] = {
+    str: (str,),
+    int: (int,),
+    float: (int, float),
+    float | None: (int, float, NoneType),
+    tuple[str, ...]: (tuple,),
+    tuple[int, ...]: (tuple,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The count of equal loads of one day; ``file`` is empty for SKILL.md."""
+
+    day: int
+    name: str
+    file: str
+    via: str
+    code: str
+    source: str
+    digest: str
+    release: str
+    owner: str
+    agent: str
+    client: str
+    count: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedSkill:
+    """How often a skill was fetched for a copy on one day."""
+
+    day: int
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSkill:
+    """A skill as it was last on offer, and the days on which it was on offer."""
+
+    source: str
+    digest: str
+    owner: str
+    references: tuple[str, ...]
+    days: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriterState(Writer):
+    """One writer on record; ``closed`` is None if it was not closed, or not yet."""
+
+    seen: float
+    closed: float | None
+    dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Everything in a store; ``unread`` lines could not be read."""
+
+    tallies: Sequence[Tally] = ()
+    listed: Mapping[str, ListedSkill] = field(default_factory=dict[str, ListedSkill])
+    writers: Sequence[WriterState] = ()
+    unread: int = 0
+    copies: Sequence[CopiedSkill] = ()
+
+
+_Row = TypeVar("_Row", Tally, ListedSkill, WriterState, CopiedSkill)
+
+
+def checked_day(day: object) -> int:
+    """Return the day; raise `ValueError` if the file was damaged or changed."""
+    if type(day) is not int or not 0 <= day <= _LAST_DAY:
+        raise ValueError(day)
+    return day
+
+
+def checked(row: _Row) -> _Row:
+    """Return the row; raise `TypeError` if a field has not its declared type."""
+    for column in fields(row):
+        value: Any = getattr(row, column.name)
+        # Exact types, because True and False are ints too.
+        fits = type(value) in _TYPES[column.type]
+        if fits and isinstance(value, tuple):
+            inner = get_args(column.type)
+            fits = all(
+                type(part) in inner for part in cast("tuple[object, ...]", value)
+            )
+        if not fits:
+            raise TypeError(column.name)
+    return row
+
+
+# A writer of another machine that wrote nothing for so long counts as ended.
+_SILENCE_S: Final = 2 * DAY_S
+
+
+def host_mark() -> str:
+    """Return a mark of this machine that hides its name."""
+    name = os.uname().nodename if hasattr(os, "uname") else os.environ["COMPUTERNAME"]
+    return sha256(name.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def is_running(pid: int) -> bool | None:
+    """Return whether a process of this machine runs; None if that is unknown."""
+    if sys.platform == "win32":
+        return None  # the call below would end the process there
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # it runs, for another user
+    return True
+
+
+def ended_unclosed(
+    writers: Sequence[WriterState],
+    *,
+    now: float,
+    host: str,
+    running: Callable[[int], bool | None] = is_running,
+) -> tuple[WriterState, ...]:
+    """Return the writers that ended without being closed: they may have lost events."""
+    latest: dict[tuple[str, int], WriterState] = {}
+    for writer in sorted(writers, key=lambda writer: writer.started):
+        latest[writer.host, writer.pid] = writer
+
+    def has_ended(writer: WriterState) -> bool:
+        # A later process wrote with the same number, as in containers.
+        if latest[writer.host, writer.pid].process != writer.process:
+            return True
+        runs = running(writer.pid) if writer.host == host else None
+        return now - writer.seen > _SILENCE_S if runs is None else not runs
+
+    return tuple(w for w in writers if w.closed is None and has_ended(w))
+
+
+# Edges over which other programs read.
+_EDGES: Final = frozenset({"http", "mcp"})
+# Edge and client of another Satchel's syncs, which older versions called loads.
+_CONSUMER: Final = "http", "satchel"
+# Of fewer skills a busy agent may well load each on one day.
+_MIN_SKILLS: Final = 5
+# The share of all skills that no agent loads on one day.
+_MIRROR_SHARE: Final = 0.9
+
+
+def split_mirrors(
+    tallies: Iterable[Tally], mirrors: Collection[str]
+) -> tuple[list[Tally], list[CopiedSkill]]:
+    """Return the loads, and what clients read that copy skills: the ``mirrors``."""
+    loads: list[Tally] = []
+    copies: list[CopiedSkill] = []
+    for tally in tallies:
+        edge = tally.via, tally.client
+        if edge != _CONSUMER and not (tally.via in _EDGES and tally.client in mirrors):
+            loads.append(tally)
+        elif not tally.code:
+            copies.append(CopiedSkill(tally.day, tally.name, tally.count))
+    return loads, copies
+
+
+def suspected_mirrors(
+    tallies: Iterable[Tally], listed: Mapping[str, ListedSkill]
+) -> dict[str, tuple[int, int]]:
+    """Return clients that read nearly all skills on one day: how many, of how many."""
+    offered = Counter(day for skill in listed.values() for day in skill.days)
+    read: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+    for tally in tallies:
+        if tally.via in _EDGES and tally.client and not tally.code:
+            read[tally.client, tally.day].add(tally.name)
+    suspects: dict[str, tuple[int, int]] = {}
+    for (client, day), names in sorted(read.items()):
+        many, most = len(names), offered[day]
+        if most >= _MIN_SKILLS and many >= _MIRROR_SHARE * most:
+            suspects[client] = max(suspects.get(client, (0, 0)), (many, most))
+    return suspects

@@ -1,0 +1,1 @@
+"""Skills that travel: archives, releases, sites."""
