@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 ROOT: Final = Path(__file__).parents[1]
-FOLDERS: Final = ("src/satchel", "tests", "tools", "docs", "examples")
+FOLDERS: Final = ("src", "tests", "tools", "docs", "examples")
 OTHERS: Final = ("README.md", "CONTRIBUTING.md", "Makefile")
 LEFT_OUT: Final = (
     "docs/contributing/requirements-coverage.md",  # made from names of tests
@@ -86,7 +86,7 @@ def stored_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.arg
 
 
-@pytest.mark.parametrize("folder", ["src/satchel"])
+@pytest.mark.parametrize("folder", ["src"])
 def test_variables_name_the_thing(folder: str) -> None:
     advice = banned()["names"]
     uses = [
@@ -103,7 +103,7 @@ def test_classes_say_what_they_hold() -> None:
     names = set(banned()["classes"]["names"])
     uses = [
         f"{path.relative_to(ROOT)}:{node.lineno}: class {node.name}: say what it is of"
-        for path in sorted((ROOT / "src/satchel").rglob("*.py"))
+        for path in sorted((ROOT / "src").rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.ClassDef) and node.name in names
     ]
@@ -115,7 +115,7 @@ def test_src_names_no_requirement() -> None:
     number = re.compile(r"(?<![\w#-])[A-HRSTX]\d{2}(?![\w-])")
     uses = [
         f"{path.relative_to(ROOT)}:{at}: {match[0]}: write the sentence instead"
-        for path in sorted((ROOT / "src/satchel").rglob("*.py"))
+        for path in sorted((ROOT / "src").rglob("*.py"))
         if path.parent.name != "hostile"  # they have the numbers of their threats
         for at, line in enumerate(path.read_text("utf-8").splitlines(), 1)
         for match in number.finditer(line)

@@ -1,7 +1,7 @@
 """Write tests/api.txt: every public name of Satchel, one a line.
 
-A module is public when no part of its path begins with an underscore; its names are its
-``__all__``. Run as ``python -m tools.api``, or ``make generate``.
+A module is public when no part of its path begins with an underscore, and it has an
+``__all__`` with its names. Run as ``python -m tools.api``, or ``make generate``.
 """
 
 from __future__ import annotations
@@ -12,63 +12,62 @@ import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import satchel
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).parents[1]
 API: Final = ROOT / "tests" / "api.txt"
 
+PRODUCTS: Final = (
+    "satchel",
+    "satchel_store",
+    "satchel_server",
+    "satchel_lab",
+    "satchel_compat",
+)
 _ADAPTERS: Final = "satchel.adapters."
 
 
 def public_modules() -> Iterator[str]:
     """Yield the name of each public module, the package itself first.
 
-    Importing them is part of the work, so every extra but those of the adapters has to
-    be installed.
+    Packages are imported to find what is in them.
     """
-    yield satchel.__name__
-    for module in pkgutil.walk_packages(satchel.__path__, "satchel."):
-        if not any(part.startswith("_") for part in module.name.split(".")):
-            yield module.name
+    for product in PRODUCTS:
+        yield product
+        path = [str(ROOT / "src" / product)]
+        for module in pkgutil.walk_packages(path, f"{product}."):
+            if not any(part.startswith("_") for part in module.name.split(".")):
+                yield module.name
 
 
 def render_api() -> str:
-    """Return the public names, sorted, each with the module that offers it.
-
-    Raises:
-        AttributeError: A public module has no ``__all__``, or names in it what it has
-            not.
-    """
+    """Return the public names, sorted, each with the module that offers it."""
     return "".join(
         sorted(
             f"{name}.{public}\n"
             for name in public_modules()
-            for public in (
-                _read(name) if name.startswith(_ADAPTERS) else _imported(name)
-            )
+            for public in names_of(name)
         )
     )
 
 
-def _imported(name: str) -> list[str]:
-    module = importlib.import_module(name)
-    public: list[str] = module.__all__
-    for each in public:
-        getattr(module, each)
-    return public
+def names_of(module: str) -> list[str]:
+    """Return the ``__all__`` of a module, as it is written; empty without one.
 
-
-def _read(name: str) -> list[str]:
-    """Return the names of an adapter, whose framework is not installed here."""
-    path = ROOT.joinpath("src", *name.split(".")).with_suffix(".py")
-    for node in ast.parse(path.read_text("utf-8")).body:
+    Raises:
+        AttributeError: It names what the module has not.
+    """
+    path = ROOT.joinpath("src", *module.split("."))
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    names: list[str] = []
+    for node in ast.parse(file.read_text("utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            public: list[str] = ast.literal_eval(node.value)
-            return public
-    raise AttributeError(f"{name} has no __all__")
+            names = ast.literal_eval(node.value)
+    if not module.startswith(_ADAPTERS):  # whose frameworks are not installed here
+        for name in names:
+            getattr(importlib.import_module(module), name)
+    return names
 
 
 def main() -> None:

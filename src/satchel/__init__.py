@@ -11,6 +11,8 @@ A name is imported when it is first used, so that a program pays only for what i
 Names that users of earlier systems know can be imported too, but are not listed.
 """
 
+# pyright: reportUnsupportedDunderAll=false, since the stub has them
+import sys
 from importlib import import_module
 from typing import Final
 
@@ -53,6 +55,19 @@ _ROOMS: Final = {
     "tools": "Run",
 }
 _HOMES: Final = {name: room for room, names in _ROOMS.items() for name in names.split()}
+
+
+class _Moved:
+    """Finds modules that are in another product now; asked after all others."""
+
+    @staticmethod
+    def find_spec(path: str, *_: object) -> object:
+        if not path.startswith("satchel."):
+            return None
+        return import_module("satchel.moved").moved_module(path)
+
+
+sys.meta_path.append(_Moved)  # type: ignore[arg-type]  # has all that is called
 
 
 def __getattr__(name: str) -> object:

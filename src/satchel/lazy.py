@@ -24,7 +24,9 @@ def lazy_door(
 
     def __getattr__(name: str) -> object:  # noqa: N807 - what it becomes
         if name not in homes:
-            raise AttributeError(f"module {room!r} has no attribute {name!r}")
+            from satchel.moved import moved_name
+
+            return moved_name(room, name)
         try:
             home = import_module(f"{room}.{homes[name]}")
         except ImportError as error:

@@ -10,7 +10,7 @@ from textwrap import indent
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
-from tools.api import public_modules
+from tools.api import names_of, public_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def module_pages() -> Iterator[tuple[str, str]]:
     comes first. The others link to it.
     """
     described: dict[int, str] = {}
-    for module in sorted(public_modules()):
+    for module in sorted(filter(names_of, public_modules())):
         if module.startswith("satchel.adapters."):
             tree = _tree(module)
             aliases = [name for name in _public(tree) if _value(tree, name)]

@@ -8,10 +8,8 @@ from satchel.lazy import lazy_door
 from satchel.model import Limits
 
 if TYPE_CHECKING:
-    from satchel_server.mcp_source._source import McpSource
+    from satchel_server.mcp_source._source import McpSource as McpSource
     from satchel_server.mcp_source._target import McpServerAddress
-
-__all__ = ["McpSource", "open_server"]
 
 __getattr__ = lazy_door(__name__, {"_source": "McpSource"})
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         zip_pack as zip_pack,
     )
     from satchel_store.archives._source import (
-        ArchiveSource,
+        ArchiveSource as ArchiveSource,
         TreeSource as TreeSource,
         files_in as files_in,
     )
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
         open_library as open_library,
         unpack as unpack,
     )
-
-__all__ = ["ArchiveSource"]
 
 __getattr__ = lazy_door(
     __name__,

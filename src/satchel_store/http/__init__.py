@@ -19,10 +19,11 @@ if TYPE_CHECKING:
         request_deadline as request_deadline,
         resolve_host as resolve_host,
     )
-    from satchel_store.http._source import HttpSource, PinnedSource
+    from satchel_store.http._source import (
+        HttpSource as HttpSource,
+        PinnedSource as PinnedSource,
+    )
     from satchel_store.http._urls import parse_url as parse_url
-
-__all__ = ["HttpSource", "PinnedSource", "open_site"]
 
 __getattr__ = lazy_door(
     __name__,

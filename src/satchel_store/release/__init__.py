@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         publish,
     )
     from satchel_store.release._source import (
-        ReleaseSource,
+        ReleaseSource as ReleaseSource,
         is_release as is_release,
         release_folder as release_folder,
     )
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BuiltRelease",
     "PublishedRelease",
-    "ReleaseSource",
     "build_folder",
     "build_release",
     "publish",

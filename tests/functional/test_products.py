@@ -1,0 +1,208 @@
+"""The heart alone, as somebody has it who installed nothing else; and moved names."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import satchel
+from satchel import moved
+from satchel.cli import main
+from satchel.products import COMMANDS
+from satchel.testing import write_pack
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+OF_THE_HEART = ("list", "show", "find", "prompt", "why", "doctor", "cost", "completion")
+SHOWN = {"completion": "complete", "doctor": "1 pack", "show": "# Steps"}
+
+
+@pytest.fixture(scope="module")
+def heart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy ``src/satchel`` alone: what a wheel of it would install."""
+    folder = tmp_path_factory.mktemp("heart")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "src/satchel", folder / "satchel", ignore=ignored)
+    return folder
+
+
+def alone(heart: Path, *arguments: str, cwd: Path) -> tuple[int, str]:
+    """Run Python with the heart and the libraries, but nothing beside the heart."""
+    libraries = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(heart), *libraries]),
+        "HOME": str(cwd),
+        "COLUMNS": "200",
+    }
+    # -S: no .pth file brings this checkout.
+    done = subprocess.run(
+        [sys.executable, "-S", "-W", "ignore", *arguments],
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def first_block() -> str:
+    """Return the first block of Python in README.md, without its prompts."""
+    match = re.search(
+        r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
+    )
+    assert match is not None
+    return match[1]
+
+
+def test_the_first_block_of_the_readme_runs(heart: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples/skills", tmp_path / "skills")
+    path = tmp_path / "block.py"
+    path.write_text(first_block(), "utf-8")
+
+    status, output = alone(heart, str(path), cwd=tmp_path)
+
+    assert (status, "Traceback" in output) == (0, False), output
+
+
+@pytest.mark.parametrize("command", OF_THE_HEART)
+def test_a_command_of_the_heart_runs(heart: Path, tmp_path: Path, command: str) -> None:
+    write_pack(tmp_path / "skills", "tax-forms", "Use to fill in tax forms.")
+    given = {"show": ["tax-forms"], "why": ["tax-forms"], "find": ["tax form"]}
+    more = ["bash"] if command == "completion" else ["skills"]
+    arguments = [command, *given.get(command, []), *more]
+
+    status, output = alone(heart, "-m", "satchel", *arguments, cwd=tmp_path)
+
+    assert status == 0, output
+    assert SHOWN.get(command, "tax-forms") in output
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_a_command_of_an_absent_product_answers_with_one_line(
+    heart: Path, tmp_path: Path, command: str
+) -> None:
+    status, output = alone(heart, "-m", "satchel", command, "x", cwd=tmp_path)
+
+    assert status == 1
+    assert output.count("\n") == 1
+    assert output.startswith(f"error: satchel {command} needs {COMMANDS[command]}, ")
+
+
+@pytest.mark.parametrize(
+    ("code", "product"),
+    [
+        ("Satchel('https://skills.example')", "satchel_store"),
+        ("Satchel('a.zip')", "satchel_store"),
+        ("sources.released('.')", "satchel_store"),
+        ("sources.mcp('https://skills.example/mcp')", "satchel_server"),
+        ("Satchel('skills', sinks=[]).check()", "satchel_lab"),
+        ("satchel.load_skill", "satchel_compat"),
+        ("satchel.usage.EventStore", "satchel_server"),
+        ("import_module('satchel.lint')", "satchel_lab"),
+    ],
+)
+def test_what_an_absent_product_does_is_one_error(
+    heart: Path, tmp_path: Path, code: str, product: str
+) -> None:
+    write_pack(tmp_path / "skills", "tax-forms")
+    (tmp_path / "a.zip").write_bytes(b"PK")
+    lines = (
+        "import satchel, satchel.usage",
+        "from importlib import import_module",
+        "from satchel import Satchel, errors, sources",
+        f"try: {code}",
+        "except errors.ProductMissingError as error: print(error.product)",
+    )
+
+    status, output = alone(heart, "-c", "\n".join(lines), cwd=tmp_path)
+
+    assert (status, output) == (0, f"{product}\n")
+
+
+def test_events_are_not_asked_for_where_nothing_stores_them(
+    heart: Path, tmp_path: Path
+) -> None:
+    """But a store that somebody names is missed aloud."""
+    write_pack(tmp_path / "skills", "tax-forms")
+    show = ("-m", "satchel", "show", "tax-forms", "skills")
+    assert alone(heart, *show, cwd=tmp_path)[0] == 0
+
+    code = "import os, satchel.usage; os.environ['SATCHEL_USAGE'] = 'sqlite:'\n"
+    code += "try: satchel.usage.usage_sinks()\nexcept ImportError as e: print(e)"
+    output = alone(heart, "-c", code, cwd=tmp_path)[1]
+
+    assert output.startswith("SATCHEL_USAGE=sqlite: needs satchel_server, ")
+
+
+def test_another_distribution_can_add_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "more-1.dist-info"
+    info.mkdir()
+    info.joinpath("METADATA").write_text("Name: more\nVersion: 1\n", "utf-8")
+    entry = "[satchel.commands]\ngreet = more_commands:greet\n"
+    info.joinpath("entry_points.txt").write_text(entry, "utf-8")
+    program = "import click\n\n@click.command()\ndef greet(): click.echo('hello')\n"
+    tmp_path.joinpath("more_commands.py").write_text(program, "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    with pytest.raises(SystemExit) as ended:
+        main(["greet"])
+
+    assert ended.value.code == 0
+
+
+@pytest.mark.parametrize("path", [p for p in moved.MODULES if "__main__" not in p])
+def test_an_old_path_of_a_module_works_and_warns(path: str) -> None:
+    sys.modules.pop(path, None)
+    with pytest.warns(DeprecationWarning, match=f"{path} is ") as caught:
+        module = import_module(path)
+
+    assert module is import_module(moved.MODULES[path])
+    assert module.__spec__ is not None
+    assert module.__spec__.name == moved.MODULES[path]
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("room", "name"),
+    [(room, name) for room, names in moved.NAMES.items() for name in names],
+)
+def test_an_old_path_of_a_name_works_and_warns_where_it_is_used(
+    room: str, name: str
+) -> None:
+    old = import_module(room)
+    with pytest.warns(DeprecationWarning, match="the old name goes") as caught:
+        value = getattr(old, name)
+
+    assert value is getattr(import_module(moved.NAMES[room][name]), name)
+    assert caught[0].filename == __file__
+
+
+def test_a_module_that_never_was_is_missing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ModuleNotFoundError, match=r"satchel\.nothing"):
+            import_module("satchel.nothing")
+        with pytest.raises(AttributeError, match="nothing"):
+            getattr(satchel, "nothing")  # noqa: B009 - a checker knows
+
+
+def test_a_program_of_a_moved_module_runs(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "ignore", "-m", "satchel.testing.hostile", "-h"]
+
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+
+    assert done.returncode == 0
+    assert b"--loader" in done.stdout
