@@ -19,7 +19,8 @@ COMMANDS: Final = {
     "role": "satchel_compat",
 }
 
-# The module that opens addresses of each scheme, with its `open_address`.
+# The module that opens addresses of each scheme, by a function ``open_address`` of an
+# address, the pin, whether addresses of private networks will do, and limits.
 SCHEMES: Final = {"http": "satchel_store.http", "https": "satchel_store.http"}
 
 
@@ -43,3 +44,28 @@ def has_product(product: str) -> bool:
     from importlib.util import find_spec
 
     return find_spec(product) is not None
+
+
+def added(group: str, name: str) -> Any:  # noqa: ANN401 - whatever it is
+    """Return what another distribution adds under a name, or None.
+
+    The groups are ``satchel.commands`` and ``satchel.addresses``. To look at all that
+    is installed takes time, so ask for names that are not ours only.
+    """
+    from importlib.metadata import entry_points
+
+    return next((e.load() for e in entry_points(group=group, name=name)), None)
+
+
+def opener_of(address: str) -> Any:  # noqa: ANN401 - see `SCHEMES`
+    """Return the function that opens an address; None if nothing knows its scheme.
+
+    Raises:
+        ProductMissingError: It is in a product that is not installed.
+    """
+    scheme, mark, _ = address.partition("://")
+    if not mark:
+        return None
+    if scheme in SCHEMES:
+        return import_product(SCHEMES[scheme], f"{scheme}://").open_address
+    return added("satchel.addresses", scheme)

@@ -11,7 +11,7 @@ import click
 from satchel.cli._errors import report_error
 from satchel.cli._paths import store_line
 from satchel.cli._terminal import color_option, use_utf8, verbosity_options
-from satchel.products import COMMANDS as PRODUCTS, import_product
+from satchel.products import COMMANDS as PRODUCTS, added, import_product
 from satchel.published import VERSION
 
 # What users do, and the commands for it in the order of ``--help``. The module of a
@@ -68,7 +68,7 @@ class _App(click.Group):
         del ctx
         name = ALIASES.get(cmd_name, cmd_name)
         if name not in COMMANDS:
-            return _plugin_command(name)
+            return cast("click.Command | None", added("satchel.commands", name))
         product = PRODUCTS.get(name)
         if product is None:
             module = import_module(f"satchel.cli._commands.{name}")
@@ -86,7 +86,7 @@ class _App(click.Group):
         name = args[0]
         # Completion asks with names that are half typed, which are no errors.
         is_name = name in COMMANDS or name in ALIASES or name.startswith("-")
-        if is_name or ctx.resilient_parsing or _plugin_command(name):
+        if is_name or ctx.resilient_parsing or self.get_command(ctx, name):
             return super().resolve_command(ctx, args)
         from difflib import get_close_matches
 
@@ -120,18 +120,6 @@ class _App(click.Group):
         elif os.environ.get("FORCE_COLOR"):
             extra.setdefault("color", True)
         sys.exit(_status(lambda: super(_App, self).main(args, prog_name, **extra)))
-
-
-def _plugin_command(name: str) -> click.Command | None:
-    """Return a command that another distribution adds, by an entry point of its name.
-
-    Asked for unknown names only: a scan of what is installed takes time.
-    """
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group="satchel.commands", name=name):
-        return cast("click.Command", entry.load())
-    return None
 
 
 def _status(run: Callable[[], object]) -> int:

@@ -13,7 +13,7 @@ from satchel.errors import ConfigError, MissingPathError
 from satchel.files import is_archive_name
 from satchel.index import LARGE_SOURCE, NO_INDEX, IndexSettings
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
-from satchel.products import import_product
+from satchel.products import import_product, opener_of
 from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix, check_choice
 from satchel.sources import (
@@ -36,7 +36,6 @@ SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | S
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
 
 _INDEX_FILE: Final = "index.db"
-_URL_SCHEMES: Final = ("https://", "http://")
 _COMMON_FOLDERS: Final = (
     "skills",
     ".agents/skills",
@@ -241,9 +240,7 @@ def _advice_for(value: object) -> str:
 def _pinned_input(inputs: Iterable[SkillInput]) -> str:
     """Return the one input that a pin can be for: a pin must never go unchecked."""
     paths = [os.fspath(one) for one in inputs if isinstance(one, (str, os.PathLike))]
-    releases = {
-        path for path in paths if path.startswith(_URL_SCHEMES) or _is_release(path)
-    }
+    releases = {path for path in paths if "://" in path or _is_release(path)}
     if len(releases) == 1:
         return releases.pop()
     detail = "nothing that was named is a release; name its folder or its address"
@@ -262,8 +259,14 @@ def _is_release(path: str) -> bool:
 def _open_path(
     path: str, pin: str | None, limits: Limits, *, private: bool
 ) -> SkillSource:
-    if path.startswith(_URL_SCHEMES):
-        return _open_address(path, pin, limits, private=private)
+    if opener := opener_of(path):
+        # Anything after the # is meant as a pin; a mistyped one must not be ignored.
+        address, mark, digest = path.partition("#")
+        if mark and pin not in (None, digest):
+            raise ConfigError("pin", f"there are two pins for {address}")
+        pin = digest if mark else pin
+        source = opener(address, pin=pin, allow_private=private, limits=limits)
+        return cast("SkillSource", source)
     if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
         raise MissingPathError(path)
     if os.path.isfile(path):  # noqa: PTH113
@@ -274,19 +277,6 @@ def _open_path(
         cast("Any", release).open()
         return release
     return LocalSource(path, limits=limits)
-
-
-def _open_address(
-    url: str, pin: str | None, limits: Limits, *, private: bool
-) -> SkillSource:
-    from satchel.sources import http
-
-    # Anything after the # is meant as a pin; a mistyped one must not be ignored.
-    address, mark, digest = url.partition("#")
-    if mark and pin not in (None, digest):
-        raise ConfigError("pin", f"there are two pins for {address}")
-    pin = digest if mark else pin
-    return http(address, pin=pin, allow_private=private, limits=limits)
 
 
 def _open_file(path: str, limits: Limits) -> SkillSource:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from satchel.errors import ExtraMissingError
 from satchel.lazy import lazy_door
@@ -65,3 +65,13 @@ def open_site(  # noqa: PLR0913 - those of `satchel.sources.http`
     if pin is None:
         return HttpSource(client, cache=cache, limits=limits)
     return PinnedSource(client, pin=pin, cache=cache, limits=limits)
+
+
+def open_address(
+    url: str, *, pin: str | None, allow_private: bool, limits: Limits
+) -> "HttpSource | PinnedSource":
+    """Return the source of an address that `satchel.Satchel` was given."""
+    from satchel.sources import http
+
+    site = http(url, pin=pin, allow_private=allow_private, limits=limits)
+    return cast("HttpSource | PinnedSource", site)
