@@ -39,7 +39,7 @@ __all__ = [
     "sources",
 ]
 
-# The names of earlier systems, of a product beside this one.
+# The names of earlier systems, of another product.
 _EARLIER: Final = "satchel_compat"
 _ROOMS: Final = {
     "agent": "BaseSkill Skill",

@@ -1,6 +1,6 @@
 """The products around the heart, by literal names; each is imported when it is used.
 
-A product is a folder beside this one. What is not installed answers with one line.
+A product is a folder next to this one. What is not installed answers with one line.
 """
 
 from importlib import import_module

@@ -34,7 +34,7 @@ def heart(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def alone(heart: Path, *arguments: str, cwd: Path) -> tuple[int, str]:
-    """Run Python with the heart and the libraries, but nothing beside the heart."""
+    """Run Python with the heart and the libraries, but nothing next to the heart."""
     libraries = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
     env = {
         **os.environ,

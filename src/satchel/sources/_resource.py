@@ -27,8 +27,8 @@ def open_resource(package: str, folder: str, limits: Limits) -> SkillSource:
         )
     archives = import_product("satchel_store.archives", "a package in a zip file")
     # Read once: a zip file does not change while it is in use.
-    found = dict(archives.files_in(top))
+    files_in_zip = dict(archives.files_in(top))
     source: SkillSource = archives.TreeSource(
-        found, top.name, label=label, limits=limits
+        files_in_zip, top.name, label=label, limits=limits
     )
     return source

@@ -16,10 +16,14 @@ from satchel.model import Finding, UnknownCodeError, codes, read_page, title_of
 from satchel.model._finding import code_entry
 from satchel.skill_md import FENCE_REPAIRS, YAML_REPAIRS
 
-SOURCE = Path(satchel.__file__).parent
+SOURCE = Path(satchel.__file__).parents[1]
 ROOMS = (
-    *("authoring", "catalog", "checking", "compat", "evals", "files", "lint", "load"),
-    *("prompt", "release", "runtime", "skill_md", "sources", "text"),
+    *("satchel/catalog", "satchel/files", "satchel/load", "satchel/policy.py"),
+    *("satchel/prompt", "satchel/runtime", "satchel/skill_md", "satchel/sources"),
+    *("satchel/text", "satchel_store/archives", "satchel_store/http"),
+    *("satchel_store/release", "satchel_server/mcp_source", "satchel_compat/_"),
+    *("satchel_lab/authoring", "satchel_lab/checking", "satchel_lab/evals"),
+    "satchel_lab/lint",
 )
 """Where findings are made; every kebab-case literal there is a code, but for these:"""
 
@@ -92,7 +96,7 @@ def uses() -> Uses:
         found.sentences.update(str(node.value) for node in sentences)
         found.calls.extend(calls_in(nodes, place))
         found.classes.update(class_codes(nodes))
-        if place.split("/")[0] in {*ROOMS, "policy.py"}:
+        if place.startswith(ROOMS):
             found.literals.update(literals(nodes, {id(node) for node in sentences}))
     return found
 

@@ -23,8 +23,8 @@ BEGIN = """
 import os, sys, time
 from satchel import Satchel, Skill
 from satchel_server.usage._background import Background
-from satchel.usage._location import parse_location
-from satchel.usage._location import store_at
+from satchel_server.usage._location import parse_location
+from satchel_server.usage._location import store_at
 
 def open_all(**more):
     sink = Background(store_at(parse_location(sys.argv[1])), **more)
