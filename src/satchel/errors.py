@@ -42,7 +42,8 @@
     ├── RefusedPackError                       no archive is made of such a pack
     ├── UnknownFieldError (ValueError)         a field that no layer may change
     ├── StateError (ValueError)                a state that nothing can resume from
-    └── ExtraMissingError (ImportError)        an optional extra is not installed
+    ├── ExtraMissingError (ImportError)        an optional extra is not installed
+    └── ProductMissingError (ImportError)      a part of Satchel is not installed
 
 Each class carries its objects, ``args`` equal to its signature so that it pickles.
 ``code`` is stable: programs and prompts depend on it.
@@ -76,6 +77,7 @@ __all__ = [
     "NotStagedError",
     "NotWrittenError",
     "PackFileError",
+    "ProductMissingError",
     "ReferenceEscapesError",
     "ReferenceNotAllowedError",
     "ReferenceNotFoundError",

@@ -28,6 +28,7 @@ MODULES: Final = {
 NAMES: Final = {
     "satchel.testing": {
         "check_loader": "satchel_lab.conformance",
+        "check_runtime": "satchel_lab.conformance",
         "hostile_packs": "satchel_lab.hostile",
         "run_loader": "satchel_lab.hostile",
     },

@@ -53,7 +53,7 @@ _STATUS: Final[tuple[tuple[type[SkillError], int], ...]] = (
     (SkillManifestError, 503),
 )
 
-_log = logging.getLogger("satchel_server")
+_log = logging.getLogger("satchel.server")
 
 
 @dataclass(frozen=True, slots=True)

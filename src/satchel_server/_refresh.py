@@ -19,7 +19,7 @@ OBSERVE_S: Final = 3600.0
 # How often to check whether a slow source has answered.
 LATE_CHECK_S: Final = 1.0
 
-_log = logging.getLogger("satchel_server")
+_log = logging.getLogger("satchel.server")
 
 
 class LibraryRefresher:

@@ -94,7 +94,7 @@ def test_a_command_of_an_absent_product_answers_with_one_line(
 ) -> None:
     status, output = alone(heart, "-m", "satchel", command, "x", cwd=tmp_path)
 
-    assert status == 1
+    assert status == 2
     assert output.count("\n") == 1
     assert output.startswith(f"error: satchel {command} needs {COMMANDS[command]}, ")
 

@@ -77,6 +77,13 @@ EXAMPLES: list[tuple[SkillError, str]] = [
             "pip install '.[watch]', in the folder of Satchel's source"
         ),
     ),
+    (
+        errors.ProductMissingError("satchel check", "satchel_lab"),
+        (
+            "satchel check needs satchel_lab, which is not here: "
+            "pip install '.', in the folder of Satchel's source"
+        ),
+    ),
     (errors.InvalidReleaseError("dist", "no JSON"), "dist: no JSON"),
     (
         errors.InvalidRoleError("../x", "no dots"),

@@ -17,6 +17,7 @@ from satchel.errors import (
     MissingPathError,
     NoSources,
     NotWrittenError,
+    ProductMissingError,
     RefusedPackError,
     RefusedReleaseError,
     SkillError,
@@ -33,6 +34,7 @@ _STATUS_2: Final = (
     NoSources,
     NotWrittenError,
     OSError,
+    ProductMissingError,
 )
 
 

@@ -19,6 +19,7 @@ from satchel.errors import (
     LimitExceededError,
     NotStagedError,
     PackFileError,
+    ProductMissingError,
     ReferenceNotAllowedError,
     ReferenceUnreadableError,
     SkillError,
@@ -256,7 +257,8 @@ def model_message(error: SkillError) -> str:
         )
     if isinstance(error, SourceUnavailableError):
         return "the source of the skill does not answer now; try again later"
-    if isinstance(error, ExtraMissingError):  # what to install is for the user
+    # What to install is for the user.
+    if isinstance(error, ExtraMissingError | ProductMissingError):
         return f"{error.what} is not available here"
     return printable(str(error))
 

@@ -14,16 +14,14 @@ from collections.abc import Iterator
 
 from satchel_lab.hostile import _files, _names, _yaml
 from satchel_lab.hostile._pack import (
-    GOOD_DESCRIPTION,
-    GOOD_NAME,
+    GOOD_DESCRIPTION as GOOD_DESCRIPTION,
+    GOOD_NAME as GOOD_NAME,
     CannotMake,
     HostilePack,
 )
 from satchel_lab.hostile._runner import LoaderOutcome, find_leaks, judge, run_loader
 
 __all__ = [
-    "GOOD_DESCRIPTION",
-    "GOOD_NAME",
     "CannotMake",
     "HostilePack",
     "LoaderOutcome",

@@ -32,7 +32,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEX: Final = re.compile(r"(?:sha256:)?([0-9a-fA-F]{64})")
 _KEYS: Final = ("name", "token", "sha256", "only")
 
-_log = logging.getLogger("satchel_server")
+_log = logging.getLogger("satchel.server")
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ SCHEME: Final = "skill://"
 # Far above an id and a path of 1,024 bytes, with each byte escaped.
 MAX_URI_CHARS: Final = 8_192
 
-_log = logging.getLogger("satchel_server")
+_log = logging.getLogger("satchel.server")
 
 
 # The name in the frontmatter ends a skill's path. If its id is another, as with a
