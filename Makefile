@@ -55,7 +55,7 @@ docs: $(VENV)/.dev ## run every example of README.md and docs/, and check the pa
 	$(BIN)/satchel check src/satchel/packs --fail-on warning
 	$(BIN)/satchel check examples/skills --fail-on warning
 
-readme: $(VENV)/.dev ## run README.md from a wheel, in an empty folder, without rights, on each Python
+readme: $(VENV)/.dev ## run README.md from a wheel on each Python, without rights, and src/satchel alone
 	@$(BIN)/python -m tools.readme
 
 site: $(VENV)/.site ## write the site to build/site: docs/ and the API, every link checked

@@ -187,9 +187,9 @@ def try_heart(environment: Environment, wheel: Path) -> str:
     environment.install(wheel)
     for command in NEED_MORE:
         done = environment.run(*command)
-        if done.returncode != 1 or not ONE_LINE.fullmatch(done.stdout):
-            program = " ".join(command)
-            return f"not one line on what is needed: {program}\n{done.stdout}"
+        if not (done.returncode and ONE_LINE.fullmatch(done.stdout)):
+            answer = f"{' '.join(command)}\n{done.stdout}[status {done.returncode}]"
+            return f"this does not fail with one line on what it needs: {answer}"
     if error := run_program(environment, ROOT / "README.md"):
         return error
     langchain = Adapter("langchain")
