@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
+from click import Context
 from click.testing import CliRunner
 
 from satchel.cli import main
@@ -43,7 +43,9 @@ def test_every_command_helps_with_examples(name: str, summary: str) -> None:
     assert max(map(len, result.stdout.splitlines())) <= 88
     assert f"  {name}" in overview
     assert summary in overview
-    assert import_module(f"satchel.cli._commands.{name}").command.name == name
+    command = main.get_command(Context(main), name)
+    assert command is not None
+    assert command.name == name
 
 
 def test_wrong_usage_is_status_2_and_the_version_a_line() -> None:
