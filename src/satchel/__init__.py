@@ -11,7 +11,8 @@ A name is imported when it is first used, so that a program pays only for what i
 Names that users of earlier systems know can be imported too, but are not listed.
 """
 
-# pyright: reportUnsupportedDunderAll=false, since the stub has them
+# The names are in __init__.pyi, for checkers.
+# pyright: reportUnsupportedDunderAll=false
 import sys
 from importlib import import_module
 from typing import Final

@@ -4,10 +4,10 @@ Each of these modules and names is in another product now: docs/reference/moved.
 """
 
 import importlib.util
-import sys
 import warnings
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
+from inspect import currentframe
 from types import CodeType, ModuleType
 from typing import Any, Final, cast
 
@@ -25,7 +25,7 @@ MODULES: Final = {
     "satchel.testing.hostile": "satchel_lab.hostile",
     "satchel.testing.hostile.__main__": "satchel_lab.hostile.__main__",
 }
-NAMES: Final = {
+NAMES: Final[dict[str, dict[str, str]]] = {
     "satchel.testing": {
         "check_loader": "satchel_lab.conformance",
         "check_runtime": "satchel_lab.conformance",
@@ -96,8 +96,10 @@ class _MovedLoader(InspectLoader):
 
 def _warn(old: str, new: str) -> None:
     """Warn at the line that imports; Python shows that to who runs it, or tests it."""
-    frame, level = sys._getframe(1), 1  # noqa: SLF001 - as `warnings` counts
-    while frame.f_back and frame.f_globals["__name__"].startswith(_PASSED_OVER):
+    frame, level = currentframe(), 0
+    while (
+        frame and frame.f_back and frame.f_globals["__name__"].startswith(_PASSED_OVER)
+    ):
         frame = frame.f_back
         # `warnings` passes these over by itself.
         level += "_bootstrap" not in frame.f_code.co_filename
