@@ -123,7 +123,7 @@ class SkillDiscoverySkill(BaseSkill):
             ReferenceUnreadableError: It is no text.
             SkillError: As for `satchel.Satchel.load`.
         """
-        loaded = self._backend.load(Request(skill_name, reference), Run())
+        loaded = self._backend.load_for(Request(skill_name, reference), Run())
         if reference is None:
             return render_descriptor(loaded)
         if loaded.is_binary:
@@ -157,7 +157,7 @@ class _DiscoveryBackend(ToolBackend):
         is_all = entries == catalog.entries
         return catalog if is_all else replace(catalog, entries=entries)
 
-    def load(self, request: Request, run: Run) -> Loaded:
+    def load_for(self, request: Request, run: Run) -> Loaded:
         turn = _turn.get() if run.turn is None else run.turn
         cache = None if turn is None else self.cache_of(turn)
         return self._skills.load(

@@ -12,7 +12,7 @@ from anyio.lowlevel import RunVar
 from satchel.errors import SourceUnavailableError
 from satchel.files import IdentityCache, LruCache
 from satchel.model import SYNC, Catalog, Style, SyncReport
-from satchel.runtime import CallerView, Satchel
+from satchel.runtime import Satchel, View
 from satchel_server._errors import public_labels
 
 _T = TypeVar("_T")
@@ -153,7 +153,7 @@ class ServedLibrary:
         self.skills = skills
         self.settings = settings or ServerSettings()
         self.threads = SourceThreads()
-        self._first_view: CallerView | None = None
+        self._first_view: View | None = None
         # On the instance: a decorated method would keep every library in memory.
         self._caller_view = lru_cache(MAX_VIEWS)(self._make_caller_view)
         self._client_view = lru_cache(MAX_VIEWS)(self._make_client_view)
@@ -182,7 +182,7 @@ class ServedLibrary:
 
     def view(
         self, caller: Caller = ANYONE, *, via: str = "mcp", client: str = ""
-    ) -> CallerView:
+    ) -> View:
         """Return the skills that ``caller`` may have.
 
         ``client`` is the name that a program gives itself: untrusted, for events only.
@@ -193,10 +193,10 @@ class ServedLibrary:
 
     # Two caches, so that a program that changes its name with each request does not
     # evict the view whose skills all programs of its caller share.
-    def _make_client_view(self, caller: Caller, via: str, client: str) -> CallerView:
+    def _make_client_view(self, caller: Caller, via: str, client: str) -> View:
         return self._caller_view(caller, via).for_client(client)
 
-    def _make_caller_view(self, caller: Caller, via: str) -> CallerView:
+    def _make_caller_view(self, caller: Caller, via: str) -> View:
         if self._first_view is None:
             self._first_view = self.skills.view(style=self.settings.style)
         return self._first_view.for_caller(

@@ -63,7 +63,7 @@ def agent_skills_tool(backend: ToolBackend, options: StyleOptions) -> Tool:
 
     def load_skill(run: Run, skill_id: str) -> str:
         try:
-            loaded = backend.load(Request(skill_id, via="tool"), run)
+            loaded = backend.load_for(Request(skill_id, via="tool"), run)
         except SkillError as error:
             return render_context_error(error, skill_id, backend.advice(error))
         # The folder comes first: what the model can see already has it filled in.

@@ -79,7 +79,7 @@ def _result(
 ) -> str:
     file = request.file
     try:
-        loaded = backend.load(request, run)
+        loaded = backend.load_for(request, run)
         # The folder comes first: what the model can see already has it filled in.
         if file is None and (root := backend.folder(loaded)) is not None:
             loaded, options = place_in_folder(loaded, options, root)

@@ -72,7 +72,7 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it ca
     with one_call_event(files) if len(files) > 1 else nullcontext():
         for key, file in requested:
             try:
-                loaded = backend.load(Request(name, file, via="tool"), run)
+                loaded = backend.load_for(Request(name, file, via="tool"), run)
             except SkillError as error:
                 result["error"] = model_message(error)
                 advice = backend.advice(error)

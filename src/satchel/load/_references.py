@@ -29,7 +29,7 @@ def references_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool,
         run: Run, skill_name: str, reference: str | None = None
     ) -> object:
         try:
-            loaded = backend.load(Request(skill_name, reference, via="tool"), run)
+            loaded = backend.load_for(Request(skill_name, reference, via="tool"), run)
         except SkillError as error:
             return render_reference_error(error, skill_name, backend.advice(error))
         shown = options

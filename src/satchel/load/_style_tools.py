@@ -164,7 +164,7 @@ def _read_tool(backend: ToolBackend, key: str, *, rest: bool = False) -> Tool:
             loaded = (
                 _load_rest(backend, request, run)
                 if rest
-                else backend.load(request, run)
+                else backend.load_for(request, run)
             )
         except SkillError as error:
             return wording.error_result(error, backend.advice(error))
@@ -185,7 +185,7 @@ def _load_rest(backend: ToolBackend, request: Request, run: Run) -> Loaded:
     # Loaded first, for only that resolves a short name; the event says that the call
     # was refused.
     with one_call_event() as event:
-        loaded = backend.load(request, run)
+        loaded = backend.load_for(request, run)
         for parameter, paths in (
             ("reference", loaded.descriptor.references),
             ("script", loaded.descriptor.scripts),

@@ -19,10 +19,10 @@ _FILE_PARAMETERS: Final = ("reference", "script", "path")
 class ToolBackend(ABC):
     """Loads and finds for the tools of a style, and knows what to add to results.
 
-    For each result these are asked in this order, each at most once: `load`, `folder`
-    (for instructions only), `unchanged`, `notes`. A result that is the mere text of a
-    file has no place for notes, so these are not asked for. After an error only
-    `advice` is.
+    For each result these are asked in this order, each at most once: `load_for`,
+    `folder` (for instructions only), `unchanged`, `notes`. A result that is the mere
+    text of a file has no place for notes, so these are not asked for. After an error
+    only `advice` is.
     """
 
     @property
@@ -31,7 +31,7 @@ class ToolBackend(ABC):
         """What may be listed now; a toolbox may outlive a sync."""
 
     @abstractmethod
-    def load(self, request: Request, run: Run) -> Loaded:
+    def load_for(self, request: Request, run: Run) -> Loaded:
         """Load for a call; ``run.approved`` is a framework's answer, a yes or a no."""
 
     def find(self, query: str, k: int) -> Sequence[Hit]:
@@ -71,7 +71,7 @@ class PlainBackend(ToolBackend):
     def catalog(self) -> Catalog:
         return self.listed()
 
-    def load(self, request: Request, run: Run) -> Loaded:
+    def load_for(self, request: Request, run: Run) -> Loaded:
         del run
         return self.loader(request)
 
@@ -139,7 +139,7 @@ def load_tool(
         # `load` sees the refusal and reports it; nothing is read.
         with one_call_event() as event, suppress(SkillError):
             event.refusal = error
-            backend.load(Request(id, file, via="tool"), Run())
+            backend.load_for(Request(id, file, via="tool"), Run())
 
     return Tool(name, description, parameters, handler, "run", refused=report)
 

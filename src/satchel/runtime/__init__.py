@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         question_text,
     )
     from satchel.runtime._background_sync import FolderWatch as FolderWatch
-    from satchel.runtime._caller_view import CallerView
     from satchel.runtime._edited_pack import retry_after_edit as retry_after_edit
     from satchel.runtime._findings import (
         empty_folder_finding as empty_folder_finding,
@@ -36,7 +35,10 @@ if TYPE_CHECKING:
         check_who as check_who,
         patterns_of as patterns_of,
     )
-    from satchel.runtime._satchel import Satchel
+    from satchel.runtime._satchel import (
+        Satchel,
+        findings_of_sync as findings_of_sync,
+    )
     from satchel.runtime._saved_state import (
         dump_state as dump_state,
         parse_state as parse_state,
@@ -45,17 +47,16 @@ if TYPE_CHECKING:
     from satchel.runtime._session import Session, SessionSkill as SessionSkill
     from satchel.runtime._session_settings import SessionOptions
     from satchel.runtime._session_state import SavedState as SavedState
-    from satchel.runtime._skill_library import findings_of_sync as findings_of_sync
     from satchel.runtime._staging import LocalStager, Stager, UploadStager
     from satchel.runtime._tool_calls import CallApproval as CallApproval, Permit
     from satchel.runtime._used_approvals import (
         UsedApprovalsInFolder,
         UsedApprovalsInMemory,
     )
+    from satchel.runtime._view import View
     from satchel.runtime._why import Why
 
 __all__ = [
-    "CallerView",
     "LocalStager",
     "Options",
     "Permit",
@@ -66,6 +67,7 @@ __all__ = [
     "UploadStager",
     "UsedApprovalsInFolder",
     "UsedApprovalsInMemory",
+    "View",
     "Why",
     "question_text",
 ]
@@ -75,7 +77,6 @@ __getattr__ = lazy_door(
     {
         "_approvals": "Approvals question_lines question_text",
         "_background_sync": "FolderWatch",
-        "_caller_view": "CallerView",
         "_edited_pack": "retry_after_edit",
         "_findings": "empty_folder_finding need_findings unavailable_sources "
         "without_logging",
@@ -83,15 +84,15 @@ __getattr__ = lazy_door(
         "_inputs": "SkillInputs no_input_advice",
         "_options": "SystemClock Options check_approve check_choice check_only "
         "check_who patterns_of",
-        "_satchel": "Satchel",
+        "_satchel": "Satchel findings_of_sync",
         "_saved_state": "dump_state parse_state read_state",
         "_session": "Session SessionSkill",
         "_session_settings": "SessionOptions",
         "_session_state": "SavedState",
-        "_skill_library": "findings_of_sync",
         "_staging": "LocalStager Stager UploadStager",
         "_tool_calls": "CallApproval Permit",
         "_used_approvals": "UsedApprovalsInFolder UsedApprovalsInMemory",
+        "_view": "View",
         "_why": "Why",
     },
 )

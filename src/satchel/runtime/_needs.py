@@ -1,7 +1,7 @@
 """What skills take for granted: other skills, and that somebody runs their scripts."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +12,6 @@ from satchel.skill_md import first_request
 from satchel.text import decode, first_names
 
 if TYPE_CHECKING:
-    from satchel.runtime._access import SkillAccess
     from satchel.runtime._components import Components
 
 # Skills that a message names.
@@ -22,13 +21,18 @@ _MOST_LOOKED_AT: Final = 50
 
 
 def needs_notes(
-    components: "Components", access: "SkillAccess", loaded: Loaded, *, warn: bool
+    components: "Components",
+    catalog: Catalog,
+    loadable: Callable[[str], Descriptor | None],
+    loaded: Loaded,
+    *,
+    warn: bool,
 ) -> Iterator[str]:
     """Yield what a text takes for granted, for a model; ``warn`` the developer, too."""
-    catalog, entry = access.scoped, loaded.descriptor
+    entry = loaded.descriptor
     if entry.requires and loaded.is_instructions:
         needed = {name: needed_skill(catalog, entry, name) for name in entry.requires}
-        may = {name: one and access.loadable(one.id) for name, one in needed.items()}
+        may = {name: one and loadable(one.id) for name, one in needed.items()}
         present = [one.id for one in may.values() if one and one.model_invocable]
         yield from wording.needs_notes(present, [n for n in may if may[n] is None])
     if scripts := _scripts_to_run(components, catalog, entry, loaded):

@@ -1,14 +1,37 @@
 """`Satchel`: everything that was named, as one catalog."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Never, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Never, Self, cast, get_args
 
-from satchel.catalog import CatalogRules, DisabledPattern, ParseOptions, Registry
+from satchel.catalog import (
+    CatalogRules,
+    DisabledPattern,
+    Health,
+    ParseOptions,
+    Registry,
+)
 from satchel.errors import NoSources
-from satchel.model import Descriptor, Hit, Loaded, Rendered, Style
+from satchel.files import tree_digest
+from satchel.model import (
+    Catalog,
+    Conflict,
+    Descriptor,
+    Finding,
+    Hit,
+    Limits,
+    Loaded,
+    Manifest,
+    Rendered,
+    Resource,
+    Style,
+    SyncReport,
+    joined_findings,
+)
 from satchel.policy import OPEN_POLICY, Policy
-from satchel.protocols import Approver, UsageSink
+from satchel.products import import_product
+from satchel.protocols import Approver, UsageSink, with_abilities
 from satchel.runtime._components import Components, PromptSections
 from satchel.runtime._findings import first_error
 from satchel.runtime._inputs import SkillInputs, index_settings, open_inputs_or_config
@@ -28,7 +51,6 @@ from satchel.runtime._options import (
     refuse_keywords,
     unknown_disabled_error,
 )
-from satchel.runtime._skill_library import SkillLibrary
 from satchel.text import EstimateCounter
 
 if TYPE_CHECKING:
@@ -36,14 +58,17 @@ if TYPE_CHECKING:
     from satchel.agent import SkillLike
     from satchel.load import TurnCache
     from satchel.prompt import Format
-    from satchel.runtime._caller_view import CallerView
+    from satchel.protocols import Report
+    from satchel.runtime._background_sync import FolderWatch
     from satchel.runtime._session import Session, SessionSkill
     from satchel.runtime._staging import Stager
+    from satchel.runtime._view import View
     from satchel.runtime._why import Why
     from satchel.skill_md import Profile
+    from satchel.usage import UsageState
 
 
-class Satchel(SkillLibrary):
+class Satchel:
     """Skills from anywhere, as one catalog that a model can ask.
 
     Made from folders, sources and `Skill` objects; with nothing, from the nearest
@@ -157,6 +182,209 @@ class Satchel(SkillLibrary):
                 self.close()  # nobody gets an object that could be closed
                 raise error
 
+    def __str__(self) -> str:
+        from satchel.runtime._findings import summary
+
+        return summary(self.registry, self._components.library_findings())
+
+    def __repr__(self) -> str:
+        from satchel.runtime._findings import contents
+
+        return f"<{type(self).__name__}: {contents(self.catalog)}>"
+
+    def __len__(self) -> int:
+        return len(self.catalog)
+
+    def __iter__(self) -> Iterator[Descriptor]:
+        """Iterate over the skills that are listed, by id; the policy is not asked."""
+        return iter(self.catalog)
+
+    def __contains__(self, skill: object) -> bool:
+        """Tell whether a skill is listed: by its id, or as iteration gives it."""
+        if isinstance(skill, Descriptor):
+            return self.catalog.get(skill.id) == skill
+        return skill in self.catalog
+
+    def __getitem__(self, skill_id: str) -> Descriptor:
+        """Return what is known of a skill that `load` would load.
+
+        That includes hidden and deprecated skills, which are not listed.
+
+        Raises:
+            SkillNotFoundError: No skill of exactly this id; a `KeyError`, too.
+            SkillError: It cannot be loaded, as for `load`.
+            TypeError: It is no id: skills have no numbers.
+        """
+        from satchel.load import look_up
+
+        if not isinstance(cast("object", skill_id), str):
+            kind = type(skill_id).__name__
+            raise TypeError(f"expected the id of a skill; got {kind}")
+        return look_up(self.catalog, skill_id)[0]
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog in use."""
+        return self.registry.catalog
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds on what is accepted."""
+        return self._components.accept.limits
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What could not be read, was repaired or is worth knowing; nothing is lost.
+
+        All that is wrong with sources and skills is here; `conflicts`, `health`, `why`
+        and ``print(skills)`` show parts of it. The last ones are tools that packs name
+        and no one offers, and rules of the policy that raised.
+        """
+        latest, parts = self.registry.latest, self._components
+        missing = parts.tool_registry.missing(latest) if latest.names_tools else ()
+        more = (*missing, *self.policy.problems)
+        return joined_findings((), parts.library_findings(), more)
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """The ids that several packs claim, the decided ones included."""
+        return self.registry.latest.conflicts
+
+    def check(self) -> "Report":
+        """Return `findings`, and what ``satchel check`` says of each listed pack.
+
+        Each pack is judged by the dialect that it is written in. Packs that are not
+        listed have their reason in `findings`. Printed, it is a line for each finding.
+
+        Raises:
+            ProductMissingError: ``satchel_lab`` is not installed.
+        """
+        checking = import_product("satchel_lab.checking", "check()")
+        latest = self.registry.latest
+        report: Report = checking.check_catalog(latest, self.findings, self.limits)
+        return report
+
+    def offer(self, *tools: object) -> None:
+        """Offer more tools to skills that name them.
+
+        Each is a `satchel.tools.Tool`, a `Toolbox`, a plain function, a framework's
+        own tool object, or a mapping of names to these. Sessions that are open see
+        them at their next model call.
+
+        Raises:
+            DuplicateToolError: Two different tools share a name; names both owners.
+        """
+        self._components.tool_registry.add(*tools)
+
+    def sync(self) -> SyncReport:
+        """Look at every source again; return what changed. Never raises.
+
+        What is not as it was asked for is logged, once for as long as it lasts.
+        """
+        return self._components.sync()
+
+    def apply_late_answers(self) -> None:
+        """Use what sources answered too late for a sync.
+
+        It asks no source, and does nothing where there is no such answer.
+        """
+        self._components.apply_late_answers()
+
+    def listen(self, synced: Callable[[SyncReport], None]) -> Callable[[], None]:
+        """Call ``synced`` with the report of every later sync; return how to stop.
+
+        That includes syncs in the background, which follow a load that found its pack
+        edited. It is called in the thread that synced.
+        """
+        listeners = self._components.listeners
+        listeners.append(synced)
+        return lambda: listeners.remove(synced)
+
+    def observe(self) -> None:
+        """Tell the sinks once more what is on offer, without a look at the sources.
+
+        A day counts as observed when this, a sync or a load happened on it; more than
+        once a day changes nothing. A process that runs for days calls it every hour.
+        """
+        self._components.observe()
+
+    @property
+    def sink_failures(self) -> Mapping[str, int]:
+        """How often sinks of usage events failed, by their class; no load failed."""
+        return self._components.usage_events.sinks.failures
+
+    @property
+    def usage_state(self) -> "UsageState":
+        """How many events of use are lost or wait, and why they are not kept now."""
+        return self._components.usage_events.sinks.state
+
+    def health(self) -> Health:
+        """Return how each source is, and which ids are in conflict."""
+        return self.registry.health()
+
+    def manifest(self, skill_id: str) -> Manifest:
+        """Return a skill's manifest as it is now.
+
+        Raises:
+            SkillManifestError: The source makes up manifests of files without one.
+            SkillError: As for `load`.
+        """
+        return self._components.manifest_of(self._view.read(skill_id))
+
+    def resources(self, skill_id: str) -> tuple[Resource, ...]:
+        """Return path, digest and size of every listed file, SKILL.md included.
+
+        One that the pack lists and does not hold is left out, here and of the digest.
+
+        Raises:
+            SkillError: No such skill, or a file cannot be read now.
+        """
+        registry = self.registry
+        return self._view.current(
+            skill_id,
+            lambda _: registry.resources(registry.descriptor(skill_id)),
+            check_missing=False,
+        )
+
+    def digest(self, skill_id: str) -> str:
+        """Return the digest of the whole pack: ``sha256-tree-v1:`` and 64 hex digits.
+
+        Raises:
+            SkillError: No such skill, or a file cannot be read now.
+        """
+        return tree_digest(self.resources(skill_id))
+
+    def watch(self, *, debounce_ms: int = 200) -> "FolderWatch":
+        """Sync again whenever a file below a folder of the sources changes.
+
+        Changes within ``debounce_ms`` milliseconds of one another are one sync. Call
+        ``stop()`` on what is returned, or use it in a ``with``.
+
+        Raises:
+            ExtraMissingError: The extra ``watch`` is not installed.
+        """
+        from satchel.runtime._background_sync import FolderWatch
+
+        # A folder that does not exist yet cannot be watched.
+        return FolderWatch(self._roots, self.sync, debounce_ms=debounce_ms)
+
+    @property
+    def _roots(self) -> list[str]:
+        """The folders that sources of this machine search, where they exist."""
+        sources = map(with_abilities, self.registry.sources.values())
+        roots = (source.root for source in sources)
+        return [root for root in roots if root and os.path.isdir(root)]  # noqa: PTH112 - pathlib costs start-up time
+
+    def close(self) -> None:
+        """Let go of sources, staged files and sinks; a second call does nothing."""
+        self._components.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
     def prompt(
         self,
         *,
@@ -214,8 +442,8 @@ class Satchel(SkillLibrary):
             LimitExceededError: The file is larger than the limits allow.
         """
         check_who(who)
-        access = self._access_for(who) if who else self._access
-        return access.load(skill_id, file, via=via, turn=turn)
+        view = self._view_for(who) if who else self._view
+        return view.load(skill_id, file, via=via, turn=turn)
 
     async def aload(self, skill_id: str, file: str | None = None) -> Loaded:
         """Do as `load` does, in a thread."""
@@ -264,7 +492,7 @@ class Satchel(SkillLibrary):
                 and (tag is None or tag.casefold() in map(str.casefold, entry.keywords))
             )
 
-        hits = self._access.find(query, k, fits, whole=whole)
+        hits = self._view.rank(query, k, fits, whole=whole)
         return [hit for hit in hits if hit.confidence >= min_confidence]
 
     def why(self, name: str) -> "Why":
@@ -362,7 +590,7 @@ class Satchel(SkillLibrary):
         style: Style | None = None,
         via: str = "python",
         client: str = "",
-    ) -> "CallerView":
+    ) -> "View":
         """Return the skills as one caller from outside may have them: for servers.
 
         Args:
@@ -372,8 +600,8 @@ class Satchel(SkillLibrary):
             via: The edge that it came through, for events: ``mcp``, ``http``.
             client: The program that asks, for events.
         """
-        from satchel.runtime._caller_view import CallerView
         from satchel.runtime._session_settings import SessionSettings
+        from satchel.runtime._view import View
 
         self._check(who, only, style)
         settings = SessionSettings(
@@ -382,7 +610,7 @@ class Satchel(SkillLibrary):
             only=() if only is None else (patterns_of(only),),
             client=client,
         )
-        return CallerView(self._components, settings, via=via)
+        return View(self._components, settings, via=via)
 
     def _check(
         self, who: object, only: Iterable[str] | None, style: Style | None
@@ -401,3 +629,23 @@ class Satchel(SkillLibrary):
         from satchel.runtime._session import SessionSkill
 
         return SessionSkill(name, self.session(agent=name))
+
+    @cached_property
+    def _view(self) -> "View":
+        return self._view_for({})
+
+    def _view_for(self, who: Mapping[str, object]) -> "View":
+        """Return what one user may list, find and load; no person is asked."""
+        from satchel.runtime._session_settings import SessionSettings
+        from satchel.runtime._view import View
+
+        return View(self._components, SessionSettings(who=who))
+
+    @property
+    def _listed(self) -> Catalog:
+        return self._view.catalog if self.policy.rules else self.registry.catalog
+
+
+def findings_of_sync(skills: Satchel) -> tuple[Finding, ...]:
+    """Return the findings but those on tools and rules, for which packs are read."""
+    return skills._components.findings  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - of the class above

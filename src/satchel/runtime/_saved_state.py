@@ -22,8 +22,8 @@ from satchel.runtime._session_state import SavedState
 from satchel.runtime._used_approvals import fingerprint
 
 if TYPE_CHECKING:
-    from satchel.runtime._access import SkillAccess
     from satchel.runtime._session_settings import SessionSettings
+    from satchel.runtime._view import View
 
 SCHEMA_VERSION: Final = 1
 _LIST: Final = (list, tuple)
@@ -189,9 +189,9 @@ def _key() -> bytes:
 class StateSeals:
     """Makes and checks the seals of one agent's conversations with one user."""
 
-    def __init__(self, settings: "SessionSettings", access: "SkillAccess") -> None:
+    def __init__(self, settings: "SessionSettings", view: "View") -> None:
         self._owner = f"{settings.agent}\0{fingerprint(settings.who)}"
-        self._needs_approval = access.needs_approval
+        self._needs_approval = view.needs_approval
 
     def add(self, state: SavedState) -> SavedState:
         """Return the state with a seal for every yes in it."""

@@ -21,7 +21,6 @@ from satchel.model import (
     SeenMessage,
     Style,
 )
-from satchel.runtime._access import SkillAccess
 from satchel.runtime._approvals import Approvals, Authorizer
 from satchel.runtime._needs import look_for_scripts
 from satchel.runtime._options import check_only, patterns_of
@@ -36,6 +35,7 @@ from satchel.runtime._tool_calls import (
     Permit,
     with_note,
 )
+from satchel.runtime._view import View
 from satchel.tools import Run, Tool, Toolbox
 
 if TYPE_CHECKING:
@@ -81,19 +81,17 @@ class Session:
             settings = replace(settings, always_on=always_on)
         self.settings = settings
         # Three collaborators: what may be read, what is remembered, which tools.
-        self._access = access = SkillAccess(components, settings, authorizer)
-        self._seals = None if settings.trust_state else StateSeals(settings, access)
+        self._view = view = View(components, settings, authorizer)
+        self._seals = None if settings.trust_state else StateSeals(settings, view)
         if self._seals is not None:
             saved = self._seals.sealed_grants(saved)
         # Grants first: whether a load needed an approval depends on them.
         authorizer.approvals = Approvals(settings.approve, saved.grants)
         if self._seals is not None:
             saved = self._seals.sealed_loads(saved)
-        self._state = SessionState(components, settings, access, saved)
-        self._tools = SessionTools(
-            components, settings, access, authorizer, self._state
-        )
-        self._calls = CallAuthorizer(authorizer, access, self._tools, self._state)
+        self._state = SessionState(components, settings, view, saved)
+        self._tools = SessionTools(components, settings, view, authorizer, self._state)
+        self._calls = CallAuthorizer(authorizer, view, self._tools, self._state)
         self._offered: tuple[tuple[OwnedTool, ...], Toolbox] = (), Toolbox("satchel")
         self._mark: tuple[object, ...] = (None, None, None)
         # Read now, so that a skill that cannot be loaded is an error of the opening.
@@ -101,7 +99,7 @@ class Session:
         self._tools.check_names()
         # An agent that has the files in a folder has a way to run them.
         if settings.stager is None and not components.scripts_warned:
-            look_for_scripts(components, access.listed)
+            look_for_scripts(components, view.catalog)
 
     @property
     def agent(self) -> str:
@@ -121,7 +119,7 @@ class Session:
     @property
     def catalog(self) -> Catalog:
         """What may be listed here now, for this ``who``."""
-        return self._access.listed
+        return self._view.catalog
 
     @property
     def activations(self) -> tuple[Activation, ...]:
@@ -167,7 +165,7 @@ class Session:
         """Return what `instructions` adds of skills that fit a message, alone."""
         text = self._state.message if message is None else message
         sections, section = self._components.sections, self._state.snapshot.section
-        more = sections.add_suggestions(section, self._access.find, text)
+        more = sections.add_suggestions(section, self._view.rank, text)
         return more.text.removeprefix(section.text).strip("\n")
 
     @property
@@ -290,20 +288,20 @@ class Session:
     @contextmanager
     def turn(self) -> Generator[TurnCache]:
         """Bound one run of the agent: what it loads twice is read once."""
-        turn = self._access.begin_turn()
+        turn = self._view.begin_turn()
         self._state.begin_turn()
         try:
             yield turn
         finally:
-            self._access.end_turn(turn)
+            self._view.end_turn(turn)
 
     def join(self, turn: TurnCache) -> None:
         """Read within a turn that another step began, until the end or `leave`."""
-        self._access.join_turn(turn)
+        self._view.join_turn(turn)
 
     def leave(self, turn: TurnCache) -> None:
         """Read within a turn no longer."""
-        self._access.end_turn(turn)
+        self._view.end_turn(turn)
 
     def load(self, skill_id: str, file: str | None = None) -> Loaded:
         """Load for this session's ``who``, within the turn where there is one.
@@ -312,11 +310,11 @@ class Session:
             SkillError: As for `satchel.Satchel.load`.
             DeniedError: The policy, or somebody who was asked, says no.
         """
-        return self._access.load(skill_id, file, via="python")
+        return self._view.load(skill_id, file)
 
     def find(self, query: str, k: int = 10) -> list[Hit]:
         """Return at most ``k`` skills that match, of those that may be found here."""
-        return self._access.find(query, k)
+        return self._view.rank(query, k)
 
     def invoke(self, skill_id: str, arguments: str = "") -> InvokedSkill:
         """Return a skill as its user calls it, to be sent as the user's message.
@@ -326,7 +324,7 @@ class Session:
         Raises:
             SkillError: As for `load`; one that no user may invoke is excluded.
         """
-        loaded = self._access.load(skill_id, via="user")
+        loaded = self._view.load(skill_id, via="user")
         self._state.activate(loaded.id, loaded.digest, loaded.text)
         client = self._components.manifest_of(loaded).client
         root = self._tools.folder(loaded)
@@ -340,7 +338,7 @@ class Session:
         """
         from pathlib import Path
 
-        loaded = self._access.load(skill_id, via="python")
+        loaded = self._view.load(skill_id)
         return Path(self._tools.stage(loaded.descriptor))
 
     def unload(self, skill_id: str) -> None:
@@ -381,7 +379,7 @@ class Session:
         return dump_state(state if self._seals is None else self._seals.add(state))
 
     def _run(self, permit: Permit) -> Run:
-        of, turn = self.settings, self._access.turn
+        of, turn = self.settings, self._view.turn
         return Run(of.who, self.deps, self, of.agent, turn, permit.approved)
 
     def _bound(self, owner: Descriptor | None, tool: Tool) -> Tool:

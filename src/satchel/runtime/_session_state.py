@@ -18,9 +18,9 @@ from satchel.runtime._history import SHORTEST_CHARS, VisibleMessages, read_histo
 from satchel.runtime._prompt_snapshot import PromptSnapshot
 
 if TYPE_CHECKING:
-    from satchel.runtime._access import SkillAccess
     from satchel.runtime._components import Components
     from satchel.runtime._session_settings import SessionSettings
+    from satchel.runtime._view import View
 
 # Things that are not there, and are counted one by one within a turn.
 MAX_NOT_FOUND: Final = 50
@@ -151,7 +151,7 @@ class SessionState:
         self,
         components: "Components",
         settings: "SessionSettings",
-        access: "SkillAccess",
+        view: "View",
         saved: SavedState,
     ) -> None:
         self.saved = saved
@@ -160,7 +160,7 @@ class SessionState:
         self._start = f"{saved.active}" if saved.active else uuid4().hex
         self._components = components
         self._settings = settings
-        self._access = access
+        self._view = view
         self._lock = threading.RLock()
         self._visible: VisibleMessages | None = None
         self._given: set[tuple[str, str, str]] = set()
@@ -196,15 +196,15 @@ class SessionState:
             # After an assistant's message its calls come, and not a call of the model.
             if visible.last != "assistant":
                 self._given.clear()
-            if visible.last != "assistant" and self._access.asks:
+            if visible.last != "assistant" and self._view.asks:
                 now = self._components.clock.now()
                 self.saved = self.saved.at_step(self._start, visible.end, now)
             seen_before = {*self.in_use, *self.saved.unloaded}
             for skill_id, result in visible.loaded:
-                if skill_id in seen_before or self._access.descriptor(skill_id) is None:
+                if skill_id in seen_before or self._view.get(skill_id) is None:
                     continue
                 # A skill in use keeps its tools open: only a real load may count.
-                if self._access.needs_approval(skill_id):
+                if self._view.needs_approval(skill_id):
                     continue  # messages can be made up, and so show no approval
                 self.activate(skill_id, "", result.text)
 
@@ -318,7 +318,7 @@ class SessionState:
 
     def changes(self) -> str:
         """Return how the catalog changed since the model read of it; only once."""
-        listed = self._access.listed
+        listed = self._view.catalog
         with self._lock:
             _ = self.snapshot  # a conversation that begins now has read nothing older
             before, key = self._announced, self.saved.announced
@@ -347,7 +347,7 @@ class SessionState:
     def save_prefix(self) -> None:
         """Count the section as saved, where the catalog is not what it shows."""
         snapshot = self.snapshot
-        if snapshot.catalog is not self._access.listed:
+        if snapshot.catalog is not self._view.catalog:
             self._save(prefix_tokens=snapshot.section.tokens)
 
     def save_repeat(self, loaded: Loaded) -> None:
@@ -359,7 +359,7 @@ class SessionState:
         # Who resumes may have another style, or be somebody who may not list all of it.
         if snapshot.style != self._settings.style or not snapshot.catalog.entries:
             return False
-        listed, everything = self._access.listed, self._components.registry.catalog
+        listed, everything = self._view.catalog, self._components.registry.catalog
         return listed is everything or not any(
             entry.id in everything and entry.id not in listed
             for entry in snapshot.catalog.entries
@@ -367,7 +367,7 @@ class SessionState:
 
     def _current(self) -> PromptSnapshot:
         style, render = self._settings.style, self._components.sections.render
-        snapshots, listed = self._components.snapshots, self._access.listed
+        snapshots, listed = self._components.snapshots, self._view.catalog
         snapshot = snapshots.of(listed, style, render)
         # Always-on skills alone, which every process knows. A section that follows what
         # is in use would be other bytes after each load, and no cached prompt would

@@ -7,6 +7,7 @@ records in the state, and adds notes to results.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.errors import (
@@ -39,17 +40,16 @@ from satchel.model import (
     Request,
 )
 from satchel.runtime._history import READ_TOOL
-from satchel.runtime._needs import needs_notes
 from satchel.runtime._session_settings import REINJECT_TOKENS
 from satchel.tools import Run, Tool, Toolbox, result_text
 
 if TYPE_CHECKING:
-    from satchel.runtime._access import SkillAccess
     from satchel.runtime._approvals import Authorizer
     from satchel.runtime._components import Components
     from satchel.runtime._session_settings import SessionSettings
     from satchel.runtime._session_state import SessionState
     from satchel.runtime._staging import Staged
+    from satchel.runtime._view import View
 
 # A tool, and the skill that brings it; None for those of the style.
 OwnedTool: TypeAlias = tuple[Descriptor | None, Tool]
@@ -69,14 +69,14 @@ class SessionTools(ToolBackend):
         self,
         components: "Components",
         settings: "SessionSettings",
-        access: "SkillAccess",
+        view: "View",
         authorizer: "Authorizer",
         state: "SessionState",
     ) -> None:
         self.settings = settings
         self._components = components
         self._registry = components.tool_registry
-        self._access = access
+        self._view = view
         self._authorizer = authorizer
         self._state = state
         self._style_tools: dict[tuple[str, bool], Toolbox] = {}
@@ -87,22 +87,20 @@ class SessionTools(ToolBackend):
 
     @property
     def catalog(self) -> Catalog:
-        return self._access.listed
+        return self._view.catalog
 
-    def load(self, request: Request, run: Run) -> Loaded:
+    def load_for(self, request: Request, run: Run) -> Loaded:
         """Load for a call, and count the skill as in use."""
         file = request.file
         if file is not None and self._staged:
             file = self._unstaged(request.id, file)
-        loaded = self._access.load(
-            request.id, file, via=request.via, reply=run.approved
-        )
+        loaded = self._view.load(request.id, file, via=request.via, reply=run.approved)
         self._components.checked_whole(loaded, self.settings.style)
         self._state.record_load(loaded)
         return loaded
 
     def find(self, query: str, k: int) -> Sequence[Hit]:
-        return self._access.search(query, k)
+        return self._view.find(query, k)
 
     def folder(self, loaded: Loaded) -> str | None:
         """Return the folder in which the agent finds the skill's files, if it does."""
@@ -138,7 +136,7 @@ class SessionTools(ToolBackend):
                 notes += staged.notes if staged is not None else ()
         is_new = self.settings.style == "lean" and not self._shows(loaded)
         if is_new and self.settings.stager is None:
-            notes += needs_notes(self._components, self._access, loaded, warn=True)
+            notes += self._view.needs_notes(loaded, warn=True)
         changes = self._state.changes()
         return [*notes, changes] if changes else notes
 
@@ -150,7 +148,7 @@ class SessionTools(ToolBackend):
         file = error.file if isinstance(error, ReferenceNotAllowedError) else ""
         what = f"{echo(error.name)}/{echo(file)}"
         total, same = self._state.count_not_found(what)
-        advice = wording.not_found_advice(error, total, same, self._access.listed)
+        advice = wording.not_found_advice(error, total, same, self._view.catalog)
         return " ".join(filter(None, (advice, changes))) or None
 
     def outdated_note(self, tool: str) -> str:
@@ -158,16 +156,16 @@ class SessionTools(ToolBackend):
 
         Empty where it has not, or where that cannot be known.
         """
-        state, reload = self._state, self._access.reload
+        state, look = self._state, partial(self._view.load, as_="look")
         for skill in state.saved.active:
-            owner = self._access.descriptor(skill.id)
+            owner = self._view.get(skill.id)
             is_other = owner and owner.digest and owner.digest != skill.digest
             if owner is None or not is_other or tool not in owner.tools:
                 continue
             # What is out of sight is repeated in the prompt, as it is now. Of a load
             # without a digest the messages are all that is known.
             with suppress(SkillError):
-                is_old = bool(skill.digest) or state.shows_other(reload(skill.id))
+                is_old = bool(skill.digest) or state.shows_other(look(skill.id))
                 if is_old and skill.id not in state.evicted():
                     return wording.OUTDATED.format(skill.id)
         return ""
@@ -288,7 +286,7 @@ class SessionTools(ToolBackend):
                 raise DuplicateToolError(name, _AGENT, owners[name])
             if self._registry.get(name) is None:
                 continue
-            for entry in self._access.listed.entries:
+            for entry in self._view.catalog.entries:
                 if name in entry.tools:
                     raise DuplicateToolError(name, _AGENT, f"skill {entry.id!r}")
 
@@ -322,7 +320,7 @@ class SessionTools(ToolBackend):
 
     def _packs(self, ids: Iterable[str]) -> list[Descriptor]:
         """Return those of these skills that may be loaded, listed or not."""
-        return [pack for id in ids if (pack := self._access.loadable(id)) is not None]
+        return [pack for id in ids if (pack := self._view.loadable(id)) is not None]
 
     def _brought_by(self, ids: Iterable[str]) -> Iterator[tuple[Descriptor, Tool]]:
         """Yield the tools of these packs, denied ones too."""
@@ -338,7 +336,7 @@ class SessionTools(ToolBackend):
         even_empty = (
             even_empty
             or bool(snapshot.catalog.entries)
-            or bool(self._access.listed.entries)
+            or bool(self._view.catalog.entries)
             or any(
                 pack.resources and pack.model_invocable
                 for pack in self._packs(always_on.ids)
@@ -358,7 +356,7 @@ class SessionTools(ToolBackend):
 
     def _advice_on_tool(self, name: str) -> str:
         """Return why there is no such tool, and what to call instead."""
-        listed = self._access.listed
+        listed = self._view.catalog
         if name in listed:
             return wording.SKILL_IS_NO_TOOL
         for entry in listed.entries:
@@ -378,7 +376,7 @@ class SessionTools(ToolBackend):
         pinned = self._state.snapshot.pinned if is_shared else self._staged_texts
         text = pinned.get(skill_id)
         if text is None:
-            rendered = self._render(self._access.reload(skill_id))
+            rendered = self._render(self._view.load(skill_id, as_="look"))
             text = pinned.setdefault(skill_id, rendered)
         return text
 
@@ -391,7 +389,7 @@ class SessionTools(ToolBackend):
         left = REINJECT_TOKENS if budget is None else budget
         for id in self._state.evicted():
             try:
-                text = self._render(self._access.reload(id))
+                text = self._render(self._view.load(id, as_="look"))
             except SkillError:
                 gone.append(id)
                 continue
@@ -414,7 +412,7 @@ class SessionTools(ToolBackend):
         from satchel.runtime._staging import stage_files
 
         stager = self.settings.stager or self._components.stager
-        return stage_files(stager, self._access.load_silently, descriptor)
+        return stage_files(stager, partial(self._view.load, as_="look"), descriptor)
 
     def _unstaged(self, skill_id: str, file: str) -> str:
         """Return the path in the pack where a file is asked for by its copy."""
@@ -436,7 +434,7 @@ class SessionTools(ToolBackend):
         if staged is None:
             from satchel.runtime._staging import stage_pack
 
-            load = self._access.load_silently
+            load = partial(self._view.load, as_="look")
             staged = self._staged[key] = stage_pack(stager, load, descriptor)
         return staged
 

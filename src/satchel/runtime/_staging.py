@@ -20,7 +20,7 @@ from typing import Final, Protocol, Self
 from satchel.errors import NotStagedError, ReferenceNotFoundError, SkillError
 from satchel.files import TREE_PREFIX, check_path, digest_bytes, tree_digest
 from satchel.load import wording
-from satchel.model import SKILL_FILE, Descriptor, Loaded, Request, Resource
+from satchel.model import SKILL_FILE, Descriptor, Loaded, Resource
 
 Upload = Callable[[str, Mapping[str, bytes]], str]
 
@@ -78,7 +78,7 @@ class UploadStager:
 
 
 def stage_pack(
-    stager: Stager, load: Callable[[Request], Loaded], descriptor: Descriptor
+    stager: Stager, load: Callable[..., Loaded], descriptor: Descriptor
 ) -> Staged:
     """Stage a skill that was loaded; where that fails, a note says so and why."""
     try:
@@ -88,7 +88,7 @@ def stage_pack(
 
 
 def stage_files(
-    stager: Stager, load: Callable[[Request], Loaded], descriptor: Descriptor
+    stager: Stager, load: Callable[..., Loaded], descriptor: Descriptor
 ) -> str:
     """Stage SKILL.md and the listed files; return their folder."""
     if descriptor.remote:  # what a server may send is fetched when it is read
@@ -108,19 +108,19 @@ def stage_files(
         raise NotStagedError(descriptor.id, reason or type(error).__name__) from error
 
 
-def _files_of(load: Callable[[Request], Loaded], skill_id: str) -> dict[str, bytes]:
+def _files_of(load: Callable[..., Loaded], skill_id: str) -> dict[str, bytes]:
     """Return SKILL.md and the listed files, as the pack lists them now."""
     # Where a file went away since it was listed, the list is read once more.
     while True:
-        loaded = load(Request(skill_id))
+        loaded = load(skill_id)
         listed = loaded.descriptor.resources
         files = {SKILL_FILE: loaded.data}
         try:
             for path in listed:
                 check_path(path, skill_id)
-                files[path] = load(Request(skill_id, path)).data
+                files[path] = load(skill_id, path).data
         except ReferenceNotFoundError:
-            now = load(Request(skill_id)).descriptor.resources
+            now = load(skill_id).descriptor.resources
             if not set(now) < set(listed):  # so this ends
                 raise
         else:

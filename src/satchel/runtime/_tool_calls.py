@@ -15,11 +15,11 @@ from satchel.errors import (
 from satchel.load import ALLOWED, error_result
 from satchel.model import Decision, Descriptor, Question, Reply
 from satchel.protocols import Approval
-from satchel.runtime._access import SkillAccess
 from satchel.runtime._approvals import Authorizer, reply_of
 from satchel.runtime._history import requested_access
 from satchel.runtime._session_state import SessionState
 from satchel.runtime._session_tools import SessionTools
+from satchel.runtime._view import View
 from satchel.tools import Run, Tool, arguments_of, result_text
 
 # What a model gives to a tool: an object, or its JSON text.
@@ -61,7 +61,7 @@ class CallAuthorizer:
     """Decides about the tool calls of one session. No method raises."""
 
     authorizer: Authorizer
-    access: SkillAccess
+    view: View
     tools: SessionTools
     state: SessionState
 
@@ -78,7 +78,7 @@ class CallAuthorizer:
         # by now.
         was_asked = call_id in self.state.saved.asked
         # Where there is an approver, no framework has to wait.
-        asks = self.access.asks if call_id else self.authorizer.asks
+        asks = self.view.asks if call_id else self.authorizer.asks
         if not (was_asked or asks):
             return None
         answer = self._ask_policy(name, arguments)
@@ -230,7 +230,7 @@ class CallAuthorizer:
         except SkillError:
             return None
         actions, skill_id = access
-        entry = self.access.descriptor(skill_id)
+        entry = self.view.get(skill_id)
         if entry is None:
             return None
         decisions = [self.authorizer.decide(action, entry) for action in actions]

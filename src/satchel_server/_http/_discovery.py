@@ -17,7 +17,7 @@ from starlette.routing import Route
 from satchel.errors import SkillError
 from satchel.files import LruCache, digest_bytes
 from satchel.model import RELEASE_FILE, SKILL_FILE, Catalog, Descriptor, Resource
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel_server._http._endpoints import (
     ARCHIVE_SUFFIX,
     NOT_FOUND,
@@ -60,7 +60,7 @@ class Indexes:
         self._made: LruCache[tuple[Caller, str], tuple[Catalog, bytes]]
         self._made = LruCache(MAX_INDEXES)
 
-    def index(self, view: CallerView, caller: Caller, version: str) -> bytes:
+    def index(self, view: View, caller: Caller, version: str) -> bytes:
         catalog = view.catalog
         with self._lock:  # so that a cold start reads each pack once
             # By the identity of the catalog, which is another object after a sync.
@@ -74,7 +74,7 @@ class Indexes:
             return index
 
     def _entries(
-        self, view: CallerView, catalog: Catalog, caller: Caller, *, digests: bool
+        self, view: View, catalog: Catalog, caller: Caller, *, digests: bool
     ) -> list[IndexEntry]:
         entries: list[IndexEntry] = []
         view = view.without_waiting  # a pack that is being written delays no other
@@ -86,7 +86,7 @@ class Indexes:
             entries.append(artifact.entry(digest, f"{_V2}{artifact.path}"))
         return entries
 
-    def _digest(self, view: CallerView, artifact: Artifact, caller: Caller) -> str:
+    def _digest(self, view: View, artifact: Artifact, caller: Caller) -> str:
         entry = view.descriptor(artifact.id)
         if artifact.type == "skill-md" and entry.digest:
             return entry.digest
@@ -136,7 +136,7 @@ def _artifact_response(http: HttpContext, request: Request) -> Response:
         record_missing(view, request, name, file)
         return error_response(request, NOT_FOUND)
     if request.method != "HEAD":
-        view.copy(artifact.id)  # one sync, however many files it has
+        view.load(artifact.id, as_="copy")  # one sync, however many files it has
     data = artifact_bytes(artifact, _reader(view, artifact))
     return http.responses.bytes(request, data, media_type=artifact.media_type)
 
@@ -159,17 +159,21 @@ def _copied_file(
     view = http.view(request)
     # A client fetches every file, so the SKILL.md alone counts as the sync.
     counts = path == SKILL_FILE and request.method != "HEAD"
-    loaded = view.copy(skill_id) if counts else view.peek(skill_id, path)
+    loaded = (
+        view.load(skill_id, as_="copy")
+        if counts
+        else view.load(skill_id, path, as_="look")
+    )
     return http.responses.file(request, loaded)
 
 
-def _offered(view: CallerView, catalog: Catalog) -> list[Descriptor]:
+def _offered(view: View, catalog: Catalog) -> list[Descriptor]:
     """Return the skills that can be installed, also those that only users invoke."""
     hidden = [entry for entry in view.invocable if entry.id not in catalog]
     return [*catalog.entries, *hidden]
 
 
-def _planned(view: CallerView, name: str, path: str) -> Artifact | None:
+def _planned(view: View, name: str, path: str) -> Artifact | None:
     """Return the artifact of a skill; None if there is none at this path."""
     name = name.removesuffix(ARCHIVE_SUFFIX) if path else name
     entry = _offered_skill(view, name)
@@ -179,7 +183,7 @@ def _planned(view: CallerView, name: str, path: str) -> Artifact | None:
     return None
 
 
-def _offered_skill(view: CallerView, name: str) -> Descriptor | None:
+def _offered_skill(view: View, name: str) -> Descriptor | None:
     """Return one skill that can be installed, without looking at the others."""
     listed: Descriptor | None = view.catalog.get(name)
     if listed is not None:
@@ -191,8 +195,8 @@ def _offered_skill(view: CallerView, name: str) -> Descriptor | None:
     return None if hidden.model_invocable or not hidden.user_invocable else hidden
 
 
-def _reader(view: CallerView, artifact: Artifact) -> Callable[[str], bytes]:
-    return lambda path: view.peek(artifact.id, path).data
+def _reader(view: View, artifact: Artifact) -> Callable[[str], bytes]:
+    return lambda path: view.load(artifact.id, path, as_="look").data
 
 
 def releases_routes(http: HttpContext) -> list[Route]:
@@ -255,7 +259,7 @@ def _release_file(
         record_missing(view, request, skill_id)
         return None
     if skill_id and request.method != "HEAD":
-        view.copy(skill_id)  # one sync, however many files it has
+        view.load(skill_id, as_="copy")  # one sync, however many files it has
     return http.responses.bytes(
         request,
         source.read_file(resource),
@@ -270,7 +274,7 @@ def _resource(source: ReleaseSource, path: str) -> Resource | None:
     return next((file for file in files if file.path == path), None)
 
 
-def _may_load_all(view: CallerView, source: ReleaseSource) -> bool:
+def _may_load_all(view: View, source: ReleaseSource) -> bool:
     try:
         # A file about the release names every skill in it.
         for skill in source.open().skills:

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from satchel.errors import SkillError, echo
 from satchel.model import SKILL_FILE
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel_server._errors import ErrorAnswer, error_answer
 from satchel_server._http._responses import JSON, ResponseFactory, error_response
 from satchel_server._library import (
@@ -69,7 +69,7 @@ class Parameter:
 class ApiRequest:
     request: Request
     library: ServedLibrary
-    view: CallerView
+    view: View
     responses: ResponseFactory
     # The parameters by name, with their defaults; None where one is left out.
     values: Mapping[str, Any]
@@ -100,7 +100,7 @@ class HttpContext:
     settings: HttpSettings = field(default_factory=HttpSettings)
     responses: ResponseFactory = field(default_factory=ResponseFactory)
 
-    def view(self, request: Request) -> CallerView:
+    def view(self, request: Request) -> View:
         caller, client = sender_of(request)
         return self.library.view(caller, via="http", client=client)
 
@@ -255,9 +255,7 @@ def path_segments(request: Request, prefix: str) -> list[str] | None:
         return None
 
 
-def record_missing(
-    view: CallerView, request: Request, name: str, file: str = ""
-) -> None:
+def record_missing(view: View, request: Request, name: str, file: str = "") -> None:
     """Record that a copy of a missing skill or file was requested; not for HEAD."""
     if name and request.method != "HEAD":
         view.record_failed_load(

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from satchel.errors import SkillError
 from satchel.files import LruCache
 from satchel.model import SKILL_FILE, Request as LoadRequest
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel_server._errors import ErrorAnswer
 from satchel_server._http._endpoints import HttpContext, sender_of
 from satchel_server._http._responses import (
@@ -139,7 +139,7 @@ def _parse_report(body: bytes) -> tuple[str, list[Mapping[str, Any]]] | None:
     return value["writer"], sorted(value["loads"], key=itemgetter("seq"))
 
 
-def _record_load(view: CallerView, load: Mapping[str, Any]) -> bool:
+def _record_load(view: View, load: Mapping[str, Any]) -> bool:
     """Record one load; return whether it was of a file that this caller may have."""
     skill_id, file = load["id"], load.get("file") or SKILL_FILE
     try:

@@ -101,9 +101,9 @@ def get_file(api: ApiRequest) -> Response:
 def _load(api: ApiRequest, skill_id: str, file: str | None = None) -> Loaded:
     """Read a file for HEAD (no event), for a copy elsewhere, or for a use."""
     if api.request.method == "HEAD":
-        return api.view.peek(skill_id, file)
+        return api.view.load(skill_id, file, as_="look")
     if is_copy_request(api.request.headers):
-        return api.view.copy(skill_id, file)
+        return api.view.load(skill_id, file, as_="copy")
     return api.view.load(skill_id, file)
 
 

@@ -9,6 +9,7 @@ import json
 import os
 import time
 from base64 import b64encode
+from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
 from mcp.shared.exceptions import MCPError
@@ -29,7 +30,7 @@ from mcp_types import (
 from satchel.files import LruCache
 from satchel.load import media_type
 from satchel.model import PURPOSE_KEY, SKILL_FILE, SYNC, Descriptor, Loaded
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel.skill_md import named_files
 from satchel.text import clean_line, printable
 from satchel_server._library import is_copy_request
@@ -58,7 +59,7 @@ _DOWNLOAD_S: Final = 60.0
 _Contents: TypeAlias = TextResourceContents | BlobResourceContents
 
 
-def _index_text(extension: ExtensionCatalog, view: CallerView) -> str:
+def _index_text(extension: ExtensionCatalog, view: View) -> str:
     """Return the index of all listed skills, by id, without reading a file."""
     skills = [
         {
@@ -78,7 +79,7 @@ def _is_manifest(target: UriTarget) -> bool:
     return target.path == _MANIFEST and _MANIFEST not in target.entry.resources
 
 
-def _manifest_text(view: CallerView, skill: Descriptor) -> str:
+def _manifest_text(view: View, skill: Descriptor) -> str:
     """Return the paths, sizes and digests of a skill's files."""
     files = [
         {"path": file.path, "size": file.size, "hash": file.digest}
@@ -100,7 +101,7 @@ class ExtensionHandlers:
         self._extension = extension
         # When which client read the list of which skill's files. Readers of the older
         # form do so before they read every file, for a copy; hosts do not.
-        self._downloads: LruCache[tuple[CallerView, str], float] = LruCache(1_024)
+        self._downloads: LruCache[tuple[View, str], float] = LruCache(1_024)
 
     def list_resources(
         self, mcp: McpRequest, params: PaginatedRequestParams | None
@@ -135,8 +136,8 @@ class ExtensionHandlers:
         contents = self._contents(mcp.view, params.uri, copy=_is_copy(mcp, params))
         return ReadResourceResult(contents=[contents], **mcp.caching)
 
-    def _contents(self, view: CallerView, uri: str, *, copy: bool) -> _Contents:
-        load = view.copy if copy else view.load
+    def _contents(self, view: View, uri: str, *, copy: bool) -> _Contents:
+        load = partial(view.load, as_="copy" if copy else "use")
         compat = self._extension.library.settings.compat
         if compat and uri == INDEX_URI:
             return _json(uri, _index_text(self._extension, view))
@@ -149,7 +150,7 @@ class ExtensionHandlers:
         # Older readers do not say that they fetch for a copy.
         begun = self._downloads.find((view, skill.id)) if compat else None
         if begun is not None and time.monotonic() - begun <= _DOWNLOAD_S:
-            load = view.copy
+            load = partial(view.load, as_="copy")
         if path == SKILL_FILE:
             # `load` asks the policy, and records what happened.
             return _contents_of(load(skill.id), uri)
@@ -209,7 +210,7 @@ class ExtensionHandlers:
         ]
         return _result(mcp, cursor, resources=resources)
 
-    def _children(self, view: CallerView, target: UriTarget) -> list[Resource] | None:
+    def _children(self, view: View, target: UriTarget) -> list[Resource] | None:
         """Return what is directly in a folder; None where it is none."""
         skill = target.entry
         if target.above:
@@ -275,7 +276,7 @@ def _json(uri: str, text: str) -> TextResourceContents:
 
 
 def main_resource(
-    extension: ExtensionCatalog, view: CallerView, skill: Descriptor
+    extension: ExtensionCatalog, view: View, skill: Descriptor
 ) -> Resource:
     """Return what a list says of a SKILL.md, in the words of its frontmatter."""
     return Resource(

@@ -26,7 +26,7 @@ from mcp_types import (
 from satchel.errors import SkillError, echo
 from satchel.files import LruCache
 from satchel.model import NO_CLIENT_FIELDS, SKILL_FILE, ClientFields, Descriptor
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel.text import clean_line
 from satchel_server._mcp._extension import TEMPLATE, main_resource
 from satchel_server._mcp._request import McpRequest
@@ -78,7 +78,7 @@ class PromptHandlers:
             messages=[PromptMessage(role="user", content=TextContent(text=text))],
         )
 
-    def _client_fields(self, view: CallerView, skill: Descriptor) -> ClientFields:
+    def _client_fields(self, view: View, skill: Descriptor) -> ClientFields:
         """Return one skill's fields for clients; none if it cannot be read now."""
         # Nothing is fetched from another server for a list.
         if skill.remote:
@@ -115,7 +115,7 @@ class PromptHandlers:
         )
 
     def _paths(
-        self, view: CallerView, uri: str, name: str, skill: str, typed: str
+        self, view: View, uri: str, name: str, skill: str, typed: str
     ) -> Iterator[str]:
         """Return the paths that begin with ``typed``, of skills that lists show."""
         if uri != TEMPLATE or name not in ("skill", "path"):
@@ -137,10 +137,10 @@ class PromptHandlers:
         )
         return (path for path in paths if path.startswith(typed))
 
-    def _is_shown(self, view: CallerView, skill: Descriptor) -> bool:
+    def _is_shown(self, view: View, skill: Descriptor) -> bool:
         return bool(self._extension.or_none(main_resource, view, skill))
 
-    def _words(self, view: CallerView, prompt: str, argument: str) -> Iterable[str]:
+    def _words(self, view: View, prompt: str, argument: str) -> Iterable[str]:
         """Return the words that a skill's argument hint offers for one argument."""
         fields = self._client_fields(view, view.descriptor(prompt))
         names = argument_names(fields) or (FREE_ARGUMENT,)

@@ -19,7 +19,7 @@ from satchel.errors import (
     echo,
 )
 from satchel.load import model_message
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel.text import clean_line
 from satchel_server._errors import log_crash
 from satchel_server._library import ANYONE, Caller, ServedLibrary, caller_of
@@ -45,7 +45,7 @@ class McpRequest:
     """The skills that a sender may have, and how long an answer is valid for whom."""
 
     ctx: McpContext
-    view: CallerView
+    view: View
     ttl_ms: int
     scope: Literal["public", "private"]
     page_size: int
@@ -92,7 +92,7 @@ def shown_client(name: str) -> str:
     return clean_line(name[: 4 * MAX_CLIENT_CHARS])[:MAX_CLIENT_CHARS]
 
 
-def mcp_view(library: ServedLibrary, ctx: McpContext) -> CallerView:
+def mcp_view(library: ServedLibrary, ctx: McpContext) -> View:
     return library.view(mcp_caller(ctx), via="mcp", client=client_name(ctx))
 
 

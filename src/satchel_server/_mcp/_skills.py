@@ -20,7 +20,7 @@ from satchel.model import (
     Json,
     Limits,
 )
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel.skill_md import READ_DIFFERENTLY, find_span, nonstandard_fields, parse
 from satchel.text import clean_line
 from satchel_server._library import ServedLibrary
@@ -109,7 +109,7 @@ class ExtensionCatalog:
             4_096
         )
 
-    def listed(self, view: CallerView) -> tuple[Descriptor, ...]:
+    def listed(self, view: View) -> tuple[Descriptor, ...]:
         """Return the listed skills of a caller that the extension can carry, by id."""
         catalog, problem = view.catalog, self.portability.problem
         return self._lists.get(
@@ -117,11 +117,11 @@ class ExtensionCatalog:
             lambda: tuple(e for e in catalog.entries if problem(catalog, e) is None),
         )
 
-    def listable(self, view: CallerView) -> tuple[Descriptor, ...]:
+    def listable(self, view: View) -> tuple[Descriptor, ...]:
         """Return those for which no client refuses the list of skills."""
         return tuple(e for e in self.listed(view) if not self.portability.unlisted(e))
 
-    def target(self, view: CallerView, uri: str) -> UriTarget | None:
+    def target(self, view: View, uri: str) -> UriTarget | None:
         """Return the skill that a URI names, listed or not; its path is not checked."""
         # No skill has an empty id, so a text that is not a skill URI finds none.
         first, *rest = parts_of(uri) or ("",)
@@ -139,7 +139,7 @@ class ExtensionCatalog:
                 return None
         return UriTarget(entry, "/".join(rest))
 
-    def why_not(self, view: CallerView, uri: str) -> str:
+    def why_not(self, view: View, uri: str) -> str:
         """Return why the extension cannot carry the skill of a URI, else empty."""
         # A client that knows the skill from a tool would look for it in vain.
         try:
@@ -149,7 +149,7 @@ class ExtensionCatalog:
         problem = self.portability.problem(view.catalog, skill)
         return clean_line(problem.message) if problem else ""
 
-    def entry(self, view: CallerView, skill: Descriptor) -> dict[str, Any]:
+    def entry(self, view: View, skill: Descriptor) -> dict[str, Any]:
         """Return a skill's entry: URI, frontmatter, and every file with its digest."""
         frontmatter = self.frontmatter(view, skill)
         # Digests come from the library's cache: few files are read, and it is no event.
@@ -163,7 +163,7 @@ class ExtensionCatalog:
             "resources": resources,
         }
 
-    def listed_entry(self, view: CallerView, skill: Descriptor) -> dict[str, Any]:
+    def listed_entry(self, view: View, skill: Descriptor) -> dict[str, Any]:
         """Return a skill's entry; raise if clients refuse the whole list for it."""
         entry = self.entry(view, skill)
         if fields := nonstandard_fields(entry["frontmatter"]):
@@ -172,8 +172,8 @@ class ExtensionCatalog:
 
     def or_none(
         self,
-        describe: "Callable[[ExtensionCatalog, CallerView, Descriptor], _T]",
-        view: CallerView,
+        describe: "Callable[[ExtensionCatalog, View, Descriptor], _T]",
+        view: View,
         skill: Descriptor,
     ) -> _T | Literal[False] | None:
         """Return what a list says of a skill; None if nothing, False if not now."""
@@ -184,12 +184,12 @@ class ExtensionCatalog:
             _log.info("not listed over MCP: %s (%s)", skill.id, type(error).__name__)
             return None if isinstance(error, NotPortableError) else False
 
-    def frontmatter(self, view: CallerView, skill: Descriptor) -> Mapping[str, Json]:
+    def frontmatter(self, view: View, skill: Descriptor) -> Mapping[str, Json]:
         """Return a skill's frontmatter as it was written, as JSON."""
         return self._frontmatters.get(
             # By digest, so an edited file is read again without any clearing.
             (skill.id, skill.digest),
-            lambda: _read_frontmatter(view.peek(skill.id).data, skill),
+            lambda: _read_frontmatter(view.load(skill.id, as_="look").data, skill),
         )
 
 

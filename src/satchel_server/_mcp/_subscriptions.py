@@ -36,7 +36,7 @@ from mcp_types import (
 )
 
 from satchel.model import SKILL_FILE, Catalog, SyncReport
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel_server._mcp._request import McpContext, mcp_view
 from satchel_server._mcp._skills import ExtensionCatalog
 
@@ -60,7 +60,7 @@ _Deliver: TypeAlias = Callable[[ServerEvent], None]
 class Watcher:
     """One client, and what it knows: ``uris`` maps resources to marks of bytes."""
 
-    view: CallerView
+    view: View
     deliver: _Deliver
     catalog: Catalog
     uris: dict[str, Hashable] = field(default_factory=dict[str, Hashable])
@@ -75,9 +75,7 @@ class Watchers:
         self._lock = threading.Lock()
         self._watchers: dict[Watcher, None] = {}
 
-    def look(
-        self, view: CallerView, deliver: _Deliver, uris: Iterable[str] = ()
-    ) -> Watcher:
+    def look(self, view: View, deliver: _Deliver, uris: Iterable[str] = ()) -> Watcher:
         """Return a client with what it can see now; this may read a disk."""
         marks = {uri: self._mark(view, uri) for uri in uris}
         return Watcher(view, deliver, view.catalog, marks)
@@ -170,7 +168,7 @@ class Watchers:
                     watcher.uris[uri] = now[uri]
         return updated
 
-    def _mark(self, view: CallerView, uri: str) -> Hashable:
+    def _mark(self, view: View, uri: str) -> Hashable:
         """Return a value that differs between states of a resource; None if unknown."""
         target = self._extension.target(view, uri)
         if target is None:

@@ -21,7 +21,7 @@ from satchel.errors import ToolError, echo, error_payload
 from satchel.files import IdentityCache
 from satchel.load import offer_find, offer_reader, render_lean_error
 from satchel.model import Catalog, Json, Rendered, Style
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel.text import clean_line
 from satchel.tools import ErrorText, Tool as CoreTool, result_text
 from satchel_server._library import ServedLibrary
@@ -250,7 +250,7 @@ class ToolHandlers:
             64, lambda: library.catalog
         )
 
-    def pointer(self, view: CallerView) -> str:
+    def pointer(self, view: View) -> str:
         """Return the server's instructions: where the skills are; empty without any.
 
         The catalog itself is in the description of the tool that loads, and only there:
@@ -286,7 +286,7 @@ class ToolHandlers:
             return invalid_arguments_result(style, params.name, given, problem)
         return tool_result(toolbox.call(params.name, given), style)
 
-    def _for_catalog(self, view: CallerView) -> _CatalogTools:
+    def _for_catalog(self, view: View) -> _CatalogTools:
         catalog = view.catalog
         return self._cached.get(catalog, lambda: _catalog_tools(view, catalog))
 
@@ -297,7 +297,7 @@ def skill_in_call(params: CallToolRequestParams) -> object:
     return next((arguments[k] for k in _ID_ARGUMENTS if k in arguments), None)
 
 
-def _catalog_tools(view: CallerView, catalog: Catalog) -> _CatalogTools:
+def _catalog_tools(view: View, catalog: Catalog) -> _CatalogTools:
     style = view.settings.style
     rendered = view.prompt()
     find = offer_find(catalog, rendered)

@@ -114,8 +114,8 @@ class FakeBackend(ToolBackend):
     def catalog(self) -> Catalog:
         return self._plain.catalog
 
-    def load(self, request: Request, run: Run) -> Loaded:
-        return self._plain.load(request, run)
+    def load_for(self, request: Request, run: Run) -> Loaded:
+        return self._plain.load_for(request, run)
 
     def find(self, query: str, k: int) -> list[Hit]:
         return self._find(query, k)

@@ -510,10 +510,10 @@ def test_a_list_waits_for_no_pack_that_is_being_written(library: Path) -> None:
 
         now = Satchel(library / "sql").resources("sql")
         assert view.resources("sql") == now
-        assert view.peek("sql").body == "# Two\n"
+        assert view.load("sql", as_="look").body == "# Two\n"
         for gone in ("bad", "pdf"):
             with pytest.raises(SkillError):
-                view.peek(gone)
+                view.load(gone, as_="look")
         assert waits == []
 
 

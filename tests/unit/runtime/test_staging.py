@@ -38,7 +38,7 @@ def open_skills() -> FakePack:
 def staged(one: FakePack, stager: object) -> Staged:
     catalog = one.catalog()
     entry = catalog.entries[0]
-    return stage_pack(stager, lambda request: load(catalog, request), entry)  # type: ignore[arg-type]
+    return stage_pack(stager, lambda *asked: load(catalog, Request(*asked)), entry)  # type: ignore[arg-type]
 
 
 def held(folder: str | Path) -> dict[str, bytes]:
@@ -60,7 +60,7 @@ def test_the_copy_holds_the_listed_files_and_no_other(stager: LocalStager) -> No
     one.files_["scripts/later.py"] = b"not listed"
     entry = catalog.entries[0]
 
-    found = stage_pack(stager, lambda request: load(catalog, request), entry)
+    found = stage_pack(stager, lambda *asked: load(catalog, Request(*asked)), entry)
 
     assert found.notes == ()
     assert Path(found.folder).is_absolute()
@@ -203,7 +203,9 @@ def test_a_stager_that_fails_is_a_note_without_paths(
     with pytest.raises(NotStagedError, match=f"'pdf' were not staged: {reason}"):
         # Who asks for the folder itself gets the error.
         stage_files(
-            Failing(error), lambda request: load(catalog, request), catalog.entries[0]
+            Failing(error),
+            lambda *asked: load(catalog, Request(*asked)),
+            catalog.entries[0],
         )
 
 
@@ -215,8 +217,9 @@ def test_no_path_leaves_the_folder(
     """Whatever a catalog lists and a source hands over; nothing is written then."""
     entry = Descriptor("pdf", "Use it.", others=(path,))
 
-    def anything(request: Request) -> Loaded:
-        return Loaded(entry, request.file or "SKILL.md", b"x", "x", "")
+    def anything(*asked: str) -> Loaded:
+        file = asked[1] if asked[1:] else "SKILL.md"
+        return Loaded(entry, file, b"x", "x", "")
 
     found = stage_pack(stager, anything, entry)
 
@@ -240,9 +243,7 @@ def test_a_link_that_leaves_the_pack_is_not_staged(tmp_path: Path) -> None:
     skills = Satchel(tmp_path / "skills")
 
     with LocalStager() as stager:
-        found = stage_pack(
-            stager, lambda r: skills.load(r.id, r.file), skills.catalog.entries[0]
-        )
+        found = stage_pack(stager, skills.load, skills.catalog.entries[0])
         files = held(found.folder)
 
     assert b"secret" not in b"".join(files.values())

@@ -21,7 +21,7 @@ from satchel import (
 from satchel.errors import SkillNotFoundError
 from satchel.load import LoadAttempt
 from satchel.model import Catalog, Descriptor, Loaded, Request, Style, UsageEvent
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel.usage import (
     ListSink,
     OwnerLookup,
@@ -131,7 +131,7 @@ def discover(name: str) -> Any:  # noqa: ANN401
     )
 
 
-def by_mcp(act: Callable[[CallerView], object]) -> Any:  # noqa: ANN401
+def by_mcp(act: Callable[[View], object]) -> Any:  # noqa: ANN401
     return lambda skills: act(skills.view(via="mcp"))
 
 
@@ -173,7 +173,7 @@ READ = {"skill_id": "a", "path": "r.md"}
             ("secret", None, "mcp", ""),
         ),
         (by_mcp(lambda view: view.invoke("secret")), ("secret", None, "mcp", "")),
-        (by_mcp(lambda view: view.peek("a")), ()),
+        (by_mcp(lambda view: view.load("a", as_="look")), ()),
         (by_mcp(lambda view: view.record_failed_load("no")), ("no", None, "mcp", "")),
         (by_mcp(lambda view: view.record_failed_load("a", "x")), ("a", "x", "mcp", "")),
         (discover("a"), ("a", None, "tool", "")),

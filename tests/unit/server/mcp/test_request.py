@@ -14,7 +14,7 @@ from mcp_types import Implementation, PaginatedRequestParams
 
 from satchel import sources
 from satchel.errors import SkillNotFoundError, SourceUnavailableError
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel.usage import ListSink
 from satchel_server import Caller
 from satchel_server._library import ANYONE, SourceThreads
@@ -44,7 +44,7 @@ NAMES = ["a", "b", "c d", "é", "\ud800"]
 def page_of(
     names: list[str], cursor: str | None, size: int
 ) -> tuple[Sequence[str], str | None]:
-    view = cast("CallerView", None)  # a page needs none
+    view = cast("View", None)  # a page needs none
     request = McpRequest(context(), view, 0, "public", size)
     return request.page(names, str, PaginatedRequestParams(cursor=cursor), kind="k")
 

@@ -1,5 +1,6 @@
 """The skills as one caller from outside may have them."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from satchel.errors import (
     SkillExcludedError,
     SkillNotFoundError,
 )
-from satchel.runtime import CallerView
+from satchel.runtime import View
 from satchel.testing import write_pack
 from satchel.usage import ListSink
 
@@ -29,7 +30,7 @@ def library(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def call(view: CallerView, skill_id: str) -> str:
+def call(view: View, skill_id: str) -> str:
     tool = view.tools().get("load_skill")
     assert tool is not None
     return str(tool.call({"skill_id": skill_id}))
@@ -61,7 +62,7 @@ def test_each_load_gives_the_whole_text_and_is_an_event(library: Path) -> None:
     view = Satchel(library, sinks=[sink]).view(via="mcp", client="inspector")
 
     first, second = view.load("alpha"), view.load("alpha")
-    view.peek("alpha")
+    view.load("alpha", as_="look")
     view.manifest("alpha")
     view.resources("alpha")
 
@@ -78,7 +79,8 @@ def test_what_is_not_among_the_patterns_is_not_there(library: Path) -> None:
     assert ids(view.catalog) == ["alpha"]
     assert ids(view.find("Use")) == ["alpha"]
     assert "beta" not in str(view.prompt())
-    for read in (view.load, view.resources, view.manifest, view.peek, view.descriptor):
+    look = partial(view.load, as_="look")
+    for read in (view.load, view.resources, view.manifest, look, view.descriptor):
         with pytest.raises(SkillNotFoundError):
             read("beta")
     assert "not found" in str(call(view, "beta"))
@@ -92,7 +94,8 @@ def test_the_policy_is_asked_for_this_who(library: Path) -> None:
 
     assert ids(anybody.catalog) == ["alpha"]
     assert ids(machine.catalog) == ["alpha", "beta"]
-    for read in (anybody.load, anybody.resources, anybody.manifest, anybody.peek):
+    look = partial(anybody.load, as_="look")
+    for read in (anybody.load, anybody.resources, anybody.manifest, look):
         with pytest.raises(DeniedError):
             read("beta")
 
@@ -113,11 +116,13 @@ def test_a_look_and_a_copy_give_nothing_that_a_load_would_not(library: Path) -> 
 
     for file in (None, "more.md"):
         with pytest.raises(DeniedError):
-            view.peek("beta", file)
-        assert view.copy("alpha", file) == view.peek("alpha", file)
+            view.load("beta", file, as_="look")
+        assert view.load("alpha", file, as_="copy") == view.load(
+            "alpha", file, as_="look"
+        )
     for denied, error in (("beta", DeniedError), ("secret-handshake", SkillError)):
         with pytest.raises(error):
-            view.copy(denied)
+            view.load(denied, as_="copy")
     assert sink.events == []
     assert [(each.name, each.file, each.code) for each in sink.skill_syncs] == [
         ("alpha", "SKILL.md", None),
