@@ -246,16 +246,14 @@ class Background(EventSink):
             return True
         store = self._open_store()
         try:
-            store.open(self._writer())
+            name, pid = os.urandom(16).hex(), os.getpid()
+            mark, host = process_mark(), host_mark()
+            store.open(Writer(name, mark, host, pid, self.bound, time.time()))
         except BaseException as error:  # noqa: BLE001 - a failing store fails no load
             self._delay(error)
             return False
         self._store = store
         return True
-
-    def _writer(self) -> Writer:
-        name, pid = os.urandom(16).hex(), os.getpid()
-        return Writer(name, process_mark(), host_mark(), pid, self.bound, time.time())
 
     def _write_all(self) -> bool:
         """Write until nothing waits; return whether that worked."""

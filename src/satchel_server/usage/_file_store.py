@@ -2,8 +2,7 @@
 
 import json
 import os
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from operator import itemgetter
@@ -13,12 +12,11 @@ from typing import Any, Final
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import write_file
-from satchel.model import CatalogSynced
-from satchel.usage import DAY_S
-from satchel_server.usage._process import locked, open_private
+from satchel_server.usage._process import locked_file
 from satchel_server.usage._store import (
     CLOSED,
     DROPPED,
+    NO_OFFER,
     SCHEMA_VERSION,
     STARTED,
     Row,
@@ -27,6 +25,7 @@ from satchel_server.usage._store import (
     event_line,
     row_errors,
     started_line,
+    without_repeats,
     writer_line,
 )
 
@@ -49,7 +48,7 @@ class LineStore:
         self._path = path
         self._writer = ""
         self._dropped = 0
-        self._offered: tuple[int, object] = -1, None
+        self._offered = NO_OFFER
 
     def open(self, writer: Writer) -> None:
         self._append([started_line(writer)])
@@ -58,15 +57,8 @@ class LineStore:
     @row_errors()
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         """Append a line for each row that says something new."""
-        lines: list[_Line] = []
-        offered = self._offered
-        for seq, event in rows:
-            if isinstance(event, CatalogSynced):
-                news = int(event.at // DAY_S), (event.entries, event.owners)
-                if news == offered:
-                    continue  # recorded on this day already
-                offered = news
-            lines.append(event_line(event, self._writer, seq))
+        news, offered = without_repeats(rows, self._offered)
+        lines = [event_line(event, self._writer, seq) for seq, event in news]
         if dropped > self._dropped:
             lines.append(writer_line(DROPPED, self._writer, dropped, now))
         if lines:
@@ -82,7 +74,7 @@ class LineStore:
         data = b"".join(
             json.dumps(line, allow_nan=False).encode("ascii") + b"\n" for line in lines
         )
-        with _open_file(self._path) as fd:
+        with locked_file(self._path) as fd:
             end = os.lseek(fd, 0, os.SEEK_END)
             if end and _read_at(fd, end - 1, 1) != b"\n":
                 data = b"\n" + data  # another writer was killed in its line
@@ -100,7 +92,7 @@ class ChainStore(LineStore):
     _written: tuple[int, str] = 0, GENESIS
 
     def _append(self, lines: Sequence[_Line]) -> None:
-        with _open_file(self._path) as fd:
+        with locked_file(self._path) as fd:
             end = _whole_end(fd)
             # An empty file starts a new chain: both files were moved away. A file that
             # is shorter than this process left it was cut, and the gap must stay.
@@ -154,17 +146,6 @@ def _read_head(file: Path) -> tuple[int, str] | None:
         return None
     is_valid = isinstance(number, int) and isinstance(digest, str)
     return (number, digest) if is_valid else None
-
-
-@contextmanager
-def _open_file(path: str) -> Generator[int]:
-    """Open a file, or make it, and hold its lock."""
-    fd = open_private(path)
-    try:
-        with locked(fd):
-            yield fd
-    finally:
-        os.close(fd)
 
 
 def _whole_end(fd: int) -> int:

@@ -116,3 +116,14 @@ def open_private(path: str) -> int:
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path) or os.curdir, mode=0o700, exist_ok=True)
         return os.open(path, _FLAGS, 0o600)
+
+
+@contextmanager
+def locked_file(path: str) -> Generator[int]:
+    """Open a file as `open_private` does, and hold its lock."""
+    fd = open_private(path)
+    try:
+        with locked(fd):
+            yield fd
+    finally:
+        os.close(fd)

@@ -4,20 +4,23 @@ import json
 import os
 import sqlite3
 from collections.abc import Generator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from operator import attrgetter
 from typing import Final
 
 from satchel.errors import ConfigError
 from satchel.model import CatalogSynced, SkillSynced
 from satchel.usage import DAY_S
-from satchel_server.usage._process import locked, open_private
+from satchel_server.usage._process import locked_file, open_private
 from satchel_server.usage._store import (
+    NO_OFFER,
     SCHEMA_VERSION,
     Row,
     Writer,
+    offered_skills,
     plain_text,
     row_errors,
+    without_repeats,
 )
 
 # How long a writer waits for other programs before it tries the batch again.
@@ -104,12 +107,14 @@ class SqliteStore:
     the last batches, because nothing waits for the disk.
     """
 
+    # Both since `open`.
+    _base: sqlite3.Connection
+    _number: int
+
     def __init__(self, path: str) -> None:
         """Take the path; nothing is opened yet."""
         self._path = path
-        self._base: sqlite3.Connection | None = None
-        self._number = 0
-        self._offered: tuple[int, object] = -1, None
+        self._offered = NO_OFFER
 
     def open(self, writer: Writer) -> None:
         """Open the file, or make it, and register the writer."""
@@ -145,31 +150,26 @@ class SqliteStore:
             _writer_values(writer),
         ).fetchone()[0]
 
+    @row_errors(*_VALUE_ERRORS)
     def write(self, rows: Sequence[Row], dropped: int, now: float) -> None:
         """Store the rows in one transaction."""
-        base = self._opened
-        with row_errors(*_VALUE_ERRORS):
-            self._write(base, rows, dropped, now)
-
-    def _write(
-        self, base: sqlite3.Connection, rows: Sequence[Row], dropped: int, now: float
-    ) -> None:
+        base = self._base
         loads: list[Sequence[object]] = []
         copies: list[Sequence[object]] = []
         syncs: list[CatalogSynced] = []
-        for seq, event in rows:
+        news, offered = without_repeats(rows, self._offered)
+        for seq, event in news:
             if isinstance(event, CatalogSynced):
                 syncs.append(event)
             elif isinstance(event, SkillSynced):
                 copies.append((self._number, seq, *map(_storable, _copy_values(event))))
             else:
                 loads.append((self._number, seq, *map(_storable, _values(event))))
-        offered = self._offered
         with self._turn(), _transaction(base):
             base.executemany(_INSERT, loads)
             base.executemany(_INSERT_COPY, copies)
             for event in syncs:
-                offered = _write_offer(base, event, offered)
+                _write_offer(base, event)
             base.execute(
                 "UPDATE writers SET seen = ?, dropped = ? WHERE number = ?",
                 (now, dropped, self._number),
@@ -178,54 +178,29 @@ class SqliteStore:
         self._offered = offered
 
     def close(self, dropped: int, now: float) -> None:
-        with closing(self._opened) as base, self._turn():
+        with closing(self._base) as base, self._turn():
             base.execute(
                 "UPDATE writers SET seen = ?1, closed = ?1, dropped = ?2 "
                 "WHERE number = ?3",
                 (now, dropped, self._number),
             )
 
-    @contextmanager
-    def _turn(self) -> Generator[None]:
+    def _turn(self) -> AbstractContextManager[int]:
         """Wait for this writer's turn, by a lock on a second file: first come first."""
         # SQLite itself only tries again and again; if many writers never pause, one of
         # them may wait for seconds.
-        fd = open_private(f"{self._path}-turn")
-        try:
-            with locked(fd):
-                yield
-        finally:
-            os.close(fd)
-
-    @property
-    def _opened(self) -> sqlite3.Connection:
-        if self._base is None:
-            raise sqlite3.ProgrammingError("the store is not open")
-        return self._base
+        return locked_file(f"{self._path}-turn")
 
 
-def _write_offer(
-    base: sqlite3.Connection, event: CatalogSynced, before: tuple[int, object]
-) -> tuple[int, object]:
-    """Store the skills on offer on this day, if they changed; return them."""
+def _write_offer(base: sqlite3.Connection, event: CatalogSynced) -> None:
+    """Store the skills on offer on this day."""
     day = int(event.at // DAY_S)
-    news = day, (event.entries, event.owners)
-    if news == before:
-        return before
     skills = [
-        (
-            plain_text(entry.id),
-            plain_text(entry.source),
-            entry.digest,
-            plain_text(event.owners.get(entry.id, "")),
-            json.dumps([*map(plain_text, entry.references)]),
-            day,
-        )
-        for entry in event.entries
+        (*texts, json.dumps(references), day)
+        for *texts, references in offered_skills(event)
     ]
     base.executemany(_UPSERT, skills)
     base.executemany(_INSERT_OFFER, [(day, skill[0]) for skill in skills])
-    return news
 
 
 def _storable(value: object) -> object:
@@ -241,12 +216,8 @@ def _has_tables(base: sqlite3.Connection) -> bool:
 def _transaction(base: sqlite3.Connection) -> Generator[None]:
     # The write lock at once: a transaction that reads first may fail to get it later.
     base.execute("BEGIN IMMEDIATE")
-    try:
+    with base:
         yield
-        base.execute("COMMIT")
-    except BaseException:
-        base.rollback()
-        raise
 
 
 def check_version(base: sqlite3.Connection, path: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from satchel.model import CatalogSynced, SkillSynced
-from satchel.usage import Event
+from satchel.usage import DAY_S, Event
 
 # The version of every file of events. A later Satchel reads all earlier versions.
 SCHEMA_VERSION: Final = 1
@@ -16,6 +16,10 @@ COPY_VERSION: Final = 2
 
 # An event and its number, counted by its writer: nothing is stored twice.
 Row: TypeAlias = tuple[int, Event]
+
+# The day of a catalog, and what it offers.
+Offer: TypeAlias = tuple[int, object]
+NO_OFFER: Final[Offer] = -1, None
 
 
 class InvalidRowError(Exception):
@@ -79,6 +83,40 @@ def plain_text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def without_repeats(rows: Sequence[Row], offer: Offer) -> tuple[list[Row], Offer]:
+    """Leave out catalogs that offer what the one before offered on the same day.
+
+    Returned with the rows is the last offer, to go on from once they are stored.
+    """
+    news: list[Row] = []
+    for row in rows:
+        event = row[1]
+        if isinstance(event, CatalogSynced):
+            day = int(event.at // DAY_S)
+            before, offer = offer, (day, (event.entries, event.owners))
+            if offer == before:
+                continue
+        news.append(row)
+    return news, offer
+
+
+_SKILL_KEYS: Final = ("name", "source", "digest", "owner", "references")
+
+
+def offered_skills(event: CatalogSynced) -> list[tuple[str, str, str, str, list[str]]]:
+    """Return name, source, digest, owner and references of the skills on offer."""
+    return [
+        (
+            plain_text(entry.id),
+            plain_text(entry.source),
+            entry.digest,
+            plain_text(event.owners.get(entry.id, "")),
+            [*map(plain_text, entry.references)],
+        )
+        for entry in event.entries
+    ]
+
+
 # Makes a store that is not open yet; called again in every forked process.
 StoreFactory: TypeAlias = Callable[[], EventStore]
 
@@ -99,14 +137,8 @@ def event_line(event: Event, writer: str, seq: int) -> dict[str, object]:
             "release": event.release,
             "added": list(event.added),
             "skills": [
-                {
-                    "name": plain_text(entry.id),
-                    "source": plain_text(entry.source),
-                    "digest": entry.digest,
-                    "owner": plain_text(event.owners.get(entry.id, "")),
-                    "references": [*map(plain_text, entry.references)],
-                }
-                for entry in event.entries
+                dict(zip(_SKILL_KEYS, skill, strict=True))
+                for skill in offered_skills(event)
             ],
         }
     else:
