@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
@@ -9,10 +10,16 @@ from typing import Any, Final, TypeVar, cast
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
-from satchel.errors import SourceUnavailableError
+from satchel.errors import (
+    DeniedError,
+    ReferenceNotAllowedError,
+    SkillError,
+    SkillNotFoundError,
+    SourceUnavailableError,
+)
 from satchel.files import IdentityCache, LruCache
 from satchel.model import SYNC, Catalog, Style, SyncReport
-from satchel.runtime import Satchel, View
+from satchel.runtime import As, Satchel, View
 from satchel_server._errors import public_labels
 
 _T = TypeVar("_T")
@@ -277,3 +284,22 @@ class ServedLibrary:
             # A copy: another thread may add or remove a listener meanwhile.
             for changed in tuple(self._listeners):
                 changed(report)
+
+
+def record_failed_load(
+    view: View, skill_id: str, file: str | None = None, *, as_: As = "use"
+) -> None:
+    """Record a load that failed before it began: it is an event, too.
+
+    For edges whose callers ask by an address that is looked up first.
+    """
+    # In the order in which a load finds these out, so that the events agree.
+    error: SkillError
+    if view.get(skill_id) is None:
+        error = SkillNotFoundError(skill_id)
+    elif view.loadable(skill_id) is None:
+        error = DeniedError("load", skill_id)
+    else:
+        error = ReferenceNotAllowedError(skill_id, file or "")
+    with suppress(SkillError):
+        view.refuse(skill_id, file, error, as_=as_)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         UsedApprovalsInFolder,
         UsedApprovalsInMemory,
     )
-    from satchel.runtime._view import View
+    from satchel.runtime._view import As as As, View
     from satchel.runtime._why import Why
 
 __all__ = [
@@ -92,7 +92,7 @@ __getattr__ = lazy_door(
         "_staging": "LocalStager Stager UploadStager",
         "_tool_calls": "CallApproval Permit",
         "_used_approvals": "UsedApprovalsInFolder UsedApprovalsInMemory",
-        "_view": "View",
+        "_view": "As View",
         "_why": "Why",
     },
 )

@@ -5,7 +5,6 @@ it is a use, a copy that is kept elsewhere, or only a look.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias, Type
 from satchel.errors import (
     DeniedError,
     PackFileError,
-    ReferenceNotAllowedError,
     SkillError,
     SkillExcludedError,
     SkillNotFoundError,
@@ -500,54 +498,8 @@ class View(ToolBackend):
             call.parts.append(attempt)
             call.emit = events.record_call
 
-    def record_failed_load(
-        self, skill_id: str, file: str | None = None, *, copy: bool = False
-    ) -> None:
-        """Record a load that failed before it began: it is an event.
-
-        For edges whose callers ask by an address that is looked up first. ``copy`` is
-        whether it was to be kept elsewhere.
-        """
-        # In the order in which a load finds these out, so that the events agree.
-        error: SkillError
-        if self.get(skill_id) is None:
-            error = SkillNotFoundError(skill_id)
-        elif self.loadable(skill_id) is None:
-            error = DeniedError("load", skill_id)
-        else:
-            error = ReferenceNotAllowedError(skill_id, file or "")
-        with suppress(SkillError):
-            self.refuse(skill_id, file, error, as_="copy" if copy else "use")
-
-    def record_remote_load(
-        self,
-        request: Request,
-        *,
-        digest: str,
-        size_bytes: int,
-        tokens: int,
-        duration_s: float,
-    ) -> None:
-        """Record a load from a copy that is kept elsewhere, as its owner reports it.
-
-        Raises:
-            SkillError: As for `descriptor`.
-        """
-        event = UsageEvent(
-            request.id,
-            None,
-            None,
-            self.descriptor(request.id).source,
-            duration_s,
-            None,
-            request.file,
-            self.via,
-            digest,
-            size_bytes,
-            tokens=tokens,
-            agent=request.agent,
-            client=self.settings.client,
-        )
+    def report(self, event: UsageEvent) -> None:
+        """Record a load that was done elsewhere, from a copy."""
         events = self._components.usage_events
         if events.sinks.awake:
             events.record_remote_load(self.catalog, event)

@@ -23,6 +23,7 @@ from satchel_server._library import (
     ServedLibrary,
     caller_of,
     is_copy_request,
+    record_failed_load,
 )
 
 ARCHIVE_SUFFIX: Final = ".tar.gz"
@@ -258,6 +259,5 @@ def path_segments(request: Request, prefix: str) -> list[str] | None:
 def record_missing(view: View, request: Request, name: str, file: str = "") -> None:
     """Record that a copy of a missing skill or file was requested; not for HEAD."""
     if name and request.method != "HEAD":
-        view.record_failed_load(
-            name, file if file not in ("", SKILL_FILE) else None, copy=True
-        )
+        wanted = file if file not in ("", SKILL_FILE) else None
+        record_failed_load(view, name, wanted, as_="copy")

@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from satchel.errors import SkillError
 from satchel.files import LruCache
-from satchel.model import SKILL_FILE, Request as LoadRequest
+from satchel.model import SKILL_FILE, UsageEvent
 from satchel.runtime import View
 from satchel_server._errors import ErrorAnswer
 from satchel_server._http._endpoints import HttpContext, sender_of
@@ -151,13 +151,22 @@ def _record_load(view: View, load: Mapping[str, Any]) -> bool:
         return False
     # What a client claims goes into the events only if it can be true.
     digest = load.get("digest", "")
-    view.record_remote_load(
-        LoadRequest(skill_id, file, agent=load.get("agent", "")),
-        digest=digest if _DIGEST.fullmatch(digest) else "",
-        size_bytes=int(_bounded(load.get("size_bytes", 0), MAX_SIZE)),
+    event = UsageEvent(
+        skill_id,
+        None,
+        None,
+        entry.source,
+        _bounded(load.get("duration_s", 0), MAX_DURATION_S),
+        None,
+        file,
+        view.via,
+        digest if _DIGEST.fullmatch(digest) else "",
+        int(_bounded(load.get("size_bytes", 0), MAX_SIZE)),
         tokens=int(_bounded(load.get("tokens", 0), MAX_SIZE)),
-        duration_s=_bounded(load.get("duration_s", 0), MAX_DURATION_S),
+        agent=load.get("agent", ""),
+        client=view.settings.client,
     )
+    view.report(event)
     return True
 
 

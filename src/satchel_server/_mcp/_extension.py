@@ -30,10 +30,10 @@ from mcp_types import (
 from satchel.files import LruCache
 from satchel.load import media_type
 from satchel.model import PURPOSE_KEY, SKILL_FILE, SYNC, Descriptor, Loaded
-from satchel.runtime import View
+from satchel.runtime import As, View
 from satchel.skill_md import named_files
 from satchel.text import clean_line, printable
-from satchel_server._library import is_copy_request
+from satchel_server._library import is_copy_request, record_failed_load
 from satchel_server._mcp._request import McpRequest, not_served_error, reject_cursor
 from satchel_server._mcp._skills import (
     SCHEME,
@@ -137,14 +137,15 @@ class ExtensionHandlers:
         return ReadResourceResult(contents=[contents], **mcp.caching)
 
     def _contents(self, view: View, uri: str, *, copy: bool) -> _Contents:
-        load = partial(view.load, as_="copy" if copy else "use")
+        as_: As = "copy" if copy else "use"
+        load = partial(view.load, as_=as_)
         compat = self._extension.library.settings.compat
         if compat and uri == INDEX_URI:
             return _json(uri, _index_text(self._extension, view))
         target = self._extension.target(view, uri)
         if target is None or target.above:
             if uri != INDEX_URI:  # readers of the older index ask whether there is one
-                view.record_failed_load(skill_in(uri), copy=copy)
+                record_failed_load(view, skill_in(uri), as_=as_)
             raise not_served_error("resource", uri, self._extension.why_not(view, uri))
         skill, path = target.entry, target.path
         # Older readers do not say that they fetch for a copy.
@@ -164,7 +165,7 @@ class ExtensionHandlers:
             return _contents_of(load(skill.id, path), uri)
         # Readers ask whether there is a list of files; that is no failed load.
         if not _is_manifest(target):
-            view.record_failed_load(skill.id, path, copy=copy)
+            record_failed_load(view, skill.id, path, as_=as_)
         raise not_served_error("resource", uri)
 
     def list_skills(

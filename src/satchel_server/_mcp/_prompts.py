@@ -28,6 +28,7 @@ from satchel.files import LruCache
 from satchel.model import NO_CLIENT_FIELDS, SKILL_FILE, ClientFields, Descriptor
 from satchel.runtime import View
 from satchel.text import clean_line
+from satchel_server._library import record_failed_load
 from satchel_server._mcp._extension import TEMPLATE, main_resource
 from satchel_server._mcp._request import McpRequest
 from satchel_server._mcp._skills import SCHEME, ExtensionCatalog, skill_path, uri_of
@@ -68,7 +69,7 @@ class PromptHandlers:
             skill = view.descriptor(params.name)
         except SkillError:
             # `invoke` is not reached, and would have recorded it.
-            view.record_failed_load(params.name)
+            record_failed_load(view, params.name)
             raise
         fields = self._client_fields(view, skill)
         typed = _typed_arguments(fields, params.arguments or {})

@@ -29,6 +29,7 @@ from satchel.usage import (
     _events as events_module,
     open_sink,
 )
+from satchel_server._library import record_failed_load
 from satchel_server.usage._file_store import LineStore
 from tests.fakes import FakeClock, FakeSource, pack
 
@@ -174,8 +175,11 @@ READ = {"skill_id": "a", "path": "r.md"}
         ),
         (by_mcp(lambda view: view.invoke("secret")), ("secret", None, "mcp", "")),
         (by_mcp(lambda view: view.load("a", as_="look")), ()),
-        (by_mcp(lambda view: view.record_failed_load("no")), ("no", None, "mcp", "")),
-        (by_mcp(lambda view: view.record_failed_load("a", "x")), ("a", "x", "mcp", "")),
+        (by_mcp(lambda view: record_failed_load(view, "no")), ("no", None, "mcp", "")),
+        (
+            by_mcp(lambda view: record_failed_load(view, "a", "x")),
+            ("a", "x", "mcp", ""),
+        ),
         (discover("a"), ("a", None, "tool", "")),
         (discover("secret"), ("secret", None, "tool", "")),
         (lambda s: (s.manifest("a"), s.resources("a"), s.digest("a")), ()),
@@ -232,7 +236,7 @@ def test_a_fault_in_a_policy_or_load_is_reported_and_goes_through(
     def fail(*_: object, **__: object) -> Loaded:
         raise RuntimeError("CANARY")
 
-    monkeypatch.setattr("satchel.runtime._access.load", fail)
+    monkeypatch.setattr("satchel.runtime._view.load", fail)
     sink = ListSink()
     with pytest.raises(RuntimeError):
         open_satchel(sink).load("a")
@@ -395,7 +399,7 @@ def test_without_sinks_nothing_is_reported_or_made() -> None:
 def test_a_miss_of_an_address_says_why() -> None:
     def act(skills: Satchel) -> None:
         for missed in (("no",), ("secret",), ("a", "r.md")):
-            skills.view(via="mcp").record_failed_load(*missed)
+            record_failed_load(skills.view(via="mcp"), *missed)
 
     codes = [event.code for event in events_of(act, policy=Policy(deny("secret")))]
     assert codes == ["skill-not-found", "denied-by-policy", "reference-not-allowed"]
