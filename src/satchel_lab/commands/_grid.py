@@ -17,14 +17,22 @@ from satchel_lab.clients import PROPERTIES, Loader, advice_for
 
 
 class Mark(NamedTuple):
-    """How a state is written: in a narrow grid, in a wide one, and in the legends."""
+    """How a state is written: in a narrow grid, in a wide one, and in the legends.
+
+    ``short`` and ``before_loaders`` are for states whose word says too little there.
+    """
 
     sign: str
     word: str
-    short: str
-    meaning: str
-    of_loaders: str
     style: dict[str, Any]
+    meaning: str = ""
+    short: str = ""
+    before_loaders: str = ""
+
+    @property
+    def of_loaders(self) -> str:
+        """The words before the names of loaders that do this."""
+        return self.before_loaders or f"{self.word} by"
 
 
 # Each state, the worst first. A colour never says more than the sign does.
@@ -32,50 +40,40 @@ MARKS: Final = {
     "breaks-neighbours": Mark(
         "!",
         "breaks",
-        "breaks its library",
-        "neither it nor any skill next to it is listed",
-        "breaks",
         {"fg": "bright_white", "bg": "red", "bold": True},
+        "neither it nor any skill next to it is listed",
+        "breaks its library",
+        "breaks",
     ),
-    "dropped": Mark(
-        "d", "dropped", "dropped", "not listed", "dropped by", {"fg": "red"}
-    ),
+    "dropped": Mark("d", "dropped", {"fg": "red"}, "not listed"),
     "lost": Mark(
         "l",
         "lost",
-        "lost with it",
-        "not listed until the skill that breaks is fixed",
-        "lost to",
         {"fg": "red"},
+        "not listed until the skill that breaks is fixed",
+        "lost with it",
+        "lost to",
     ),
     "wrong": Mark(
-        "m",
-        "misread",
-        "misread",
-        "listed with a wrong name or description",
-        "misread by",
-        {"fg": "magenta"},
+        "m", "misread", {"fg": "magenta"}, "listed with a wrong name or description"
     ),
     "cut": Mark(
         "c",
         "cut",
-        "cut",
-        "only the beginning of its description is listed",
-        "cut by",
         {"fg": "yellow"},
+        "only the beginning of its description is listed",
     ),
     "unknown": Mark(
-        "?", "unknown", "unknown", "nobody looked", "unknown to", {"fg": "cyan"}
+        "?", "unknown", {"fg": "cyan"}, "nobody looked", before_loaders="unknown to"
     ),
     "hidden": Mark(
         "h",
         "hidden",
-        "hidden on purpose",
-        "the skill says that the model may not start it",
-        "hidden by",
         {"fg": "green"},
+        "the skill says that the model may not start it",
+        "hidden on purpose",
     ),
-    "loaded": Mark(".", "loaded", "loaded", "", "loaded by", {"fg": "green"}),
+    "loaded": Mark(".", "loaded", {"fg": "green"}),
 }
 
 

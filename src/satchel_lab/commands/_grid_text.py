@@ -115,7 +115,7 @@ def _legend(grid: Grid, *, signs: bool) -> Iterator[str]:
     for state in grid.present:
         mark = MARKS[state]
         if signs:
-            yield f"{click.style(mark.sign, **mark.style)} {mark.short}"
+            yield f"{click.style(mark.sign, **mark.style)} {mark.short or mark.word}"
         elif mark.meaning:
             yield f"{click.style(mark.word, **mark.style)}: {mark.meaning}"
     if any("*" in name for loaders in grid.columns for name in names_of(loaders)):

@@ -15,6 +15,7 @@ from satchel.errors import MissingPathError, NotWrittenError
 from satchel.files import write_file
 from satchel.model import Finding
 from satchel.text import plural
+from satchel_lab.evals._trial_answers import as_list, as_mapping
 
 SKILL_RUNS: Final = ("with_skill", "new_skill")
 _MEASURES: Final = ("pass_rate", "time_seconds", "tokens")
@@ -173,9 +174,9 @@ class _IterationReader:
         if grading is None:
             return None
         checks = grading.get("assertion_results") or grading.get("expectations")
-        passed = (_mapping(check).get("passed") for check in _list(checks))
+        passed = (as_mapping(check).get("passed") for check in as_list(checks))
         verdicts = [verdict for verdict in passed if isinstance(verdict, bool)]
-        summary = _number(_mapping(grading.get("summary")).get("pass_rate"))
+        summary = _number(as_mapping(grading.get("summary")).get("pass_rate"))
         # The list, which has the evidence, counts more than somebody's sum of it.
         rate = round(sum(verdicts) / len(verdicts), 4) if verdicts else summary
         if rate is None or rate > 1:
@@ -187,7 +188,7 @@ class _IterationReader:
             self.report(folder / "grading.json", reason)
         timing = folder / "timing.json"
         times = (self.read(timing) or {}) if timing.exists() else {}
-        times = {**_mapping(grading.get("timing")), **times}
+        times = {**as_mapping(grading.get("timing")), **times}
         seconds = _number(times.get("total_duration_seconds"))
         milliseconds = _number(times.get("duration_ms"))
         if seconds is None and milliseconds is not None:
@@ -229,14 +230,6 @@ def _number_of(folder: Path) -> int:
     """Return the number that a name ends with; 0 where there is none."""
     number = folder.name.rpartition("-")[2]
     return int(number[:9]) if number.isascii() and number.isdigit() else 0
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> Sequence[Any]:
-    return cast("Sequence[Any]", value) if isinstance(value, list) else ()
 
 
 def _number(value: object) -> float | None:

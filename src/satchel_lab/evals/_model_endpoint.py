@@ -6,12 +6,12 @@ import re
 import time
 import weakref
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from html import unescape
-from typing import Any, Final, cast
+from typing import Any, Final
 from unicodedata import normalize
 from urllib.parse import unquote
 
@@ -24,6 +24,8 @@ from satchel_lab.evals._trial_answers import (
     ModelDeniedError,
     ModelError,
     ToolCallText,
+    as_list,
+    as_mapping,
 )
 
 try:
@@ -181,8 +183,8 @@ class ModelEndpoint:
     def _detail(self, body: bytes) -> str:
         """Return the message in the body of an error, without the key."""
         with suppress(ValueError, RecursionError):
-            error = _mapping(json.loads(body)).get("error")
-            text = _text(_mapping(error).get("message")) or _text(error)
+            error = as_mapping(json.loads(body)).get("error")
+            text = _text(as_mapping(error).get("message")) or _text(error)
             # Some repeat the key that they refuse.
             text = text.replace(self._key, "...") if self._key else text
             return clean_line(self._without_key(text))[:_MAX_DETAIL]
@@ -241,16 +243,16 @@ def parse_reply(body: bytes, clean: Callable[[str], str] = str) -> ChatReply:
         value: object = json.loads(body)
     except (ValueError, RecursionError):
         raise ModelError("the answer is no JSON") from None
-    answer = _mapping(value)
-    choices = _list(answer.get("choices"))
+    answer = as_mapping(value)
+    choices = as_list(answer.get("choices"))
     if not choices:
         about = "is an error" if answer.get("error") else "has no choices"
         raise ModelError(f"the answer {about}")
-    message = _mapping(_mapping(choices[0]).get("message"))
+    message = as_mapping(as_mapping(choices[0]).get("message"))
     if not message:
         raise ModelError("the first choice has no message")
-    usage = _mapping(answer.get("usage"))
-    calls = _list(message.get("tool_calls"))[:_MAX_CALLS]
+    usage = as_mapping(answer.get("usage"))
+    calls = as_list(message.get("tool_calls"))[:_MAX_CALLS]
     return ChatReply(
         tuple(_call(item, clean) for item in calls),
         clean(_text(message.get("content") or message.get("refusal"))),
@@ -260,20 +262,12 @@ def parse_reply(body: bytes, clean: Callable[[str], str] = str) -> ChatReply:
 
 
 def _call(item: object, clean: Callable[[str], str]) -> ToolCallText:
-    function = _mapping(_mapping(item).get("function"))
+    function = as_mapping(as_mapping(item).get("function"))
     # Some servers give the object itself, and not its text.
     given: object = function.get("arguments")
     text = json.dumps(given) if isinstance(given, dict) else _text(given)
     name = clean(_text(function.get("name")))
     return ToolCallText(name[:_MAX_ARGUMENTS], clean(text)[:_MAX_ARGUMENTS])
-
-
-def _list(value: object) -> Sequence[Any]:
-    return cast("Sequence[Any]", value) if isinstance(value, list) else ()
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _text(value: object) -> str:

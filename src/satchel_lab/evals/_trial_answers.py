@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,3 +184,11 @@ def _parsed(lines: Sequence[bytes]) -> Iterator[tuple[str, Answer]]:
             counts = answer.input_tokens, answer.output_tokens, answer.attempts - 1
             if kinds == _KINDS and min(counts) >= 0:
                 yield key, answer
+
+
+def as_list(value: object) -> Sequence[Any]:
+    return cast("Sequence[Any]", value) if isinstance(value, list) else ()
+
+
+def as_mapping(value: object) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}

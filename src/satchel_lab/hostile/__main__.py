@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from satchel_lab.hostile import CannotMake, HostilePack, hostile_packs
+from satchel_lab.hostile._loader import say
 from satchel_lab.hostile._runner import (
     MEMORY_BYTES,
     TIMEOUT_S,
@@ -28,17 +29,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     row = _markdown if options.markdown else _text
     if options.markdown:
-        _say("| pack | threat | what | served | s | notes |\n|---|---|---|---|--:|---|")
+        say("| pack | threat | what | served | s | notes |\n|---|---|---|---|--:|---|")
     served = run = 0
     try:
         for pack, outcome in _run(chosen, command, options):
-            _say(row(pack, outcome))
+            say(row(pack, outcome))
             run += isinstance(outcome, LoaderOutcome)
             served += isinstance(outcome, LoaderOutcome) and outcome.served
     except OSError as error:
         _complain(f"cannot run {command[0]}: {error.strerror or error}")
         return 2
-    _say(f"\n{served} of {run} served; {len(chosen) - run} could not be made here")
+    say(f"\n{served} of {run} served; {len(chosen) - run} could not be made here")
     return int(served < run)
 
 
@@ -101,11 +102,6 @@ def _markdown(pack: HostilePack, outcome: LoaderOutcome | str) -> str:
         served = "yes" if outcome.served else "**no**"
         cells += [served, f"{outcome.seconds:.2f}", _notes(outcome)]
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 def _complain(line: str) -> None:

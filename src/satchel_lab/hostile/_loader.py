@@ -18,7 +18,7 @@ def main() -> None:
     from satchel.prompt import Format
     from satchel.runtime import Options, Satchel
 
-    _print_line("ready")
+    say("ready")
     # Packs of one name in one folder: the pack in the folder of that name goes first.
     with Satchel(sys.argv[-1], options=Options(on_conflict="precedence")) as skills:
         answer = {
@@ -40,10 +40,10 @@ def main() -> None:
                 skills.load(GOOD_NAME).text if GOOD_NAME in skills.catalog else ""
             ),
         }
-    _print_line(json.dumps(answer))
+    say(json.dumps(answer))
 
 
-def _print_line(line: str) -> None:
+def say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

@@ -76,6 +76,10 @@ class TextOptions:
     link: Callable[[str], str] = str
     fix_command: str = "satchel check --fix"
 
+    def paint(self, text: str, colour: str) -> str:
+        """Return the text in a colour, where there are any."""
+        return f"\x1b[{colour}m{text}\x1b[0m" if self.colour and text else text
+
 
 PLAIN_TEXT: Final = TextOptions()
 

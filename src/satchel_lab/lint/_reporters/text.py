@@ -113,8 +113,7 @@ _COLOUR: Final[Mapping[str, str]] = {"error": _RED, "warning": "1;33", "note": _
 
 def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
     """Return each finding with its line and its fix, then a summary."""
-    paint = _Paint(view.colour)
-    lines = list(_changes(report, paint))
+    lines = list(_changes(report, view))
     fixes = report.fix_of_finding()
     blocks: dict[tuple[str, ...], list[Finding]] = {}
     for finding in report.findings:
@@ -131,16 +130,15 @@ def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
 
 def render_statistics(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
     """Return how often each code was found, the most frequent first, then a summary."""
-    paint = _Paint(view.colour)
     fixed = {code for _, code in report.fix_of_finding()}
     counts = Counter((one.code, one.severity) for one in report.findings)
     widths = [max(map(len, texts), default=0) for texts in zip(*counts, strict=True)]
     digits = max((len(f"{count:,}") for count in counts.values()), default=0)
     lines: list[str] = []
     for (code, severity), count in counts.most_common():
-        mark = paint(_MARK, _CYAN) if code in fixed else " " * len(_MARK)
-        kind = paint(severity.ljust(widths[1]), _COLOUR[severity])
-        name = paint(view.link(safe_in_log(code)), _BOLD)
+        mark = view.paint(_MARK, _CYAN) if code in fixed else " " * len(_MARK)
+        kind = view.paint(severity.ljust(widths[1]), _COLOUR[severity])
+        name = view.paint(view.link(safe_in_log(code)), _BOLD)
         begin = f"{count:{digits},}  {kind}  {mark}  {name}"
         title = title_of(code) if code in codes() else ""
         used = digits + widths[1] + len(_MARK) + widths[0] + 8
@@ -154,17 +152,16 @@ def lines_of(
     findings: Sequence[Finding], view: TextOptions = PLAIN_TEXT, *, mark: str = ""
 ) -> Iterator[str]:
     """Yield findings of one code and fix: what is wrong, where, the line, the fix."""
-    paint = _Paint(view.colour)
     headed = None
     for finding in findings:
         if finding.message != headed:
-            yield from _head(finding, view, paint, mark)
+            yield from _head(finding, view, mark)
         headed = finding.message
         margin = " " * len(str(finding.line or 0))
         place = ":".join(str(part) for part in (finding.path, finding.line) if part)
         if place:
-            yield from _framed(f"{margin}--> ", place, view, paint)
-        shown = list(_excerpt(finding, view, paint))
+            yield from _framed(f"{margin}--> ", place, view)
+        shown = list(_excerpt(finding, view))
         yield from shown
         for label, text in (
             ("fix", finding.fix if finding is findings[-1] else ""),
@@ -172,38 +169,28 @@ def lines_of(
             ("now", finding.after[:_LONGEST]),
         ):
             if text:
-                yield from _framed(f"{margin} = {label}: ", text, view, paint)
+                yield from _framed(f"{margin} = {label}: ", text, view)
 
 
-class _Paint:
-    def __init__(self, coloured: bool) -> None:  # noqa: FBT001 - made only here
-        self.coloured = coloured
-
-    def __call__(self, text: str, colour: str) -> str:
-        return f"\x1b[{colour}m{text}\x1b[0m" if self.coloured and text else text
-
-
-def _head(
-    finding: Finding, view: TextOptions, paint: _Paint, mark: str
-) -> Iterator[str]:
+def _head(finding: Finding, view: TextOptions, mark: str) -> Iterator[str]:
     code, message = safe_in_log(finding.code), _in_words(finding.message)
     begin = " ".join(filter(None, (finding.severity, code, mark)))
     first, *more = wrap(f"{begin}: {message}", view.width, rest=_INDENT)
     if first.startswith(f"{begin}:"):  # not on a terminal that is too narrow for it
-        title = paint(first.removeprefix(begin), _BOLD)
-        first = paint(finding.severity, _COLOUR[finding.severity])
-        first += f" {paint(view.link(code), _BOLD)}"
-        first += f" {paint(mark, _CYAN)}{title}" if mark else title
+        title = view.paint(first.removeprefix(begin), _BOLD)
+        first = view.paint(finding.severity, _COLOUR[finding.severity])
+        first += f" {view.paint(view.link(code), _BOLD)}"
+        first += f" {view.paint(mark, _CYAN)}{title}" if mark else title
     yield first
     for line in more:
-        yield paint(line, _BOLD)
+        yield view.paint(line, _BOLD)
 
 
-def _framed(begin: str, text: str, view: TextOptions, paint: _Paint) -> Iterator[str]:
+def _framed(begin: str, text: str, view: TextOptions) -> Iterator[str]:
     """Yield a text after what begins its first line, and below it if it is long."""
     rest = " " * len(begin)
     for line in wrap(_in_words(text), view.width, first=begin, rest=rest):
-        yield f"{paint(line[: len(begin)], _FRAME)}{line[len(begin) :]}"
+        yield f"{view.paint(line[: len(begin)], _FRAME)}{line[len(begin) :]}"
 
 
 def _in_words(text: str) -> str:
@@ -211,7 +198,7 @@ def _in_words(text: str) -> str:
     return f" {safe_in_log(text)}".replace(" ::", " : :")[1:]
 
 
-def _excerpt(finding: Finding, view: TextOptions, paint: _Paint) -> Iterator[str]:
+def _excerpt(finding: Finding, view: TextOptions) -> Iterator[str]:
     """Yield the line of a finding, with the part that the finding is about marked."""
     line = view.line_at(finding.path, finding.line) if finding.line else None
     if line is None or not line.strip():
@@ -219,22 +206,22 @@ def _excerpt(finding: Finding, view: TextOptions, paint: _Paint) -> Iterator[str
     gutter, below = f"{finding.line} |", f"{' ' * len(str(finding.line))} |"
     room = max(_LEAST, (view.width or _LONGEST) - len(gutter) - 1)
     part = excerpt(finding, line, room)
-    yield f"{paint(gutter, _FRAME)} {part.text}"
+    yield f"{view.paint(gutter, _FRAME)} {part.text}"
     if part.columns:
-        marks = paint("^" * part.columns, _COLOUR[finding.severity])
-        yield f"{paint(below, _FRAME)} {' ' * part.column}{marks}"
+        marks = view.paint("^" * part.columns, _COLOUR[finding.severity])
+        yield f"{view.paint(below, _FRAME)} {' ' * part.column}{marks}"
 
 
-def _changes(report: CheckReport, paint: _Paint) -> Iterator[str]:
+def _changes(report: CheckReport, view: TextOptions) -> Iterator[str]:
     change = report.change
     if change is None:
         return
-    yield paint(f"since {safe_in_log(change.rev)}: {change.packs}", _BOLD)
+    yield view.paint(f"since {safe_in_log(change.rev)}: {change.packs}", _BOLD)
     yield f"catalog: {report.cost}"
     for section in change_sections(change):
         yield ""
         colour = _RED if section.title in URGENT else _BOLD
-        yield paint(f"{section.title}:", colour)
+        yield view.paint(f"{section.title}:", colour)
         for subject, text in section.lines:
             yield f"{_INDENT}{line_in_log(subject)}: {safe_in_log(text)}"
         if section.more:
@@ -251,13 +238,12 @@ def _often(report: CheckReport) -> Iterator[str]:
 
 def _end(report: CheckReport, view: TextOptions) -> Iterator[str]:
     """Yield the summary, what can be fixed and by which command, and where to read."""
-    paint = _Paint(view.colour)
     severities = {finding.severity for finding in report.findings}
     worst = next((one for one in _COLOUR if one in severities), "")
-    yield paint(report.summary, _COLOUR.get(worst, _GREEN))
+    yield view.paint(report.summary, _COLOUR.get(worst, _GREEN))
     if report.fixable:
         command = safe_in_log(view.fix_command)
-        yield f"{paint(_MARK, _CYAN)} {report.fixable:,} can be fixed: {command}"
+        yield f"{view.paint(_MARK, _CYAN)} {report.fixable:,} can be fixed: {command}"
     if worst:
         first = next(one for one in report.findings if one.severity == worst)
         yield f"More: satchel explain {safe_in_log(first.code)}"
