@@ -259,5 +259,5 @@ def path_segments(request: Request, prefix: str) -> list[str] | None:
 def record_missing(view: View, request: Request, name: str, file: str = "") -> None:
     """Record that a copy of a missing skill or file was requested; not for HEAD."""
     if name and request.method != "HEAD":
-        wanted = file if file not in ("", SKILL_FILE) else None
-        record_failed_load(view, name, wanted, as_="copy")
+        requested = file if file not in ("", SKILL_FILE) else None
+        record_failed_load(view, name, requested, as_="copy")
