@@ -197,7 +197,8 @@ def publish(source: SkillSource, site: Path, *, v1: bool = False) -> PublishedRe
         OSError: It cannot be written.
     """
     if not isinstance(source, ReleaseSource):
-        raise ConfigError(source.label, "it is no release; build one")
+        place = str(getattr(source, "label", source))
+        raise ConfigError(place, "no release; open it with satchel.sources.released")
     release = source.open()
     _check_site(site, v1=v1)
     # An index that is left behind would list skills that are gone.
