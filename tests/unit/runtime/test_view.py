@@ -1,5 +1,6 @@
 """The skills as one caller from outside may have them."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -186,3 +187,21 @@ def test_a_conflict_keeps_nobody_out_and_is_told_to_who_may_have_it(
         skills.view().load("same")
     with pytest.raises(SkillNotFoundError):
         skills.view(only=["other*"]).load("same")
+
+
+@pytest.mark.parametrize(
+    "door",
+    [lambda skills: skills, Satchel.session, Satchel.view],
+    ids=["Satchel", "session", "view"],
+)
+def test_an_unknown_id_is_not_answered_with_one_that_is_hidden(
+    library: Path, door: Callable[[Satchel], Any]
+) -> None:
+    skills = Satchel(library, policy=Policy(deny("beta")))
+    with pytest.raises(SkillNotFoundError) as caught:
+        door(skills).load("betaa")
+
+    assert caught.value.close == ()
+    with pytest.raises(SkillNotFoundError) as caught:
+        door(Satchel(library)).load("betaa")
+    assert caught.value.close == ("beta",)
