@@ -322,7 +322,7 @@ class View(ToolBackend):
 
     def read(self, skill_id: str, file: str | None = None) -> Loaded:
         """Load without an event, a question or the policy: for the developer."""
-        return self._read(Request(skill_id, file), ALLOWED)
+        return self._read(Request(skill_id, file), lambda _: ALLOWED)
 
     def _use(
         self, request: Request, reply: Reply | None, turn: TurnCache | None
@@ -381,18 +381,23 @@ class View(ToolBackend):
         return loaded
 
     def _look(self, skill_id: str, file: str | None) -> Loaded:
-        entry, decision = self.get(skill_id), ALLOWED
-        if entry is not None:
+        def decide(entry: Descriptor | None) -> Decision:
+            if entry is None:
+                return ALLOWED  # to nothing
             # The policy may have changed since a load: a denial counts at once.
-            may_load = self._authorizer.decide("load", entry)
-            if may_load.verdict == "deny":
-                raise DeniedError("load", skill_id, reason=may_load.reason)
-            if file is not None:
-                decision = self._authorizer.decide("read", entry)
-        return self._read(Request(skill_id, file), decision)
+            decision = self._authorizer.decide("load", entry)
+            if decision.verdict == "deny":
+                raise DeniedError("load", skill_id, reason=decision.reason)
+            return ALLOWED if file is None else self._authorizer.decide("read", entry)
 
-    def _read(self, request: Request, decision: Decision) -> Loaded:
+        return self._read(Request(skill_id, file), decide)
+
+    def _read(
+        self, request: Request, decide: Callable[[Descriptor | None], Decision]
+    ) -> Loaded:
         def attempt(catalog: Catalog) -> Loaded:
+            # Of this very catalog: another thread may have synced meanwhile.
+            decision = decide(find_loadable(catalog, request.id))
             return load(catalog, request, decision=decision, limits=self._limits)
 
         return self.current(request.id, attempt)

@@ -16,6 +16,7 @@ from satchel.errors import (
     SkillExcludedError,
     SkillNotFoundError,
 )
+from satchel.model import Catalog, Loaded
 from satchel.runtime import View
 from satchel.testing import write_pack
 from satchel.usage import ListSink
@@ -205,3 +206,24 @@ def test_an_unknown_id_is_not_answered_with_one_that_is_hidden(
     with pytest.raises(SkillNotFoundError) as caught:
         door(Satchel(library)).load("betaa")
     assert caught.value.close == ("beta",)
+
+
+@pytest.mark.parametrize("file", [None, "references/more.md"])
+def test_a_look_asks_the_policy_about_the_pack_that_it_reads(
+    library: Path, monkeypatch: pytest.MonkeyPatch, file: str | None
+) -> None:
+    """Another thread syncs after the look has begun; the pack is there only then."""
+    skills = Satchel(library, policy=Policy(deny("later", missing_ok=True)))
+    view, current = skills.view(via="http"), View.current
+
+    def sync_first(
+        self: View, skill_id: str, attempt: Callable[[Catalog], Loaded]
+    ) -> Loaded:
+        write_pack(library, "later", files={"references/more.md": "More.\n"})
+        skills.sync()
+        return current(self, skill_id, attempt)
+
+    monkeypatch.setattr(View, "current", sync_first)
+
+    with pytest.raises(DeniedError):
+        view.load("later", file, as_="look")
