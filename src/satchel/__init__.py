@@ -58,17 +58,34 @@ _ROOMS: Final = {
 _HOMES: Final = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 
+# Modules that are in another product now; `satchel.moved` imports them.
+_MOVED: Final = {
+    "satchel.authoring": "satchel_lab.authoring",
+    "satchel.checking": "satchel_lab.checking",
+    "satchel.clients": "satchel_lab.clients",
+    "satchel.compat": "satchel_compat",
+    "satchel.evals": "satchel_lab.evals",
+    "satchel.lint": "satchel_lab.lint",
+    "satchel.release": "satchel_store.release",
+    "satchel.server": "satchel_server",
+    "satchel.testing.hostile": "satchel_lab.hostile",
+    "satchel.testing.hostile.__main__": "satchel_lab.hostile.__main__",
+}
+
+
 class _Moved:
-    """Finds modules that are in another product now; asked after all others."""
+    """Finds modules by their old paths; see `satchel.moved`."""
 
     @staticmethod
     def find_spec(path: str, *_: object) -> object:
-        if not path.startswith("satchel."):
+        if path not in _MOVED:
             return None
-        return import_module("satchel.moved").moved_module(path)
+        return import_module("satchel.moved").moved_module(path, _MOVED[path])
 
 
-sys.meta_path.append(_Moved)  # type: ignore[arg-type]  # has all that is called
+# Before all others: in a checkout that was updated, the old folders may still be there,
+# without modules.
+sys.meta_path.insert(0, _Moved)  # type: ignore[arg-type]  # has all that is called
 
 
 def __getattr__(name: str) -> object:

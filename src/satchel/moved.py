@@ -1,6 +1,7 @@
-"""Import paths of 0.0 that still work in 0.1, with a `DeprecationWarning`.
+"""Old import paths that still work in this version, with a `DeprecationWarning`.
 
-Each of these modules and names is in another product now: docs/reference/moved.md.
+Modules and names that are in another product now: docs/reference/moved.md. The table of
+the modules is in the front door, which looks at it at each import.
 """
 
 import importlib.util
@@ -8,23 +9,11 @@ import warnings
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from inspect import currentframe
-from types import CodeType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any, Final, cast
 
 from satchel.products import import_product
 
-MODULES: Final = {
-    "satchel.authoring": "satchel_lab.authoring",
-    "satchel.checking": "satchel_lab.checking",
-    "satchel.clients": "satchel_lab.clients",
-    "satchel.compat": "satchel_compat",
-    "satchel.evals": "satchel_lab.evals",
-    "satchel.lint": "satchel_lab.lint",
-    "satchel.release": "satchel_store.release",
-    "satchel.server": "satchel_server",
-    "satchel.testing.hostile": "satchel_lab.hostile",
-    "satchel.testing.hostile.__main__": "satchel_lab.hostile.__main__",
-}
 NAMES: Final[dict[str, dict[str, str]]] = {
     "satchel.testing": {
         "check_loader": "satchel_lab.conformance",
@@ -41,8 +30,13 @@ NAMES: Final[dict[str, dict[str, str]]] = {
         "satchel_server.usage",
     ),
 }
-_PASSED_OVER: Final = ("satchel", "importlib")
-_HOMES: Final = frozenset(MODULES.values())
+# Frames that import for somebody: ours, and those of Python.
+_PASSED_OVER: Final = frozenset(
+    (
+        *("satchel", "satchel_store", "satchel_server", "satchel_lab"),
+        *("satchel_compat", "importlib"),
+    )
+)
 
 
 def moved_name(room: str, name: str) -> Any:  # noqa: ANN401 - whatever it is
@@ -59,13 +53,11 @@ def moved_name(room: str, name: str) -> Any:  # noqa: ANN401 - whatever it is
     return getattr(import_product(home, f"{room}.{name}"), name)
 
 
-def moved_module(path: str) -> ModuleSpec | None:
-    """Return how to import a module that has moved; None for any other."""
-    home = MODULES.get(path)
-    if home is None:
-        return None
-    # `python -m` looks for the program in a package.
-    return ModuleSpec(path, _MovedLoader(home), is_package=home + ".__main__" in _HOMES)
+def moved_module(path: str, home: str) -> ModuleSpec:
+    """Return how to import by its old path a module that is in ``home`` now."""
+    # `python -m` looks for the program in a package, and all of them are packages.
+    is_package = not path.endswith(".__main__")
+    return ModuleSpec(path, _MovedLoader(home), is_package=is_package)
 
 
 class _MovedLoader(InspectLoader):
@@ -97,11 +89,15 @@ class _MovedLoader(InspectLoader):
 def _warn(old: str, new: str) -> None:
     """Warn at the line that imports; Python shows that to who runs it, or tests it."""
     frame, level = currentframe(), 0
-    while (
-        frame and frame.f_back and frame.f_globals["__name__"].startswith(_PASSED_OVER)
-    ):
+    while frame and frame.f_back and _is_passed_over(frame):
         frame = frame.f_back
         # `warnings` passes these over by itself.
         level += "_bootstrap" not in frame.f_code.co_filename
     text = f"{old} is {new} now; the old name goes with the next version"
     warnings.warn(text, DeprecationWarning, stacklevel=level + 1)
+
+
+def _is_passed_over(frame: FrameType) -> bool:
+    # Code that is run by `exec` need not have a name.
+    name = str(frame.f_globals.get("__name__", ""))
+    return name.partition(".")[0] in _PASSED_OVER

@@ -6,7 +6,7 @@ A product is a folder next to this one. What is not installed answers with one l
 from importlib import import_module
 from typing import Any, Final
 
-from satchel.errors import ProductMissingError
+from satchel.errors import ConfigError, ProductMissingError
 
 # The module of each command, in which it is called ``command``.
 COMMANDS: Final = {
@@ -51,10 +51,22 @@ def added(group: str, name: str) -> Any:  # noqa: ANN401 - whatever it is
 
     The groups are ``satchel.commands`` and ``satchel.addresses``. To look at all that
     is installed takes time, so ask for names that are not ours only.
+
+    Raises:
+        ConfigError: It cannot be imported.
     """
     from importlib.metadata import entry_points
 
-    return next((e.load() for e in entry_points(group=group, name=name)), None)
+    for entry in entry_points(group=group, name=name):
+        try:
+            return entry.load()
+        except Exception as error:  # a plug-in may raise anything
+            source = f"{group}, {name!r} of {entry.dist.name if entry.dist else '?'}"
+            detail = (
+                f"{entry.value} cannot be imported: {type(error).__name__}: {error}"
+            )
+            raise ConfigError(source, f"{detail}; update or remove it") from error
+    return None
 
 
 def opener_of(address: str) -> Any:  # noqa: ANN401 - see `SCHEMES`

@@ -1,5 +1,6 @@
 """The heart alone, as somebody has it who installed nothing else; and moved names."""
 
+import ast
 import os
 import re
 import shutil
@@ -15,11 +16,14 @@ import pytest
 import satchel
 from satchel import moved
 from satchel.cli import main
+from satchel.errors import MissingPathError
 from satchel.products import COMMANDS
 from satchel.testing import write_pack
+from tests.functional.library import run
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
+MOVED: dict[str, str] = vars(satchel)["_MOVED"]  # not in the stub
 OF_THE_HEART = ("list", "show", "find", "prompt", "why", "doctor", "cost", "completion")
 SHOWN = {"completion": "complete", "doctor": "1 pack", "show": "# Steps"}
 
@@ -148,11 +152,7 @@ def test_events_are_not_asked_for_where_nothing_stores_them(
 def test_another_distribution_can_add_a_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    info = tmp_path / "more-1.dist-info"
-    info.mkdir()
-    info.joinpath("METADATA").write_text("Name: more\nVersion: 1\n", "utf-8")
-    entry = "[satchel.commands]\ngreet = more_commands:greet\n"
-    info.joinpath("entry_points.txt").write_text(entry, "utf-8")
+    add_plugin(tmp_path, "satchel.commands", "greet", "more_commands:greet")
     program = "import click\n\n@click.command()\ndef greet(): click.echo('hello')\n"
     tmp_path.joinpath("more_commands.py").write_text(program, "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -163,15 +163,87 @@ def test_another_distribution_can_add_a_command(
     assert ended.value.code == 0
 
 
-@pytest.mark.parametrize("path", [p for p in moved.MODULES if "__main__" not in p])
+def add_plugin(folder: Path, group: str, name: str, value: str) -> None:
+    info = folder / "more-1.dist-info"
+    info.mkdir()
+    info.joinpath("METADATA").write_text("Name: more\nVersion: 1\n", "utf-8")
+    entry = f"[{group}]\n{name} = {value}\n"
+    info.joinpath("entry_points.txt").write_text(entry, "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("group", "arguments"),
+    [("satchel.commands", ["own"]), ("satchel.addresses", ["list", "own://x"])],
+)
+def test_what_another_distribution_breaks_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str, arguments: list[str]
+) -> None:
+    add_plugin(tmp_path, group, "own", "nowhere:own")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    result = run(*arguments)
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {group}, 'own' of more: nowhere:own ")
+
+
+def test_another_distribution_can_add_a_scheme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_plugin(tmp_path, "satchel.addresses", "own", "more_schemes:opened")
+    program = (
+        "from satchel import Skill, sources\n"
+        "def opened(address, **options):\n"
+        "    assert sorted(options) == ['allow_private', 'limits', 'pin']\n"
+        "    return sources.memory(Skill(address[6:], description='Use it.',"
+        " instructions='Do.'))\n"
+    )
+    tmp_path.joinpath("more_schemes.py").write_text(program, "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    with satchel.Satchel("own://alpha", sinks=[]) as skills:
+        assert [entry.id for entry in skills] == ["alpha"]
+    with pytest.raises(MissingPathError):
+        satchel.Satchel("other://alpha", sinks=[])
+
+
+def test_code_without_a_name_may_use_an_old_path() -> None:
+    with pytest.warns(DeprecationWarning, match="check_loader"):
+        exec("from satchel.testing import check_loader", {})  # noqa: S102
+
+
+def test_an_old_folder_without_modules_hides_nothing(
+    heart: Path, tmp_path: Path
+) -> None:
+    """As git leaves it where Python had compiled what was there."""
+    (heart / "satchel" / "lint").mkdir(exist_ok=True)
+    code = "try: import satchel.lint\nexcept ImportError as error: print(error)"
+
+    assert "satchel_lab" in alone(heart, "-c", code, cwd=tmp_path)[1]
+
+
+def test_the_stub_has_the_names_of_the_front_door() -> None:
+    stub = ast.parse((ROOT / "src/satchel/__init__.pyi").read_text("utf-8"))
+    imported = {
+        name.asname or name.name
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    assert imported == {*vars(satchel)["_HOMES"], "errors", "sources"}
+    listed = next(node.value for node in stub.body if isinstance(node, ast.Assign))
+    assert ast.literal_eval(listed) == vars(satchel)["__all__"]
+
+
+@pytest.mark.parametrize("path", [p for p in MOVED if "__main__" not in p])
 def test_an_old_path_of_a_module_works_and_warns(path: str) -> None:
     sys.modules.pop(path, None)
     with pytest.warns(DeprecationWarning, match=f"{path} is ") as caught:
         module = import_module(path)
 
-    assert module is import_module(moved.MODULES[path])
+    assert module is import_module(MOVED[path])
     assert module.__spec__ is not None
-    assert module.__spec__.name == moved.MODULES[path]
+    assert module.__spec__.name == MOVED[path]
     assert len(caught) == 1
 
 
