@@ -258,7 +258,11 @@ class View(ToolBackend):
             return is_in and self._authorizer.may("find", entry)
 
         rank = partial(self._rank, accepts=accepts, whole=whole)
-        return rank(query, k) if isinstance(query, str) else _fused(rank, query, k)
+        if isinstance(query, str):
+            return rank(query, k)
+        from satchel.search import fused
+
+        return fused(rank, query, k)
 
     def _rank(
         self, query: str, k: int, *, accepts: Callable[[Descriptor], bool], whole: bool
@@ -673,31 +677,3 @@ def _check_edge(entry: Descriptor, via: str) -> None:
         raise SkillExcludedError(entry.id, "hidden", "only a user may invoke it")
     if via == "user" and not entry.user_invocable:
         raise SkillExcludedError(entry.id, "not for users", "only a model may load it")
-
-
-# As many of each query's hits take part; with 60, the usual constant of reciprocal
-# rank fusion, a first place is worth less than two second ones.
-_FUSED_HITS: Final = 100
-_FUSION: Final = 60
-
-
-def _fused(
-    rank: Callable[[str, int], list[Hit]], queries: Sequence[str], k: int
-) -> list[Hit]:
-    """Return at most ``k`` of the hits of several queries, as one list."""
-    depth = max(k, _FUSED_HITS)
-    lists = [rank(text, depth) for text in dict.fromkeys(queries)]
-    if len(lists) == 1:
-        return lists[0][: max(k, 0)]
-    best: dict[str, Hit] = {}
-    scores: dict[str, float] = {}
-    for hits in lists:
-        for place, hit in enumerate(hits, 1):
-            scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (_FUSION + place)
-            if hit.id not in best or hit.confidence > best[hit.id].confidence:
-                best[hit.id] = hit
-    order = sorted(scores, key=lambda skill_id: (-round(scores[skill_id], 6), skill_id))
-    return [
-        replace(best[skill_id], score=round(scores[skill_id], 6))
-        for skill_id in order[: max(k, 0)]
-    ]
