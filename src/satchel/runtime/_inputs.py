@@ -13,7 +13,6 @@ from satchel.errors import ConfigError, MissingPathError
 from satchel.files import is_archive_name
 from satchel.index import LARGE_SOURCE, NO_INDEX, IndexSettings
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
-from satchel.products import import_product, opener_of
 from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix, check_choice
 from satchel.sources import (
@@ -252,6 +251,8 @@ def _pinned_input(inputs: Iterable[SkillInput]) -> str:
 def _is_release(path: str) -> bool:
     if not os.path.exists(f"{path}/{RELEASE_FILE}"):  # noqa: PTH110 - as below
         return False
+    from satchel.products import import_product
+
     release = import_product("satchel_store.release", "a release")
     return bool(release.is_release(path))
 
@@ -259,14 +260,9 @@ def _is_release(path: str) -> bool:
 def _open_path(
     path: str, pin: str | None, limits: Limits, *, private: bool
 ) -> SkillSource:
-    if opener := opener_of(path):
-        # Anything after the # is meant as a pin; a mistyped one must not be ignored.
-        address, mark, digest = path.partition("#")
-        if mark and pin not in (None, digest):
-            raise ConfigError("pin", f"there are two pins for {address}")
-        pin = digest if mark else pin
-        source = opener(address, pin=pin, allow_private=private, limits=limits)
-        return cast("SkillSource", source)
+    source = _open_address(path, pin, limits, private=private)
+    if source is not None:
+        return source
     if not os.path.exists(path):  # noqa: PTH110 - pathlib costs time
         raise MissingPathError(path)
     if os.path.isfile(path):  # noqa: PTH113
@@ -277,6 +273,26 @@ def _open_path(
         cast("Any", release).open()
         return release
     return LocalSource(path, limits=limits)
+
+
+def _open_address(
+    path: str, pin: str | None, limits: Limits, *, private: bool
+) -> SkillSource | None:
+    """Return the source of an address; None for a path, or if nothing opens it."""
+    if "://" not in path:
+        return None
+    from satchel.products import opener_of
+
+    opener = opener_of(path)
+    if opener is None:
+        return None
+    # Anything after the # is meant as a pin; a mistyped one must not be ignored.
+    address, mark, digest = path.partition("#")
+    if mark and pin not in (None, digest):
+        raise ConfigError("pin", f"there are two pins for {address}")
+    pin = digest if mark else pin
+    source = opener(address, pin=pin, allow_private=private, limits=limits)
+    return cast("SkillSource", source)
 
 
 def _open_file(path: str, limits: Limits) -> SkillSource:

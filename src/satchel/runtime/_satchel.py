@@ -30,7 +30,6 @@ from satchel.model import (
     joined_findings,
 )
 from satchel.policy import OPEN_POLICY, Policy
-from satchel.products import import_product
 from satchel.protocols import Approver, UsageSink, with_abilities
 from satchel.runtime._components import Components, PromptSections
 from satchel.runtime._findings import first_error
@@ -259,6 +258,8 @@ class Satchel:
         Raises:
             ProductMissingError: ``satchel_lab`` is not installed.
         """
+        from satchel.products import import_product
+
         checking = import_product("satchel_lab.checking", "check()")
         latest = self.registry.latest
         report: Report = checking.check_catalog(latest, self.findings, self.limits)

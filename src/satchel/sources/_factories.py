@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from satchel.model import DEFAULT_LIMITS, Limits
-from satchel.products import import_product
 from satchel.protocols import Clock, SkillSource
 from satchel.sources._local import LocalSource
 from satchel.sources._memory import MemorySource
@@ -37,6 +36,8 @@ def archive(
     It is taken apart in memory, within ``limits``, and searched as a folder is; one
     that holds what none should is a finding, and nothing of it is used.
     """
+    from satchel.products import import_product
+
     archives = import_product("satchel_store.archives", "an archive")
     source: SkillSource = archives.ArchiveSource(path, label=label, limits=limits)
     return source
@@ -57,6 +58,8 @@ def released(
     Raises:
         InvalidReleaseError: ``pin`` is no id of a release.
     """
+    from satchel.products import import_product
+
     release = import_product("satchel_store.release", "a release")
     source: SkillSource = release.release_folder(path, pin, label, limits)
     return source
@@ -141,6 +144,8 @@ def http(  # noqa: PLR0913 - keywords, each with a default
         InvalidReleaseError: ``pin`` is no id of a release.
         ExtraMissingError: The extra ``http`` is not installed.
     """
+    from satchel.products import import_product
+
     site = import_product("satchel_store.http", "a source over HTTP")
     source: SkillSource = site.open_site(
         url,
@@ -190,6 +195,8 @@ def mcp(  # noqa: PLR0913 - keywords, each with a default
         ValueError: ``server`` cannot be one.
         ExtraMissingError: The extra ``mcp`` is not installed.
     """
+    from satchel.products import import_product
+
     client = import_product("satchel_server.mcp_source", "a source of an MCP server")
     source: SkillSource = client.open_server(
         server,
