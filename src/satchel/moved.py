@@ -14,7 +14,9 @@ from typing import Any, Final, cast
 
 from satchel.products import import_product
 
+# Where each name of a room is; behind a colon what it is called there.
 NAMES: Final[dict[str, dict[str, str]]] = {
+    "satchel.runtime": {"CallerView": "satchel.runtime:View"},
     "satchel.testing": {
         "check_loader": "satchel_lab.conformance",
         "check_runtime": "satchel_lab.conformance",
@@ -46,11 +48,12 @@ def moved_name(room: str, name: str) -> Any:  # noqa: ANN401 - whatever it is
         AttributeError: The room never had it.
         ProductMissingError: The product that has it is not installed.
     """
-    home = NAMES.get(room, {}).get(name)
-    if home is None:
+    home, _, new = NAMES.get(room, {}).get(name, "").partition(":")
+    if not home:
         raise AttributeError(f"module {room!r} has no attribute {name!r}")
-    _warn(f"{room}.{name}", f"{home}.{name}")
-    return getattr(import_product(home, f"{room}.{name}"), name)
+    new = new or name
+    _warn(f"{room}.{name}", f"{home}.{new}")
+    return getattr(import_product(home, f"{room}.{name}"), new)
 
 
 def moved_module(path: str, home: str) -> ModuleSpec:
