@@ -4,13 +4,6 @@ from typing import TYPE_CHECKING
 
 from satchel.lazy import lazy_door
 from satchel.load import _wording
-from satchel.load._agent_skills import (
-    EXTENDED as EXTENDED,
-    StyleOptions,
-    fill_folder as fill_folder,
-    render_context,
-    render_context_error as render_context_error,
-)
 from satchel.load._lean import (
     render_element as render_element,
     render_lean_error as render_lean_error,
@@ -29,24 +22,20 @@ from satchel.load._load import (
     needed_skill as needed_skill,
     resolve,
 )
-from satchel.load._packs import packs_result as packs_result
-from satchel.load._parts import check_whole as check_whole, first_part as first_part
-from satchel.load._references import (
-    find_matches as find_matches,
-    list_entries as list_entries,
-    render_descriptor as render_descriptor,
-)
 from satchel.load._style_tools import (
     offer_find as offer_find,
     offer_reader as offer_reader,
     tools_for,
 )
 from satchel.load._tool_backend import (
+    EXTENDED as EXTENDED,
     CallEvent as CallEvent,
     LoadAttempt as LoadAttempt,
     PlainBackend as PlainBackend,
+    StyleOptions,
     ToolBackend as ToolBackend,
     current_call_event as current_call_event,
+    fill_folder as fill_folder,
 )
 from satchel.load._wording import (
     error_result as error_result,
@@ -57,10 +46,19 @@ from satchel.load._wording import (
 wording = _wording
 
 if TYPE_CHECKING:
+    from satchel.load._contract_styles import (
+        find_matches as find_matches,
+        list_entries as list_entries,
+        packs_result as packs_result,
+        render_context,
+        render_context_error as render_context_error,
+        render_descriptor as render_descriptor,
+    )
     from satchel.load._invocation import (
         InvokedSkill as InvokedSkill,
         invoke_skill as invoke_skill,
     )
+    from satchel.load._parts import check_whole as check_whole, first_part as first_part
 
 __all__ = [
     "StyleOptions",
@@ -71,4 +69,12 @@ __all__ = [
     "tools_for",
 ]
 
-__getattr__ = lazy_door(__name__, {"_invocation": "InvokedSkill invoke_skill"})
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "_contract_styles": "find_matches list_entries packs_result render_context "
+        "render_context_error render_descriptor",
+        "_invocation": "InvokedSkill invoke_skill",
+        "_parts": "check_whole first_part",
+    },
+)

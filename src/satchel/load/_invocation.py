@@ -5,8 +5,8 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from satchel.load._agent_skills import FOLDERS, VARIABLE, StyleOptions
 from satchel.load._lean import render_element
+from satchel.load._tool_backend import FOLDERS, VARIABLE, StyleOptions
 from satchel.load._wording import LEFT_AS_IT_IS
 from satchel.model import ClientFields, Loaded, Style
 

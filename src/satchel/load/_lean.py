@@ -18,15 +18,14 @@ from satchel.errors import (
     SkillNotFoundError,
     echo,
 )
-from satchel.load._agent_skills import (
+from satchel.load._tool_backend import (
     MAX_LISTED,
     VARIABLE,
     StyleOptions,
+    ToolBackend,
+    load_tool,
     place_in_folder,
-    render_context,
 )
-from satchel.load._parts import part_of
-from satchel.load._tool_backend import ToolBackend, load_tool
 from satchel.load._wording import (
     LEAN_BINARY,
     LEAN_LOAD,
@@ -104,6 +103,8 @@ def _in_part(
     text = loaded.body.strip("\n") if file is None else loaded.text
     if most is None or (not part and counter.count(text) <= most):
         return loaded, []
+    from satchel.load._parts import part_of
+
     anchor = split_target(file or "")[1]
     text, lines = part_of(text, most, counter, part, anchor)
     return replace(loaded, text=text, body=text), lines
@@ -130,6 +131,8 @@ def render_element(
 ) -> str:
     """Return a loaded SKILL.md as a part of a prompt or of a user's message."""
     if style != "lean":
+        from satchel.load._contract_styles import render_context
+
         return render_context(loaded, options, notes, style=style)
     first, _, rest = render_lean(loaded, options, notes).partition("\n")
     text = _TAG.sub("&lt;", rest)

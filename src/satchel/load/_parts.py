@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from satchel.errors import LimitExceededError, ToolError, echo
-from satchel.load._agent_skills import StyleOptions
+from satchel.load._tool_backend import StyleOptions
 from satchel.load._wording import NEXT_PART, OUTLINE, PART
 from satchel.model import Loaded
 from satchel.protocols import TokenCounter

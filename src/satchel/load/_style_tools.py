@@ -1,36 +1,19 @@
-"""The tools of each style, the one that reads files, and the one that finds skills."""
+"""The tools of each style, and the one that finds skills."""
 
 from collections.abc import Iterable
 from typing import Final
 
-from satchel.errors import SkillError, ToolError, echo
+from satchel.errors import echo
 from satchel.load import _wording as wording
-from satchel.load._agent_skills import (
+from satchel.load._lean import lean_tools, render_lean_error
+from satchel.load._tool_backend import (
     DEFAULT_STYLE_OPTIONS,
     StyleOptions,
-    agent_skills_tool,
-)
-from satchel.load._lean import lean_tools, render_lean_error
-from satchel.load._packs import packs_tool
-from satchel.load._references import file_result, references_tools
-from satchel.load._tool_backend import (
     ToolBackend,
-    load_tool,
-    one_call_event,
-    string_parameters,
 )
-from satchel.model import (
-    Catalog,
-    Descriptor,
-    Json,
-    Loaded,
-    Rendered,
-    Request,
-    Style,
-    respelled,
-)
-from satchel.text import clean_line, clip, list_line, printable
-from satchel.tools import Run, Tool, Toolbox
+from satchel.model import Catalog, Descriptor, Json, Rendered, Style, respelled
+from satchel.text import clean_line, clip, list_line
+from satchel.tools import Tool, Toolbox
 
 # From so many skills on, a list is searched rather than read.
 FIND_FROM: Final = 30
@@ -81,18 +64,13 @@ def tools_for(
     """
     if not even_empty and not backend.catalog.entries:
         return Toolbox("satchel")
-    match style:
-        case "lean":
-            tools: tuple[Tool, ...] = lean_tools(backend, options)
-        case "agent-skills":
-            tools = (
-                agent_skills_tool(backend, options),
-                _read_tool(backend, "skill_id"),
-            )
-        case "packs":
-            tools = packs_tool(backend, options), _read_tool(backend, "name", rest=True)
-        case "references":
-            tools = references_tools(backend, options)
+    if style == "lean":
+        tools = lean_tools(backend, options)
+    else:
+        # Most programs use one style, and wait for no other.
+        from satchel.load._contract_styles import contract_tools
+
+        tools = contract_tools(style, backend, options)
     return Toolbox("satchel", (*tools, _find_tool(backend, style)) if find else tools)
 
 
@@ -153,48 +131,3 @@ def _find_tool(backend: ToolBackend, style: Style) -> Tool:
             refused=lambda _, error: render_lean_error(error),
         )
     return Tool("find_skills", wording.FIND_SKILLS, _FIND_PARAMETERS, find_skills)
-
-
-def _read_tool(backend: ToolBackend, key: str, *, rest: bool = False) -> Tool:
-    """Return the tool that reads a file; ``rest`` leaves load_skill its own files."""
-
-    def read_skill_file(run: Run, path: str, **named: str) -> dict[str, object]:
-        request = Request(named[key], path, via="tool")
-        try:
-            loaded = (
-                _load_rest(backend, request, run)
-                if rest
-                else backend.load_for(request, run)
-            )
-        except SkillError as error:
-            return wording.error_result(error, backend.advice(error))
-        note = backend.unchanged(loaded)
-        return {key: loaded.id, **file_result(loaded, note, backend)}
-
-    return load_tool(
-        "read_skill_file",
-        wording.READ_OTHER_FILE if rest else wording.READ_ANY_FILE,
-        string_parameters([key, "path"], **{key: wording.PARAMETERS["read"]}),
-        read_skill_file,
-        backend,
-    )
-
-
-def _load_rest(backend: ToolBackend, request: Request, run: Run) -> Loaded:
-    """Load a file that the parameters of the style's ``load_skill`` do not give."""
-    # Loaded first, for only that resolves a short name; the event says that the call
-    # was refused.
-    with one_call_event() as event:
-        loaded = backend.load_for(request, run)
-        for parameter, paths in (
-            ("reference", loaded.descriptor.references),
-            ("script", loaded.descriptor.scripts),
-        ):
-            if loaded.file in paths:
-                detail = wording.WRONG_READER.format(
-                    printable(loaded.file, keep=""), parameter
-                )
-                event.refusal = ToolError("read_skill_file", detail)
-    if event.refusal is not None:
-        raise event.refusal
-    return loaded

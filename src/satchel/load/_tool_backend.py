@@ -1,15 +1,18 @@
-"""What the tools of a style call, and the one usage event for each of their calls."""
+"""What the tools of a style call, how they write what they load, and one event each."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, NamedTuple
 
 from satchel.errors import SkillError, ToolError
-from satchel.load._wording import PARAMETERS
-from satchel.model import Catalog, Hit, Json, Loaded, Request
+from satchel.load._wording import FILES_BY_TOOL, PARAMETERS, PATHS_IN_FOLDER
+from satchel.model import SKILL_FILE, Catalog, Hit, Json, Loaded, Request, Style
+from satchel.protocols import TokenCounter
+from satchel.text import EstimateCounter
 from satchel.tools import Run, Tool, arguments_of
 
 _ID_PARAMETERS: Final = ("name", "skill_id", "skill_name")
@@ -163,3 +166,101 @@ def string_parameters(
         "required": [*required],
         "additionalProperties": False,
     }
+
+
+# --- How a style writes what was loaded
+
+Envelope = Literal["2026-02", "extended"]
+Content = Literal["file", "body"]
+Escape = Literal["raw", "cdata", "entities"]
+
+# Files that an envelope names; beyond them it says how many more there are.
+MAX_LISTED: Final = 200
+# The placeholders for a skill's folder: of pydantic-ai-skills, and of Claude Code.
+FOLDERS: Final = ("${SKILL_DIR}", "${CLAUDE_SKILL_DIR}")
+_FOLDER: Final = re.compile("|".join(map(re.escape, FOLDERS)))
+# What one client or another fills in.
+VARIABLE: Final = r"\$\{(?:CLAUDE_[A-Z_]+|SKILL_DIR)\}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StyleOptions:
+    """How a style writes what was loaded. The defaults are the letter of the contract.
+
+    ``envelope``, ``content`` and ``escape`` are of ``agent-skills``: ``extended`` adds
+    the pack's files; ``body`` leaves the frontmatter out; ``cdata`` and ``entities``
+    make well-formed XML of any text. ``always_body`` is of ``packs``: the body also
+    where a file was asked for. ``show_root`` shows the pack's location, for an agent
+    that can reach it; ``root`` is the absolute folder of a copy that it can reach.
+
+    In every style the envelope ``extended`` also says how relative paths resolve, or
+    with what the files are read. ``max_result_tokens``, as ``counter`` counts them, are
+    the most of a text that one result of ``lean`` has: a longer one comes in parts.
+    """
+
+    envelope: Envelope = "2026-02"
+    content: Content = "file"
+    escape: Escape = "raw"
+    always_body: bool = False
+    show_root: bool = False
+    root: str | None = None
+    max_result_tokens: int | None = None
+    counter: TokenCounter = field(default_factory=EstimateCounter, compare=False)
+
+
+DEFAULT_STYLE_OPTIONS: Final = StyleOptions()
+# What sessions and servers write.
+EXTENDED: Final = StyleOptions(envelope="extended")
+
+
+def place_in_folder(
+    loaded: Loaded, options: StyleOptions, root: str | None
+) -> tuple[Loaded, StyleOptions]:
+    """Return both with the folder of a copy in them, where there is one."""
+    if root is None:
+        return loaded, options
+    return fill_folder(loaded, root), replace(options, root=root)
+
+
+def fill_folder(loaded: Loaded, folder: str | None) -> Loaded:
+    """Return instructions with ``${SKILL_DIR}`` and ``${CLAUDE_SKILL_DIR}`` filled in.
+
+    A file, and any text where there is no folder, stays as it is.
+    """
+    if folder is None or loaded.file != SKILL_FILE:
+        return loaded
+    # Not `sub`, which would take backslashes in a folder's name for escapes.
+    text, body = (
+        folder.join(_FOLDER.split(text)) for text in (loaded.text, loaded.body)
+    )
+    return replace(loaded, text=text, body=body)
+
+
+def folder_notes(
+    loaded: Loaded, options: StyleOptions, style: Style
+) -> tuple[str, ...]:
+    """Return how the paths in a SKILL.md resolve, or with what its files are read.
+
+    Only the extended envelope says so.
+    """
+    if options.envelope != "extended" or loaded.file != SKILL_FILE:
+        return ()
+    if options.root is not None:
+        return (PATHS_IN_FOLDER.format(options.root),)
+    entry = loaded.descriptor
+    if not entry.model_invocable:  # its files are refused to a model, too
+        return ()
+    by_load = bool(entry.references or entry.scripts)
+    by_reader = bool(entry.assets or entry.others)
+    if style == "packs":
+        tools = [("load_skill", by_load), ("read_skill_file", by_reader)]
+    elif style == "references":
+        tools = [("load_skill_instructions", by_load or by_reader)]
+    else:
+        tools = [("read_skill_file", by_load or by_reader)]
+    names = " and ".join(name for name, needed in tools if needed)
+    if not names:
+        return ()
+    if options.show_root and style == "agent-skills":
+        return (PATHS_IN_FOLDER.format("<skill_root>"),)
+    return (FILES_BY_TOOL.format(names),)

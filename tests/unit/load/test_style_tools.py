@@ -9,7 +9,7 @@ import pytest
 
 from satchel.errors import DuplicateSkillError
 from satchel.load import PlainBackend, StyleOptions, load, offer_find, tools_for
-from satchel.load._agent_skills import DEFAULT_STYLE_OPTIONS
+from satchel.load._tool_backend import DEFAULT_STYLE_OPTIONS
 from satchel.model import Catalog, Descriptor, Excluded, Hit, Loaded, Request, Style
 from satchel.prompt import render
 from satchel.text import EstimateCounter
