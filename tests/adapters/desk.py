@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from satchel import Satchel
 from satchel.policy import Policy, deny
-from satchel.runtime._tool_registry import foreign_name
+from satchel.runtime._offered_tools import foreign_name
 from satchel.tools import Run
 from tests.adapters.driver import Call, Model, Say, Seen, Setup
 

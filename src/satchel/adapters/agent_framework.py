@@ -13,8 +13,9 @@ from typing import Any, Final, TypeAlias, Unpack
 from satchel.adapters._arguments import DEPS, check_function
 from satchel.adapters._base import Conversation, SessionFactory, Who, framework
 from satchel.adapters._translation import NO_PARAMETERS, ToolForms
+from satchel.load import READ_TOOL
 from satchel.model import LOAD_TOOLS, SeenMessage
-from satchel.runtime import READ_TOOL, Satchel, SessionOptions
+from satchel.runtime import Satchel, SessionOptions
 from satchel.tools import Tool, result_text
 
 with framework("Microsoft Agent Framework", "agent-framework"):

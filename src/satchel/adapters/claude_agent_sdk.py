@@ -33,8 +33,9 @@ from satchel.adapters._translation import (
     already_attached,
     text_of,
 )
+from satchel.load import READ_TOOL
 from satchel.model import LOAD_TOOLS, SeenMessage
-from satchel.runtime import READ_TOOL, question_text
+from satchel.runtime import question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:

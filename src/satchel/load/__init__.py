@@ -29,6 +29,7 @@ from satchel.load._style_tools import (
 )
 from satchel.load._tool_backend import (
     EXTENDED as EXTENDED,
+    READ_TOOL as READ_TOOL,
     CallEvent as CallEvent,
     LoadAttempt as LoadAttempt,
     PlainBackend as PlainBackend,

@@ -329,6 +329,9 @@ def _path_in(entry: Descriptor | None, bucket: str, file: str) -> str | None:
 
 def _references_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool, ...]:
 
+    def search_skills(query: str) -> dict[str, object]:
+        return find_matches(backend.catalog, query)
+
     def load_skill_instructions(
         run: Run, skill_name: str, reference: str | None = None
     ) -> object:
@@ -369,7 +372,7 @@ def _references_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool
             "search_skills",
             wording.SEARCH_SKILLS,
             query,
-            lambda query: find_matches(backend.catalog, query),
+            search_skills,
         ),
         load_tool(
             "load_skill_instructions",

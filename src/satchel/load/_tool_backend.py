@@ -17,6 +17,8 @@ from satchel.tools import Run, Tool, arguments_of
 
 _ID_PARAMETERS: Final = ("name", "skill_id", "skill_name")
 _FILE_PARAMETERS: Final = ("reference", "script", "path")
+# The tool that reads one file, in the styles that have one.
+READ_TOOL: Final = "read_skill_file"
 
 
 class ToolBackend(ABC):

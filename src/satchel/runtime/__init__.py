@@ -12,22 +12,20 @@ if TYPE_CHECKING:
     )
     from satchel.runtime._background_sync import FolderWatch as FolderWatch
     from satchel.runtime._edited_pack import retry_after_edit as retry_after_edit
+    from satchel.runtime._finding_log import without_logging as without_logging
     from satchel.runtime._findings import (
         empty_folder_finding as empty_folder_finding,
-        need_findings as need_findings,
         unavailable_sources as unavailable_sources,
-        without_logging as without_logging,
     )
-    from satchel.runtime._history import (
-        READ_TOOL as READ_TOOL,
-        loads_in_text as loads_in_text,
-    )
+    from satchel.runtime._history import loads_in_text as loads_in_text
     from satchel.runtime._inputs import (
         SkillInputs as SkillInputs,
         no_input_advice as no_input_advice,
     )
+    from satchel.runtime._needs import need_findings as need_findings
     from satchel.runtime._options import (
         Options,
+        SessionOptions,
         SystemClock as SystemClock,
         check_approve as check_approve,
         check_choice as check_choice,
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
         read_state as read_state,
     )
     from satchel.runtime._session import Session, SessionSkill as SessionSkill
-    from satchel.runtime._session_settings import SessionOptions
     from satchel.runtime._session_state import SavedState as SavedState
     from satchel.runtime._staging import LocalStager, Stager, UploadStager
     from satchel.runtime._tool_calls import CallApproval as CallApproval, Permit
@@ -78,16 +75,16 @@ __getattr__ = lazy_door(
         "_approvals": "Approvals question_lines question_text",
         "_background_sync": "FolderWatch",
         "_edited_pack": "retry_after_edit",
-        "_findings": "empty_folder_finding need_findings unavailable_sources "
-        "without_logging",
-        "_history": "READ_TOOL loads_in_text",
+        "_finding_log": "without_logging",
+        "_findings": "empty_folder_finding unavailable_sources",
+        "_history": "loads_in_text",
         "_inputs": "SkillInputs no_input_advice",
-        "_options": "SystemClock Options check_approve check_choice check_only "
-        "check_who patterns_of",
+        "_needs": "need_findings",
+        "_options": "Options SessionOptions SystemClock check_approve check_choice "
+        "check_only check_who patterns_of",
         "_satchel": "Satchel findings_of_sync",
         "_saved_state": "dump_state parse_state read_state",
         "_session": "Session SessionSkill",
-        "_session_settings": "SessionOptions",
         "_session_state": "SavedState",
         "_staging": "LocalStager Stager UploadStager",
         "_tool_calls": "CallApproval Permit",

@@ -8,105 +8,29 @@ from typing import TYPE_CHECKING
 from satchel.catalog import ParseOptions, Registry
 from satchel.errors import SkillManifestError
 from satchel.model import (
-    SKILL_FILE,
     Catalog,
     Finding,
-    Hit,
     Loaded,
     Manifest,
-    Rendered,
     Style,
     SyncReport,
 )
 from satchel.policy import Policy
 from satchel.protocols import Clock, TokenCounter, UsageSink
-from satchel.runtime._findings import FindingLog, library_findings
+from satchel.runtime._findings import library_findings
 from satchel.runtime._options import Options
+from satchel.runtime._sections import PromptSections, PromptSnapshots
 
 if TYPE_CHECKING:
     from satchel.agent import Skill
     from satchel.load import StyleOptions
-    from satchel.prompt import Format
     from satchel.protocols import UsedApprovals
     from satchel.runtime._background_sync import BackgroundSync
-    from satchel.runtime._prompt_snapshot import PromptSnapshots
+    from satchel.runtime._finding_log import FindingLog
     from satchel.runtime._staging import LocalStager, Stager
     from satchel.runtime._tool_registry import ToolRegistry
     from satchel.search import SegmentRanker
     from satchel.usage import UsageEvents
-
-
-@dataclass(eq=False)
-class PromptSections:
-    """Renders sections, and gives the last one again if nothing has changed."""
-
-    counter: TokenCounter
-    budget_tokens: int | None
-    _last: tuple[Catalog, tuple[object, ...], Rendered] | None = None
-
-    def of(
-        self,
-        catalog: Catalog,
-        style: Style,
-        format: "Format | None" = None,  # noqa: A002 - the word users of the CLI know
-        budget_tokens: int | str | None = "default",
-        featured: tuple[str, ...] = (),
-    ) -> Rendered:
-        """Return the section; ``default`` stands for the budget of the Satchel."""
-        options = (style, format, budget_tokens, featured)
-        # One tuple, read and replaced whole: threads see an old section or a new one.
-        last = self._last
-        if last is not None and last[0] is catalog and last[1] == options:
-            return last[2]
-        rendered = self.render(catalog, style, format, budget_tokens, featured)
-        self._last = (catalog, options, rendered)
-        return rendered
-
-    def render(
-        self,
-        catalog: Catalog,
-        style: Style,
-        format: "Format | None" = None,  # noqa: A002
-        budget_tokens: int | str | None = "default",
-        featured: tuple[str, ...] = (),
-    ) -> Rendered:
-        from satchel.prompt import render
-
-        if isinstance(budget_tokens, str):
-            budget_tokens = self.budget_tokens
-        return render(
-            catalog,
-            format=format,
-            budget_tokens=budget_tokens,
-            counter=self.counter,
-            style=style,
-            locations=_skill_md_paths(catalog) if format == "xml-spec" else {},
-            featured=featured,
-        )
-
-    def add_suggestions(
-        self,
-        section: Rendered,
-        find: Callable[[str, int], list[Hit]],
-        message: str | None,
-    ) -> Rendered:
-        """Return a section that lists few skills with those that fit a message."""
-        if message is None or section.complete:
-            return section
-        from satchel.prompt import SUGGESTED, with_suggestions
-
-        return with_suggestions(section, find(message, SUGGESTED), self.counter)
-
-
-def _skill_md_paths(catalog: Catalog) -> dict[str, str]:
-    from pathlib import Path
-
-    folders = {label for label, reader in catalog.readers.items() if reader.root}
-    return {
-        entry.id: str(Path(entry.origin.location).absolute() / SKILL_FILE)
-        for entry in catalog.entries
-        if entry.source in folders
-    }
 
 
 @dataclass(eq=False)
@@ -132,7 +56,8 @@ class Components:
     advice: str
 
     def __post_init__(self) -> None:
-        self.log = FindingLog()
+        self._log: FindingLog | None = None
+        self.snapshots = PromptSnapshots()
         self.findings: tuple[Finding, ...] = ()
         """Those of the last sync, whatever tools are offered."""
         self._published: Catalog | None = None
@@ -164,8 +89,11 @@ class Components:
         if self._published is not self.registry.latest:
             self._published = self.registry.latest
             self.findings = self.library_findings()
-            if self.findings or self.log.logged:
-                self.log.write(self.findings)
+            if self.findings or self._log:
+                from satchel.runtime._finding_log import FindingLog
+
+                self._log = self._log or FindingLog()
+                self._log.write(self.findings)
         for listener in tuple(self.listeners):  # one may take itself off
             listener(report)
 
@@ -254,12 +182,6 @@ class Components:
         from satchel.runtime._staging import LocalStager
 
         return LocalStager()
-
-    @cached_property
-    def snapshots(self) -> "PromptSnapshots":
-        from satchel.runtime._prompt_snapshot import PromptSnapshots
-
-        return PromptSnapshots()
 
     @cached_property
     def used_approvals(self) -> "UsedApprovals":

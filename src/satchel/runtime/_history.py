@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Final, cast
 
-from satchel.load import render_context, skill_of
+from satchel.load import READ_TOOL, render_context, skill_of
 from satchel.model import LOAD_TOOLS, SKILL_FILE, Action, Loaded, SeenMessage, Style
 from satchel.skill_md import plain_path
-
-# The tool that reads one file, in the styles that have one.
-READ_TOOL: Final = "read_skill_file"
 
 _FILES: Final = frozenset({"reference", "script"})
 _ID: Final = re.compile(r'\s*<skill_context id="([^"]*)">')
@@ -21,8 +18,6 @@ _CONTEXT: Final = re.compile(
 )
 _LEAN: Final = re.compile(r"^Skill: (.*)(?:\n(?!Skill: ).*)*", re.MULTILINE)
 _LEAN_HEADS: Final = ("Skill: ", "File: ")
-# A text that is shorter than this costs no more than the note in its place.
-SHORTEST_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from satchel.agent import Skill
-from satchel.config import CHOICES, CONFIG_FILE, Config, find_config, load_config
+from satchel.config import CHOICES, CONFIG_FILE, Config
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import is_archive_name
 from satchel.index import LARGE_SOURCE, NO_INDEX, IndexSettings
@@ -25,9 +24,10 @@ from satchel.sources import (
     usual,
 )
 
-if TYPE_CHECKING:  # it costs start-up time
+if TYPE_CHECKING:  # each costs start-up time
     from pathlib import Path
 
+    from satchel.agent import Skill
     from satchel.index import Check
     from satchel.sources import LegacySource
 
@@ -55,7 +55,7 @@ class OpenedInputs:
     sources: tuple[SkillSource, ...]
     named: frozenset[str]
     config: Config
-    skills: tuple[Skill, ...] = ()
+    skills: "tuple[Skill, ...]" = ()
     advice: str = ""
 
 
@@ -119,6 +119,8 @@ def open_inputs_or_config(
         raise ConfigError("pin", detail)
     from pathlib import Path
 
+    from satchel.config import find_config
+
     here = Path.cwd()
     environ = options.environ
     path = Path(options.config) if options.config else find_config(here, environ)
@@ -158,8 +160,6 @@ def open_inputs(
                 own_pin = pin if path == pinned else None
                 sources.append(_open_path(path, own_pin, limits, private=allow_private))
                 named.add(path)
-        elif isinstance(entry, Skill):
-            skills.append(entry)
         elif hasattr(entry, "label"):
             source = cast("SkillSource", entry)
             sources.append(source)
@@ -171,9 +171,7 @@ def open_inputs(
 
             sources.append(as_source(entry, limits=limits))
         else:
-            kind = type(entry).__name__
-            expected = "expected a folder, a source or a Skill"
-            raise TypeError(f"{expected}; got {kind}{_advice_for(entry)}")
+            skills.append(_skill(entry))
     # Before the skills made in code: their ids are what the program writes.
     if prefix:
         sources = _with_prefixes(sources, prefix)
@@ -189,6 +187,8 @@ def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInput
     ``limits`` and ``prefix`` of the options win over those of the file, and
     ``allow_private`` of either allows.
     """
+    from satchel.config import load_config
+
     config = load_config(path, options.environ)
     if options.limits is not None:
         config = replace(config, limits=options.limits)
@@ -210,6 +210,16 @@ def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInput
     sources = (*opened.sources, *more)
     advice = "" if sources else no_input_advice(path.parent)
     return OpenedInputs(sources, opened.named, config, advice=advice)
+
+
+def _skill(entry: object) -> "Skill":
+    from satchel.agent import Skill
+
+    if isinstance(entry, Skill):
+        return entry
+    kind = type(entry).__name__
+    expected = "expected a folder, a source or a Skill"
+    raise TypeError(f"{expected}; got {kind}{_advice_for(entry)}")
 
 
 def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSource]:

@@ -31,13 +31,14 @@ from satchel.model import (
 )
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, UsageSink, with_abilities
-from satchel.runtime._components import Components, PromptSections
-from satchel.runtime._findings import first_error
+from satchel.runtime._components import Components
 from satchel.runtime._inputs import SkillInputs, index_settings, open_inputs_or_config
 from satchel.runtime._options import (
     DEFAULT_OPTIONS,
     DISABLED_VARIABLES,
+    AlwaysOn,
     Options,
+    SessionSettings,
     SystemClock,
     check_approve,
     check_budget,
@@ -50,6 +51,7 @@ from satchel.runtime._options import (
     refuse_keywords,
     unknown_disabled_error,
 )
+from satchel.runtime._sections import PromptSections
 from satchel.text import EstimateCounter
 
 if TYPE_CHECKING:
@@ -176,18 +178,20 @@ class Satchel:
         )
         self._components.sync()
         if (strict or off) and self._components.findings:
+            from satchel.runtime._finding_log import first_error
+
             check = first_error if strict else unknown_disabled_error
             if error := check(self._components.findings, self.registry.latest):
                 self.close()  # nobody gets an object that could be closed
                 raise error
 
     def __str__(self) -> str:
-        from satchel.runtime._findings import summary
+        from satchel.runtime._finding_log import summary
 
         return summary(self.registry, self._components.library_findings())
 
     def __repr__(self) -> str:
-        from satchel.runtime._findings import contents
+        from satchel.runtime._finding_log import contents
 
         return f"<{type(self).__name__}: {contents(self.catalog)}>"
 
@@ -556,9 +560,7 @@ class Satchel:
             DuplicateToolError: Tools of one name would meet; names both owners.
             SkillError: A skill of ``always`` cannot be loaded.
         """
-        from satchel.runtime._saved_state import read_state
         from satchel.runtime._session import Session
-        from satchel.runtime._session_settings import AlwaysOn, SessionSettings
 
         self._check(who, only, style)
         check_approve(approve)
@@ -574,7 +576,11 @@ class Satchel:
             suggest=suggest,
             trust_state=trust_state,
         )
-        state, problems = (None, ()) if resume is None else read_state(resume)
+        state, problems = None, ()
+        if resume is not None:
+            from satchel.runtime._saved_state import read_state
+
+            state, problems = read_state(resume)
         for problem in problems:
             import logging
 
@@ -601,7 +607,6 @@ class Satchel:
             via: The edge that it came through, for events: ``mcp``, ``http``.
             client: The program that asks, for events.
         """
-        from satchel.runtime._session_settings import SessionSettings
         from satchel.runtime._view import View
 
         self._check(who, only, style)
@@ -637,7 +642,6 @@ class Satchel:
 
     def _view_for(self, who: Mapping[str, object]) -> "View":
         """Return what one user may list, find and load; no person is asked."""
-        from satchel.runtime._session_settings import SessionSettings
         from satchel.runtime._view import View
 
         return View(self._components, SessionSettings(who=who))

@@ -9,7 +9,7 @@ import hmac
 import json
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from reprlib import repr as short_repr
@@ -22,8 +22,7 @@ from satchel.runtime._session_state import SavedState
 from satchel.runtime._used_approvals import fingerprint
 
 if TYPE_CHECKING:
-    from satchel.runtime._session_settings import SessionSettings
-    from satchel.runtime._view import View
+    from satchel.runtime._options import SessionSettings
 
 SCHEMA_VERSION: Final = 1
 _LIST: Final = (list, tuple)
@@ -189,14 +188,14 @@ def _key() -> bytes:
 class StateSeals:
     """Makes and checks the seals of one agent's conversations with one user."""
 
-    def __init__(self, settings: "SessionSettings", view: "View") -> None:
+    def __init__(self, settings: "SessionSettings") -> None:
         self._owner = f"{settings.agent}\0{fingerprint(settings.who)}"
-        self._needs_approval = view.needs_approval
 
-    def add(self, state: SavedState) -> SavedState:
+    def add(
+        self, state: SavedState, needs_approval: Callable[[str], bool]
+    ) -> SavedState:
         """Return the state with a seal for every yes in it."""
-        asked = (skill for skill in state.active if self._needs_approval(skill.id))
-        loads = map(self._of_load, asked)
+        loads = (self._of_load(s) for s in state.active if needs_approval(s.id))
         grants = (self._of_grant(grant, state) for grant in state.grants)
         return replace(state, seals=frozenset((*grants, *loads)))
 
@@ -206,12 +205,14 @@ class StateSeals:
         grants = (g for g in state.grants if self._of_grant(g, state) in seals)
         return replace(state, grants=tuple(grants))
 
-    def sealed_loads(self, state: SavedState) -> SavedState:
+    def sealed_loads(
+        self, state: SavedState, needs_approval: Callable[[str], bool]
+    ) -> SavedState:
         """Return the state without the skills that need a yes and have no seal."""
         active = tuple(
             skill
             for skill in state.active
-            if not self._needs_approval(skill.id) or self._of_load(skill) in state.seals
+            if self._of_load(skill) in state.seals or not needs_approval(skill.id)
         )
         return replace(state, active=active)
 

@@ -7,7 +7,7 @@ from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING, Any, Unpack
 
-from satchel.load import InvokedSkill, TurnCache, invoke_skill
+from satchel.load import TurnCache
 from satchel.model import (
     Activation,
     Catalog,
@@ -21,11 +21,14 @@ from satchel.model import (
     SeenMessage,
     Style,
 )
-from satchel.runtime._approvals import Approvals, Authorizer
+from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._needs import look_for_scripts
-from satchel.runtime._options import check_only, patterns_of
-from satchel.runtime._saved_state import StateSeals, dump_state
-from satchel.runtime._session_settings import AlwaysOn, SessionSettings
+from satchel.runtime._options import (
+    AlwaysOn,
+    SessionSettings,
+    check_only,
+    patterns_of,
+)
 from satchel.runtime._session_state import SavedState, SessionState
 from satchel.runtime._session_tools import OwnedTool, SessionTools
 from satchel.runtime._tool_calls import (
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from satchel.agent import SkillLike
+    from satchel.load import InvokedSkill
     from satchel.runtime._components import Components
 
 
@@ -72,8 +76,20 @@ class Session:
         self.deps = deps
         self.problems = problems
         self._components = components
+        seals = None
+        if not settings.trust_state:
+            from satchel.runtime._saved_state import StateSeals
+
+            seals = StateSeals(settings)
+            saved = seals.sealed_grants(saved)
+        self._seals = seals
+        # Grants first: whether a load needed an approval depends on them.
         self._authorizer = authorizer = Authorizer(
-            components.policy, settings.who, agent=settings.agent
+            components.policy,
+            settings.who,
+            agent=settings.agent,
+            approve=settings.approve,
+            grants=saved.grants,
         )
         if settings.always_on.order:
             # Left out, not refused: one configuration serves users of unequal rights.
@@ -82,13 +98,8 @@ class Session:
         self.settings = settings
         # Three collaborators: what may be read, what is remembered, which tools.
         self._view = view = View(components, settings, authorizer)
-        self._seals = None if settings.trust_state else StateSeals(settings, view)
-        if self._seals is not None:
-            saved = self._seals.sealed_grants(saved)
-        # Grants first: whether a load needed an approval depends on them.
-        authorizer.approvals = Approvals(settings.approve, saved.grants)
-        if self._seals is not None:
-            saved = self._seals.sealed_loads(saved)
+        if seals is not None:
+            saved = seals.sealed_loads(saved, view.needs_approval)
         self._state = SessionState(components, settings, view, saved)
         self._tools = SessionTools(components, settings, view, authorizer, self._state)
         self._calls = CallAuthorizer(authorizer, view, self._tools, self._state)
@@ -316,7 +327,7 @@ class Session:
         """Return at most ``k`` skills that match, of those that may be found here."""
         return self._view.rank(query, k)
 
-    def invoke(self, skill_id: str, arguments: str = "") -> InvokedSkill:
+    def invoke(self, skill_id: str, arguments: str = "") -> "InvokedSkill":
         """Return a skill as its user calls it, to be sent as the user's message.
 
         It is in use from then on, as if the model had loaded it.
@@ -324,6 +335,8 @@ class Session:
         Raises:
             SkillError: As for `load`; one that no user may invoke is excluded.
         """
+        from satchel.load import invoke_skill
+
         loaded = self._view.load(skill_id, via="user")
         self._state.activate(loaded.id, loaded.digest, loaded.text)
         client = self._components.manifest_of(loaded).client
@@ -374,9 +387,13 @@ class Session:
 
     def dump(self) -> dict[str, object]:
         """Return what another session can resume from: ids and digests, no text."""
+        from satchel.runtime._saved_state import dump_state
+
         grants = self._authorizer.approvals.grants
         state = replace(self._state.saved, grants=grants)
-        return dump_state(state if self._seals is None else self._seals.add(state))
+        if self._seals is not None:
+            state = self._seals.add(state, self._view.needs_approval)
+        return dump_state(state)
 
     def _run(self, permit: Permit) -> Run:
         of, turn = self.settings, self._view.turn

@@ -13,17 +13,19 @@ from uuid import uuid4
 from satchel.errors import ApprovalNeededError
 from satchel.load import wording
 from satchel.model import SKILL_FILE, Activation, Loaded, Question, Savings, SeenMessage
-from satchel.runtime._approvals import Grant
-from satchel.runtime._history import SHORTEST_CHARS, VisibleMessages, read_history
-from satchel.runtime._prompt_snapshot import PromptSnapshot
+from satchel.runtime._sections import PromptSnapshot
 
 if TYPE_CHECKING:
+    from satchel.runtime._approvals import Grant
     from satchel.runtime._components import Components
-    from satchel.runtime._session_settings import SessionSettings
+    from satchel.runtime._history import VisibleMessages
+    from satchel.runtime._options import SessionSettings
     from satchel.runtime._view import View
 
 # Things that are not there, and are counted one by one within a turn.
 MAX_NOT_FOUND: Final = 50
+# A text that is shorter than this costs no more than the note in its place.
+SHORTEST_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class SavedState:
 
     active: tuple[Activation, ...] = ()
     unloaded: Mapping[str, float] = field(default_factory=dict[str, float], hash=False)
-    grants: tuple[Grant, ...] = ()
+    grants: "tuple[Grant, ...]" = ()
     snapshot: str = ""
     announced: str = ""
     not_found: int = 0
@@ -188,6 +190,8 @@ class SessionState:
             return self._snapshot
 
     def see(self, history: Iterable[SeenMessage], *, is_final: bool) -> None:
+        from satchel.runtime._history import read_history
+
         visible = read_history(self._settings.style, history)
         with self._lock:
             self._visible, self._is_final = visible, is_final

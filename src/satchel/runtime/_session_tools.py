@@ -20,9 +20,9 @@ from satchel.errors import (
 )
 from satchel.load import (
     EXTENDED,
+    READ_TOOL,
     ToolBackend,
     fill_folder,
-    first_part,
     offer_find,
     offer_reader,
     render_element,
@@ -39,14 +39,13 @@ from satchel.model import (
     Question,
     Request,
 )
-from satchel.runtime._history import READ_TOOL
-from satchel.runtime._session_settings import REINJECT_TOKENS
+from satchel.runtime._options import REINJECT_TOKENS
 from satchel.tools import Run, Tool, Toolbox, result_text
 
 if TYPE_CHECKING:
-    from satchel.runtime._approvals import Authorizer
+    from satchel.runtime._authorizer import Authorizer
     from satchel.runtime._components import Components
-    from satchel.runtime._session_settings import SessionSettings
+    from satchel.runtime._options import SessionSettings
     from satchel.runtime._session_state import SessionState
     from satchel.runtime._staging import Staged
     from satchel.runtime._view import View
@@ -191,6 +190,8 @@ class SessionTools(ToolBackend):
         text = result_text(result)
         if (tokens := counter.count(text)) <= most:
             return result
+        from satchel.load import first_part
+
         first = first_part(text, most, counter)
         return f"{wording.RESULT_CUT.format(tool.name, tokens, most)}\n\n{first}"
 

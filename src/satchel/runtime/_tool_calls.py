@@ -15,8 +15,7 @@ from satchel.errors import (
 from satchel.load import ALLOWED, error_result
 from satchel.model import Decision, Descriptor, Question, Reply
 from satchel.protocols import Approval
-from satchel.runtime._approvals import Authorizer, reply_of
-from satchel.runtime._history import requested_access
+from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._session_state import SessionState
 from satchel.runtime._session_tools import SessionTools
 from satchel.runtime._view import View
@@ -98,7 +97,7 @@ class CallAuthorizer:
         """Ask where somebody has to be asked, and return whether it may be called."""
         # Looked at before the call of `question`, for most policies ask nobody.
         question = self.question(name, arguments) if self.authorizer.asks else None
-        reply = None if approved is None else reply_of(approved)
+        reply = _reply_of(approved)
         if question is not None:
             try:
                 reply = _once(self.authorizer.approvals.require_yes(question, approved))
@@ -118,7 +117,7 @@ class CallAuthorizer:
     ) -> Permit:
         """Do as `permit` does, on the caller's own event loop."""
         question = self.question(name, arguments)
-        reply = None if approved is None else reply_of(approved)
+        reply = _reply_of(approved)
         if question is not None:
             approvals = self.authorizer.approvals
             try:
@@ -184,6 +183,8 @@ class CallAuthorizer:
 
     def _declined(self, tool: Tool, arguments: dict[str, object], no: Reply) -> object:
         """Return the result of a call of the style's tools that a person declined."""
+        from satchel.runtime._history import requested_access
+
         # Each style has its own result for a load that is declined.
         style = self.tools.settings.style
         if requested_access(style, tool.name, arguments) is not None:
@@ -213,6 +214,8 @@ class CallAuthorizer:
         self, name: object, arguments: object
     ) -> tuple[Decision, Question] | None:
         """Return what the policy says of a call, and its question, or None."""
+        from satchel.runtime._history import requested_access
+
         # A call that fails by itself raises no question: no one is asked for nothing.
         try:
             text = name if isinstance(name, str) else ""
@@ -254,6 +257,14 @@ def with_note(result: object, note: str) -> object:
     if result is None or isinstance(result, (bool, int, float, list, tuple)):
         return f"{result_text(cast('object', result))}\n\n{note}"
     return result
+
+
+def _reply_of(approved: Approval | None) -> Reply | None:
+    if approved is None:
+        return None
+    from satchel.runtime._approvals import reply_of
+
+    return reply_of(approved)
 
 
 def _counts(permit: Permit, reply: Reply | None, call_id: str) -> bool:

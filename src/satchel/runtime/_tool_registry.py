@@ -1,24 +1,22 @@
 """The tools that an application offers to skills by name, and who may open which."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
-from typing import Any, Final, cast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
-from satchel.agent import BaseSkill, Skill
 from satchel.catalog import is_tool_allowed
-from satchel.errors import DuplicateToolError, ToolError
+from satchel.errors import DuplicateToolError
 from satchel.load import STILL_LOADS, wording
-from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding, Json
-from satchel.tools import Tool, Toolbox, tool_from_function
+from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
+from satchel.tools import Tool
+
+if TYPE_CHECKING:
+    from satchel.agent import Skill
 
 # The owner of a tool that no skill brought.
 APPLICATION: Final = "application"
-
-_FUNCTIONS: Final = (FunctionType, MethodType, BuiltinFunctionType, partial)
-# Many frameworks' tool objects can be called too, so `callable` would tell nothing.
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +56,12 @@ class ToolRegistry:
     """
 
     def __init__(
-        self, offered: Iterable[object] = (), skills: Iterable[Skill] = ()
+        self, offered: Iterable[object] = (), skills: "Iterable[Skill]" = ()
     ) -> None:
         self._lock = threading.Lock()
         self._offers: Mapping[str, _RegisteredTool] = MappingProxyType({})
-        self.add(*offered)
+        if offered := tuple(offered):
+            self.add(*offered)
         self._put(
             _RegisteredTool(tool, skill.name)
             for skill in skills
@@ -71,7 +70,10 @@ class ToolRegistry:
 
     def add(self, *offered: object) -> None:
         """Offer more; all of it or, where an error is raised, nothing."""
-        self._put([offer for item in offered for offer in _registered(item)])
+        from satchel.runtime._offered_tools import tools_in
+
+        tools = [tool for item in offered for tool in tools_in(item)]
+        self._put(map(_RegisteredTool, tools))
 
     @property
     def version(self) -> object:
@@ -140,35 +142,6 @@ class ToolRegistry:
             self._offers = MappingProxyType(offers)
 
 
-def _registered(item: object) -> Iterator[_RegisteredTool]:
-    if isinstance(item, Toolbox):
-        yield from (_RegisteredTool(tool) for tool in item)
-    elif isinstance(item, Mapping):
-        for name, one in cast("Mapping[Any, object]", item).items():
-            yield _RegisteredTool(_tool(one, str(name)))
-    else:
-        yield _RegisteredTool(_tool(item))
-
-
-def _tool(item: object, name: str | None = None) -> Tool:
-    if isinstance(item, Tool):
-        return item if name is None else replace(item, name=name)
-    if isinstance(item, _FUNCTIONS):
-        return tool_from_function(cast("Callable[..., Any]", item), name=name)
-    kind = type(item).__name__
-    if isinstance(item, (type, Skill, BaseSkill, str)):
-        what = f"the class {item.__name__}" if isinstance(item, type) else f"a {kind}"
-        raise ToolError(name or kind, f"{what} is no tool")
-    own = foreign_name(item)
-    if name and own and own != name:
-        detail = f"its framework knows it as {own!r}; offer it under that name"
-        raise ToolError(name, detail)
-    if not (name or own):
-        detail = "it has no name; offer a function, a Tool, or {name: tool}"
-        raise ToolError(kind, detail)
-    return _foreign_tool(item, name or own)
-
-
 def _tool_not_offered(
     descriptor: Descriptor, name: str, offer: _RegisteredTool | None
 ) -> Finding:
@@ -181,74 +154,3 @@ def _tool_not_offered(
         why=why,
         example=name if name.isidentifier() else "...",
     )
-
-
-# --- A framework's own tool object, as a `Tool` ---------------------------------------
-
-# Attributes that hold a JSON Schema, or a pydantic model of the arguments: of the
-# OpenAI Agents SDK, Haystack and Agno, Claude's SDKs, MCP, LangChain and CrewAI.
-_SCHEMAS: Final = (
-    *("params_json_schema", "parameters", "input_schema", "inputSchema"),
-    *("args_schema", "tool_call_schema"),
-)
-
-
-def foreign_name(tool: object) -> str:
-    """Return the name of a framework's tool; empty if there is none."""
-    # `tool_name` is of Strands, `metadata.name` of LlamaIndex.
-    for owner, attribute in (
-        (tool, "name"),
-        (tool, "tool_name"),
-        (_attribute(tool, "metadata"), "name"),
-    ):
-        name = _attribute(owner, attribute)
-        if isinstance(name, str) and name.strip():
-            return name
-    return ""
-
-
-def _foreign_tool(tool: object, name: str) -> Tool:
-    """Return a tool that represents ``tool``, which its adapter passes on as it is."""
-
-    def handler(**_: object) -> object:
-        detail = "it belongs to its framework, which has to call it"
-        raise ToolError(name, detail)
-
-    return Tool(name, _description(tool), _parameters(tool), handler, native=tool)
-
-
-def _description(tool: object) -> str:
-    for owner in (tool, _attribute(tool, "metadata")):
-        text = _attribute(owner, "description")
-        if isinstance(text, str) and text:
-            return text
-    return ""
-
-
-def _parameters(tool: object) -> dict[str, Json]:
-    for attribute in _SCHEMAS:
-        schema = _schema(_attribute(tool, attribute))
-        if schema is not None:
-            return schema
-    return {"type": "object", "properties": {}}
-
-
-def _schema(value: object) -> dict[str, Json] | None:
-    write = _attribute(value, "model_json_schema")
-    if isinstance(value, type) and callable(write):
-        try:
-            value = write()
-        except Exception:  # noqa: BLE001 - a framework's own model may raise anything
-            return None
-    if not isinstance(value, Mapping):
-        return None
-    schema = cast("Mapping[str, Json]", value)
-    return dict(schema) if isinstance(schema.get("properties"), Mapping) else None
-
-
-def _attribute(owner: object, name: str) -> Any:  # noqa: ANN401 - anything may be there
-    """Return an attribute, None if there is none; reading it may run code."""
-    try:
-        return getattr(owner, name, None)
-    except Exception:  # noqa: BLE001 - a framework's own object may raise anything
-        return None

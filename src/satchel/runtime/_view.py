@@ -20,13 +20,11 @@ from satchel.errors import (
 from satchel.load import (
     ALLOWED,
     CallEvent,
-    InvokedSkill,
     LoadAttempt,
     ToolBackend,
     TurnCache,
     current_call_event,
     find_loadable,
-    invoke_skill,
     load,
     offer_find,
     tools_for,
@@ -49,13 +47,13 @@ from satchel.model import (
     Style,
     UsageEvent,
 )
-from satchel.runtime._approvals import Authorizer
+from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._needs import needs_notes
-from satchel.runtime._options import patterns_of
-from satchel.runtime._session_settings import SessionSettings
+from satchel.runtime._options import SessionSettings, patterns_of
 from satchel.tools import Run, Toolbox
 
 if TYPE_CHECKING:
+    from satchel.load import InvokedSkill
     from satchel.prompt import Format
     from satchel.runtime._components import Components
 
@@ -597,7 +595,7 @@ class View(ToolBackend):
         section = sections.render(self.catalog, style, format, budget_tokens)
         return sections.add_suggestions(section, self.find, message)
 
-    def invoke(self, skill_id: str, arguments: str = "") -> InvokedSkill:
+    def invoke(self, skill_id: str, arguments: str = "") -> "InvokedSkill":
         """Return a skill as its user calls it, its arguments in their places.
 
         It is an event of the edge that it came through.
@@ -605,6 +603,8 @@ class View(ToolBackend):
         Raises:
             SkillError: As for `load`; one that no user may invoke is excluded.
         """
+        from satchel.load import invoke_skill
+
         entry = self.get(skill_id)
         if entry is not None and not entry.user_invocable:
             fix = "only a model may load it"

@@ -8,8 +8,9 @@ from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from satchel.errors import ToolError
+from satchel.load import READ_TOOL
 from satchel.model import LOAD_TOOLS, Catalog, Descriptor, SeenMessage, Style
-from satchel.runtime import READ_TOOL, Satchel
+from satchel.runtime import Satchel
 from satchel.text import plural, printable
 from satchel.tools import Tool, arguments_of
 from satchel_lab.evals._case import EvalCase

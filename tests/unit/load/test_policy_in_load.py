@@ -23,7 +23,7 @@ from satchel.load import (
 )
 from satchel.model import Action, Catalog, Decision, Excluded, Loaded, Request
 from satchel.policy import OPEN_POLICY, Policy, allow, ask, deny
-from satchel.runtime._approvals import Authorizer
+from satchel.runtime._authorizer import Authorizer
 from tests.unit.load.fake_pack import FakeBackend, FakePack
 
 ANA: dict[str, object] = {"user": "ana"}

@@ -1,4 +1,4 @@
-"""The catalog section that a conversation began with, frozen for all of it.
+"""Catalog sections: rendered once, and frozen for a whole conversation.
 
 A provider's prompt cache holds as long as the first bytes stay the same. So a
 conversation keeps its section, and what changed since is added once, behind it. State
@@ -10,13 +10,98 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import compress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from satchel.files import LruCache
-from satchel.model import Catalog, Descriptor, LazyTuple, Rendered, Style
+from satchel.model import (
+    SKILL_FILE,
+    Catalog,
+    Descriptor,
+    Hit,
+    LazyTuple,
+    Rendered,
+    Style,
+)
+from satchel.protocols import TokenCounter
+
+if TYPE_CHECKING:
+    from satchel.prompt import Format
 
 # Snapshots and views that one process remembers: catalogs times styles times users.
 MAX_SNAPSHOTS: Final = 512
+
+
+@dataclass(eq=False)
+class PromptSections:
+    """Renders sections, and gives the last one again if nothing has changed."""
+
+    counter: TokenCounter
+    budget_tokens: int | None
+    _last: tuple[Catalog, tuple[object, ...], Rendered] | None = None
+
+    def of(
+        self,
+        catalog: Catalog,
+        style: Style,
+        format: "Format | None" = None,  # noqa: A002 - the word users of the CLI know
+        budget_tokens: int | str | None = "default",
+        featured: tuple[str, ...] = (),
+    ) -> Rendered:
+        """Return the section; ``default`` stands for the budget of the Satchel."""
+        options = (style, format, budget_tokens, featured)
+        # One tuple, read and replaced whole: threads see an old section or a new one.
+        last = self._last
+        if last is not None and last[0] is catalog and last[1] == options:
+            return last[2]
+        rendered = self.render(catalog, style, format, budget_tokens, featured)
+        self._last = (catalog, options, rendered)
+        return rendered
+
+    def render(
+        self,
+        catalog: Catalog,
+        style: Style,
+        format: "Format | None" = None,  # noqa: A002
+        budget_tokens: int | str | None = "default",
+        featured: tuple[str, ...] = (),
+    ) -> Rendered:
+        from satchel.prompt import render
+
+        if isinstance(budget_tokens, str):
+            budget_tokens = self.budget_tokens
+        return render(
+            catalog,
+            format=format,
+            budget_tokens=budget_tokens,
+            counter=self.counter,
+            style=style,
+            locations=_skill_md_paths(catalog) if format == "xml-spec" else {},
+            featured=featured,
+        )
+
+    def add_suggestions(
+        self,
+        section: Rendered,
+        find: Callable[[str, int], list[Hit]],
+        message: str | None,
+    ) -> Rendered:
+        """Return a section that lists few skills with those that fit a message."""
+        if message is None or section.complete:
+            return section
+        from satchel.prompt import SUGGESTED, with_suggestions
+
+        return with_suggestions(section, find(message, SUGGESTED), self.counter)
+
+
+def _skill_md_paths(catalog: Catalog) -> dict[str, str]:
+    from pathlib import Path
+
+    folders = {label for label, reader in catalog.readers.items() if reader.root}
+    return {
+        entry.id: str(Path(entry.origin.location).absolute() / SKILL_FILE)
+        for entry in catalog.entries
+        if entry.source in folders
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,20 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, get_args
 
+from satchel.config._values import (
+    BUDGET_TOKENS,
+    CHOICES,
+    CONFIG_FILE,
+    NAME_SKILLS,
+    Config,
+    did_you_mean,
+)
 from satchel.errors import ConfigError, echo
 from satchel.model import (
-    DEFAULT_LIMITS,
-    DEFAULT_LINT,
     FailOn,
     Level,
     Limits,
@@ -31,8 +37,6 @@ if TYPE_CHECKING:  # it costs start-up time
 
     from satchel.skill_md import Profile
 
-__all__ = ["Config", "find_config", "load_config"]
-
 
 def _check_keys(
     table: Mapping[str, object], allowed: Collection[str], path: str, kind: str = "key"
@@ -42,14 +46,6 @@ def _check_keys(
             names = sorted(allowed)
             detail = f"unknown {kind} {echo(key)!r}; {did_you_mean(key, names)}known: "
             raise ConfigError(path, detail + ", ".join(names))
-
-
-def did_you_mean(word: object, names: Sequence[str]) -> str:
-    """Return the name that is close to a word as a question; empty if there is none."""
-    from satchel.text import nearest
-
-    close = nearest(echo(word), names, 1)
-    return f"did you mean {close[0]!r}? " if close else ""
 
 
 def _expect(kind: str, value: object, path: str, shown: str, *, ok: bool) -> None:
@@ -133,78 +129,8 @@ def _lint_config(table: Mapping[str, object], path: str) -> LintConfig:
     )
 
 
-CONFIG_FILE: Final = "satchel.toml"
 _ADDRESSES: Final = ("https://", "http://")
-# The default budget of a catalog section: 2 % of a window of 200,000 tokens, which is
-# what Codex gives its list of skills.
-_BUDGET_TOKENS: Final = 4000
-# The words that a setting takes, in a file as in code.
-CHOICES: Final = {
-    "profile": ("strict", "spec", "lenient", "auto"),
-    "on_conflict": get_args(OnConflict),
-    "style": get_args(Style),
-    "check": ("files", "folders", "trust"),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
-    """What the configuration says; defaults where it is silent.
-
-    ``skills`` are folders, already joined to the folder of the file. ``packages`` is
-    True for every installed package that offers skills, else a tuple of names.
-    ``prefix`` goes in front of the ids of ``skills``: of all, or by folder.
-    ``budget_tokens`` is None for no budget. ``allow_private`` lets addresses among
-    ``skills`` lead to this machine and its network. ``layers`` are the folders of the
-    layers that are named, by layer; None where there are no layers. ``index`` is the
-    file of the index, whether there is one, or None where the program decides, as of
-    ``check``: what is looked at when it is opened. ``lint`` is for `satchel check`
-    alone.
-    """
-
-    path: str = ""
-    skills: tuple[str, ...] = ()
-    prefix: str | Mapping[str, str] = ""
-    packages: tuple[str, ...] | bool = ()
-    layers: tuple[tuple[str, str], ...] | None = None
-    usual: bool = False
-    trust: bool = False
-    allow_private: bool = False
-    disabled: tuple[str, ...] = ()
-    profile: "Profile" = "auto"
-    on_conflict: OnConflict = "error"
-    style: Style = "lean"
-    budget_tokens: int | None = _BUDGET_TOKENS
-    limits: Limits = DEFAULT_LIMITS
-    index: str | bool | None = None
-    check: str | None = None
-    lint: LintConfig = DEFAULT_LINT
-
-    @property
-    def names_skills(self) -> bool:
-        """Whether it says where skills are, so that nobody has to look for them."""
-        return any(getattr(self, key) for key in _NAME_SKILLS)
-
-
 _KEYS: Final = frozenset(field.name for field in fields(Config)) - {"path"}
-
-
-def names_in(environ: Mapping[str, str], variable: str) -> tuple[str, ...]:
-    """Return the names that a variable holds: a JSON array, or separated by commas."""
-    text = environ.get(variable, "").strip()
-    if not text.startswith("["):
-        return tuple(name for part in text.split(",") if (name := part.strip()))
-    try:
-        given = cast("list[object]", json.loads(text))
-    # Deeply nested JSON ends in a RecursionError.
-    except (ValueError, RecursionError):
-        given = [None]
-    names = tuple(part for part in given if isinstance(part, str))
-    if len(names) != len(given):
-        raise ConfigError(
-            variable, f"expected a JSON array of strings; got {text[:80]!r}"
-        )
-    return tuple(name for part in names if (name := part.strip()))
 
 
 def _parse_config(table: Mapping[str, object], file: "Path") -> Config:
@@ -265,7 +191,7 @@ def _prefix(table: Mapping[str, object], file: "Path") -> str | Mapping[str, str
 
 
 def _budget(table: Mapping[str, object], path: str) -> int | None:
-    value = table.get("budget_tokens", _BUDGET_TOKENS)
+    value = table.get("budget_tokens", BUDGET_TOKENS)
     # TOML has no null.
     if value == "none":
         return None
@@ -302,7 +228,6 @@ def _layers(
 
 _VARIABLE: Final = "SATCHEL_CONFIG"
 _PROJECT_FILE: Final = "pyproject.toml"
-_NAME_SKILLS: Final = ("skills", "packages", "layers", "usual")
 # Only the user's own file says these; a project's may switch them off. An index is
 # believed, so its place is among them, and not whether there is one.
 _USERS: Final = ("trust", "allow_private", "packages", "index")
@@ -419,7 +344,7 @@ def find_config(
         if project.is_file() and _read(project).table is not None:
             return project
     own = _own(environ, str(start))
-    return own.path if any(own.table.get(key) for key in _NAME_SKILLS) else None
+    return own.path if any(own.table.get(key) for key in NAME_SKILLS) else None
 
 
 def load_config(path: "Path", environ: Mapping[str, str] | None = None) -> Config:
@@ -473,7 +398,7 @@ def _refused(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield what a project's file may not say: its key, why, and the place it names."""
     table, users = file.table or {}, own.project or {}
-    shared = theirs.usual or any(getattr(mine, key) for key in _NAME_SKILLS)
+    shared = theirs.usual or any(getattr(mine, key) for key in NAME_SKILLS)
     for key in [key for key in table if key not in users]:
         value, allowed = getattr(theirs, key), getattr(mine, key)
         is_set = key in own.table
