@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         SkillInputs as SkillInputs,
         no_input_advice as no_input_advice,
     )
-    from satchel.runtime._needs import need_findings as need_findings
     from satchel.runtime._options import (
         Options,
         SessionOptions,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
         check_who as check_who,
         patterns_of as patterns_of,
     )
+    from satchel.runtime._rare_findings import need_findings as need_findings
     from satchel.runtime._satchel import (
         Satchel,
         findings_of_sync as findings_of_sync,
@@ -79,9 +79,9 @@ __getattr__ = lazy_door(
         "_findings": "empty_folder_finding unavailable_sources",
         "_history": "loads_in_text",
         "_inputs": "SkillInputs no_input_advice",
-        "_needs": "need_findings",
         "_options": "Options SessionOptions SystemClock check_approve check_choice "
         "check_only check_who patterns_of",
+        "_rare_findings": "need_findings",
         "_satchel": "Satchel findings_of_sync",
         "_saved_state": "dump_state parse_state read_state",
         "_session": "Session SessionSkill",

@@ -13,7 +13,7 @@ from satchel.model import (
 )
 
 if TYPE_CHECKING:
-    from satchel.catalog import DisabledPattern, Registry
+    from satchel.catalog import Registry
     from satchel.policy import Policy
 
 
@@ -41,72 +41,24 @@ def library_findings(
     if not (registry.catalog.entries or empty):
         empty = list(_nothing_listed(latest, advice))
     if registry.rules.disabled:
-        empty += [_unused(pattern, latest) for pattern in registry.unused_disabled()]
+        from satchel.runtime._rare_findings import unused_finding
+
+        empty += [
+            unused_finding(pattern, latest) for pattern in registry.unused_disabled()
+        ]
     # Of skills that have not answered nobody can tell; of none, others do.
     if policy.rules and latest.entries and latest.incomplete_source is None:
-        empty += _idle_rules(policy, registry)
+        from satchel.runtime._rare_findings import idle_rules
+
+        empty += idle_rules(policy, registry)
     empty += _lookalikes(latest)
     # Of skills that have not answered nobody can tell, either.
     if latest.incomplete_source is None and (needing := [*latest.needing]):
-        # Few packs need others, and the search for circles costs start-up time.
-        from satchel.runtime._needs import need_findings
+        from satchel.runtime._rare_findings import need_findings
 
         empty += need_findings(latest, needing)
     more = joined_findings(conflicts, latest.findings, empty)
     return joined_findings(findings, more, ())
-
-
-def _unused(disabled: "DisabledPattern", latest: Catalog) -> Finding:
-    from satchel.text import nearest
-
-    names = [entry.id for entry in latest.entries]
-    if disabled.kind == "source":
-        names = [state.label for state in latest.sources]
-    close = nearest(disabled.pattern, names, 1)
-    return Finding.of(
-        "disabled-unknown",
-        disabled.where.strip("`"),
-        kind=disabled.kind,
-        pattern=disabled.pattern,
-        fix=f"write {close[0]!r}, or " if close else "",
-        option=disabled.fix,
-    )
-
-
-def _idle_rules(policy: "Policy", registry: "Registry") -> Iterator[Finding]:
-    """Yield the rules that fit no skill, or no tool of those that they fit."""
-    import re
-    from fnmatch import fnmatchcase, translate
-    from itertools import chain
-
-    from satchel.errors import echo
-
-    latest = registry.latest
-    for number, rule in enumerate(policy.rules, 1):
-        if rule.missing_ok:
-            continue
-        kind, given, names = "skill", rule.pattern, registry.ids
-        fits = re.compile(translate(given)).match
-        if given in names or any(map(fits, names)):
-            if rule.tool is None:
-                continue
-            packs = chain(latest.entries, (one.descriptor for one in latest.excluded))
-            kind, given = "tool", rule.tool
-            names = {tool for pack in packs if fits(pack.id) for tool in pack.tools}
-            if any(fnmatchcase(name, given) for name in names):
-                continue
-        from satchel.text import nearest
-
-        close = nearest(echo(given), sorted(names), 1)
-        fix = f"write {close[0]!r}, or " if close else ""
-        yield Finding.of(
-            "rule-names-nothing",
-            "policy",
-            number=number,
-            rule=echo(str(rule)),
-            kind=kind,
-            fix=fix,
-        )
 
 
 def _lookalikes(latest: Catalog) -> Iterator[Finding]:

@@ -1,13 +1,13 @@
 """What skills take for granted: other skills, and that somebody runs their scripts."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from satchel.errors import ScriptsNotRunWarning, SkillError
 from satchel.load import needed_skill, wording
-from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding, Loaded
+from satchel.model import SKILL_FILE, Catalog, Descriptor, Loaded
 from satchel.skill_md import first_request
 from satchel.text import decode, first_names
 
@@ -79,42 +79,3 @@ def _warn(components: "Components", ids: Sequence[str]) -> None:
         components.scripts_warned = True
         message = wording.SCRIPTS_WARNING.format(first_names(ids, _MOST_NAMED))
         warnings.warn(message, ScriptsNotRunWarning, stacklevel=5)
-
-
-# Each takes a look at all; the next ones show when these are gone.
-_MOST_CIRCLES: Final = 10
-
-
-def need_findings(
-    catalog: Catalog,
-    entries: Iterable[Descriptor],
-    is_around: Callable[[Descriptor, str], bool] = lambda _entry, _name: False,
-) -> Iterator[Finding]:
-    """Yield which of these skills need one that is missing, then circles.
-
-    ``is_around`` tells whether one that the catalog does not have is somewhere else.
-    """
-    from graphlib import CycleError, TopologicalSorter
-
-    links: dict[str, list[str]] = {}
-    paths: dict[str, str] = {}
-    for entry in entries:
-        paths[entry.id] = path = f"{entry.origin.location}/{SKILL_FILE}"
-        needed = {name: needed_skill(catalog, entry, name) for name in entry.requires}
-        links[entry.id] = [one.id for one in needed.values() if one is not None]
-        gone = [name for name, one in needed.items() if one is None]
-        if missing := [repr(name) for name in gone if not is_around(entry, name)]:
-            names = first_names(missing, _MOST_NAMED)
-            yield Finding.of("required-skill-missing", path, names=names)
-    for _ in range(_MOST_CIRCLES):
-        try:
-            return TopologicalSorter(links).prepare()
-        except CycleError as error:
-            # From what is needed to what needs it, and the first one again.
-            circle = cast("list[str]", error.args[1])[:0:-1]
-            at = circle.index(min(circle))
-            circle = circle[at:] + circle[:at]
-            shown = circle[:_MOST_NAMED] + ["..."] * (len(circle) > _MOST_NAMED)
-            way = " -> ".join([*shown, circle[0]])
-            yield Finding.of("requires-circle", paths[circle[0]], way=way)
-            links = {id: to for id, to in links.items() if id not in circle}
