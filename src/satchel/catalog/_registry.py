@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from satchel.catalog._assembly import (
     CatalogRules,
@@ -19,7 +19,7 @@ from satchel.catalog._assembly import (
 )
 from satchel.catalog._packs import PackDigests, ParseOptions
 from satchel.catalog._reread import PackRereader, is_current
-from satchel.catalog._source_scanner import SourceScanner
+from satchel.catalog._source_scanner import CatalogIndex, PackIndex, SourceScanner
 from satchel.errors import (
     DuplicateSkillError,
     SkillNotFoundError,
@@ -38,10 +38,6 @@ from satchel.model import (
     SyncReport,
 )
 from satchel.protocols import Clock, SkillSource
-
-if TYPE_CHECKING:
-    from satchel.catalog._stored_catalog import StoredCatalogs
-    from satchel.index import IndexSettings
 
 # How often it is asked whether a source that takes its time makes progress.
 POLL_S: Final = 0.1
@@ -86,7 +82,7 @@ class Registry:
         clock: Clock,
         deadline_s: float = 30.0,
         far_s: float | None = None,
-        index: "IndexSettings | None" = None,
+        index: PackIndex | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> None:
         """Take the sources in order; nothing is asked before the first `sync`.
@@ -112,7 +108,7 @@ class Registry:
         self._clock = clock
         self._deadline_s = deadline_s
         self.index = index
-        self._stored: StoredCatalogs | None = None
+        self._stored: CatalogIndex | None = None
         self._far_s = far_s
         self._progress = progress
         self._digests = PackDigests(accept.limits)
@@ -333,14 +329,8 @@ class Registry:
             logging.getLogger("satchel").exception("the progress callback failed")
 
     def _assemble(self) -> None:
-        if (
-            self.index
-            and not self._stored
-            and any(s.index_name for s in self._scanners)
-        ):
-            from satchel.catalog import _stored_catalog  # no small library has any
-
-            self._stored = _stored_catalog.StoredCatalogs(self.index, self.rules)
+        if self.index and not self._stored and any(s.index for s in self._scanners):
+            self._stored = self.index.of_catalogs(self.rules)
         stored = self._stored and self._stored.recall(self._scanners)
         new = stored or assemble(self._scanners, self.rules, self._digests)
         old = self.catalog

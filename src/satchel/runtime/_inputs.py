@@ -11,7 +11,7 @@ from satchel.agent import Skill
 from satchel.config import CHOICES, CONFIG_FILE, Config, find_config, load_config
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import is_archive_name
-from satchel.index import LARGE_SOURCE, NO_INDEX, IndexSettings
+from satchel.index import LARGE_SOURCE, NO_INDEX, DiskIndex
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
 from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix, check_choice
@@ -61,7 +61,7 @@ class OpenedInputs:
 
 def index_settings(
     options: Options, config: Config, environ: Mapping[str, str]
-) -> IndexSettings | None:
+) -> DiskIndex | None:
     """Return what a program, its configuration and ``SATCHEL_INDEX`` choose together.
 
     Each of the three can switch it off, and each can name a file, the first one first.
@@ -78,7 +78,7 @@ def index_settings(
     asked = environ.get("SATCHEL_CHECK", "").strip() or None
     check_choice("SATCHEL_CHECK", asked, CHOICES["check"])
     check = cast("Check", options.check or config.check or asked or "files")
-    return IndexSettings(path, not named, fewest, check)
+    return DiskIndex(path, not named, fewest, check)
 
 
 def default_index() -> str:
