@@ -72,10 +72,11 @@ class ScanResult:
 class PackIndex(Protocol):
     """What earlier processes read of packs; `satchel.index` has one on disk.
 
-    ``fewest`` is how many packs a source has to have. ``segments`` is a folder for what
-    search keeps.
+    It is at ``path``, with a folder ``segments`` for what search keeps. ``fewest`` is
+    how many packs a source has to have.
     """
 
+    path: str
     fewest: int
 
     @property
@@ -91,7 +92,7 @@ class PackIndex(Protocol):
 class SourceIndex(Protocol):
     """What an index knows of one source; ``looked`` grows while it looks at packs."""
 
-    name: Final[str]
+    name: str
     looked: int
 
     def begin(self, began: tuple[int, float]) -> None: ...

@@ -72,7 +72,7 @@ class SourceIndex:
         self, file: IndexFile, name: str, source: IndexedSource, check: str
     ) -> None:
         self._file = file
-        self.name: Final = name
+        self.name = name
         self._source = source
         self._check = check
         self._rows: dict[str, PackRow] = {}

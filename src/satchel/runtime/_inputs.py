@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+from satchel import sources as places
 from satchel.agent import Skill
 from satchel.config import CHOICES, CONFIG_FILE, Config, find_config, load_config
 from satchel.errors import ConfigError, MissingPathError
@@ -15,22 +16,12 @@ from satchel.index import LARGE_SOURCE, NO_INDEX, DiskIndex
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
 from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix, check_choice
-from satchel.sources import (
-    LocalSource,
-    layered,
-    memory,
-    packages,
-    prefixed,
-    released,
-    usual,
-)
 
 if TYPE_CHECKING:  # it costs start-up time
     from pathlib import Path
 
     from satchel.index import Check
     from satchel.sources import LegacySource
-
 SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | Skill"
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
 
@@ -167,9 +158,7 @@ def open_inputs(
             if abilities.root and not abilities.missing_ok:
                 named.add(source.label)
         elif hasattr(entry, "iter_skills"):
-            from satchel.sources import as_source
-
-            sources.append(as_source(entry, limits=limits))
+            sources.append(places.as_source(entry, limits=limits))
         else:
             kind = type(entry).__name__
             expected = "expected a folder, a source or a Skill"
@@ -178,7 +167,7 @@ def open_inputs(
     if prefix:
         sources = _with_prefixes(sources, prefix)
     if skills:
-        sources.append(memory(*skills, limits=limits))
+        sources.append(places.memory(*skills, limits=limits))
     config = Config(limits=limits)
     return OpenedInputs(tuple(sources), frozenset(named), config, tuple(skills))
 
@@ -202,11 +191,11 @@ def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInput
     more: list[SkillSource] = []
     if config.packages:
         names = config.packages if isinstance(config.packages, tuple) else None
-        more += packages(only=names, limits=limits)
+        more += places.packages(only=names, limits=limits)
     if config.layers is not None:
-        more.append(layered(**dict(config.layers), limits=limits))
+        more.append(places.layered(**dict(config.layers), limits=limits))
     if config.usual:
-        more += usual(project=path.parent, trust=config.trust, limits=limits)
+        more += places.usual(project=path.parent, trust=config.trust, limits=limits)
     sources = (*opened.sources, *more)
     advice = "" if sources else no_input_advice(path.parent)
     return OpenedInputs(sources, opened.named, config, advice=advice)
@@ -214,14 +203,16 @@ def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInput
 
 def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSource]:
     if isinstance(prefix, str):
-        return [prefixed(source, prefix) for source in sources]
+        return [places.prefixed(source, prefix) for source in sources]
     labels = [source.label for source in sources]
     for place in prefix:
         if place not in labels:
             among = ", ".join(labels) or "no folder"
             raise ConfigError("prefix", f"{place!r} is not named; named: {among}")
     return [
-        prefixed(source, prefix[source.label]) if source.label in prefix else source
+        places.prefixed(source, prefix[source.label])
+        if source.label in prefix
+        else source
         for source in sources
     ]
 
@@ -268,11 +259,11 @@ def _open_path(
     if os.path.isfile(path):  # noqa: PTH113
         return _open_file(path, limits)
     if _is_release(path):
-        release = released(path, pin=pin, limits=limits)
+        release = places.released(path, pin=pin, limits=limits)
         # If it is broken: an error now, not an empty catalog later.
         cast("Any", release).open()
         return release
-    return LocalSource(path, limits=limits)
+    return places.LocalSource(path, limits=limits)
 
 
 def _open_address(
@@ -297,14 +288,12 @@ def _open_address(
 
 def _open_file(path: str, limits: Limits) -> SkillSource:
     if is_archive_name(path):
-        from satchel.sources import archive
-
-        return archive(path, limits=limits)
+        return places.archive(path, limits=limits)
     head, tail = os.path.split(path)
     if tail != SKILL_FILE:
         detail = f"expected a folder of packs, a pack, its {SKILL_FILE} or an archive"
         raise ConfigError(path, detail)
-    return LocalSource(head or os.curdir, limits=limits)
+    return places.LocalSource(head or os.curdir, limits=limits)
 
 
 def no_input_advice(start: "Path") -> str:
