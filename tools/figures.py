@@ -272,7 +272,7 @@ def walk_routes() -> dict[str, list[tuple[str, str]]]:
 def _with_index(tracer: Tracer, examples: Path) -> dict[str, list[tuple[str, str]]]:
     """Open a folder that an index has, as it was and with one changed pack."""
     from satchel import Options, Satchel
-    from satchel.catalog import _stored_packs
+    from satchel.index import _stored_packs
 
     settled = patch.object(_stored_packs, "RACY_NS", 0)
     with tempfile.TemporaryDirectory() as home, settled:

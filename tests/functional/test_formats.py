@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from satchel import Options, Satchel
-from satchel.index import IndexFile
-from satchel.index._file import SCHEMA_VERSION
+from satchel.index._file import SCHEMA_VERSION, IndexFile
 from satchel.model import Finding
 from satchel.runtime import dump_state, parse_state
 from satchel_lab.checking import read_baseline

@@ -14,7 +14,7 @@ from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from satchel import Options, Satchel
-from satchel.catalog import _stored_packs
+from satchel.index import _stored_packs
 from satchel.model import Limits
 from satchel.sources import LocalSource
 from tests.fakes import pack

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 from satchel.catalog._assembly import (
     CatalogRules as CatalogRules,
     DisabledPattern as DisabledPattern,
+    conflict_finding as conflict_finding,
+    is_listed as is_listed,
     is_pattern as is_pattern,
 )
 from satchel.catalog._packs import (
     RETIRED_STATUSES as RETIRED_STATUSES,
     ParseOptions as ParseOptions,
+    ScannedPack as ScannedPack,
 )
 from satchel.catalog._registry import (
     Health,
@@ -17,6 +20,7 @@ from satchel.catalog._registry import (
     SourceHealth,
     duplicate_error as duplicate_error,
 )
+from satchel.catalog._source_scanner import SourceScanner as SourceScanner
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:

@@ -1,13 +1,10 @@
 """The registry: sources in, one current catalog out."""
 
-# isinstance forgets what a tuple holds:
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from satchel.catalog._assembly import (
     CatalogRules,
@@ -18,8 +15,7 @@ from satchel.catalog._assembly import (
     keep_holders,
 )
 from satchel.catalog._packs import PackDigests, ParseOptions
-from satchel.catalog._reread import PackRereader, is_current
-from satchel.catalog._source_scanner import SourceScanner
+from satchel.catalog._source_scanner import CatalogIndex, PackIndex, SourceScanner
 from satchel.errors import (
     DuplicateSkillError,
     SkillNotFoundError,
@@ -32,16 +28,15 @@ from satchel.model import (
     Descriptor,
     FileReader,
     Finding,
-    LazyTuple,
     Resource,
     SourceStatus,
     SyncReport,
+    ids_of,
 )
 from satchel.protocols import Clock, SkillSource
 
 if TYPE_CHECKING:
-    from satchel.catalog._stored_catalog import StoredCatalogs
-    from satchel.index import IndexSettings
+    from satchel.catalog._reread import PackRereader
 
 # How often it is asked whether a source that takes its time makes progress.
 POLL_S: Final = 0.1
@@ -86,7 +81,7 @@ class Registry:
         clock: Clock,
         deadline_s: float = 30.0,
         far_s: float | None = None,
-        index: "IndexSettings | None" = None,
+        index: PackIndex | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> None:
         """Take the sources in order; nothing is asked before the first `sync`.
@@ -112,7 +107,7 @@ class Registry:
         self._clock = clock
         self._deadline_s = deadline_s
         self.index = index
-        self._stored: StoredCatalogs | None = None
+        self._stored: CatalogIndex | None = None
         self._far_s = far_s
         self._progress = progress
         self._digests = PackDigests(accept.limits)
@@ -194,7 +189,9 @@ class Registry:
         scanner = next(labelled, None)
         if scanner is None or scanner.source.release is not None:
             return None  # a release has its digest for a name, and cannot change
-        # A program whose packs are never edited does not need one.
+        # Programs whose packs are never edited do not need it.
+        from satchel.catalog._reread import PackRereader, is_current
+
         with self._assembling:
             rereader = self._rereader = self._rereader or PackRereader()
         with rereader.alone(scanner.label, key):
@@ -333,14 +330,8 @@ class Registry:
             logging.getLogger("satchel").exception("the progress callback failed")
 
     def _assemble(self) -> None:
-        if (
-            self.index
-            and not self._stored
-            and any(s.index_name for s in self._scanners)
-        ):
-            from satchel.catalog import _stored_catalog  # no small library has any
-
-            self._stored = _stored_catalog.StoredCatalogs(self.index, self.rules)
+        if self.index and not self._stored and any(s.index for s in self._scanners):
+            self._stored = self.index.of_catalogs(self.rules)
         stored = self._stored and self._stored.recall(self._scanners)
         new = stored or assemble(self._scanners, self.rules, self._digests)
         old = self.catalog
@@ -350,62 +341,35 @@ class Registry:
         if self._digests.cached:
             # Of the old catalog too: loads that began before go on with it.
             self._digests.keep(_all_descriptors(new) + _all_descriptors(old))
-        if isinstance(new.entries, LazyTuple):  # not one of them is read for its id
-            for rows in (new.entries, new.excluded, new.conflicts):
-                self._seen.update(cast("LazyTuple[object]", rows).ids)
-            return
-        self._seen.update(entry.id for entry in new.entries)
-        self._seen.update(excluded.descriptor.id for excluded in new.excluded)
-        self._seen.update(conflict.id for conflict in new.conflicts)
+        for rows in (new.entries, new.excluded, new.conflicts):
+            self._seen.update(ids_of(rows))
 
     def _report(self) -> SyncReport:
         """Assemble, and compare with the report before."""
         with self._assembling:
             self._assemble()
             old, new = self._reported, self.catalog
-            added, updated, unchanged = list[str](), list[str](), list[str]()
-            entries, removed = new.entries, dict[str, Descriptor]()
-            if old is new or not old.entries:
-                is_lazy = isinstance(entries, LazyTuple)  # not one is read for its id
-                ids = (
-                    cast("LazyTuple[Descriptor]", entries).ids
-                    if is_lazy
-                    else [entry.id for entry in entries]
-                )
-                (unchanged if old is new else added).extend(ids)
-                entries = ()
-            elif (
-                (stored := self._stored)
-                and (changes := stored.changes)
-                and changes[0] is old
-            ):
-                # Of a large library only what was read again is compared.
-                lazy = cast("LazyTuple[Descriptor]", entries)
-                unchanged.extend(id for id in lazy.ids if id not in changes[1])
-                pairs = [(old.get(id), new.get(id)) for id in sorted(changes[1])]
-                removed = {one.id: one for one, _ in pairs if one is not None}
-                entries = tuple(other for _, other in pairs if other is not None)
+            before, ids = {*ids_of(old.entries)}, ids_of(new.entries)
+            changes = self._stored.changes if self._stored else None
+            if old is new:
+                read: AbstractSet[str] = frozenset()
+            elif changes and changes[0] is old:  # of a large library only these
+                read = changes[1]
             else:
-                removed = {entry.id: entry for entry in old.entries}
-            for entry in entries:
-                before = removed.pop(entry.id, None)
-                if before is None:
-                    added.append(entry.id)
-                elif before is entry or _is_unchanged(before, entry):
-                    unchanged.append(entry.id)
-                else:
-                    updated.append(entry.id)
+                read = before
+            added = tuple(id for id in ids if id not in before)
+            updated = tuple(
+                id for id in ids if id in read and _is_changed(old.get(id), new.get(id))
+            )
+            removed = tuple(sorted(before.difference(ids)))
             self._reported = new
             now = self._clock.now()
             self._updated.update(dict.fromkeys((*added, *updated), now))
             for skill_id in removed:
                 del self._updated[skill_id]
+            unchanged = before.difference(removed, updated)
             return SyncReport(
-                tuple(added),
-                tuple(updated),
-                tuple(removed),
-                tuple(sorted(unchanged)),
-                len(new.entries),
+                added, updated, removed, tuple(sorted(unchanged)), len(ids)
             )
 
 
@@ -423,9 +387,9 @@ def _all_descriptors(catalog: Catalog) -> tuple[Descriptor, ...]:
     return catalog.entries + owners + tuple(e.descriptor for e in catalog.excluded)
 
 
-def _is_unchanged(before: Descriptor, after: Descriptor) -> bool:
-    """Tell whether a pack is as it was: SKILL.md by digest, other files by mark."""
-    if before != after:
+def _is_changed(before: Descriptor | None, after: Descriptor | None) -> bool:
+    """Tell whether a pack is another one: SKILL.md by digest, other files by mark."""
+    if before is after or before is None or after is None:
         return False
     old, new = ([f for f in d.files if f.path != SKILL_FILE] for d in (before, after))
-    return old == new
+    return before != after or old != new

@@ -1,17 +1,23 @@
 """One source over time: scanned in a thread, first waited for while it moves."""
 
-import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from satchel.catalog._packs import ParseOptions, ScannedPack
 from satchel.errors import SkillError, SourceUnavailableError
 from satchel.files import digest_bytes
-from satchel.model import FileReader, FileStat, Finding, Found, SourceStatus
+from satchel.model import (
+    Catalog,
+    FileReader,
+    FileStat,
+    Finding,
+    Found,
+    SourceStatus,
+)
 from satchel.protocols import (
     Clock,
     FullSource,
@@ -22,11 +28,7 @@ from satchel.protocols import (
 
 if TYPE_CHECKING:
     from satchel.catalog._descriptor_builder import DescriptorBuilder
-    from satchel.catalog._source_index import SourceIndex
-    from satchel.index import IndexSettings
 
-# What a pack takes in an index at the least; those of the public corpus take 1,350.
-LEAST_PACK_BYTES: Final = 500
 NEVER_ANSWERED: Final = "no answer yet"
 
 
@@ -67,6 +69,55 @@ class ScanResult:
     whole: bool = True
 
 
+class PackIndex(Protocol):
+    """What earlier processes read of packs; `satchel.index` has one on disk.
+
+    It is at ``path``, with a folder ``segments`` for what search keeps. ``fewest`` is
+    how many packs a source has to have.
+    """
+
+    path: str
+    fewest: int
+
+    @property
+    def segments(self) -> str: ...
+    def may_hold_packs(self) -> bool: ...
+    def of_source(
+        self, source: SkillSource, accept: ParseOptions
+    ) -> "SourceIndex | None": ...
+    def of_catalogs(self, rules: object) -> "CatalogIndex": ...
+    def close(self) -> None: ...
+
+
+class SourceIndex(Protocol):
+    """What an index knows of one source; ``looked`` grows while it looks at packs."""
+
+    name: str
+    looked: int
+
+    def begin(self, began: tuple[int, float]) -> None: ...
+    def packs(self, label: str) -> dict[str, ScannedPack]: ...
+    def recall(
+        self, scanner: "SourceScanner", last: object
+    ) -> tuple[Mapping[str, ScannedPack], tuple[Finding, ...]] | None: ...
+    def save(
+        self, packs: Mapping[str, ScannedPack], findings: tuple[Finding, ...]
+    ) -> None: ...
+    def forget(self, key: str) -> None: ...
+    def rows_of(self, packs: object) -> tuple[str, Mapping[str, int]] | None: ...
+
+
+class CatalogIndex(Protocol):
+    """The catalogs of a list of sources; the last one, and what is known of it."""
+
+    catalog: Catalog | None
+    conflict_findings: Sequence[Finding]
+    changes: tuple[Catalog, frozenset[str]] | None
+
+    def recall(self, scanners: "Sequence[SourceScanner]") -> Catalog | None: ...
+    def save(self, scanners: "Sequence[SourceScanner]", catalog: Catalog) -> None: ...
+
+
 class SourceScanner:
     """One source, its last result, and the thread that scans it again.
 
@@ -82,7 +133,7 @@ class SourceScanner:
         accept: ParseOptions,
         clock: Clock,
         on_end: Callable[[], object],
-        index: "IndexSettings | None" = None,
+        packs: PackIndex | None = None,
     ) -> None:
         """Take ``on_end``, which the scanning thread calls when a scan has ended."""
         self.given: Final = source
@@ -100,8 +151,9 @@ class SourceScanner:
         self.result: ScanResult | None = None
         self.error = NEVER_ANSWERED
         self.is_scanning = False
-        self._index_settings = index
-        self._index: SourceIndex | None = None
+        self.index: SourceIndex | None = None
+        """What the index knows of the source, once it was asked."""
+        self._pack_index = packs
         self._clock = clock
         self._on_end = on_end
         self._answer: ScanResult | str | None = None
@@ -156,7 +208,7 @@ class SourceScanner:
         """How many packs it has looked at, in the scan that runs or the last one."""
         if not self.is_scanning:
             return len(self.result.packs) if self.result else 0
-        return max(len(self._packs), self._index.looked if self._index else 0)
+        return max(len(self._packs), self.index.looked if self.index else 0)
 
     @property
     def has_late_answer(self) -> bool:
@@ -185,8 +237,8 @@ class SourceScanner:
         else:
             packs.pop(key, None)
         self.result = replace(self.result, packs=packs)
-        if self._index is not None:
-            self._index.forget(key)
+        if self.index is not None:
+            self.index.forget(key)
 
     def builder(self, source: FullSource) -> "DescriptorBuilder":
         from satchel.catalog._descriptor_builder import DescriptorBuilder
@@ -221,7 +273,7 @@ class SourceScanner:
         progress = None
         with suppress(Exception):  # a source is a plug-in
             progress = self.source.progress
-        looked = self._index.looked if self._index else 0
+        looked = self.index.looked if self.index else 0
         return len(self._packs), len(self._findings), progress, looked
 
     def _run(self) -> None:
@@ -238,21 +290,23 @@ class SourceScanner:
         self._on_end()
 
     def _scan(self) -> ScanResult:
-        settings, index = self._index_settings, None
-        began = (time.time_ns(), time.monotonic()) if settings else (0, 0.0)
-        if settings is not None and _may_hold(settings):
-            index = self._open_index(settings, began)
-            if index and (recalled := self._recall(index)):
-                return recalled
+        stored, index = self._pack_index, None
+        began = (time.time_ns(), time.monotonic()) if stored else (0, 0.0)
+        if stored is not None and stored.may_hold_packs():
+            index = self._open_index(stored, began)
+            now = self.result.packs if self.result else None
+            # Of an attempt that failed there is more in memory.
+            if index and not self._packs and (recalled := index.recall(self, now)):
+                return ScanResult(*recalled, self._clock.monotonic())
         builder: DescriptorBuilder | None = None
         items = self.source.scan()
         last = dict(self.result.packs.items()) if self.result else {}
         # What an attempt that failed has read need not be read again.
         before = last | self._packs
         packs, findings = self._packs, self._findings = dict[str, ScannedPack](), []
-        if settings is not None and isinstance(items, tuple):
-            is_large = len(items) >= max(1, settings.fewest)
-            index = (index or self._open_index(settings, began)) if is_large else None
+        if stored is not None and isinstance(items, tuple):
+            is_large = len(items) >= max(1, stored.fewest)
+            index = (index or self._open_index(stored, began)) if is_large else None
         if index is not None and not before:
             before = index.packs(self.label)
         for item in items:
@@ -279,43 +333,15 @@ class SourceScanner:
             index.save(packs, tuple(findings))
         return ScanResult(packs, tuple(findings), self._clock.monotonic())
 
-    def _recall(self, index: "SourceIndex") -> ScanResult | None:
-        """Return what a scan would find, from the index; None if only that can tell."""
-        from satchel.catalog._stored_packs import StoredPacks
-
-        last = self.result.packs if self.result else None
-        is_stored = last is None or isinstance(last, StoredPacks) or index.has(last)
-        if self._packs or not is_stored:
-            return None  # in memory there is more
-        recalled = index.recall(self, last)
-        return recalled and ScanResult(*recalled, self._clock.monotonic())
-
-    def stored_rows(self) -> tuple[str, Mapping[str, int]] | None:
-        """Return the generation and the rows of the last result; None without any."""
-        from satchel.catalog._stored_packs import StoredPacks
-
-        packs = self.result.packs if self.result else None
-        if isinstance(packs, StoredPacks):
-            return packs.generation, packs.number_of()
-        written = self._index and self._index.written
-        return written[1:] if written and written[0] is packs else None
-
-    @property
-    def index_name(self) -> str:
-        """What the index calls the source; empty if it does not know it."""
-        return self._index.name if self._index else ""
-
     def _open_index(
-        self, settings: "IndexSettings", began: tuple[int, float]
-    ) -> "SourceIndex | None":
+        self, stored: PackIndex, began: tuple[int, float]
+    ) -> SourceIndex | None:
         """Return what the index knows of the source; None if it can know nothing."""
-        from satchel.catalog._source_index import SourceIndex
-
-        if self._index is None:
-            self._index = SourceIndex.of(settings, self.given, self.accept)
-        if self._index is not None:
-            self._index.begin(began)
-        return self._index
+        if self.index is None:
+            self.index = stored.of_source(self.given, self.accept)
+        if self.index is not None:
+            self.index.begin(began)
+        return self.index
 
     def _is_edited(self, pack: ScannedPack) -> bool:
         """Tell whether SKILL.md is another one, where its stamp might not show it."""
@@ -324,15 +350,3 @@ class SourceScanner:
         except SkillError:
             return True  # reading it in full reports what is wrong
         return isinstance(data, bytes) and digest_bytes(data) != pack.descriptor.digest
-
-
-def _may_hold(settings: "IndexSettings") -> bool:
-    """Tell whether a source may be in the file, so that it is asked before the source.
-
-    Without such a file nothing is imported to read it.
-    """
-    try:
-        size = os.stat(settings.path).st_size  # noqa: PTH116 - one for each scan
-    except OSError:
-        return False
-    return size >= settings.fewest * LEAST_PACK_BYTES

@@ -31,7 +31,7 @@ from satchel.model._finding import (
     title_of,
     worst as worst,
 )
-from satchel.model._lazy_tuple import LazyTuple as LazyTuple
+from satchel.model._lazy_tuple import LazyTuple as LazyTuple, ids_of as ids_of
 from satchel.model._limits import (
     DEFAULT_LIMITS as DEFAULT_LIMITS,
     DEFAULT_LINT as DEFAULT_LINT,

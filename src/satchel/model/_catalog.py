@@ -117,6 +117,11 @@ class Excluded:
     detail: str = ""
     fix: str = ""
 
+    @property
+    def id(self) -> str:
+        """The id of its descriptor."""
+        return self.descriptor.id
+
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:

@@ -5,7 +5,7 @@
 # pyright: reportUnknownArgumentType=false
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, SupportsIndex, TypeVar, overload
+from typing import Any, Final, Protocol, SupportsIndex, TypeVar, overload
 
 _T = TypeVar("_T")
 
@@ -95,6 +95,17 @@ class LazyTuple(tuple[_T, ...]):  # noqa: SLOT001 - a tuple can have none
 
     def __reduce__(self) -> tuple[object, ...]:
         return tuple, (list(self),)
+
+
+class _HasId(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+def ids_of(items: Sequence[_HasId]) -> Sequence[str]:
+    """Return the ids of items, in order; not one of a lazy tuple is made for that."""
+    some: object = items
+    return some.ids if isinstance(some, LazyTuple) else [item.id for item in items]
 
 
 class LazyById(Mapping[str, _T]):

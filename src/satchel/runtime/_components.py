@@ -129,7 +129,7 @@ class Components:
         index = self.registry.index
         if index is None:
             return SegmentRanker()
-        return SegmentRanker(f"{index.file().path}.d", index.fewest)
+        return SegmentRanker(index.segments, index.fewest)
 
     def manifest_of(self, loaded: Loaded) -> Manifest:
         """Return the manifest of a loaded SKILL.md."""

@@ -7,22 +7,14 @@ from dataclasses import dataclass, replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+from satchel import sources as places
 from satchel.config import CHOICES, CONFIG_FILE, Config
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import is_archive_name
-from satchel.index import LARGE_SOURCE, NO_INDEX, IndexSettings
+from satchel.index import LARGE_SOURCE, NO_INDEX, DiskIndex
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits
 from satchel.protocols import SkillSource, with_abilities
 from satchel.runtime._options import DEFAULT_OPTIONS, Options, Prefix, check_choice
-from satchel.sources import (
-    LocalSource,
-    layered,
-    memory,
-    packages,
-    prefixed,
-    released,
-    usual,
-)
 
 if TYPE_CHECKING:  # each costs start-up time
     from pathlib import Path
@@ -30,7 +22,6 @@ if TYPE_CHECKING:  # each costs start-up time
     from satchel.agent import Skill
     from satchel.index import Check
     from satchel.sources import LegacySource
-
 SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | Skill"
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
 
@@ -61,7 +52,7 @@ class OpenedInputs:
 
 def index_settings(
     options: Options, config: Config, environ: Mapping[str, str]
-) -> IndexSettings | None:
+) -> DiskIndex | None:
     """Return what a program, its configuration and ``SATCHEL_INDEX`` choose together.
 
     Each of the three can switch it off, and each can name a file, the first one first.
@@ -78,7 +69,7 @@ def index_settings(
     asked = environ.get("SATCHEL_CHECK", "").strip() or None
     check_choice("SATCHEL_CHECK", asked, CHOICES["check"])
     check = cast("Check", options.check or config.check or asked or "files")
-    return IndexSettings(path, not named, fewest, check)
+    return DiskIndex(path, not named, fewest, check)
 
 
 def default_index() -> str:
@@ -167,16 +158,14 @@ def open_inputs(
             if abilities.root and not abilities.missing_ok:
                 named.add(source.label)
         elif hasattr(entry, "iter_skills"):
-            from satchel.sources import as_source
-
-            sources.append(as_source(entry, limits=limits))
+            sources.append(places.as_source(entry, limits=limits))
         else:
             skills.append(_skill(entry))
     # Before the skills made in code: their ids are what the program writes.
     if prefix:
         sources = _with_prefixes(sources, prefix)
     if skills:
-        sources.append(memory(*skills, limits=limits))
+        sources.append(places.memory(*skills, limits=limits))
     config = Config(limits=limits)
     return OpenedInputs(tuple(sources), frozenset(named), config, tuple(skills))
 
@@ -202,11 +191,11 @@ def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInput
     more: list[SkillSource] = []
     if config.packages:
         names = config.packages if isinstance(config.packages, tuple) else None
-        more += packages(only=names, limits=limits)
+        more += places.packages(only=names, limits=limits)
     if config.layers is not None:
-        more.append(layered(**dict(config.layers), limits=limits))
+        more.append(places.layered(**dict(config.layers), limits=limits))
     if config.usual:
-        more += usual(project=path.parent, trust=config.trust, limits=limits)
+        more += places.usual(project=path.parent, trust=config.trust, limits=limits)
     sources = (*opened.sources, *more)
     advice = "" if sources else no_input_advice(path.parent)
     return OpenedInputs(sources, opened.named, config, advice=advice)
@@ -224,14 +213,16 @@ def _skill(entry: object) -> "Skill":
 
 def _with_prefixes(sources: list[SkillSource], prefix: Prefix) -> list[SkillSource]:
     if isinstance(prefix, str):
-        return [prefixed(source, prefix) for source in sources]
+        return [places.prefixed(source, prefix) for source in sources]
     labels = [source.label for source in sources]
     for place in prefix:
         if place not in labels:
             among = ", ".join(labels) or "no folder"
             raise ConfigError("prefix", f"{place!r} is not named; named: {among}")
     return [
-        prefixed(source, prefix[source.label]) if source.label in prefix else source
+        places.prefixed(source, prefix[source.label])
+        if source.label in prefix
+        else source
         for source in sources
     ]
 
@@ -278,11 +269,11 @@ def _open_path(
     if os.path.isfile(path):  # noqa: PTH113
         return _open_file(path, limits)
     if _is_release(path):
-        release = released(path, pin=pin, limits=limits)
+        release = places.released(path, pin=pin, limits=limits)
         # If it is broken: an error now, not an empty catalog later.
         cast("Any", release).open()
         return release
-    return LocalSource(path, limits=limits)
+    return places.LocalSource(path, limits=limits)
 
 
 def _open_address(
@@ -307,14 +298,12 @@ def _open_address(
 
 def _open_file(path: str, limits: Limits) -> SkillSource:
     if is_archive_name(path):
-        from satchel.sources import archive
-
-        return archive(path, limits=limits)
+        return places.archive(path, limits=limits)
     head, tail = os.path.split(path)
     if tail != SKILL_FILE:
         detail = f"expected a folder of packs, a pack, its {SKILL_FILE} or an archive"
         raise ConfigError(path, detail)
-    return LocalSource(head or os.curdir, limits=limits)
+    return places.LocalSource(head or os.curdir, limits=limits)
 
 
 def no_input_advice(start: "Path") -> str:

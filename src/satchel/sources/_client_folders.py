@@ -1,14 +1,97 @@
-"""The folders in which the clients on this machine keep their skills."""
+"""Where well-known clients look for skills, and the folders of this machine.
+
+By their documentation of November 2026.
+"""
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from satchel.errors import MissingPathError, SourceUnavailableError
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Found, Limits
-from satchel.sources._clients import CLIENT_FOLDERS, PROJECT_FOLDERS
 from satchel.sources._local import LocalSource
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFolders:
+    """The folders of one client, in its own order."""
+
+    # `project` folders are relative to a project, `user` folders to a home, `managed`
+    # ones are absolute: an administrator fills them. `home_variable` is an environment
+    # variable whose value replaces the first part of the user folders.
+
+    name: str
+    project: tuple[str, ...] = ()
+    user: tuple[str, ...] = ()
+    managed: tuple[str, ...] = ()
+    home_variable: str = ""
+
+
+def _dotted(name: str, folder: str) -> ClientFolders:
+    return ClientFolders(name, (f"{folder}/skills",), (f"{folder}/skills",))
+
+
+# In the order of precedence of their folders within one scope.
+CLIENT_FOLDERS: Final = (
+    # The folder that the guide for clients recommends to all comes first.
+    _dotted("Agent Skills", ".agents"),
+    ClientFolders(
+        "Claude Code",
+        (".claude/skills",),
+        (".claude/skills",),
+        ("/etc/claude-code/.claude/skills",),
+        "CLAUDE_CONFIG_DIR",
+    ),
+    ClientFolders(
+        "Codex",
+        (".codex/skills",),
+        (".codex/skills",),
+        ("/etc/codex/skills",),
+        "CODEX_HOME",
+    ),
+    ClientFolders("Copilot and VS Code", (".github/skills",), (".copilot/skills",)),
+    _dotted("Gemini CLI", ".gemini"),
+    ClientFolders(
+        "OpenCode",
+        (".opencode/skills", ".opencode/skill"),
+        (".config/opencode/skills", ".config/opencode/skill"),
+    ),
+    _dotted("Cursor", ".cursor"),
+    ClientFolders("OpenClaw", user=(".openclaw/skills",)),
+    _dotted("Hermes", ".hermes"),
+    ClientFolders("Goose", (".goose/skills",)),
+    ClientFolders("pi", (".pi/skills",), (".pi/agent/skills",)),
+    ClientFolders("deepagents", (".deepagents/skills",)),
+    _dotted("Rovo Dev", ".rovodev"),
+    ClientFolders("Amp and Kimi", user=(".config/agents/skills",)),
+    ClientFolders("Antigravity", (".agent/skills",), (".gemini/antigravity/skills",)),
+    ClientFolders("Crush", (".crush/skills",), (".config/crush/skills",)),
+    ClientFolders("Windsurf", (".windsurf/skills",), (".codeium/windsurf/skills",)),
+    _dotted("Augment", ".augment"),
+    _dotted("Cline", ".cline"),
+    _dotted("Command Code", ".commandcode"),
+    _dotted("Continue", ".continue"),
+    _dotted("Droid", ".factory"),
+    _dotted("Junie", ".junie"),
+    _dotted("Kilo", ".kilocode"),
+    _dotted("Kiro", ".kiro"),
+    _dotted("Mistral Vibe", ".vibe"),
+    _dotted("OpenHands", ".openhands"),
+    _dotted("Qoder", ".qoder"),
+    _dotted("Qwen", ".qwen"),
+    _dotted("Roo", ".roo"),
+    _dotted("Trae", ".trae"),
+    _dotted("Zencoder", ".zencoder"),
+)
+
+# Folders in which projects keep skills, relative to a project.
+PROJECT_FOLDERS: Final = tuple(
+    dict.fromkeys(
+        ["skills", *(folder for client in CLIENT_FOLDERS for folder in client.project)]
+    )
+)
 
 # Lower goes first. There is room for every client's folders between two scopes. A
 # project that is not trusted comes last, so that it shadows nothing.
@@ -24,14 +107,25 @@ _ADDRESSES: Final = ("http://", "https://", "mcp+http://", "mcp+https://")
 _ShownFolder = tuple[Path, str]
 
 
-def usual_sources(
+def usual(
     project: str | os.PathLike[str] | None = None,
     home: str | os.PathLike[str] | None = None,
     *,
     trust: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> list[LocalSource]:
-    """Return a source for each folder that exists; see `satchel.sources.usual`."""
+    """Make a source of each folder in which clients on this machine keep skills.
+
+    Folders that an administrator fills go before those of a trusted project, these
+    before the user's; within a scope ``.agents/skills`` goes first.
+
+    Args:
+        project: A folder of the project; None is the working folder. The folders
+            above it count, too, up to the one with ``.git``.
+        home: The user's home; None is that of the environment.
+        trust: Whether packs of the project may be listed and loaded.
+        limits: Bounds on what is accepted.
+    """
     at_home = Path(os.fspath(home) if home else "~").expanduser()
     here = Path(os.fspath(project) if project else ".").absolute()
     scopes = (

@@ -5,6 +5,7 @@ import os
 import stat
 import sys
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from satchel.errors import LimitExceededError
@@ -18,7 +19,6 @@ from satchel.files import (
     walk_pack,
 )
 from satchel.model import SKILL_FILE, FileStat, Finding, Found, Limits
-from satchel.sources._skill_link import path_below, resolve_link, with_linked
 from satchel.sources._unlisted import PRUNED, Entries, FolderReport, UnlistedFolder
 
 # Where a pack really is: a folder that is trusted, and a path below it.
@@ -216,6 +216,8 @@ class FolderSearch(FolderReport):
         self, entries: Entries, skill: os.DirEntry[str], path: str, key: str, depth: int
     ) -> bool:
         """Take a folder in whose SKILL.md is a good link; report any other."""
+        from satchel.sources._skill_link import resolve_link  # few packs have one
+
         where = f"{self.where(key)}/{SKILL_FILE}"
         link = resolve_link(skill, self.root)
         if isinstance(link, str):
@@ -301,6 +303,8 @@ class FolderSearch(FolderReport):
 
     def _follow(self, key: str, path: str) -> None:
         """Follow a link to a folder: once, and only to where packs may be."""
+        from satchel.sources._skill_link import path_below
+
         where = escape_name(self.where(key))
         target = ""
         try:
@@ -342,3 +346,10 @@ def _is_pack(folder: str) -> bool:
         return stat.S_ISREG(os.lstat(os.path.join(folder, SKILL_FILE)).st_mode)
     except OSError:
         return False
+
+
+def with_linked(
+    files: tuple[FileStat, ...], linked: tuple[FileStat, ...]
+) -> tuple[FileStat, ...]:
+    """Return the files of a walk with what it did not follow, sorted by path."""
+    return tuple(sorted((*files, *linked), key=attrgetter("path"))) if linked else files

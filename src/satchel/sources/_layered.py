@@ -248,3 +248,31 @@ def _body(layers: Sequence[tuple[_LayerPart, WrittenFrontmatter]]) -> tuple[str,
         if written.body.strip():
             return part.layer, written.body
     return layers[-1][0].layer, layers[-1][1].body
+
+
+def layered(
+    base: str | os.PathLike[str] | None = None,
+    team: str | os.PathLike[str] | None = None,
+    user: str | os.PathLike[str] | None = None,
+    *,
+    label: str = "layers",
+    limits: Limits = DEFAULT_LIMITS,
+) -> LayeredSource:
+    """Make a source of skills that three folders give together: base, team, user.
+
+    Packs in the same place below each are one skill: fields are merged by their rules
+    (docs/how-to/layers.md), body and files are those of the highest layer that has
+    them.
+
+    Args:
+        base: None is ``$XDG_DATA_HOME/satchel/skills/base``.
+        team: None is ``$XDG_CONFIG_HOME/satchel/skills/team``.
+        user: None is ``$XDG_CONFIG_HOME/satchel/skills/user``. A folder that was not
+            named need not be there.
+        label: What to call the source.
+        limits: Bounds on what is accepted.
+    """
+    folders = {"base": base, "team": team, "user": user}
+    return LayeredSource(
+        local_layers(folders, limits=limits), label=label, limits=limits
+    )

@@ -20,8 +20,7 @@ from satchel.errors import (
 from satchel.files import is_settled, mark_of, read_confined, read_seen, walk_pack
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
 from satchel.protocols import SourceAbilities
-from satchel.sources._folder_search import FolderSearch, PackLocation
-from satchel.sources._skill_link import with_linked
+from satchel.sources._folder_search import FolderSearch, PackLocation, with_linked
 
 if TYPE_CHECKING:
     from satchel.sources._unlisted import SearchTrace
@@ -297,3 +296,13 @@ class LocalSource(SourceAbilities):
         except (ReferenceNotFoundError, ReferenceEscapesError) as error:
             self._check_root()
             raise SkillNotFoundError(key) from error
+
+
+def folder(
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> LocalSource:
+    """Make a source of a folder with packs in it, or of one pack."""
+    return LocalSource(path, label=label, limits=limits)

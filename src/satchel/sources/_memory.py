@@ -148,3 +148,15 @@ def _quoted(text: str) -> str:
 def _encoded(data: bytes | str) -> bytes:
     # A lone surrogate is for the parser to report, not for us to fail on.
     return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+
+
+def memory(
+    *what: Skill | PackMapping, label: str = "memory", limits: Limits = DEFAULT_LIMITS
+) -> MemorySource:
+    """Make a source of skills written in code, and of packs given as mappings.
+
+    Raises:
+        SkillManifestError: A skill has no description.
+        DuplicateSkillError: Two of them have one name.
+    """
+    return MemorySource(*what, label=label, limits=limits)

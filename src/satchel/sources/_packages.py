@@ -18,6 +18,7 @@ from typing import Final
 
 from satchel.errors import SourceUnavailableError
 from satchel.model import DEFAULT_LIMITS, Finding, Found, Limits
+from satchel.products import import_product
 from satchel.protocols import SkillSource
 from satchel.sources._legacy import LegacySource, LegacySourceAdapter
 from satchel.sources._local import LocalSource
@@ -165,8 +166,14 @@ class InstalledSource(LocalSource):
         self._starts = starts
 
 
-def installed_source(name: str, limits: Limits) -> InstalledSource:
-    """Return a source for one distribution; see `satchel.sources.package`."""
+def package(name: str, *, limits: Limits = DEFAULT_LIMITS) -> LocalSource:
+    """Make a source of the skills that one installed distribution brings along.
+
+    These are the packs in its folders ``.agents/skills``, at its top or in a package.
+
+    Raises:
+        SourceUnavailableError: It is not installed, or brings none.
+    """
     try:
         source = _open_distribution(Distribution.from_name(name), limits)
     except (PackageNotFoundError, ValueError) as error:
@@ -177,10 +184,25 @@ def installed_source(name: str, limits: Limits) -> InstalledSource:
     return source
 
 
-def package_sources(
-    only: Collection[str] | None, deny: Collection[str], limits: Limits
+def packages(
+    *,
+    only: Collection[str] | None = None,
+    deny: Collection[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
 ) -> list[SkillSource]:
-    """Return the sources of installed packages; see `satchel.sources.packages`."""
+    """Make sources of the skills that all installed distributions bring along.
+
+    Besides those of `package` these are the entry points of `load_plugin_sources`;
+    one that is broken is a finding.
+
+    Args:
+        only: Names of distributions; each must be installed and bring skills along.
+        deny: Names of entry points or distributions, or labels, to leave out.
+        limits: Bounds on what is accepted.
+
+    Raises:
+        SourceUnavailableError: One of ``only`` brings none.
+    """
     plugins = load_plugins(deny=deny, only=only, limits=limits)
     denied = {normal_distribution_name(name) for name in deny}
     folders: list[SkillSource] = []
@@ -188,7 +210,7 @@ def package_sources(
         folders += _open_all(denied, limits)
     for name in only or ():
         try:
-            folders.append(installed_source(name, limits))
+            folders.append(package(name, limits=limits))
         except SourceUnavailableError:
             if normal_distribution_name(name) not in plugins.distributions:
                 raise
@@ -244,3 +266,60 @@ def _editable(distribution: Distribution) -> Iterator[tuple[str, str]]:
             package = Path(folder)
             if (package / _FOLDER).is_dir():
                 yield str(package.parent), f"{package.name}/{_FOLDER}"
+
+
+def load_plugin_sources(
+    *, deny: Collection[str] = (), limits: Limits = DEFAULT_LIMITS
+) -> list[SkillSource]:
+    """Make the sources that installed packages register as entry points.
+
+    The groups ``satchel.skill_sources`` and ``bernstein.skill_sources`` are looked up
+    at each call. An entry gives a source, or a callable without arguments that does;
+    objects with ``name``, ``iter_skills`` and ``read_*`` will do. One that fails is
+    logged as a warning, and skipped.
+
+    Args:
+        deny: Names of entry points or distributions, or labels, to leave out.
+        limits: Bounds on what is accepted.
+    """
+    return list(load_plugins(deny=deny, limits=limits).sources)
+
+
+def resource(
+    package: str, folder: str = "skills", *, limits: Limits = DEFAULT_LIMITS
+) -> SkillSource:
+    """Make a source of a folder inside a Python package, which is imported.
+
+    Raises:
+        SourceUnavailableError: There is no such package, or no such folder in it.
+    """
+    from importlib.resources import files
+
+    label = f"{package}:{folder}"
+    try:
+        top = files(package).joinpath(folder)
+        if not top.is_dir():
+            raise SourceUnavailableError(label, "the package has no such folder")
+    except (ImportError, OSError) as error:
+        raise SourceUnavailableError(label, str(error)) from error
+    if isinstance(top, os.PathLike):
+        path: str | os.PathLike[str] = top
+        return LocalSource(
+            path, label=label, shown=f"{package}/{folder}", limits=limits
+        )
+    archives = import_product("satchel_store.archives", "a package in a zip file")
+    # Read once: a zip file does not change while it is in use.
+    files_in_zip = dict(archives.files_in(top))
+    source: SkillSource = archives.TreeSource(
+        files_in_zip, top.name, label=label, limits=limits
+    )
+    return source
+
+
+def roles(*, limits: Limits = DEFAULT_LIMITS) -> SkillSource:
+    """Make a source of the packs for 17 roles of a team that come with Satchel.
+
+    ``only(roles(), ["backend", "qa"])`` takes some of them. They are also an example of
+    packs in the public dialect: docs/reference/role-packs.md.
+    """
+    return resource("satchel", "packs", limits=limits)

@@ -3,7 +3,6 @@
 # ruff: noqa: PTH115, PTH116, PTH118, PTH120 - paths as text, as where they are searched
 import os
 import stat
-from operator import attrgetter
 from typing import NamedTuple
 
 from satchel.files import escape_name, exclusion_kind, mark_of
@@ -61,10 +60,3 @@ def path_below(path: str, root: str) -> str | None:
         return ""
     prefix = root.rstrip(os.sep) + os.sep
     return path.removeprefix(prefix) if path.startswith(prefix) else None
-
-
-def with_linked(
-    files: tuple[FileStat, ...], linked: tuple[FileStat, ...]
-) -> tuple[FileStat, ...]:
-    """Return the files of a walk with what it did not follow, sorted by path."""
-    return tuple(sorted((*files, *linked), key=attrgetter("path"))) if linked else files

@@ -200,3 +200,40 @@ class CachedSource(SourceWrapper):
         with self._lock:
             self._seen, self._until = (), None
         super().close()
+
+
+def only(
+    source: SkillSource, include: Iterable[str] = (), exclude: Iterable[str] = ()
+) -> SkillSource:
+    """Keep the packs whose id fits a pattern of ``include`` and none of ``exclude``.
+
+    Patterns are those of the shell; no ``include`` is all. What is left out stays
+    visible as filtered.
+    """
+    return FilteredSource(source, include, exclude)
+
+
+def prefixed(source: SkillSource, prefix: str) -> SkillSource:
+    """Put ``prefix`` in front of every id of a source.
+
+    ``{parent}`` in it is the name of the folder that holds the pack's folder,
+    ``{folder}`` of the pack's own, ``{path}`` of all from the source's root to the
+    pack: ``prefixed(folder("libraries"), "{parent}")`` gives packs of one name
+    different ids.
+
+    Raises:
+        ConfigError: ``prefix`` has another word in braces.
+    """
+    return PrefixedSource(source, prefix)
+
+
+def renamed(source: SkillSource, names: Mapping[str, str]) -> SkillSource:
+    """Give some packs of a source new ids: ``{old: new}``."""
+    return RenamedSource(source, names)
+
+
+def cached(
+    source: SkillSource, ttl_s: float, clock: Clock | None = None
+) -> SkillSource:
+    """Look for the packs of a source at most once in ``ttl_s`` seconds."""
+    return CachedSource(source, ttl_s, clock)

@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel import Options, Policy, Satchel
-from satchel.catalog import _stored_packs
+from satchel.index import _stored_packs
 from satchel.model import PURPOSE_KEY, SYNC, LazyTuple, _lazy_tuple
 from satchel.policy import deny
 from satchel.testing import write_pack

@@ -9,15 +9,12 @@ from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, Va
 from dataclasses import replace
 from operator import attrgetter
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
-from satchel.catalog._packs import ScannedPack
-from satchel.catalog._reread import ScannedSource
+from satchel.catalog import ScannedPack, SourceScanner
 from satchel.errors import SkillError
+from satchel.index._file import IndexFile, StoredRows
 from satchel.model import SKILL_FILE, Descriptor, FileStat, Finding, Found, Origin
-
-if TYPE_CHECKING:
-    from satchel.index import IndexFile, StoredRows
 
 # Of a folder: modified, changed, inode, device. Of a file: modified, inode, changed,
 # size. An inode of Windows has more bits than fit.
@@ -243,11 +240,11 @@ class StoredPacks(Mapping[str, ScannedPack]):
 
     def __init__(  # noqa: PLR0913, PLR0917 - where it is, and what of it
         self,
-        file: "IndexFile",
+        file: IndexFile,
         name: str,
         source: IndexedSource,
-        scanner: ScannedSource,
-        stored: "StoredRows",
+        scanner: SourceScanner,
+        stored: StoredRows,
         keys: Sequence[str] | None,
         replaced: tuple[str, Mapping[int, int]] | None = None,
     ) -> None:

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from satchel.catalog._assembly import CatalogRules, conflict_finding, is_listed
-from satchel.catalog._packs import ScannedPack
-from satchel.catalog._source_scanner import SourceScanner
-from satchel.catalog._stored_packs import ROW_ERRORS, StoredPacks, merged
+from satchel.catalog import ScannedPack, SourceScanner, conflict_finding, is_listed
+from satchel.index._file import IndexFile
+from satchel.index._stored_packs import ROW_ERRORS, StoredPacks, merged
 from satchel.model import (
     Catalog,
     Conflict,
@@ -23,9 +22,6 @@ from satchel.model import (
     finding_kind,
 )
 from satchel.published import VERSION
-
-if TYPE_CHECKING:
-    from satchel.index import IndexSettings
 
 # Raised when catalogs are assembled otherwise, so that older ones are not used.
 ASSEMBLY_VERSION: Final = 5
@@ -43,8 +39,8 @@ _Json: TypeAlias = Any
 class StoredCatalogs:
     """The assembled catalogs of one list of sources, under one set of rules."""
 
-    def __init__(self, settings: "IndexSettings", rules: CatalogRules) -> None:
-        self._settings = settings
+    def __init__(self, file: IndexFile, rules: object) -> None:
+        self._file = file
         self._rules = rules
         self._generations: Sequence[str] = ()
         self.catalog: Catalog | None = None
@@ -63,9 +59,9 @@ class StoredCatalogs:
         if self.catalog is not None and self._generations == generations:
             return self.catalog
         before, self.changes = self.catalog, None
-        name, file = self._name(scanners), self._settings.file()
+        name = self._name(scanners)
         names = [name + part for part in (*_PARTS, _REASONS, _CHANGES)]
-        *data, changes = file.blobs(names)
+        *data, changes = self._file.blobs(names)
         try:
             of, (*packed, reasons) = _unwrapped(data)
             parts = [_decode(part) for part in packed]
@@ -95,7 +91,7 @@ class StoredCatalogs:
             self.changes = before, frozenset(ids)
         if now != generations:
             pairs = list(refs.items())
-            file.put({name + _CHANGES: _encode((generations, pairs), of)})
+            self._file.put({name + _CHANGES: _encode((generations, pairs), of)})
         self._generations = generations
         return self.catalog
 
@@ -106,8 +102,9 @@ class StoredCatalogs:
         generations: list[str] = []
         refs: dict[tuple[str, str], int] = {}
         for position, scanner in enumerate(scanners):
-            rows = scanner.stored_rows()
-            if rows is None or not scanner.result or not scanner.result.whole:
+            index, result = scanner.index, scanner.result
+            rows = index and result and result.whole and index.rows_of(result.packs)
+            if not rows:
                 return
             generation, numbers = rows
             generations.append(generation)
@@ -140,7 +137,7 @@ class StoredCatalogs:
         except KeyError:  # a pack was replaced since
             return
         name = self._name(scanners)
-        self._settings.file().put(
+        self._file.put(
             {
                 name + part: _encode(values, generations)
                 for part, values in zip((*_PARTS, _REASONS), fields, strict=True)
@@ -156,7 +153,7 @@ class StoredCatalogs:
             (s.label, s.source.trusted, s.source.precedence, s.source.yields)
             for s in scanners
         ]
-        names = [s.index_name for s in scanners]
+        names = [s.index.name if s.index else "" for s in scanners]
         all_of_it = repr((ASSEMBLY_VERSION, VERSION, self._rules, sources, names))
         digest = sha256(all_of_it.encode("utf-8", "backslashreplace")).hexdigest()
         return f"catalog/{digest}"

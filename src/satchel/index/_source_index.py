@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from stat import S_ISDIR
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from satchel.catalog._packs import ParseOptions, ScannedPack
-from satchel.catalog._reread import ScannedSource
-from satchel.catalog._stored_packs import (
+from satchel.catalog import ParseOptions, ScannedPack, SourceScanner
+from satchel.errors import SkillError
+from satchel.index._file import IndexFile, NewRow, PackRow, StoredRows
+from satchel.index._stored_packs import (
     ROW_ERRORS,
     UTF_8,
     IndexedSource,
@@ -30,20 +31,9 @@ from satchel.catalog._stored_packs import (
     mark_of_read,
     paths_of,
 )
-from satchel.errors import SkillError
 from satchel.model import SKILL_FILE, Finding
 from satchel.protocols import SkillSource, index_key
 from satchel.published import VERSION
-
-if TYPE_CHECKING:
-    from satchel.index import (
-        Check,
-        IndexFile,
-        IndexSettings,
-        NewRow,
-        PackRow,
-        StoredRows,
-    )
 
 # Raised when what reads packs reads them otherwise, so that older rows are not used.
 READER_VERSION: Final = 6
@@ -79,12 +69,12 @@ class SourceIndex:
     """The rows of one source; only the thread that scans it uses this."""
 
     def __init__(
-        self, file: "IndexFile", name: str, source: IndexedSource, check: "Check"
+        self, file: IndexFile, name: str, source: IndexedSource, check: str
     ) -> None:
         self._file = file
-        self.name: Final = name
+        self.name = name
         self._source = source
-        self._check: Check = check
+        self._check = check
         self._rows: dict[str, PackRow] = {}
         self._stored: StoredRows | None = None
         self._lost = 0
@@ -92,14 +82,14 @@ class SourceIndex:
         self.looked = 0
         """How many packs were looked at: grows while it goes on."""
         self._forgotten: set[str] = set()
-        self.written: tuple[object, str, Mapping[str, int]] | None = None
-        """Packs that were stored, their generation, and their numbers by key."""
+        # Packs that were stored, their generation, and their numbers by key.
+        self._written: tuple[object, str, Mapping[str, int]] | None = None
 
     @classmethod
     def of(
-        cls, settings: "IndexSettings", source: SkillSource, accept: ParseOptions
+        cls, file: IndexFile, check: str, source: SkillSource, accept: ParseOptions
     ) -> "SourceIndex | None":
-        """Return what an index knows of a source; None if it can know nothing."""
+        """Return what a file has of a source; None if it can have nothing."""
         key = index_key(source)
         if not key:
             return None
@@ -111,15 +101,18 @@ class SourceIndex:
         name = sha256(repr(all_of_it).encode("utf-8", "backslashreplace")).hexdigest()
         # Through wrappers: what they pass on is that of the folder.
         folder = cast("IndexedSource", source)
-        return cls(settings.file(), f"source/{name}", folder, settings.check)
+        return cls(file, f"source/{name}", folder, check)
 
     def forget(self, key: str) -> None:
         """Take no row for this pack: it was read again, whatever its marks say."""
         self._forgotten.add(key)
 
-    def has(self, packs: object) -> bool:
-        """Return whether exactly these packs were stored by this process."""
-        return self.written is not None and self.written[0] is packs
+    def rows_of(self, packs: object) -> tuple[str, Mapping[str, int]] | None:
+        """Return the generation and the rows of these packs; None without any."""
+        if isinstance(packs, StoredPacks):
+            return packs.generation, packs.number_of()
+        written = self._written
+        return written[1:] if written is not None and written[0] is packs else None
 
     def begin(self, began: tuple[int, float]) -> None:
         """Read the rows for a scan that began at this time, by two clocks."""
@@ -151,13 +144,16 @@ class SourceIndex:
         return packs
 
     def recall(
-        self, scanner: ScannedSource, last: object
+        self, scanner: SourceScanner, last: object
     ) -> tuple[Mapping[str, ScannedPack], tuple[Finding, ...]] | None:
         """Return what a scan would find, by looking at what the last one depended on.
 
-        None where only a scan can tell. Packs that changed are read. Where they are
-        those of ``last``, that is returned.
+        None where only a scan can tell, or where ``last`` has more than the file.
+        Packs that changed are read. Where they are those of ``last``, that is returned.
         """
+        written = self._written is not None and self._written[0] is last
+        if not (last is None or written or isinstance(last, StoredPacks)):
+            return None
         check = self._check
         self._check = "files"  # a later sync looks at everything
         state, stored = self._plain_state(), self._stored
@@ -181,7 +177,7 @@ class SourceIndex:
         return packs, state.findings
 
     def _changed(
-        self, check: "Check", stored: "StoredRows", state: _State
+        self, check: str, stored: StoredRows, state: _State
     ) -> set[str] | None:
         """Return the packs that are not as they were; None if there may be others."""
         changed = {*state.pending, *self._forgotten}
@@ -198,8 +194,8 @@ class SourceIndex:
 
     def _with_changed(
         self,
-        scanner: ScannedSource,
-        stored: "StoredRows",
+        scanner: SourceScanner,
+        stored: StoredRows,
         changed: set[str],
         state: _State,
         *,
@@ -260,7 +256,7 @@ class SourceIndex:
         self, packs: Mapping[str, ScannedPack], findings: tuple[Finding, ...]
     ) -> None:
         """Store what a scan found."""
-        trace, self.written = self._source.trace, None
+        trace, self._written = self._source.trace, None
         if trace is None:
             return
         if self._stored is not None and len(self._rows) < len(self._stored.numbers):
@@ -293,13 +289,13 @@ class SourceIndex:
             written = self._file.write(self.name, state, folders, rows)
         if written is not None:
             numbers = dict(zip(packs, written[0], strict=True))
-            self.written = packs, written[1], numbers
+            self._written = packs, written[1], numbers
         self._forgotten.clear()
         self._rows = {}
 
     def _new_row(
         self, key: str, pack: ScannedPack, subfolders: tuple[str, ...], now_ns: int
-    ) -> "NewRow":
+    ) -> NewRow:
         """Return a row; without a mark where that might not show an edit."""
         folder = f"{self._source.root}/{key}"
         paths = mark = b""
@@ -317,7 +313,7 @@ class SourceIndex:
             return None
         return None if is_racy(mark, b"", now_ns) else mark.hex()
 
-    def _is_folder_changed(self, stored: "StoredRows", state: _State) -> bool:
+    def _is_folder_changed(self, stored: StoredRows, state: _State) -> bool:
         root = self._source.root
         try:
             folders: dict[str, str | None] = json.loads(stored.folders)
@@ -352,7 +348,7 @@ class SourceIndex:
         return changed
 
     def _read_again(
-        self, scanner: ScannedSource, key: str, state: _State
+        self, scanner: SourceScanner, key: str, state: _State
     ) -> tuple[ScannedPack, tuple[str, ...]] | None:
         """Return one pack as a scan would find it, and its folders; None if unsure."""
         try:
@@ -380,7 +376,7 @@ class SourceIndex:
         return min(wall_ns, self._file.time_ns() - passed_ns)
 
 
-def _has_mark(row: "int | NewRow") -> bool:
+def _has_mark(row: int | NewRow) -> bool:
     """Return whether an edit would show; a row that was stored before has a mark."""
     return isinstance(row, int) or bool(row[2])
 
@@ -389,7 +385,7 @@ def _json(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
-def _names(row: "PackRow | None") -> list[str]:
+def _names(row: PackRow | None) -> list[str]:
     if row is None or not row.paths:
         return [SKILL_FILE]
     return row.paths.decode(*UTF_8).split("\0")[1:]
