@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from satchel.files import folded_name
 from satchel.lazy import lazy_pattern
 from satchel.model import SKILL_FILE
-from satchel.skill_md._body import body_of
+from satchel.skill_md._frontmatter import body_of
 from satchel.text import printable
 
 _BUCKETS: Final = ("references/", "scripts/", "assets/")
