@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 from satchel.skill_md._frontmatter import (
     HEADING as HEADING,
-    Frontmatter as Frontmatter,
+    MisspelledKey as MisspelledKey,
     Node as Node,
     Span as Span,
     YamlProblem as YamlProblem,
     YamlTree as YamlTree,
-    body_of,
     find_span as find_span,
-    read_tree as read_tree,
 )
 from satchel.skill_md._manifest import (
     NEEDS_FIELDS as NEEDS_FIELDS,
@@ -28,6 +26,11 @@ from satchel.skill_md._manifest import (
     skill_names as skill_names,
     split_tools as split_tools,
     text_list as text_list,
+)
+from satchel.skill_md._opening import (
+    Frontmatter as Frontmatter,
+    body_of,
+    read_tree as read_tree,
 )
 from satchel.skill_md._parser import (
     Parsed,
@@ -71,7 +74,6 @@ if TYPE_CHECKING:
     )
     from satchel.skill_md._metadata_editor import edit_metadata as edit_metadata
     from satchel.skill_md._misspelled import (
-        MisspelledKey as MisspelledKey,
         corrected_keys as corrected_keys,
         find_misspelled as find_misspelled,
         nearest_key as nearest_key,
@@ -121,7 +123,7 @@ __getattr__ = lazy_door(
         "_entries": "FrontmatterEntry fold split_entries",
         "_layers": "Layer MergedField merge_layers",
         "_metadata_editor": "edit_metadata",
-        "_misspelled": "MisspelledKey corrected_keys find_misspelled nearest_key",
+        "_misspelled": "corrected_keys find_misspelled nearest_key",
         "_named_files": "first_request named_files plain_path split_target",
         "_profiles": "Violation spec_name_violations strict_name_violations",
         "_repairs": "FENCE_REPAIRS READ_DIFFERENTLY WRITTEN_REPAIRS YAML_REPAIRS",

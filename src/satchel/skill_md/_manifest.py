@@ -11,7 +11,8 @@ from satchel.model import (
     Manifest,
     is_name,
 )
-from satchel.skill_md._frontmatter import ManifestDraft, Node, YamlTree
+from satchel.skill_md._frontmatter import Node, YamlTree
+from satchel.skill_md._opening import ManifestDraft
 
 _Within: TypeAlias = dict[str, Node]
 _Texts: TypeAlias = "tuple[str, ...] | None"

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from satchel.model import Json
-from satchel.skill_md._frontmatter import Frontmatter, Node
+from satchel.skill_md._frontmatter import MisspelledKey, Node
 from satchel.skill_md._manifest import METADATA_KEYS, TOP_KEYS, has_unknown_keys
+from satchel.skill_md._opening import Frontmatter
 
 _METADATA: Final = "metadata"
 # Below this many letters, another word is as near as a typo.
@@ -30,22 +31,6 @@ _WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 _MAX_KEY_CHARS: Final = 64
 # Unknown keys of one mapping that are compared; public packs have at most 14.
 _MOST_KEYS: Final = 100
-
-
-class MisspelledKey(NamedTuple):
-    """A key as it is written, and the known one that it is near."""
-
-    # `within` is empty at the top, else `metadata`. `counts` is false where the known
-    # key is there as well: then that one counts.
-
-    written: str
-    meant: str
-    within: tuple[str, ...] = ()
-    counts: bool = True
-
-    @property
-    def at(self) -> tuple[str, ...]:
-        return (*self.within, self.written)
 
 
 # A key counts as the one that it is near, so that a typo never opens a pack.

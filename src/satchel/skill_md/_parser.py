@@ -14,17 +14,15 @@ from satchel.model import (
     Manifest,
     is_name,
 )
-from satchel.skill_md._frontmatter import (
+from satchel.skill_md._frontmatter import YamlProblem, YamlTree, find_span
+from satchel.skill_md._manifest import FLAGS, has_unknown_keys, manifest_of
+from satchel.skill_md._opening import (
     Frontmatter,
     ManifestDraft,
-    YamlProblem,
-    YamlTree,
     body_of,
-    find_span,
     read_tree,
     too_large,
 )
-from satchel.skill_md._manifest import FLAGS, has_unknown_keys, manifest_of
 from satchel.text import clean_line, is_unsure
 
 Profile = Literal["strict", "spec", "lenient", "auto", "dialect"]

@@ -22,7 +22,7 @@ from satchel.skill_md._dialects import (
     DESCRIBING_FIELDS,
     is_of_a_skill,
 )
-from satchel.skill_md._frontmatter import ManifestDraft, Node, YamlTree
+from satchel.skill_md._frontmatter import MisspelledKey, Node, YamlTree
 from satchel.skill_md._manifest import (
     FLAGS,
     LISTS,
@@ -34,7 +34,8 @@ from satchel.skill_md._manifest import (
     mapping,
     skill_names,
 )
-from satchel.skill_md._misspelled import MisspelledKey, fold_key
+from satchel.skill_md._misspelled import fold_key
+from satchel.skill_md._opening import ManifestDraft
 
 # The schema of the fields that are known here; a pack of a later one may have more.
 MANIFEST_SCHEMA: Final = 1

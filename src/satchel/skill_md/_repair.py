@@ -23,14 +23,12 @@ from satchel.skill_md._entries import (
 )
 from satchel.skill_md._frontmatter import (
     HEADING,
-    Frontmatter,
     Span,
     YamlProblem,
     YamlTree,
     find_span,
-    read_tree,
-    too_large,
 )
+from satchel.skill_md._opening import Frontmatter, read_tree, too_large
 from satchel.skill_md._writer import quoted
 from satchel.text import decode
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from satchel.errors import LimitExceededError
 from satchel.model import Finding, Limits, Severity
-from satchel.skill_md._frontmatter import Frontmatter, ManifestDraft, body_of
 from satchel.skill_md._manifest import SPEC_FIELDS, STRICT_FIELDS
+from satchel.skill_md._opening import Frontmatter, ManifestDraft, body_of
 from satchel.skill_md._profiles import (
     Violation,
     dialect_of_keys,

@@ -465,7 +465,7 @@ def test_an_exception_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as patch:
             patch.setattr(f"satchel.skill_md.{name}", broken)
             # Plain frontmatter needs no YAML parser.
-            patch.setattr("satchel.skill_md._frontmatter.read_plain", lambda *_: None)
+            patch.setattr("satchel.skill_md._opening.read_plain", lambda *_: None)
             parsed = parse(CLEAN)
         assert parsed.manifest is None
         assert [(f.severity, f.code) for f in parsed.findings] == [("error", code)]
