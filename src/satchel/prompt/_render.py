@@ -77,9 +77,14 @@ def render(  # noqa: PLR0913 - one call, its options all by name
         return BudgetFit(lines, budget, counter, find_tool)
 
     # There may be no room even for the ids: then nearly nothing of the others is read.
-    is_large = isinstance(layout, Lean) and len(lines.ids) >= MANY
-    if budget_tokens is not None and is_large and fit(budget_tokens).is_hopeless():
-        return fit(budget_tokens).overview(layout)
+    if (
+        budget_tokens is not None
+        and isinstance(layout, Lean)
+        and len(lines.ids) >= MANY
+    ):
+        fitting = fit(budget_tokens)
+        if fitting.is_hopeless():
+            return fitting.overview(layout)
     text = layout.section(lines.whole, "")
     tokens = counter.count(text)
     if budget_tokens is None or tokens <= budget_tokens:

@@ -191,7 +191,8 @@ def content_warnings(data: bytes, path: str) -> "tuple[Finding, ...]":
     hides, breaks = may_hide(data), _BREAKOUT_BYTES.search(data)
     if not (hides or breaks):
         return ()
-    text, findings = decode(data).text, ()
+    text = decode(data).text
+    findings: tuple[Finding, ...] = ()
     if hides:
         from satchel.text._suspicious import hidden_text_findings
 
