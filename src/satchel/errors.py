@@ -50,6 +50,7 @@ Each class carries its objects, ``args`` equal to its signature so that it pickl
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from satchel import published
@@ -125,7 +126,7 @@ def rename_advice(*alternatives: str) -> str:
     return ", or ".join(("rename all but one", *alternatives))
 
 
-# Plain classes, not frozen dataclasses: a traceback and notes are set on them later.
+# Not frozen: a traceback and notes are set on them later.
 class SkillError(Exception):
     """The base of every error that Satchel raises on purpose.
 
@@ -134,6 +135,10 @@ class SkillError(Exception):
 
     code: ClassVar[str] = "skill-error"
     sentence: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        """Keep the fields of a dataclass as ``args``, by which errors pickle."""
+        self.args = tuple(vars(self).values())
 
     def __str__(self) -> str:
         if self.sentence:
@@ -145,27 +150,25 @@ def error_payload(error: SkillError) -> dict[str, dict[str, str]]:
     return {"error": {"code": error.code, "message": str(error)}}
 
 
+@dataclass(eq=False, repr=False)
 class NamedError(SkillError):
     """The base of errors about one named thing: its ``name``, and the ``detail``."""
 
     sentence = "{name}: {detail}"
 
-    def __init__(self, name: str, detail: str) -> None:
-        super().__init__(name, detail)
-        self.name = name
-        self.detail = detail
+    name: str
+    detail: str
 
 
+@dataclass(eq=False, repr=False)
 class PathError(SkillError):
     """The base of errors about a file or folder; no ``line`` is the whole file."""
 
     sentence = "{place}: {detail}"
 
-    def __init__(self, path: str, detail: str, line: int | None = None) -> None:
-        super().__init__(path, detail, line)
-        self.path = path
-        self.detail = detail
-        self.line = line
+    path: str
+    detail: str
+    line: int | None = None
 
     def __str__(self) -> str:
         place = echo(self.path, MAX_SHOWN) + (f":{self.line}" if self.line else "")
@@ -178,6 +181,7 @@ class SkillManifestError(PathError, ValueError):
     code: ClassVar[str] = "invalid-manifest"
 
 
+@dataclass(eq=False, repr=False)
 class SkillNotFoundError(SkillError, KeyError):
     """Every source answered, and none holds a skill of exactly this id.
 
@@ -186,13 +190,9 @@ class SkillNotFoundError(SkillError, KeyError):
 
     code: ClassVar[str] = "skill-not-found"
 
-    def __init__(
-        self, name: str, close: tuple[str, ...] = (), replacement: str = ""
-    ) -> None:
-        super().__init__(name, close, replacement)
-        self.name = name
-        self.close = close
-        self.replacement = replacement
+    name: str
+    close: tuple[str, ...] = ()
+    replacement: str = ""
 
     def __str__(self) -> str:
         if self.replacement:
@@ -202,16 +202,15 @@ class SkillNotFoundError(SkillError, KeyError):
         return f"skill {echo(self.name)!r} not found{close}"
 
 
+@dataclass(eq=False, repr=False)
 class SkillExcludedError(SkillError):
     """The skill is known and cannot be loaded: disabled, untrusted, filtered."""
 
     code: ClassVar[str] = "skill-withheld"
 
-    def __init__(self, name: str, reason: str, fix: str = "") -> None:
-        super().__init__(name, reason, fix)
-        self.name = name
-        self.reason = reason
-        self.fix = fix
+    name: str
+    reason: str
+    fix: str = ""
 
     def __str__(self) -> str:
         fix = f"; {self.fix}" if self.fix else ""
@@ -219,19 +218,16 @@ class SkillExcludedError(SkillError):
         return f"skill {name!r} is {self.reason} and cannot be loaded{fix}"
 
 
+@dataclass(eq=False, repr=False)
 class DuplicateSkillError(SkillError, RuntimeError):
     """Two packs claim one id, and no precedence was chosen."""
 
     code: ClassVar[str] = "duplicate-skill"
 
-    def __init__(
-        self, skill_name: str, first_origin: str, second_origin: str, fix: str = ""
-    ) -> None:
-        super().__init__(skill_name, first_origin, second_origin, fix)
-        self.skill_name = skill_name
-        self.first_origin = first_origin
-        self.second_origin = second_origin
-        self.fix = fix
+    skill_name: str
+    first_origin: str
+    second_origin: str
+    fix: str = ""
 
     def __str__(self) -> str:
         fix = f"; {self.fix}" if self.fix else ""
@@ -241,20 +237,17 @@ class DuplicateSkillError(SkillError, RuntimeError):
         )
 
 
+@dataclass(eq=False, repr=False)
 class PackFileError(SkillError):
     """One file of a pack cannot be handed out; the base of the reasons why."""
 
     code: ClassVar[str] = "file-error"
     sentence: ClassVar[str] = "{file!r} of skill {name!r} cannot be loaded"
 
-    def __init__(
-        self, name: str, file: str, listed: tuple[str, ...] = (), detail: str = ""
-    ) -> None:
-        super().__init__(name, file, listed, detail)
-        self.name = name
-        self.file = file
-        self.listed = listed
-        self.detail = detail
+    name: str
+    file: str
+    listed: tuple[str, ...] = ()
+    detail: str = ""
 
     def __str__(self) -> str:
         detail = f": {self.detail}" if self.detail else ""
@@ -333,6 +326,7 @@ class NotStagedError(NamedError):
     sentence: ClassVar[str] = "the files of skill {name!r} were not staged: {detail}"
 
 
+@dataclass(eq=False, repr=False)
 class DeniedError(SkillError):
     """The policy does not allow it.
 
@@ -343,14 +337,10 @@ class DeniedError(SkillError):
     code: ClassVar[str] = "denied-by-policy"
     sentence: ClassVar[str] = "{what} is not allowed here"
 
-    def __init__(
-        self, action: str, skill: str, tool: str = "", reason: str = ""
-    ) -> None:
-        super().__init__(action, skill, tool, reason)
-        self.action = action
-        self.skill = skill
-        self.tool = tool
-        self.reason = reason
+    action: str
+    skill: str
+    tool: str = ""
+    reason: str = ""
 
     def __str__(self) -> str:
         if self.tool:
@@ -370,6 +360,7 @@ class ApprovalNeededError(DeniedError):
     sentence: ClassVar[str] = "{what} needs an approval; it was not done"
 
 
+@dataclass(eq=False, repr=False)
 class ApprovalDeclinedError(DeniedError):
     """A person was asked and said no; the question may be asked again later.
 
@@ -379,13 +370,7 @@ class ApprovalDeclinedError(DeniedError):
     code: ClassVar[str] = "approval-declined"
     sentence: ClassVar[str] = "{what} was declined by the user; it was not done"
 
-    def __init__(
-        self, action: str, skill: str, tool: str = "", reason: str = "", words: str = ""
-    ) -> None:
-        super().__init__(action, skill, tool, reason)
-        # Equal to the signature, so that it pickles.
-        self.args = (*self.args, words)
-        self.words = words
+    words: str = ""
 
     def __str__(self) -> str:
         words = f". The user says: {self.words}" if self.words else ""
@@ -402,15 +387,14 @@ class ApprovalUsedError(DeniedError):
     )
 
 
+@dataclass(eq=False, repr=False)
 class StateError(SkillError, ValueError):
     """A conversation cannot be resumed from what was given as its state."""
 
     code: ClassVar[str] = "invalid-state"
     sentence: ClassVar[str] = "this is not the state of a session: {detail}"
 
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail)
-        self.detail = detail
+    detail: str
 
 
 class ToolError(NamedError):
@@ -422,6 +406,7 @@ class ToolError(NamedError):
         return f"{echo(self.name)}: {self.detail}"
 
 
+@dataclass(eq=False, repr=False)
 class DuplicateToolError(SkillError, RuntimeError):
     """Two tools of one name; both owners are named."""
 
@@ -430,11 +415,9 @@ class DuplicateToolError(SkillError, RuntimeError):
         "duplicate tool {tool!r}: offered by both {first_owner} and {second_owner}"
     )
 
-    def __init__(self, tool: str, first_owner: str, second_owner: str) -> None:
-        super().__init__(tool, first_owner, second_owner)
-        self.tool = tool
-        self.first_owner = first_owner
-        self.second_owner = second_owner
+    tool: str
+    first_owner: str
+    second_owner: str
 
 
 # --- Limits, sources, settings and releases, and what is written ----------------------
@@ -448,6 +431,7 @@ def install_command(extra: str = "", *, upgrade: bool = False) -> str:
     return f"pip install {option}'{published.NAME or '.'}{extras}'{where}"
 
 
+@dataclass(eq=False, repr=False)
 class LimitExceededError(SkillError, ValueError):
     """More than is accepted; a retry cannot help.
 
@@ -456,15 +440,11 @@ class LimitExceededError(SkillError, ValueError):
 
     code: ClassVar[str] = "limit-exceeded"
 
-    def __init__(
-        self, limit: str, maximum: int, actual: int, unit: str, where: str = ""
-    ) -> None:
-        super().__init__(limit, maximum, actual, unit, where)
-        self.limit = limit
-        self.maximum = maximum
-        self.actual = actual
-        self.unit = unit
-        self.where = where
+    limit: str
+    maximum: int
+    actual: int
+    unit: str
+    where: str = ""
 
     def __str__(self) -> str:
         where = f"{self.where}: " if self.where else ""
@@ -506,14 +486,13 @@ class NoSkillsError(NamedError):
         return super().__str__() if self.name else self.detail
 
 
+@dataclass(eq=False, repr=False)
 class NoSources(SkillError):
     """Nothing says where skills are: no argument, no satchel.toml."""
 
     code: ClassVar[str] = "no-sources"
 
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail)
-        self.detail = detail
+    detail: str
 
 
 class MissingPathError(PathError):
@@ -546,54 +525,58 @@ class InvalidReleaseError(PathError, ValueError):
     code: ClassVar[str] = "invalid-release"
 
 
+@dataclass(eq=False, repr=False)
 class ExtraMissingError(SkillError, ImportError):
     """An optional part was used, and what it needs is not installed."""
 
     code: ClassVar[str] = "extra-missing"
     sentence: ClassVar[str] = "{what} needs an extra: {command}"
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(what, extra)
-        self.what = what
-        self.extra = extra
-        self.command = install_command(extra)
+    what: str
+    extra: str
+    command: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.command = install_command(self.extra)
 
 
+@dataclass(eq=False, repr=False)
 class ProductMissingError(SkillError, ImportError):
     """A part of Satchel was used that this installation does not have."""
 
     code: ClassVar[str] = "product-missing"
     sentence: ClassVar[str] = "{what} needs {product}, which is not here: {command}"
 
-    def __init__(self, what: str, product: str) -> None:
-        super().__init__(what, product)
-        self.what = what
-        self.product = product
+    what: str
+    product: str
+    command: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.command = install_command()
 
 
+@dataclass(eq=False, repr=False)
 class RefusedReleaseError(SkillError):
     """No release is built of skills in this state; ``reasons`` are sentences."""
 
     code: ClassVar[str] = "release-refused"
 
-    def __init__(self, reasons: tuple[str, ...]) -> None:
-        super().__init__(reasons)
-        self.reasons = reasons
+    reasons: tuple[str, ...]
 
     def __str__(self) -> str:
         return f"no release is built: {'; '.join(self.reasons)}"
 
 
+@dataclass(eq=False, repr=False)
 class RefusedPackError(SkillError):
     """No archive is made of a pack in this state; ``reasons`` are sentences."""
 
     code: ClassVar[str] = "pack-refused"
 
-    def __init__(self, path: str, reasons: tuple[str, ...]) -> None:
-        super().__init__(path, reasons)
-        self.path = path
-        self.reasons = reasons
+    path: str
+    reasons: tuple[str, ...]
 
     def __str__(self) -> str:
         return f"{self.path}: no archive is made: {'; '.join(self.reasons)}"
@@ -606,6 +589,7 @@ class NotEditableError(PathError, ValueError):
     sentence: ClassVar[str] = "{place}: {detail}; change it by hand"
 
 
+@dataclass(eq=False, repr=False)
 class UnknownFieldError(SkillError, ValueError):
     """A layer has a field that no rule merges."""
 
@@ -615,11 +599,9 @@ class UnknownFieldError(SkillError, ValueError):
         "or move it into metadata"
     )
 
-    def __init__(self, field: str, layer: str, name: str) -> None:
-        super().__init__(field, layer, name)
-        self.field = field
-        self.layer = layer
-        self.name = name
+    field: str
+    layer: str
+    name: str
 
 
 class CannotRetireError(NamedError, ValueError):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
-    from satchel.prompt._formats import XmlId as XmlId
+    from satchel.prompt._layouts import XmlId as XmlId
     from satchel.prompt._overview import (
         SUGGESTED as SUGGESTED,
         with_suggestions as with_suggestions,
@@ -17,7 +17,7 @@ __all__ = ["Format", "WhenEmpty", "render"]
 __getattr__ = lazy_door(
     __name__,
     {
-        "_formats": "XmlId",
+        "_layouts": "XmlId",
         "_overview": "SUGGESTED with_suggestions",
         "_render": "Format WhenEmpty render",
     },

@@ -6,68 +6,54 @@ What a sync of well-formed packs does not need is imported when it is first used
 from typing import TYPE_CHECKING
 
 from satchel.lazy import lazy_door
-from satchel.skill_md._dialects import (
-    CLIENT_FIELDS as CLIENT_FIELDS,
+from satchel.skill_md._frontmatter import (
+    HEADING as HEADING,
+    MisspelledKey as MisspelledKey,
+    Node as Node,
+    Span as Span,
+    YamlProblem as YamlProblem,
+    YamlTree as YamlTree,
+    find_span as find_span,
+)
+from satchel.skill_md._manifest import (
     NEEDS_FIELDS as NEEDS_FIELDS,
     SCHEMA_FIELD as SCHEMA_FIELD,
     SET_ASIDE as SET_ASIDE,
     SPEC_FIELDS as SPEC_FIELDS,
     boolean as boolean,
     decode_items as decode_items,
-    encode_items as encode_items,
-    from_spec,
-    is_of_a_skill as is_of_a_skill,
+    nonstandard_fields as nonstandard_fields,
     skill_names as skill_names,
     split_tools as split_tools,
     text_list as text_list,
-    to_spec,
-)
-from satchel.skill_md._frontmatter import (
-    Node as Node,
-    YamlProblem as YamlProblem,
-    YamlTree as YamlTree,
-)
-from satchel.skill_md._misspelled import (
-    MisspelledKey as MisspelledKey,
-    corrected_keys as corrected_keys,
-    find_misspelled as find_misspelled,
-    nearest_key as nearest_key,
 )
 from satchel.skill_md._opening import (
     Frontmatter as Frontmatter,
-    Span as Span,
-    find_span as find_span,
+    body_of,
     read_tree as read_tree,
 )
 from satchel.skill_md._parser import (
     Parsed,
+    Profile,
     WrittenFrontmatter as WrittenFrontmatter,
     dialect_of,
     parse,
     read_as_written as read_as_written,
     read_frontmatter as read_frontmatter,
 )
-from satchel.skill_md._profiles import (
-    Profile,
-    Violation,
-    nonstandard_fields as nonstandard_fields,
-    spec_name_violations as spec_name_violations,
-    strict_name_violations as strict_name_violations,
-)
-from satchel.skill_md._repairs import (
-    FENCE_REPAIRS as FENCE_REPAIRS,
-    READ_DIFFERENTLY as READ_DIFFERENTLY,
-    WRITTEN_REPAIRS as WRITTEN_REPAIRS,
-    YAML_REPAIRS as YAML_REPAIRS,
-)
 
 if TYPE_CHECKING:
     from satchel.skill_md._body import (
-        HEADING as HEADING,
         before_frontmatter as before_frontmatter,
-        body_of,
         first_sentence,
         tolerant_span as tolerant_span,
+    )
+    from satchel.skill_md._dialects import (
+        CLIENT_FIELDS as CLIENT_FIELDS,
+        encode_items as encode_items,
+        from_spec,
+        is_of_a_skill as is_of_a_skill,
+        to_spec,
     )
     from satchel.skill_md._editor import (
         comments_in as comments_in,
@@ -87,11 +73,27 @@ if TYPE_CHECKING:
         merge_layers as merge_layers,
     )
     from satchel.skill_md._metadata_editor import edit_metadata as edit_metadata
+    from satchel.skill_md._misspelled import (
+        corrected_keys as corrected_keys,
+        find_misspelled as find_misspelled,
+        nearest_key as nearest_key,
+    )
     from satchel.skill_md._named_files import (
         first_request as first_request,
         named_files as named_files,
         plain_path as plain_path,
         split_target as split_target,
+    )
+    from satchel.skill_md._profiles import (
+        Violation,
+        spec_name_violations as spec_name_violations,
+        strict_name_violations as strict_name_violations,
+    )
+    from satchel.skill_md._repairs import (
+        FENCE_REPAIRS as FENCE_REPAIRS,
+        READ_DIFFERENTLY as READ_DIFFERENTLY,
+        WRITTEN_REPAIRS as WRITTEN_REPAIRS,
+        YAML_REPAIRS as YAML_REPAIRS,
     )
     from satchel.skill_md._writer import (
         quoted as quoted,
@@ -115,12 +117,16 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "_body": "HEADING before_frontmatter body_of first_sentence tolerant_span",
+        "_body": "before_frontmatter first_sentence tolerant_span",
+        "_dialects": "CLIENT_FIELDS encode_items from_spec is_of_a_skill to_spec",
         "_editor": "entry_text repaired_text set_entry comments_in edit_fields",
         "_entries": "FrontmatterEntry fold split_entries",
         "_layers": "Layer MergedField merge_layers",
         "_metadata_editor": "edit_metadata",
+        "_misspelled": "corrected_keys find_misspelled nearest_key",
         "_named_files": "first_request named_files plain_path split_target",
+        "_profiles": "Violation spec_name_violations strict_name_violations",
+        "_repairs": "FENCE_REPAIRS READ_DIFFERENTLY WRITTEN_REPAIRS YAML_REPAIRS",
         "_writer": "quoted render_frontmatter same_values",
     },
 )

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from satchel.lazy import lazy_pattern
 from satchel.model import Finding
-from satchel.skill_md._opening import Span, find_span
+from satchel.skill_md._frontmatter import HEADING, Span
 
 TolerantSpan = tuple[Span, tuple[Finding, ...]]
 
@@ -36,7 +36,6 @@ _ESSENTIAL: Final = lazy_pattern(
 _CLOSING: Final = lazy_pattern(
     r"^(?:-{3,}|\.{3})[ \t]*(?:\r?\n|\r?\Z)|^---(?=[^\s-])", re.MULTILINE
 )
-HEADING: Final = lazy_pattern(r"^#{1,6}[ \t]+\S", re.MULTILINE)
 # A line without indent that is not YAML; and a field that no body begins with.
 _PROSE: Final = lazy_pattern(
     r"^(?![\w.\"'-]+[ \t]*:(?:\s|$)|-\s|[]#}\"'\s])[^\n]", re.MULTILINE
@@ -48,19 +47,6 @@ _FIELD: Final = lazy_pattern(
 )
 _SHOWN_CHARS: Final = 200
 _BLANK_LINE: Final = lazy_pattern(r"\n[ \t]*\r?\n")
-
-
-# Text alone decides, no YAML, so that this and `parse` agree. Only the top of the file
-# counts: a document may show a SKILL.md as an example.
-def body_of(text: str) -> str:
-    """Return the text after the frontmatter, unaltered; else the whole text."""
-    span = find_span(text)
-    # `# text` between the fences is a YAML comment, or a heading of a body whose
-    # `---` is only a rule; `tolerant_span` decides.
-    if span is None or HEADING.search(text, span.head, span.end):
-        loose = tolerant_span(text)
-        span = loose[0] if loose else None
-    return text if span is None else text[span.body :]
 
 
 def with_line_feeds(text: str) -> str:

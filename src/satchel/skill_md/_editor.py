@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, cast
 
 from satchel.model import DEFAULT_LIMITS, Json, Limits
-from satchel.skill_md._body import HEADING, before_frontmatter, tolerant_span
+from satchel.skill_md._body import before_frontmatter, tolerant_span
 from satchel.skill_md._entries import split_entries
-from satchel.skill_md._frontmatter import YamlTree
-from satchel.skill_md._opening import ANY_DEPTH, Span, find_span, read_tree
+from satchel.skill_md._frontmatter import HEADING, Span, YamlTree, find_span
+from satchel.skill_md._opening import ANY_DEPTH, read_tree
 from satchel.skill_md._repair import (
     RepairedFrontmatter,
     repair_frontmatter,

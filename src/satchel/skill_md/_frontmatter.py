@@ -1,10 +1,11 @@
-"""A frontmatter as values, and plain text to them without a YAML parser."""
+"""A frontmatter: where it is in a file, and plain text to values without a parser."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
+from satchel.lazy import lazy_pattern
 from satchel.model import Limits
 
 Value: TypeAlias = "str | int | float | bool | None"
@@ -180,3 +181,57 @@ def read_plain(head: bytes, limits: Limits) -> YamlTree | None:  # noqa: C901, P
     if not root or nodes > limits.yaml_nodes:
         return None
     return YamlTree(root, texts, {}, [])
+
+
+# A fence is a line of its own. `...` ends a YAML document as `---` does. A line that
+# only begins like a fence stops the search, with no group matched: what its author
+# meant is for `tolerant_span` to find out.
+_OPENING: Final = r"(?:{mark})?---[ \t]*\r?(?=\n)"
+_CLOSING: Final = r"\n(?:---|\.\.\.(?=\s|\Z))[ \t]*(\r?\n|\r?\Z)?"
+_TEXT: Final = re.compile(_OPENING.format(mark="\ufeff")), re.compile(_CLOSING)
+_BYTES: Final = (
+    re.compile(_OPENING.format(mark="\\xef\\xbb\\xbf").encode()),
+    re.compile(_CLOSING.encode()),
+)
+
+HEADING: Final = lazy_pattern(r"^#{1,6}[ \t]+\S", re.MULTILINE)
+
+
+class Span(NamedTuple):
+    """Offsets: the frontmatter is ``[head:end]``, the body begins at ``body``."""
+
+    head: int
+    end: int
+    body: int
+    line: int = 2
+
+
+def find_span(data: str | bytes) -> Span | None:
+    """Return the span between two exact fences; in bytes for bytes."""
+    patterns: Any = _BYTES if isinstance(data, bytes) else _TEXT
+    opening, closing = patterns
+    first = opening.match(data)
+    if first is None:
+        return None
+    # From the line feed of the opening fence, so that empty frontmatter ends too.
+    last = closing.search(data, first.end())
+    if last is None or last.lastindex is None:
+        return None
+    # The opening match stops before a line feed, the closing one begins with one.
+    return Span(first.end() + 1, last.start() + 1, last.end())
+
+
+class MisspelledKey(NamedTuple):
+    """A key as it is written, and the known one that it is near."""
+
+    # `within` is empty at the top, else `metadata`. `counts` is false where the known
+    # key is there as well: then that one counts.
+
+    written: str
+    meant: str
+    within: tuple[str, ...] = ()
+    counts: bool = True
+
+    @property
+    def at(self) -> tuple[str, ...]:
+        return (*self.within, self.written)

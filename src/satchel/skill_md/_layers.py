@@ -8,13 +8,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from satchel.errors import SkillManifestError, UnknownFieldError
 from satchel.model import Json
-from satchel.skill_md._dialects import (
-    are_files,
-    decode_items,
-    from_spec,
-    split_tools,
-    to_spec,
-)
+from satchel.skill_md._dialects import from_spec, to_spec
+from satchel.skill_md._manifest import are_files, decode_items, split_tools
 
 # How a field is merged; `metadata` is merged key by key. In a list that is appended to,
 # a mapping replaces the one of the same `name`, `id` or `code`; an item that is there

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 from satchel.errors import NotEditableError
 from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
 from satchel.skill_md._editor import LINES, indent_of
-from satchel.skill_md._frontmatter import Node, YamlTree
-from satchel.skill_md._opening import Span, find_span, read_tree
+from satchel.skill_md._frontmatter import Node, Span, YamlTree, find_span
+from satchel.skill_md._opening import read_tree
 from satchel.skill_md._parser import read_frontmatter
 from satchel.skill_md._writer import as_written, same_values, scalar
 

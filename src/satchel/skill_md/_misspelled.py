@@ -1,29 +1,18 @@
 """Keys that are nearly ones that are known: what each is taken for."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from satchel.model import Json
-from satchel.skill_md._dialects import SPEC_FIELDS, STRICT_FIELDS
-from satchel.skill_md._frontmatter import Node, YamlTree
-from satchel.skill_md._manifest import KEYS_AT_THE_TOP, KEYS_IN_METADATA
+from satchel.skill_md._frontmatter import MisspelledKey, Node
+from satchel.skill_md._manifest import METADATA_KEYS, TOP_KEYS, has_unknown_keys
+from satchel.skill_md._opening import Frontmatter
 
 _METADATA: Final = "metadata"
-# Keys of `metadata` that the catalog reads by itself.
-_CATALOG_KEYS: Final = (
-    "tools",
-    "adk_additional_tools",
-    "include_tools",
-    "category",
-    "owner",
-)
-_TOP_KEYS: Final = frozenset([*KEYS_AT_THE_TOP, *SPEC_FIELDS, *STRICT_FIELDS])
-_METADATA_KEYS: Final = frozenset([*KEYS_IN_METADATA, *_CATALOG_KEYS])
-
 # Below this many letters, another word is as near as a typo.
 _SHORT: Final = 6
 # From this many letters on, two typos are recognised.
@@ -44,36 +33,17 @@ _MAX_KEY_CHARS: Final = 64
 _MOST_KEYS: Final = 100
 
 
-class MisspelledKey(NamedTuple):
-    """A key as it is written, and the known one that it is near."""
-
-    # `within` is empty at the top, else `metadata`. `counts` is false where the known
-    # key is there as well: then that one counts.
-
-    written: str
-    meant: str
-    within: tuple[str, ...] = ()
-    counts: bool = True
-
-    @property
-    def at(self) -> tuple[str, ...]:
-        return (*self.within, self.written)
-
-
 # A key counts as the one that it is near, so that a typo never opens a pack.
 def find_misspelled(root: Mapping[str, object]) -> tuple[MisspelledKey, ...]:
     """Return the misspelled keys of a frontmatter, in their order."""
-    # Keys that are spelled right cost two comparisons of sets.
-    metadata = root.get(_METADATA)
-    right = not isinstance(metadata, Mapping) or metadata.keys() <= _METADATA_KEYS
-    if right and root.keys() <= _TOP_KEYS:
+    if not has_unknown_keys(root):
         return ()
-    misspelled = list(_misspelled(root, _TOP_KEYS, ()))
+    misspelled = list(_misspelled(root, TOP_KEYS, ()))
     meant = next((s.written for s in misspelled if s.meant == _METADATA), _METADATA)
     inner = root.get(meant)
     if isinstance(inner, Mapping):
         fields = cast("Mapping[str, object]", inner)
-        misspelled += _misspelled(fields, _METADATA_KEYS, (meant,))
+        misspelled += _misspelled(fields, METADATA_KEYS, (meant,))
     return tuple(misspelled)
 
 
@@ -102,10 +72,12 @@ def corrected_keys(frontmatter: Mapping[str, Json]) -> dict[str, Json]:
     return top
 
 
-def with_corrected_keys(
-    tree: YamlTree, misspelled: Iterable[MisspelledKey]
-) -> YamlTree:
-    """Return a tree with the keys that were meant; the given one must outlive it."""
+def with_corrected_keys(file: Frontmatter) -> Frontmatter:
+    """Return a frontmatter with the keys that were meant; its tree must stay alive."""
+    tree = file.tree
+    misspelled = find_misspelled(tree.root)
+    if not misspelled:
+        return file
     top = {s.written: s.meant for s in misspelled if s.counts and not s.within}
     inner = {s.written: s.meant for s in misspelled if s.counts and s.within}
     texts = dict(tree.texts)
@@ -113,7 +85,8 @@ def with_corrected_keys(
     metadata = root.get(_METADATA)
     if inner and isinstance(metadata, dict):
         root[_METADATA] = _renamed(metadata, inner, texts)
-    return replace(tree, root=root, texts=texts)
+    tree = replace(tree, root=root, texts=texts)
+    return file._replace(tree=tree, misspelled=misspelled)
 
 
 def _renamed(

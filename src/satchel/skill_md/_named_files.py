@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from satchel.files import folded_name
 from satchel.lazy import lazy_pattern
 from satchel.model import SKILL_FILE
-from satchel.skill_md._body import body_of
+from satchel.skill_md._opening import body_of
 from satchel.text import printable
 
 _BUCKETS: Final = ("references/", "scripts/", "assets/")
@@ -149,7 +149,9 @@ def first_request(
     link to a script, or a list of them, does not ask.
     """
     programs = [path for path in paths if _PROGRAM.match(path)]
-    text = read(file) if programs else ""
+    if not programs:
+        return file, {}
+    text = read(file)
     named = [path for path in paths if path.lower().endswith(".md")]
     named = [path for path in named if path.rpartition("/")[2] in text]
     for name in (file, *(named[:_MOST_REFERENCES] if file == SKILL_FILE else ())):

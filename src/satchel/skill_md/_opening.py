@@ -1,49 +1,35 @@
-"""A file's frontmatter: its fences, its tree, the lines of its keys."""
+"""A file's frontmatter as it is read: its tree, the lines of its keys, its body."""
 
-import re
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from satchel.model import Finding, Limits
-from satchel.skill_md._frontmatter import Node, YamlProblem, YamlTree, read_plain
-from satchel.skill_md._misspelled import MisspelledKey
-
-# A fence is a line of its own. `...` ends a YAML document as `---` does. A line that
-# only begins like a fence stops the search, with no group matched: what its author
-# meant is for `tolerant_span` to find out.
-_OPENING: Final = r"(?:{mark})?---[ \t]*\r?(?=\n)"
-_CLOSING: Final = r"\n(?:---|\.\.\.(?=\s|\Z))[ \t]*(\r?\n|\r?\Z)?"
-_TEXT: Final = re.compile(_OPENING.format(mark="\ufeff")), re.compile(_CLOSING)
-_BYTES: Final = (
-    re.compile(_OPENING.format(mark="\\xef\\xbb\\xbf").encode()),
-    re.compile(_CLOSING.encode()),
+from satchel.skill_md._frontmatter import (
+    HEADING,
+    MisspelledKey,
+    Node,
+    YamlProblem,
+    YamlTree,
+    find_span,
+    read_plain,
 )
 
 # For frontmatter that was read within the limits before.
 ANY_DEPTH: Final = Limits(yaml_depth=1_000_000, yaml_nodes=1_000_000)
 
 
-class Span(NamedTuple):
-    """Offsets: the frontmatter is ``[head:end]``, the body begins at ``body``."""
+# Text alone decides, no YAML, so that this and `parse` agree. Only the top of the file
+# counts: a document may show a SKILL.md as an example.
+def body_of(text: str) -> str:
+    """Return the text after the frontmatter, unaltered; else the whole text."""
+    span = find_span(text)
+    # `# text` between the fences is a YAML comment, or a heading of a body whose
+    # `---` is only a rule; `tolerant_span` decides.
+    if span is None or HEADING.search(text, span.head, span.end):
+        from satchel.skill_md._body import tolerant_span
 
-    head: int
-    end: int
-    body: int
-    line: int = 2
-
-
-def find_span(data: str | bytes) -> Span | None:
-    """Return the span between two exact fences; in bytes for bytes."""
-    patterns: Any = _BYTES if isinstance(data, bytes) else _TEXT
-    opening, closing = patterns
-    first = opening.match(data)
-    if first is None:
-        return None
-    # From the line feed of the opening fence, so that empty frontmatter ends too.
-    last = closing.search(data, first.end())
-    if last is None or last.lastindex is None:
-        return None
-    # The opening match stops before a line feed, the closing one begins with one.
-    return Span(first.end() + 1, last.start() + 1, last.end())
+        loose = tolerant_span(text)
+        span = loose[0] if loose else None
+    return text if span is None else text[span.body :]
 
 
 def read_tree(

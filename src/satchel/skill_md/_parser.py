@@ -1,49 +1,34 @@
 """Bytes of a SKILL.md to a manifest and findings: the one way in."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from satchel.errors import LimitExceededError
 from satchel.model import (
     DEFAULT_LIMITS,
+    MAX_COMPATIBILITY_CHARS,
+    MAX_DESCRIPTION_CHARS,
     MAX_NAME_CHARS,
     Finding,
     Json,
     Limits,
     Manifest,
+    is_name,
 )
-from satchel.skill_md._dialects import SPEC_FIELDS, STRICT_FIELDS
-from satchel.skill_md._frontmatter import Node, YamlProblem, YamlTree
-from satchel.skill_md._manifest import manifest_of
-from satchel.skill_md._misspelled import (
-    corrected_keys,
-    find_misspelled,
-    with_corrected_keys,
-)
+from satchel.skill_md._frontmatter import YamlProblem, YamlTree, find_span
+from satchel.skill_md._manifest import FLAGS, has_unknown_keys, manifest_of
 from satchel.skill_md._opening import (
     Frontmatter,
     ManifestDraft,
-    find_span,
+    body_of,
     read_tree,
     too_large,
 )
-from satchel.skill_md._profiles import (
-    Profile,
-    Violation,
-    dialect_of_keys,
-    flag_violations,
-    guide_violations,
-    is_left_alone,
-    misspelled_violations,
-    spec_violations,
-    strict_violations,
-)
-from satchel.text import clean_line, decode, find_hidden, is_unsure
+from satchel.text import clean_line, is_unsure
 
-_RULES: Final = {"spec": spec_violations, "strict": strict_violations}
-# A file of a thousand equal keys must not give a thousand findings.
-_MAX_DUPLICATES: Final = 10
+Profile = Literal["strict", "spec", "lenient", "auto", "dialect"]
+
+# Most packs have no other fields: the rules of profiles are imported for the others.
+_USUAL: Final = frozenset(["name", "description", "license", "compatibility"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +79,9 @@ def parse(  # noqa: PLR0913 - keywords, each with a default
 
 def dialect_of(manifest: Manifest) -> Profile:
     """Return the profile of the dialect that a manifest is written in."""
+    from satchel.skill_md._misspelled import corrected_keys
+    from satchel.skill_md._profiles import dialect_of_keys
+
     return dialect_of_keys(corrected_keys(manifest.frontmatter).keys())
 
 
@@ -119,37 +107,19 @@ def read_frontmatter(data: bytes, limits: Limits) -> Frontmatter | Finding:
 
 def draft_manifest(file: Frontmatter, directory: str) -> ManifestDraft:
     """Return the draft of a file, its misspelled keys read as they were meant."""
-    misspelled = find_misspelled(file.tree.root)
-    if misspelled:
-        tree = with_corrected_keys(file.tree, misspelled)
-        file = file._replace(tree=tree, misspelled=misspelled)
+    if has_unknown_keys(file.tree.root):
+        from satchel.skill_md._misspelled import with_corrected_keys
+
+        file = with_corrected_keys(file)
     tree, repairs = file.tree, file.repairs
     description = tree.text("description")
     if description is None and tree.root.get("description") is not None:
-        description, repair = _description_as_written(file)
+        from satchel.skill_md._repair import description_as_written
+
+        description, repair = description_as_written(file)
         repairs = (*repairs, repair)
     text = (description or "").strip()
     return ManifestDraft(file, tree.text("name"), text, directory, repairs)
-
-
-def _description_as_written(file: Frontmatter) -> tuple[str, Finding]:
-    """Return a description that is not text as text, and the finding of that."""
-    from satchel.skill_md._entries import fold, split_entries
-    from satchel.skill_md._repair import repair_finding
-
-    text = file.head.decode("utf-8", "replace").replace("\r\n", "\n")
-    # The entries come from the text as written, where the key may be misspelled.
-    (key,) = file.as_written(("description",))
-    values = (
-        fold(entry.value, entry.more)
-        for entry in split_entries(text.split("\n"))
-        if entry.key == key
-    )
-    description = next(values, "")
-    line = file.line_of("description")
-    return description, repair_finding(
-        "description-not-text", line, description, description
-    )
 
 
 def _parse(  # noqa: PLR0913, PLR0917 - the arguments of `parse`
@@ -169,134 +139,65 @@ def _parse(  # noqa: PLR0913, PLR0917 - the arguments of `parse`
     # The draft has misspelled keys corrected; the manifest keeps them as written.
     written = file.tree.root
     draft = draft_manifest(file, directory)
-    if profile in _RULES or profile == "dialect":
-        return _by_rule(data, draft, written, profile, path)
+    if profile not in {"lenient", "auto"}:
+        from satchel.skill_md._verdict import judge
+
+        matched, findings, is_refused = judge(data, draft, profile, path)
+        if is_refused or draft.name is None:
+            return Parsed(None, findings)
+        manifest = manifest_of(draft, draft.name, matched, written=written)
+        return Parsed(manifest, findings, matched)
     # A name is a key of the catalog: what it hides would make it another's.
     name = clean_line(draft.name or "") or clean_line(directory)
-    tree = draft.file.tree
-    # Nearly every pack is sound, so the rules for warnings run for the others only.
-    flags = [*flag_violations(tree)]
-    sound = (
-        not (flags or draft.repairs or tree.duplicates or draft.file.misspelled)
-        and name == draft.name
-        and (not directory or name == directory)
-        and len(name) <= MAX_NAME_CHARS
-    )
-    findings = () if sound else tuple(_warnings(draft, path))
-    refusal = None
-    if not name or len(name) > limits.name_chars:
-        refusal = _name_refusal(name, limits, path)
-    if not draft.description and not allow_empty_description:
-        from satchel.skill_md._repair import no_description
+    is_sound = name == draft.name and _is_sound(draft)
+    # Nearly every pack is sound: what warns of the others is imported for them.
+    findings = ()
+    if not is_sound:
+        from satchel.skill_md._verdict import warnings
 
-        refusal = no_description(data, draft.file.line_of("description"), path)
-    if refusal is not None:
+        findings = tuple(warnings(draft, path))
+    is_described = bool(draft.description) or allow_empty_description
+    if not (is_described and 0 < len(name) <= limits.name_chars):
+        from satchel.skill_md._verdict import name_refusal, no_description
+
+        if is_described:
+            refusal = name_refusal(name, limits, path)
+        else:
+            refusal = no_description(data, draft, path)
         return Parsed(None, (refusal, *findings))
     matched = "lenient"
     if profile == "auto" and not findings:  # each warning breaks a rule of both
-        # In the order of `_RULES`: a file that fits both profiles counts as `spec`.
-        matching = (
-            n for n, rules in _RULES.items() if next(rules(draft), None) is None
-        )
-        matched = next(matching, "lenient")
-    manifest = manifest_of(tree, name, draft.description, matched, written=written)
+        matched = "spec"
+        if not (is_sound and _is_usual(draft)):
+            from satchel.skill_md._verdict import matching_profile
+
+            matched = matching_profile(draft)
+    manifest = manifest_of(draft, name, matched, written=written)
     return Parsed(manifest, findings, matched)
 
 
-def _by_rule(
-    data: bytes,
-    draft: ManifestDraft,
-    written: dict[str, Node],
-    profile: Profile,
-    path: str,
-) -> Parsed:
-    repairs = draft.repairs
-    # A repaired encoding is found by decoding, which a sound file is spared.
-    if not repairs and not data.isascii():
-        repairs = decode(data).findings
-    findings = [replace(repair, severity="error", path=path) for repair in repairs]
-    duplicates = _duplicates(draft.file, path, _MAX_DUPLICATES)
-    refused = bool(findings or duplicates)
-    findings += [replace(duplicate, severity="error") for duplicate in duplicates]
-    matched: str = profile
-    if profile == "dialect":
-        matched, violations = _of_dialect(draft)
-    else:
-        violations = list(_RULES[matched](draft))
-    for violation in violations:
-        findings.append(violation.finding(path, draft.file.line_of(*violation.at)))
-        refused = refused or violation.refuses
-    if refused or draft.name is None:
-        return Parsed(None, tuple(findings))
-    manifest = manifest_of(
-        draft.file.tree, draft.name, draft.description, matched, written=written
+def _is_sound(draft: ManifestDraft) -> bool:
+    """Tell whether there is nothing to warn of."""
+    name, tree = draft.name or "", draft.file.tree
+    return (
+        not (draft.repairs or tree.duplicates or draft.file.misspelled)
+        and FLAGS.isdisjoint(tree.root)
+        and draft.directory in {"", name}
+        and len(name) <= MAX_NAME_CHARS
     )
-    return Parsed(manifest, tuple(findings), matched)
 
 
-def _of_dialect(draft: ManifestDraft) -> tuple[str, list[Violation]]:
-    """Return the profile of the dialect a manifest is in, and how it breaks that."""
+def _is_usual(draft: ManifestDraft) -> bool:
+    """Tell whether a sound manifest fits ``spec`` at the first look."""
     root = draft.file.tree.root
-    keys = root.keys()
-    violations = list(strict_violations(draft, forgiving=True))
-    sound = not any(violation.severity == "error" for violation in violations)
-    either = keys - SPEC_FIELDS and keys <= STRICT_FIELDS and sound
-    # Fields of either dialect that break no rule of `strict` are strict.
-    if either or dialect_of_keys(keys) == "strict":
-        return "strict", violations
-    return "spec", [v for v in spec_violations(draft) if not is_left_alone(v, root)]
-
-
-def _warnings(draft: ManifestDraft, path: str) -> list[Finding]:
-    file, name, directory = draft.file, draft.name, draft.directory
-
-    def warn(violations: Iterable[Violation]) -> list[Finding]:
-        return [
-            violation.finding(path, file.line_of(*violation.at), "warning")
-            for violation in violations
-        ]
-
-    findings = [replace(repair, path=path) for repair in draft.repairs]
-    findings += _duplicates(file, path, _MAX_DUPLICATES)
-    findings += warn(misspelled_violations(file.misspelled))
-    findings += warn(flag_violations(file.tree))
-    if name is None or not name.strip():
-        if directory.strip():
-            unnamed = Violation.of("missing-name", sentence="folder", folder=directory)
-            findings += warn([unnamed])
-        return findings
-    if not (name.isascii() and name.isprintable()):
-        findings += [
-            Finding.of(
-                "hidden-text",
-                path,
-                file.line_of("name"),
-                severity=hidden.severity,
-                sentence="name",
-                hidden=hidden,
-            )
-            for hidden in find_hidden(name)
-        ]
-    return findings + warn(guide_violations(name, directory))
-
-
-def _name_refusal(name: str, limits: Limits, path: str) -> Finding | None:
-    if not name:
-        return Finding.of("missing-name", path)
-    if len(name) > limits.name_chars:
-        error = LimitExceededError(
-            "name_chars", limits.name_chars, len(name), "characters"
-        )
-        return Finding.of_error(error, path, fix="shorten the name")
-    return None
-
-
-def _duplicates(
-    file: Frontmatter, path: str = "", most: int | None = None
-) -> tuple[Finding, ...]:
-    return tuple(
-        Finding.of("duplicate-key", path, file.line - 1 + second.line, key=second.key)
-        for second in file.tree.duplicates[:most]
+    compatibility = root.get("compatibility", "any")
+    return (
+        root.keys() <= _USUAL
+        and is_name(draft.name or "")
+        and 0 < len(draft.description) <= MAX_DESCRIPTION_CHARS
+        and isinstance(root.get("license", ""), str)
+        and isinstance(compatibility, str)
+        and 0 < len(compatibility.strip()) <= MAX_COMPATIBILITY_CHARS
     )
 
 
@@ -312,14 +213,17 @@ def read_as_written(
     data: bytes, limits: Limits = DEFAULT_LIMITS
 ) -> WrittenFrontmatter | Finding:
     """Return the fields of a SKILL.md, whatever the profile, or why it has none."""
-    from satchel.skill_md._body import body_of
     from satchel.skill_md._writer import as_written
 
     file = read_frontmatter(data, limits)
     if isinstance(file, Finding):
         return file
     span = find_span(data)
-    repairs = file.repairs + _duplicates(file)
+    repairs = file.repairs
+    if file.tree.duplicates:
+        from satchel.skill_md._verdict import duplicate_keys
+
+        repairs += duplicate_keys(file)
     if span is None or repairs:
         text = data.decode("utf-8", "surrogateescape")
         body = body_of(text).encode("utf-8", "surrogateescape")

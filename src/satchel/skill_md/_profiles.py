@@ -13,7 +13,6 @@ from satchel.model import (
     STRICT_DESCRIPTION_CHARS,
     STRICT_NAME,
     Finding,
-    Json,
     Severity,
     is_name,
     portable_name,
@@ -21,25 +20,23 @@ from satchel.model import (
 from satchel.skill_md._dialects import (
     CLIENT_FIELDS,
     DESCRIBING_FIELDS,
+    is_of_a_skill,
+)
+from satchel.skill_md._frontmatter import MisspelledKey, Node, YamlTree
+from satchel.skill_md._manifest import (
+    FLAGS,
+    LISTS,
     NEEDS_FIELDS,
     SCHEMA_FIELD,
     SPEC_FIELDS,
     STRICT_FIELDS,
     boolean,
-    is_of_a_skill,
     mapping,
     skill_names,
 )
-from satchel.skill_md._frontmatter import Node, YamlTree
-from satchel.skill_md._manifest import FLAGS
-from satchel.skill_md._misspelled import MisspelledKey, fold_key
+from satchel.skill_md._misspelled import fold_key
 from satchel.skill_md._opening import ManifestDraft
 
-Profile = Literal["strict", "spec", "lenient", "auto", "dialect"]
-
-_FILES: Final = ("references", "scripts", "assets")
-_LISTS: Final = ("trigger_keywords", *_FILES)
-_ESSENTIAL: Final = frozenset(["name", "description"])
 # The schema of the fields that are known here; a pack of a later one may have more.
 MANIFEST_SCHEMA: Final = 1
 _ONLY_STRICT: Final = STRICT_FIELDS - SPEC_FIELDS - {"version", "author"}
@@ -136,8 +133,6 @@ def spec_violations(draft: ManifestDraft) -> Iterator[Violation]:
         yield _description(length, f"at most {MAX_DESCRIPTION_CHARS}")
     if draft.file.misspelled:
         yield from misspelled_violations(draft.file.misspelled)
-    elif tree.root.keys() <= _ESSENTIAL:
-        return
     misspelled = _by_key(draft.file.misspelled) if draft.file.misspelled else {}
     for key in tree.root:
         wrong = misspelled.get(key)
@@ -237,7 +232,7 @@ def flag_violations(tree: YamlTree) -> Iterator[Violation]:
 
 
 def _strict_field(tree: YamlTree, key: str, value: Node) -> Iterator[Violation]:
-    if key in _LISTS:
+    if key in LISTS:
         yield from _strict_list(tree, key, value)
     elif key == SCHEMA_FIELD:
         if not _schema(tree):
@@ -258,7 +253,7 @@ def _strict_list(tree: YamlTree, key: str, value: Node) -> Iterator[Violation]:
     items = tree.items(value) if isinstance(value, list) else [None]
     if None in items:
         yield _kind(key, "a list of texts")
-    for item in items if key in _FILES else ():
+    for item in items if key in LISTS[1:] else ():
         problem = path_problem(item) if item else ""
         if problem:
             yield Violation.of(
@@ -344,24 +339,3 @@ def _may_move(field: str, root: Mapping[str, Node]) -> bool:
         and (unknown <= DESCRIBING_FIELDS or bool(is_word and unknown == {field}))
         and not any(map(mapping, mapping(root.get("metadata")).values()))
     )
-
-
-def nonstandard_fields(frontmatter: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return the fields whose values the public specification does not allow."""
-    # They cost nothing here, but some readers refuse a whole list of skills for one.
-    fields = [
-        name
-        for name in ("license", "allowed-tools", "compatibility")
-        if name in frontmatter and not isinstance(frontmatter[name], str)
-    ]
-    text = frontmatter.get("compatibility")
-    if isinstance(text, str) and not 1 <= len(text) <= MAX_COMPATIBILITY_CHARS:
-        fields.append("compatibility")
-    if "metadata" not in frontmatter:
-        return tuple(fields)
-    metadata = frontmatter["metadata"]
-    if not isinstance(metadata, dict):
-        return (*fields, "metadata")
-    inner = cast("dict[str, object]", metadata).items()
-    fields += [f"metadata.{key}" for key, value in inner if not isinstance(value, str)]
-    return tuple(fields)

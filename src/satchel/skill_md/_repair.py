@@ -7,18 +7,13 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from satchel.model import Finding, Limits
-from satchel.skill_md._body import (
-    HEADING,
-    body_of,
-    first_sentence,
-    tolerant_span,
-    with_line_feeds,
-)
+from satchel.skill_md._body import first_sentence, tolerant_span, with_line_feeds
 from satchel.skill_md._entries import (
     TEXT_FIELDS,
     FrontmatterEntry,
     Rewrite,
     entry_rewrites,
+    fold,
     line_rewrite,
     literal_rewrites,
     realigned,
@@ -26,8 +21,14 @@ from satchel.skill_md._entries import (
     with_english_keys,
     without_bold_keys,
 )
-from satchel.skill_md._frontmatter import YamlProblem, YamlTree
-from satchel.skill_md._opening import Frontmatter, Span, find_span, read_tree, too_large
+from satchel.skill_md._frontmatter import (
+    HEADING,
+    Span,
+    YamlProblem,
+    YamlTree,
+    find_span,
+)
+from satchel.skill_md._opening import Frontmatter, read_tree, too_large
 from satchel.skill_md._writer import quoted
 from satchel.text import decode
 
@@ -337,25 +338,31 @@ _LINK: Final = re.compile(r"\s*[^\s:*]+/[^\s:*]+\.md\s*", re.IGNORECASE)
 def _no_frontmatter(text: str) -> Finding:
     if _LINK.fullmatch(text):
         return Finding.of("link-text", "", 1, path=text.strip())
-    offer = _offer(text)
+    offer = offer_of(text)
     return Finding.of(
         "no-frontmatter", "", 1, sentence="body" if offer else "", offer=quoted(offer)
     )
 
 
-def _offer(text: str) -> str:
+def offer_of(text: str) -> str:
+    """Return what a body offers for a description, if it is more than a word."""
     # One word says nothing of what a skill does.
     sentence = first_sentence(text)
     return sentence if " " in sentence else ""
 
 
-def no_description(data: bytes, line: int | None, path: str) -> Finding:
-    """Return the error of a pack without a description, with what its body offers."""
-    offer = _offer(body_of(decode(data).text))
-    return Finding.of(
-        "missing-description",
-        path,
-        line,
-        sentence="body" if offer else "",
-        offer=quoted(offer),
+def description_as_written(file: Frontmatter) -> tuple[str, Finding]:
+    """Return a description that is not text as text, and the finding of that."""
+    text = file.head.decode("utf-8", "replace").replace("\r\n", "\n")
+    # The entries come from the text as written, where the key may be misspelled.
+    (key,) = file.as_written(("description",))
+    values = (
+        fold(entry.value, entry.more)
+        for entry in split_entries(text.split("\n"))
+        if entry.key == key
+    )
+    description = next(values, "")
+    line = file.line_of("description")
+    return description, repair_finding(
+        "description-not-text", line, description, description
     )

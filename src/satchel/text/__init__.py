@@ -8,21 +8,20 @@ from satchel.text._encoding import (
     is_text as is_text,
     is_unsure as is_unsure,
 )
-from satchel.text._suspicious import (
+from satchel.text._plain import (
+    EstimateCounter,
     clean_line,
     content_warnings as content_warnings,
     count_severities as count_severities,
     escape_xml,
     find_hidden,
     first_names as first_names,
-    hidden_text_findings as hidden_text_findings,
     list_line as list_line,
     may_hide as may_hide,
     plural as plural,
     printable,
     unsearched_folders as unsearched_folders,
 )
-from satchel.text._tokens import EstimateCounter
 
 if TYPE_CHECKING:
     from satchel.text._diff import (
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
         safe_in_log as safe_in_log,
         wrap as wrap,
     )
+    from satchel.text._suspicious import hidden_text_findings as hidden_text_findings
     from satchel.text._words import (
         STOP_WORDS as STOP_WORDS,
         folded as folded,
@@ -55,6 +55,7 @@ __getattr__ = lazy_door(
         "_diff": "LineMatcher unified_lines",
         "_output": "LOG_COMMAND ascii_json cells clip html_page markdown_code "
         "markdown_details markdown_text safe_in_log wrap",
+        "_suspicious": "hidden_text_findings",
         "_words": "STOP_WORDS folded nearest",
     },
 )

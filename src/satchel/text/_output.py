@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from satchel.lazy import lazy_pattern
-from satchel.text._suspicious import printable
+from satchel.text._plain import printable
 
 # `##[error]`, `##vso[...]` and `##teamcity[...]` are commands anywhere in a line of a
 # log of a CI system.

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from satchel.lazy import lazy_pattern
-from satchel.text._encoding import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from satchel.model import Finding, Severity
 
@@ -39,26 +38,12 @@ _SUSPECT: Final = (
     b"\xf4",
 )
 _LOOKS: Final = {look[0]: lazy_pattern(look, re.DOTALL) for look in _SUSPECT}
-# First bytes of the sequences among which the hidden ones are.
-LEADS: Final = bytes(_LOOKS)
-
-# Only these and control characters are left when the harmless bytes are deleted.
-_NEEDLESS: Final = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
-_HARMLESS: Final = bytes({*range(0x100)} - {*_NEEDLESS, *LEADS})
-
-# Tags of the envelope that a text could close, or open again, from within.
-_BREAKOUT: Final = (
-    r"<\s*(?:/\s*(?:instructions|execution_directive|skill_context)"
-    r"|(?:execution_directive|active_resources|skill_context))\b"
-)
-_BREAKOUT_BYTES: Final = re.compile(_BREAKOUT.encode(), re.IGNORECASE)
-_BREAKOUT_TEXT: Final = re.compile(_BREAKOUT, re.IGNORECASE | re.ASCII)
 
 
-def may_hide(data: bytes) -> bool:
-    """Return whether ``data`` may contain characters that `find_hidden` finds."""
-    doubtful = set(data.translate(None, _HARMLESS))
-    return any(byte not in _LOOKS or _LOOKS[byte].search(data) for byte in doubtful)
+def any_look_finds(data: bytes, doubtful: bytes) -> bool:
+    """Return whether one of these bytes begins what may be hidden in ``data``."""
+    leads = set(doubtful)
+    return any(lead not in _LOOKS or _LOOKS[lead].search(data) for lead in leads)
 
 
 _SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
@@ -148,11 +133,8 @@ class Hidden:
         return f"{self.count} {self.kind}{'' if self.count == 1 else 's'}"
 
 
-def find_hidden(text: str) -> tuple[Hidden, ...]:
-    """Return what ``text`` hides, gravest kind first; nothing in most texts.
-
-    Tabs, line feeds, carriage returns and ordinary spaces of any width hide nothing.
-    """
+def hidden_in(text: str) -> tuple[Hidden, ...]:
+    """Return what `find_hidden` does, of a text that may hide something."""
     counts: Counter[str] = Counter()
     first: dict[str, int] = {}
     # No sequence to keep spans two lines, and most lines hide nothing.
@@ -171,136 +153,16 @@ def find_hidden(text: str) -> tuple[Hidden, ...]:
     )
 
 
-def clean_line(text: str) -> str:
-    """Return ``text`` as one line in which nothing is hidden: the catalog policy.
-
-    Each run of white space becomes one space, none is left at the ends; hidden
-    characters are removed, lone surrogates too. Emoji sequences, and the joiners of
-    Persian and Indic words, stay whole. Cleaning twice changes nothing more, and
-    `find_hidden` reports what was removed.
-    """
-    # rfind() takes two thirds of the time of `in`.
-    if _is_clean(text) and text.rfind("  ") < 0 and text.strip() is text:
-        return text
-    folded = " ".join(text.split())
-    if _is_clean(folded):
-        return folded
-    return " ".join(_SUSPICIOUS.sub(_visible, text).split())
+INVISIBLE: Final = lazy_pattern(f"[{_FILLERS}{_SELECTORS}]")
 
 
-# White space to fold begins with the same bytes as what is hidden.
-_VISIBLE_BYTES: Final = bytes({*range(0x20, 0x100)} - {0x7F, *LEADS})
-_INVISIBLE: Final = lazy_pattern(f"[{_FILLERS}{_SELECTORS}]")
-# Up to here isprintable() is quicker than a detour over bytes.
-_SHORT_CHARS: Final = 100
+def without_hidden(text: str) -> str:
+    """Return ``text`` without what it hides."""
+    return _SUSPICIOUS.sub(_visible, text)
 
 
-def _is_clean(text: str) -> bool:
-    """Return whether nothing is hidden and all white space is plain spaces."""
-    # isprintable() is false for all of Cc, Cf, Cn, Co, Cs and Z* but the space.
-    if len(text) < _SHORT_CHARS and text.isascii():
-        return text.isprintable()
-    left = text.encode("utf-8", "surrogatepass").translate(None, _VISIBLE_BYTES)
-    if not left:
-        return True
-    # isprintable() accepts the invisible letters, which begin with neither of these.
-    return text.isprintable() and not (
-        left.strip(b"\xe2\xf0") and _INVISIBLE.search(text)
-    )
-
-
-def _visible(match: re.Match[str]) -> str:
-    if match.lastgroup is None or match[0].isspace():
-        return match[0]  # white space is folded afterwards
-    return ""
-
-
-def escape_xml(text: str, *, quotes: bool = False) -> str:
-    """Return ``text`` so that it can neither open nor close a tag.
-
-    ``quotes`` escapes both quotes too, as an attribute's value needs it; elsewhere
-    they would only cost tokens.
-    """
-    # Looking first is several times faster than replacing nothing.
-    # `&` comes first, so that the escapes below are not escaped again.
-    if "&" in text:
-        text = text.replace("&", "&amp;")
-    if "<" in text:
-        text = text.replace("<", "&lt;")
-    if ">" in text:
-        text = text.replace(">", "&gt;")
-    if quotes and '"' in text:
-        text = text.replace('"', "&quot;")
-    if quotes and "'" in text:
-        text = text.replace("'", "&#x27;")
-    return text
-
-
-# What a Markdown reader would take for a character reference.
-_REFERENCE: Final = re.compile(r"&(?=#|\w+;)")
-
-
-def list_line(id: str, description: str | None, mark: str = "-") -> str:
-    """Return one skill as a line of a list, ended by a line feed; both texts are clean.
-
-    Of the characters of markup only ``<``, and ``&`` where it begins a character
-    reference, are escaped, and the colon in an id, which could else hold the id of
-    another skill and a description for it. The rest cannot leave its line.
-    """
-    shown = _escape(id)
-    if ":" in shown:
-        shown = shown.replace(":", "&#58;")
-    if description is None:
-        return f"{mark} {shown}\n"
-    return f"{mark} {shown}: {_escape(description)}\n"
-
-
-def _escape(text: str) -> str:
-    if "&" in text:
-        text = _REFERENCE.sub("&amp;", text)
-    return text.replace("<", "&lt;") if "<" in text else text
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def count_severities(findings: "Iterable[Finding]", kind: str = "") -> str:
-    """Return how many there are of each severity, as ``2 errors, 1 note``."""
-    from satchel.model import SEVERITIES
-
-    counts = Counter(finding.severity for finding in findings)
-    return ", ".join(
-        plural(counts[severity], f"{kind}{severity}")
-        for severity in SEVERITIES
-        if counts[severity]
-    )
-
-
-def first_names(names: "Sequence[str]", most: int = 10) -> str:
-    """Return the first names with commas between them, and how many more there are."""
-    more = len(names) - most
-    end = f" and {more:,} more" if more > 0 else ""
-    return f"{', '.join(names[:most])}{end}"
-
-
-def unsearched_folders(findings: "Iterable[Finding]") -> str:
-    """Return ``not searched: `` and the first folders; empty where there is none."""
-    unsearched = (item for item in findings if item.code == "unsearched-folder")
-    paths = [finding.path for finding in unsearched]
-    return f"not searched: {first_names(paths)}" if paths else ""
-
-
-def printable(text: str, *, keep: str = "\n\t") -> str:
-    r"""Return ``text`` with all that a terminal would obey, or hide, made visible.
-
-    Control characters, ESC, bidirectional controls and hidden characters become
-    ``<U+202E>``; emoji and the joiners of Persian and Indic words stay as they are.
-    Of the control characters only those in ``keep`` pass; ``\r`` does not by default,
-    because it lets a text overwrite its own line.
-    """
-    if text.isascii() and text.isprintable():
-        return text
+def with_hidden_shown(text: str, keep: str) -> str:
+    """Return ``text`` with code points in the place of what it hides."""
 
     def show(match: re.Match[str]) -> str:
         if match.lastgroup is None or match[0] in keep:
@@ -310,15 +172,10 @@ def printable(text: str, *, keep: str = "\n\t") -> str:
     return _SUSPICIOUS.sub(show, text)
 
 
-def content_warnings(data: bytes, path: str) -> "tuple[Finding, ...]":
-    """Return what a file hides, and the tags with which it leaves its envelope."""
-    # Most bytes are cleared by a quick look, without being decoded.
-    hides, breaks = may_hide(data), _BREAKOUT_BYTES.search(data)
-    if not (hides or breaks):
-        return ()
-    text = decode(data).text
-    findings = tuple(hidden_text_findings(text, path)) if hides else ()
-    return findings + tuple(breakout_findings(text, path)) if breaks else findings
+def _visible(match: re.Match[str]) -> str:
+    if match.lastgroup is None or match[0].isspace():
+        return match[0]  # white space is folded afterwards
+    return ""
 
 
 def hidden_text_findings(text: str, path: str) -> "Iterator[Finding]":
@@ -326,15 +183,7 @@ def hidden_text_findings(text: str, path: str) -> "Iterator[Finding]":
     from satchel.model import Finding
 
     # A byte order mark at the very beginning of a file hides nothing.
-    for hidden in find_hidden(text.removeprefix("\ufeff")):
+    for hidden in hidden_in(text.removeprefix("\ufeff")):
         yield Finding.of(
             "hidden-text", path, hidden.line, severity=hidden.severity, hidden=hidden
         )
-
-
-def breakout_findings(text: str, path: str) -> "Iterator[Finding]":
-    from satchel.model import Finding
-
-    for match in _BREAKOUT_TEXT.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
-        yield Finding.of("envelope-breakout", path, line, tag=match[0])

@@ -9,7 +9,7 @@ from satchel import Satchel
 from satchel.errors import SkillError
 from satchel.model import Finding
 from satchel.skill_md import SPEC_FIELDS, Parsed, Profile, parse
-from satchel.skill_md._dialects import STRICT_FIELDS
+from satchel.skill_md._manifest import STRICT_FIELDS
 from satchel_lab.checking import check
 from satchel_lab.lint import fix_skill
 
