@@ -259,7 +259,8 @@ class SkillLoader:
         # The registry has the sources in order: first those of the caller, then
         # plug-ins.
         self._ours = frozenset(list(self._registry.sources)[: len(first_party)])
-        self._reload()
+        self._registry.sync()
+        self._refuse(self._registry.latest)
 
     @property
     def catalog(self) -> Catalog:
@@ -343,19 +344,12 @@ class SkillLoader:
         """Return a script's text, never run; see `load` for the errors."""
         return self.load(Request(name, f"scripts/{script}")).text
 
-    def _reload(self) -> None:
-        self._registry.sync()
-        latest = self._registry.latest
-        refused: dict[bool, list[str]] = {True: [], False: []}
-        for excluded in latest.excluded:
-            if excluded.reason == "refused":
-                pack = excluded.descriptor
-                path = f"{pack.origin.location}/{SKILL_FILE}"
-                refused[pack.source in self._ours].append(path)
-        if refused[True]:
-            raise _unusable_packs(refused[True], latest.findings)
-        for path in refused[False]:
-            error = _unusable_packs([path], latest.findings)
+    def _refuse(self, latest: Catalog) -> None:
+        refused = [one.descriptor for one in latest.excluded if one.reason == "refused"]
+        if ours := [pack for pack in refused if pack.source in self._ours]:
+            raise _unusable_packs(ours, latest.findings)
+        for pack in refused:
+            error = _unusable_packs([pack], latest.findings)
             _log.warning("a plug-in's pack is left out: %s", printable(str(error)))
         if latest.unresolved:
             prefixed = 'satchel.sources.prefixed(source, "mine-")'
@@ -365,10 +359,12 @@ class SkillLoader:
 
 
 def _unusable_packs(
-    paths: Sequence[str], findings: Iterable[Finding]
+    packs: Iterable[Descriptor], findings: Iterable[Finding]
 ) -> SkillManifestError:
     """Return one error for all packs that cannot be used; each path is in it once."""
-    wrong: dict[str, list[Finding]] = {path: [] for path in paths}
+    wrong: dict[str, list[Finding]] = {
+        f"{pack.origin.location}/{SKILL_FILE}": [] for pack in packs
+    }
     for finding in findings:
         if finding.severity == "error" and finding.path in wrong:
             wrong[finding.path].append(finding)

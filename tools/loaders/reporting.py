@@ -16,8 +16,8 @@ from benchmarks.peers._catalog import HERE
 from satchel_lab.clients import PROPERTIES, Candidate, PackReader, read_measured
 from satchel_lab.clients._properties import properties_in
 from satchel_lab.conformance import check_loader
-from satchel_lab.conformance._asking import LoaderNotRunError, LoaderProcess
 from satchel_lab.conformance._cases import ShownPack, all_cases, shown_of
+from satchel_lab.conformance._check import LoaderNotRunError, LoaderProcess
 from satchel_lab.conformance._packs import PACKS
 from satchel_lab.conformance._report import (
     CONTRACT,

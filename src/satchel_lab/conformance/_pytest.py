@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from satchel_lab.conformance._asking import LoaderNotRunError
 from satchel_lab.conformance._cases import LoaderCase, all_cases
-from satchel_lab.conformance._check import LoaderTrial
+from satchel_lab.conformance._check import LoaderNotRunError, LoaderTrial
 from satchel_lab.conformance._runtime import ROWS, RuntimeRow, RuntimeTrial
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         new_evals as new_evals,
         with_case as with_case,
     )
-    from satchel_lab.evals._case import EvalCase
+    from satchel_lab.evals._dialects import EvalCase
     from satchel_lab.evals._files import (
         EvalFile as EvalFile,
         PassedOver as PassedOver,
@@ -70,7 +70,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_adding": "NEW_FILE new_evals with_case",
-        "_case": "EvalCase",
+        "_dialects": "EvalCase",
         "_files": "EvalFile PassedOver is_eval_file is_eval_path named_files "
         "pack_files read_evals",
         "_grading": "GradedRun read_iteration write_benchmark",

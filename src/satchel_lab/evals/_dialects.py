@@ -8,10 +8,9 @@ are names of skills of the library, and from what the words of the keys say.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from satchel.model import Json
-from satchel_lab.evals._case import EvalCase
 from satchel_lab.evals._words import (
     OF_ROW,
     is_measured,
@@ -36,6 +35,36 @@ _FILE: Final = re.compile(r"\S*[*]\S*|\S+\.(?:ya?ml|jsonl?|csv|tsv|md|txt)")
 
 _Names: TypeAlias = tuple[str, ...]
 _Row: TypeAlias = Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalCase:
+    """One query, and which skills should answer it.
+
+    A case is of one of three kinds: with ``expected`` it is a query that one of these
+    skills should get; with ``forbidden`` alone it is a control of these skills, that
+    others may get; with neither it is a control of the whole library, for which no
+    skill should be loaded.
+    """
+
+    query: str
+    expected: tuple[str, ...] = ()
+    """Names of skills, each of which is a right answer."""
+    forbidden: tuple[str, ...] = ()
+    """Names of skills that should not get the query."""
+    path: str = ""
+    """The file that it was read from, as it was found; empty for none."""
+    line: int = 0
+    """The line in that file, from 1; 0 where it is unknown."""
+    fields: Mapping[str, Any] = field(
+        default_factory=dict[str, Any], compare=False, hash=False
+    )
+    """What the file says of the case, unknown fields included."""
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it says who should not answer, and not who should."""
+        return not self.expected
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,7 @@ from satchel.model import (
 )
 from satchel.skill_md import YamlProblem, read_tree
 from satchel.text import decode
-from satchel_lab.evals._case import EvalCase
-from satchel_lab.evals._dialects import FoundCases, cases_in, is_of_a_run
+from satchel_lab.evals._dialects import EvalCase, FoundCases, cases_in, is_of_a_run
 from satchel_lab.evals._library import EvalLibrary
 from satchel_lab.evals._words import plain, role
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from satchel.model import Catalog, Hit
 from satchel.search import SegmentRanker
-from satchel_lab.evals._case import EvalCase
+from satchel_lab.evals._dialects import EvalCase
 from satchel_lab.evals._library import EvalLibrary
 
 # How deep a rank is looked for, at least: `find_skills` shows a model as many.

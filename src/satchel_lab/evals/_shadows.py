@@ -10,7 +10,7 @@ from typing import Final
 
 from satchel.model import Catalog, Descriptor, Finding
 from satchel.search import SegmentRanker
-from satchel_lab.evals._case import EvalCase
+from satchel_lab.evals._dialects import EvalCase
 from satchel_lab.evals._library import EvalLibrary
 
 # An end of a sentence is no point in "e.g." or in a version.

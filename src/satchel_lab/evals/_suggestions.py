@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from satchel_lab.evals._case import EvalCase
+from satchel_lab.evals._dialects import EvalCase
 from satchel_lab.evals._library import EvalLibrary
 from satchel_lab.evals._routing import route
 from satchel_lab.evals._shadows import Duplicate, Shadow, hidden_skills

@@ -13,7 +13,7 @@ from satchel.model import LOAD_TOOLS, Catalog, Descriptor, SeenMessage, Style
 from satchel.runtime import Satchel
 from satchel.text import plural, printable
 from satchel.tools import Tool, arguments_of
-from satchel_lab.evals._case import EvalCase
+from satchel_lab.evals._dialects import EvalCase
 from satchel_lab.evals._trial_answers import Answer, ChatRequest
 
 # The first member of what is digested: another form of trials gets other answers.

@@ -11,7 +11,7 @@ from typing import Final
 from satchel.errors import ConfigError
 from satchel.model import LOAD_TOOLS, Catalog, Style
 from satchel.runtime import Satchel
-from satchel_lab.evals._case import EvalCase
+from satchel_lab.evals._dialects import EvalCase
 from satchel_lab.evals._trial_answers import (
     Answer,
     AnswerFile,
@@ -107,13 +107,12 @@ class _TrialRun:
     def __init__(
         self, model: ChatModel, answers: AnswerFile, limits: TrialLimits
     ) -> None:
-        self._calls_now = 0
         self._model = model
         self._answers = answers
         self._limits = limits
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._calls = self._tokens = 0
+        self._calls = self._calls_now = self._tokens = 0
         self._failed_in_a_row = self._denied_in_a_row = 0
         self._failures: dict[str, str] = {}
         self._rest = ""
@@ -222,7 +221,10 @@ class _TrialRun:
             except Exception as error:  # noqa: BLE001 - a plug-in's
                 failure = f"the model raised {type(error).__name__}"
             else:
-                self._record(trial, answer)
+                with self._lock:
+                    self._tokens += answer.tokens
+                    self._failed_in_a_row = self._denied_in_a_row = 0
+                    self._answers.put(trial.key, answer)
                 return
             with self._lock:
                 self._failures[trial.key] = failure
@@ -247,12 +249,6 @@ class _TrialRun:
             if not problem:
                 self._count_call()
         return problem
-
-    def _record(self, trial: Trial, answer: Answer) -> None:
-        with self._lock:
-            self._tokens += answer.tokens
-            self._failed_in_a_row = self._denied_in_a_row = 0
-            self._answers.put(trial.key, answer)
 
 
 def _absence(case: EvalCase, catalog: Catalog) -> str:

@@ -2,7 +2,8 @@
 
 import os
 import socket
-from functools import partial
+from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -13,9 +14,9 @@ from satchel_lab.hostile._pack import (
     CannotMake,
     HostilePack,
     Writes,
-    add_to,
     front,
     write_skill,
+    written,
 )
 
 
@@ -128,244 +129,167 @@ SPECIAL_PACKS: Final[tuple[HostilePack, ...]] = (
 )
 
 
-TREE_PACKS: Final[list[HostilePack]] = []
-_tree: Final = partial(add_to, TREE_PACKS, "tree")
+def _deep(name: str, top: str, level: str, what: str) -> HostilePack:
+    """Return a pack of two hundred folders in each other, and a SKILL.md below."""
 
-
-@_tree("wide", "T8", "three thousand empty folders")
-def _wide(library: Path) -> None:
-    for i in range(3_000):
-        (library / BAD / f"{i:05}").mkdir(parents=True)
-
-
-@_tree("many-files", "T8", "a pack of ten thousand files")
-def _many_files(library: Path) -> None:
-    _fill(write_skill(library, BAD, front().encode()), 10_000)
-
-
-@_tree("many-files-no-skill", "T8", "twenty thousand files and no SKILL.md")
-def _many_files_no_skill(library: Path) -> None:
-    (library / BAD).mkdir()
-    _fill(library / BAD, 20_000)
-
-
-def _fill(folder: Path, count: int) -> None:
-    for i in range(count):
-        os.close(os.open(folder / f"{i:05}.md", os.O_CREAT | os.O_WRONLY))
-
-
-@_tree("many-packs", "T8", "a thousand packs that are well")
-def _many_packs(library: Path) -> None:
-    for i in range(1_000):
-        name = f"{BAD}-{i:04}"
-        write_skill(library, name, front(name=name).encode())
-
-
-@_tree("many-bad-packs", "T8", "a thousand that are not")
-def _many_bad_packs(library: Path) -> None:
-    for i in range(1_000):
-        write_skill(library, f"{BAD}-{i:04}", b"---\nname: [\n---\n")
-
-
-@_tree("deep", "T8", "a pack under two hundred folders")
-def _deep(library: Path) -> None:
-    _go_down(library / BAD, 200, "d", front())
-
-
-@_tree("deep-in-pack", "T8", "two hundred folders in a pack")
-def _deep_in_pack(library: Path) -> None:
-    pack = write_skill(library, BAD, front().encode())
-    _go_down(pack / "references", 200, "d", "x")
-
-
-@_tree("deeper-than-a-path", "T8", "folders in folders for 8,000 bytes of path")
-def _deeper_than_a_path(library: Path) -> None:
-    _go_down(library / BAD, 200, "d" * 40, front())
-
-
-def _go_down(top: Path, levels: int, name: str, text: str) -> None:
-    """Make a folder in a folder, and a SKILL.md at the bottom."""
-    if os.mkdir not in os.supports_dir_fd:
-        raise CannotMake("this system makes no folder relative to another")
-    top.mkdir()
-    fd = os.open(top, os.O_RDONLY)
-    for _ in range(levels):
-        # Relative to the folder above: the whole path may be too long for a system
-        # call.
-        os.mkdir(name, dir_fd=fd)
-        below = os.open(name, os.O_RDONLY, dir_fd=fd)
+    def writes(library: Path) -> None:
+        if os.mkdir not in os.supports_dir_fd:
+            raise CannotMake("this system makes no folder relative to another")
+        if top != BAD:
+            write_skill(library, BAD, front().encode())
+        (library / top).mkdir()
+        fd = os.open(library / top, os.O_RDONLY)
+        for _ in range(200):
+            # Relative to the folder above: the whole path may be too long for a system
+            # call.
+            os.mkdir(level, dir_fd=fd)
+            below = os.open(level, os.O_RDONLY, dir_fd=fd)
+            os.close(fd)
+            fd = below
+        file = os.open("SKILL.md", os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=fd)
         os.close(fd)
-        fd = below
-    file = os.open("SKILL.md", os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=fd)
-    os.close(fd)
-    os.write(file, text.encode())
-    os.close(file)
+        os.write(file, b"x" if top != BAD else front().encode())
+        os.close(file)
+
+    return HostilePack(name, "tree", "T8", writes, what)
 
 
-@_tree("bushy", "T8", "five folders in each of five, 3,906 in all")
-def _bushy(library: Path) -> None:
-    level = [library / BAD]
-    for _ in range(6):
-        for folder in level:
-            folder.mkdir()
-        level = [folder / str(i) for folder in level for i in range(5)]
+_SKILL: Final = f"{BAD}/SKILL.md"
+_SKILL_MD: Final = {_SKILL: front()}
+_NAMES: Final = [f"{BAD}-{i:04}" for i in range(1_000)]
+_INNER: Final = [f"inner-{i}" for i in range(500)]
+_DEPENDENCIES: Final = ("node_modules", ".git", ".venv/lib", "__pycache__")
+# A path that ends in a slash is an empty folder.
+_TREES: Final[dict[tuple[str, str], Callable[[], Mapping[str, str]]]] = {
+    ("wide", "three thousand empty folders"): lambda: {
+        f"{BAD}/{i:05}/": "" for i in range(3_000)
+    },
+    ("many-files", "a pack of ten thousand files"): lambda: {
+        **_SKILL_MD,
+        **{f"{BAD}/{i:05}.md": "" for i in range(10_000)},
+    },
+    ("many-files-no-skill", "twenty thousand files and no SKILL.md"): lambda: {
+        f"{BAD}/{i:05}.md": "" for i in range(20_000)
+    },
+    ("many-packs", "a thousand packs that are well"): lambda: {
+        f"{name}/SKILL.md": front(name=name) for name in _NAMES
+    },
+    ("many-bad-packs", "a thousand that are not"): lambda: {
+        f"{name}/SKILL.md": "---\nname: [\n---\n" for name in _NAMES
+    },
+    ("bushy", "five folders in each of five, 3,906 in all"): lambda: {
+        f"{BAD}/{'/'.join(way)}/": "" for way in product("01234", repeat=5)
+    },
+    ("packs-in-pack", "five hundred packs in a pack"): lambda: {
+        **_SKILL_MD,
+        **{f"{BAD}/{p}/SKILL.md": front(name=p) for p in _INNER},
+    },
+    ("dependencies", "packs in node_modules, .git, .venv and __pycache__"): lambda: {
+        f"{place}/p{i}/SKILL.md": front(name=f"p{i}")
+        for place in _DEPENDENCIES
+        for i in range(100)
+    },
+}
+TREE_PACKS: Final[tuple[HostilePack, ...]] = (
+    *(written("tree", name, "T8", what, _TREES[name, what]) for name, what in _TREES),
+    _deep("deep", BAD, "d", "a pack under two hundred folders"),
+    _deep("deep-in-pack", f"{BAD}/references", "d", "two hundred folders in a pack"),
+    _deep(
+        "deeper-than-a-path",
+        BAD,
+        "d" * 40,
+        "folders in folders for 8,000 bytes of path",
+    ),
+)
 
 
-@_tree("packs-in-pack", "T8", "five hundred packs in a pack")
-def _packs_in_pack(library: Path) -> None:
-    pack = write_skill(library, BAD, front().encode())
-    for i in range(500):
-        write_skill(pack, f"inner-{i}", front(name=f"inner-{i}").encode())
+# By name, threat and what it is: each link, and where it leads. A manifest is written,
+# and what leads nowhere is a folder. Next to the library is a secret, as a SKILL.md.
+_GUIDE: Final = f"{BAD}/references/guide.md"
+_OUT: Final = "{outside}/secret.md"
+_LINKS: Final[dict[tuple[str, str, str], Mapping[str, str]]] = {
+    ("skill-out", "T3", "SKILL.md is a link to a secret"): {_SKILL: _OUT},
+    ("skill-out-relative", "T3", "the same by ../.."): {
+        _SKILL: "../../outside/secret.md"
+    },
+    ("skill-to-neighbour", "T3", "SKILL.md is a link to that of the good neighbour"): {
+        _SKILL: f"../{GOOD_NAME}/SKILL.md"
+    },
+    ("folder-out", "T3", "references/ is a link to a folder of secrets"): {
+        **_SKILL_MD,
+        f"{BAD}/references": "../../outside",
+    },
+    ("nested-pack-out", "T3", "a link below the first level to a pack elsewhere"): {
+        "../outside/other/SKILL.md": front(SECRET, "outside"),
+        f"{BAD}/inner": "{outside}/other",
+    },
+    ("reference-out", "T3", "a declared reference is a link to a secret"): {
+        _SKILL: front(more="references: [guide.md]"),
+        _GUIDE: _OUT,
+    },
+    ("to-root", "T8", "the pack is a link to /"): {BAD: "/"},
+    ("to-parent", "T8", "the pack is a link to what the library is in"): {BAD: ".."},
+    ("magic", "T3", "links to /proc/self/root and cwd"): {
+        f"{BAD}/{name}": f"/proc/self/{name}" for name in ("root", "cwd")
+    },
+    ("to-library", "T8", "a link back to the library"): {f"{BAD}/again": "{library}"},
+    ("to-itself", "T8", "a link to itself"): {BAD: BAD},
+    ("pair", "T8", "two folders that link each other"): {
+        f"{BAD}/a/other": "../b",
+        f"{BAD}/b/other": "../a",
+    },
+    ("pack-cycle", "T8", "a link inside a pack back to the pack"): {
+        **_SKILL_MD,
+        f"{BAD}/references/again": "..",
+    },
+    ("broken", "T8", "links to nothing"): {
+        _SKILL: "nowhere.md",
+        f"{BAD}-folder": "nowhere",
+    },
+    # Systems give up after forty.
+    ("chain", "T8", "sixty links in a row"): {
+        f"{BAD}-{i}": f"{BAD}-{i - 1}" if i else GOOD_NAME for i in range(60)
+    },
+    ("farm", "T8", "a thousand links to the neighbour"): {
+        f"{BAD}-{i:03}": GOOD_NAME for i in range(1_000)
+    },
+    ("doubling", "T8", "links that make sixteen million paths of 25 folders"): {
+        f"{BAD}-{i:02}/{way}": f"../{BAD}-{i + 1:02}"
+        for i in range(24)
+        for way in ("left", "right")
+    }
+    | {f"{BAD}-24": ""},
+    ("hard-link-out", "T5", "a reference that is a hard link to a secret"): {
+        **_SKILL_MD,
+        _GUIDE: _OUT,
+    },
+    ("hard-link-skill", "T5", "the neighbour's SKILL.md under another name"): {
+        _SKILL: f"{{library}}/{GOOD_NAME}/SKILL.md"
+    },
+}
 
 
-@_tree("dependencies", "T8", "packs in node_modules, .git, .venv and __pycache__")
-def _dependencies(library: Path) -> None:
-    for place in ("node_modules", ".git", ".venv/lib", "__pycache__"):
-        for i in range(100):
-            write_skill(library / place, f"p{i}", front(name=f"p{i}").encode())
+def _linked(name: str, threat: str, what: str) -> HostilePack:
+    links = _LINKS[name, threat, what]
+
+    def writes(library: Path) -> None:
+        outside = library.parent / "outside"
+        if any(to.endswith(("/outside", "/secret.md")) for to in links.values()):
+            outside.mkdir()
+            (outside / "secret.md").write_text(front(SECRET), "utf-8")
+        for path, target in links.items():
+            place, to = library / path, target.format(library=library, outside=outside)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if not to:
+                place.mkdir()
+            elif to.startswith("---"):
+                place.write_text(to, "utf-8")
+            elif name.startswith("hard"):
+                os.link(to, place)
+            else:
+                place.symlink_to(to, target_is_directory=not to.endswith(".md"))
+
+    return HostilePack(name, "link", threat, writes, what)
 
 
-LINK_PACKS: Final[list[HostilePack]] = []
-_link: Final = partial(add_to, LINK_PACKS, "link")
-
-
-def _outside(library: Path) -> Path:
-    """Write a secret that reads like a SKILL.md next to the library."""
-    place = library.parent / "outside"
-    place.mkdir()
-    secret = place / "secret.md"
-    secret.write_text(front(SECRET), "utf-8")
-    return secret
-
-
-def _pack(library: Path) -> Path:
-    return write_skill(library, BAD, front().encode())
-
-
-@_link("skill-out", "T3", "SKILL.md is a link to a secret")
-def _skill_out(library: Path) -> None:
-    (library / BAD).mkdir()
-    (library / BAD / "SKILL.md").symlink_to(_outside(library))
-
-
-@_link("skill-out-relative", "T3", "the same by ../..")
-def _skill_out_relative(library: Path) -> None:
-    _outside(library)
-    (library / BAD).mkdir()
-    (library / BAD / "SKILL.md").symlink_to("../../outside/secret.md")
-
-
-@_link("skill-to-neighbour", "T3", "SKILL.md is a link to that of the good neighbour")
-def _skill_to_neighbour(library: Path) -> None:
-    (library / BAD).mkdir()
-    (library / BAD / "SKILL.md").symlink_to(f"../{GOOD_NAME}/SKILL.md")
-
-
-@_link("folder-out", "T3", "references/ is a link to a folder of secrets")
-def _folder_out(library: Path) -> None:
-    _outside(library)
-    pack = _pack(library)
-    (pack / "references").symlink_to("../../outside", target_is_directory=True)
-
-
-@_link("nested-pack-out", "T3", "a link below the first level to a pack elsewhere")
-def _nested_pack_out(library: Path) -> None:
-    place = library.parent / "outside" / "other"
-    place.mkdir(parents=True)
-    (place / "SKILL.md").write_text(front(SECRET, "outside"), "utf-8")
-    (library / BAD).mkdir()
-    (library / BAD / "inner").symlink_to(place, target_is_directory=True)
-
-
-@_link("reference-out", "T3", "a declared reference is a link to a secret")
-def _reference_out(library: Path) -> None:
-    secret = _outside(library)
-    pack = write_skill(library, BAD, front(more="references: [guide.md]").encode())
-    (pack / "references").mkdir()
-    (pack / "references" / "guide.md").symlink_to(secret)
-
-
-@_link("to-root", "T8", "the pack is a link to /")
-def _to_root(library: Path) -> None:
-    (library / BAD).symlink_to("/", target_is_directory=True)
-
-
-@_link("to-parent", "T8", "the pack is a link to what the library is in")
-def _to_parent(library: Path) -> None:
-    (library / BAD).symlink_to("..", target_is_directory=True)
-
-
-@_link("magic", "T3", "links to /proc/self/root and cwd")
-def _magic(library: Path) -> None:
-    (library / BAD).mkdir()
-    (library / BAD / "root").symlink_to("/proc/self/root", target_is_directory=True)
-    (library / BAD / "cwd").symlink_to("/proc/self/cwd", target_is_directory=True)
-
-
-@_link("to-library", "T8", "a link back to the library")
-def _to_library(library: Path) -> None:
-    (library / BAD).mkdir()
-    (library / BAD / "again").symlink_to(library, target_is_directory=True)
-
-
-@_link("to-itself", "T8", "a link to itself")
-def _to_itself(library: Path) -> None:
-    (library / BAD).symlink_to(BAD)
-
-
-@_link("pair", "T8", "two folders that link each other")
-def _pair(library: Path) -> None:
-    for one, other in (("a", "b"), ("b", "a")):
-        (library / BAD / one).mkdir(parents=True)
-        (library / BAD / one / "other").symlink_to(f"../{other}")
-
-
-@_link("pack-cycle", "T8", "a link inside a pack back to the pack")
-def _pack_cycle(library: Path) -> None:
-    pack = _pack(library)
-    (pack / "references").mkdir()
-    (pack / "references" / "again").symlink_to("..", target_is_directory=True)
-
-
-@_link("broken", "T8", "links to nothing")
-def _broken(library: Path) -> None:
-    (library / BAD).mkdir()
-    (library / BAD / "SKILL.md").symlink_to("nowhere.md")
-    (library / "bad-folder").symlink_to("nowhere", target_is_directory=True)
-
-
-@_link("chain", "T8", "sixty links in a row")
-def _chain(library: Path) -> None:  # systems give up after forty
-    (library / "bad-0").symlink_to(GOOD_NAME, target_is_directory=True)
-    for i in range(1, 60):
-        (library / f"bad-{i}").symlink_to(f"bad-{i - 1}", target_is_directory=True)
-
-
-@_link("farm", "T8", "a thousand links to the neighbour")
-def _farm(library: Path) -> None:
-    for i in range(1_000):
-        (library / f"bad-{i:03}").symlink_to(GOOD_NAME, target_is_directory=True)
-
-
-@_link("doubling", "T8", "links that make sixteen million paths of 25 folders")
-def _doubling(library: Path) -> None:
-    for i in range(24):
-        level = library / f"bad-{i:02}"
-        level.mkdir()
-        for way in ("left", "right"):
-            (level / way).symlink_to(f"../bad-{i + 1:02}", target_is_directory=True)
-    (library / "bad-24").mkdir()
-
-
-@_link("hard-link-out", "T5", "a reference that is a hard link to a secret")
-def _hard_link_out(library: Path) -> None:
-    secret = _outside(library)
-    pack = _pack(library)
-    (pack / "references").mkdir()
-    os.link(secret, pack / "references" / "guide.md")
-
-
-@_link("hard-link-skill", "T5", "the neighbour's SKILL.md under another name")
-def _hard_link_skill(library: Path) -> None:
-    (library / BAD).mkdir()
-    os.link(library / GOOD_NAME / "SKILL.md", library / BAD / "SKILL.md")
+LINK_PACKS: Final[tuple[HostilePack, ...]] = tuple(_linked(*row) for row in _LINKS)

@@ -1,7 +1,7 @@
 """What a hostile pack is, the good pack next to it, and the list of all."""
 
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,18 +91,6 @@ class HostilePack:
             yield self.make(Path(folder))
 
 
-def add_to(
-    packs: list[HostilePack], kind: str, name: str, threat: str, what: str
-) -> Callable[[Writes], Writes]:
-    """Add the pack that the decorated function writes to a list."""
-
-    def add(writes: Writes) -> Writes:
-        packs.append(HostilePack(name, kind, threat, writes, what))
-        return writes
-
-    return add
-
-
 def front(description: str = "Use when asked.", name: str = BAD, more: str = "") -> str:
     """Return a SKILL.md with these lines of frontmatter, written as they are."""
     more = f"{more}\n" if more else ""
@@ -117,6 +105,27 @@ def write_skill(library: Path, folder: str, data: bytes) -> Path:
     return place
 
 
+def written(
+    kind: str,
+    name: str,
+    threat: str,
+    what: str,
+    files: Callable[[], Mapping[str, str | bytes]],
+) -> HostilePack:
+    """Return a pack of files by path; a path that ends in a slash is a folder."""
+
+    def writes(library: Path) -> None:
+        for path, data in files().items():
+            place = library / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if path.endswith("/"):
+                place.mkdir()
+            else:
+                place.write_bytes(data.encode() if isinstance(data, str) else data)
+
+    return HostilePack(name, kind, threat, writes, what)
+
+
 def skill(  # noqa: PLR0913, PLR0917 - the fields of a pack, in order
     kind: str,
     name: str,
@@ -126,11 +135,7 @@ def skill(  # noqa: PLR0913, PLR0917 - the fields of a pack, in order
     folder: str = BAD,
 ) -> HostilePack:
     """Return a pack that is one SKILL.md; a large text is made when it is written."""
-
-    def writes(library: Path) -> None:
-        data = text() if callable(text) else text
-        if isinstance(data, str):
-            data = data.encode()
-        write_skill(library, folder, data)
-
-    return HostilePack(name, kind, threat, writes, what)
+    path = f"{folder}/SKILL.md"
+    return written(
+        kind, name, threat, what, lambda: {path: text() if callable(text) else text}
+    )

@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 
 from satchel_lab.conformance import check_loader, check_runtime
-from satchel_lab.conformance._asking import LoaderNotRunError
 from satchel_lab.conformance._cases import LoaderCase, all_cases, shown_of
+from satchel_lab.conformance._check import LoaderNotRunError
 from satchel_lab.conformance._report import FLAWS, CaseResult, LoaderReport
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork")

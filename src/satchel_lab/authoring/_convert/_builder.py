@@ -281,13 +281,8 @@ def _placed(material: Material, dialect: Dialect | None) -> dict[str, Json]:
         (inner if dialect == "spec" and key not in _OF_SPEC else top)[key] = value
     if inner:
         own = top.get("metadata")
-        top["metadata"] = {
-            **(own if isinstance(own, Mapping) else {}),
-            **{
-                f"from:{key}" if _is_reserved(key) else key: as_text(value)
-                for key, value in inner.items()
-            },
-        }
+        moved = {_metadata_key(key): as_text(value) for key, value in inner.items()}
+        top["metadata"] = {**(own if isinstance(own, Mapping) else {}), **moved}
     return top
 
 
@@ -304,9 +299,10 @@ def spec_tools(tools: Sequence[str]) -> str:
     return text if split_tools(text) == list(tools) else ""
 
 
-def _is_reserved(key: str) -> bool:
-    """Return whether Satchel would take a key of metadata for one of its own."""
-    return key in _RESERVED_KEYS or nearest_key(key, _RESERVED_KEYS) is not None
+def _metadata_key(key: str) -> str:
+    """Return a key of metadata that Satchel does not take for one of its own."""
+    is_own = key in _RESERVED_KEYS or nearest_key(key, _RESERVED_KEYS) is not None
+    return f"from:{key}" if is_own else key
 
 
 def _joined(sentence: str, more: str) -> str:

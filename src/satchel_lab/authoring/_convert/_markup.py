@@ -26,6 +26,11 @@ _BLOCK: Final = re.compile(
     r"^[ \t]*(`{3,})!.*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL
 )
 _RUN_BLOCK: Final = re.compile(r"^([ \t]*`{3,})(!)", re.MULTILINE)
+_LEFT: Final = {
+    "condition-left": (IF, IF_NOT),
+    "placeholder-left": (PLACEHOLDER,),
+    "command-left": (COMMAND,),
+}
 _MOST_LINES: Final = 5
 _SHOWN_CHARS: Final = 80
 
@@ -66,9 +71,7 @@ def as_text_only(text: str, path: str, line: int = 0) -> RenderedMarkup:
     if not commands:
         return RenderedMarkup(text)
     inert = _RUN.sub(_in_code, _RUN_BLOCK.sub(r"\1 \2", text))
-    at, places = _shown(commands)
-    finding = Finding.of("command-left", path, at, sentence="text", places=places)
-    return RenderedMarkup(inert, (finding,))
+    return RenderedMarkup(inert, (_left("command-left", path, commands, "text"),))
 
 
 def run_as_before(before: str, after: str, path: str, line: int = 0) -> RenderedMarkup:
@@ -92,9 +95,7 @@ def run_as_before(before: str, after: str, path: str, line: int = 0) -> Rendered
     text = stop_new(_RUN, text, _in_code)
     if not stopped:
         return RenderedMarkup(text)
-    at, places = _shown(stopped)
-    finding = Finding.of("command-left", path, at, sentence="value", places=places)
-    return RenderedMarkup(text, (finding,))
+    return RenderedMarkup(text, (_left("command-left", path, stopped, "value"),))
 
 
 def _in_code(command: re.Match[str]) -> str:
@@ -110,25 +111,16 @@ def _unrendered(
     text: str, rendered: str, values: Mapping[str, str], path: str
 ) -> Iterator[Finding]:
     """Yield a finding for each kind of markup that stays, with every place of it."""
-
-    def stays(*marks: re.Pattern[str], named: bool = True) -> _Lines:
-        return {
+    for code, marks in _LEFT.items():
+        stays = {
             whole: lines
             for mark in marks
             for whole, lines in _places(mark, text).items()
             if whole in rendered
-            and not (named and (name := mark.fullmatch(whole)) and name[1] in values)
+            and (mark is COMMAND or mark.sub(r"\1", whole) not in values)
         }
-
-    if conditions := stays(IF, IF_NOT):
-        at, places = _shown(conditions)
-        yield Finding.of("condition-left", path, at, places=places)
-    if placeholders := stays(PLACEHOLDER):
-        at, places = _shown(placeholders)
-        yield Finding.of("placeholder-left", path, at, places=places)
-    if commands := stays(COMMAND, named=False):
-        at, places = _shown(commands)
-        yield Finding.of("command-left", path, at, places=places)
+        if stays:
+            yield _left(code, path, stays)
 
 
 def _places(mark: re.Pattern[str], text: str, before: int = 0) -> _Lines:
@@ -143,15 +135,16 @@ def _places(mark: re.Pattern[str], text: str, before: int = 0) -> _Lines:
     return places
 
 
-def _shown(places: _Lines) -> tuple[int, str]:
-    """Return the first line, and all places for a message."""
+def _left(code: str, path: str, places: _Lines, sentence: str = "") -> Finding:
+    """Return the finding for markup that stays, on its first line, with all places."""
     shown: list[str] = []
     for whole, lines in sorted(places.items(), key=lambda place: place[1][0]):
         short = whole if len(whole) <= _SHOWN_CHARS else f"{whole[:_SHOWN_CHARS]}…"
         numbers = ", ".join(map(str, lines[:_MOST_LINES]))
         more = ", ..." if len(lines) > _MOST_LINES else ""
         shown.append(f"{short} (line {numbers}{more})")
-    return min(lines[0] for lines in places.values()), ", ".join(shown)
+    line = min(lines[0] for lines in places.values())
+    return Finding.of(code, path, line, sentence=sentence, places=", ".join(shown))
 
 
 def fill_placeholders(

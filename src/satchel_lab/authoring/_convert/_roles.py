@@ -28,7 +28,7 @@ _CONFIG: Final = "config.yaml"
 
 def roles_folder(path: str) -> str:
     """Return the folder of all roles, for ``templates``, itself, or one role in it."""
-    if os.path.isfile(os.path.join(path, SYSTEM_PROMPT)):  # noqa: PTH113, PTH118
+    if _is_role(path):
         return folder_above(path)
     inner = os.path.join(path, "roles")  # noqa: PTH118 - as the user writes it
     return inner if _has_roles(inner) else path
@@ -44,11 +44,12 @@ def folder_above(path: str) -> str:
 
 def holds_roles(path: str) -> bool:
     """Return whether a folder is a role, has roles, or has a folder of roles."""
-    return (
-        os.path.isfile(os.path.join(path, SYSTEM_PROMPT))  # noqa: PTH113, PTH118
-        or _has_roles(path)
-        or _has_roles(os.path.join(path, "roles"))  # noqa: PTH118
-    )
+    inner = os.path.join(path, "roles")  # noqa: PTH118 - as the user writes it
+    return _is_role(path) or _has_roles(path) or _has_roles(inner)
+
+
+def _is_role(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, SYSTEM_PROMPT))  # noqa: PTH113, PTH118
 
 
 def _has_roles(path: str) -> bool:
@@ -71,7 +72,7 @@ def read_roles(
     ]
     roles = [entry.name for entry in entries]
     links = {entry.name for entry in entries if entry.is_symlink()}
-    if os.path.isfile(os.path.join(path, SYSTEM_PROMPT)):  # noqa: PTH113, PTH118
+    if _is_role(path):
         plain = os.path.normpath(path)
         role = os.path.basename(plain)  # noqa: PTH119
         dots = role in {os.curdir, os.pardir}

@@ -116,14 +116,10 @@ def _of_client(client: ClientFolders) -> ConvertTarget:
     )
 
 
-def _targets() -> dict[str, ConvertTarget]:
-    targets = [ConvertTarget(name, dialect) for name, dialect in DIALECTS.items()]
-    targets += map(_of_client, CLIENT_FOLDERS)
-    return {target.name: target for target in targets}
-
-
 # By name, dialects first; clients in the order of `satchel.sources.CLIENT_FOLDERS`.
-TARGETS: Final = _targets()
+TARGETS: Final = {name: ConvertTarget(name, of) for name, of in DIALECTS.items()} | {
+    target.name: target for target in map(_of_client, CLIENT_FOLDERS)
+}
 
 
 def predict_client(conversion: Conversion, target: ConvertTarget) -> Conversion:

@@ -1,6 +1,8 @@
 """What the frontmatter says, and how it is written in valid YAML."""
 
 import re
+from functools import partial
+from types import NoneType
 from typing import Final
 
 from satchel.model import MAX_COMPATIBILITY_CHARS, MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS
@@ -105,6 +107,18 @@ def _is_number(value: Node) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _is_empty(reading: PackReader, key: str) -> bool:
+    return key in reading.root and reading.root[key] is None
+
+
+def _text(reading: PackReader, key: str) -> str:
+    return (reading.source(key) or "").strip()
+
+
+def _metadata_has(reading: PackReader, kind: type) -> bool:
+    return any(isinstance(value, kind) for value in _metadata(reading).values())
+
+
 def _is_said(reading: PackReader, key: str, kind: type | tuple[type, ...]) -> bool:
     return isinstance(reading.root.get(key), kind)
 
@@ -116,7 +130,7 @@ DETECTORS: Final[dict[str, Detector]] = {
     "empty-name": lambda r: (
         "name" in r.root
         and not _is_name(r, _YAML_NULL)
-        and not (r.source("name") or "").strip()
+        and not _text(r, "name")
         and not isinstance(r.root["name"], list | dict)
     ),
     "null-name": lambda r: "name" in r.root and _is_name(r, _YAML_NULL),
@@ -149,9 +163,7 @@ DETECTORS: Final[dict[str, Detector]] = {
     # The description.
     "missing-description": lambda r: r.root and "description" not in r.root,
     "empty-description": lambda r: (
-        "description" in r.root
-        and r.root["description"] is None
-        and not _NULL.fullmatch(_value(r))
+        _is_empty(r, "description") and not _NULL.fullmatch(_value(r))
     ),
     "null-description": lambda r: (
         "description" in r.root and _NULL.fullmatch(_value(r))
@@ -166,11 +178,10 @@ DETECTORS: Final[dict[str, Detector]] = {
     "description-number": lambda r: _is_word(r, _NUMBER) and not _is_word(r, _DATE),
     "description-boolean": lambda r: _is_word(r, _YAML_BOOLEAN),
     "description-date": lambda r: _is_word(r, _DATE),
-    "description-over-60": lambda r: _is_longer(r, 60),
-    "description-over-250": lambda r: _is_longer(r, 250),
-    "description-over-1024": lambda r: _is_longer(r, MAX_DESCRIPTION_CHARS),
-    "description-over-1536": lambda r: _is_longer(r, 1536),
-    "description-over-4096": lambda r: _is_longer(r, 4096),
+    **{
+        f"description-over-{chars}": partial(_is_longer, chars=chars)
+        for chars in (60, 250, MAX_DESCRIPTION_CHARS, 1536, 4096)
+    },
     "description-angle-brackets": lambda r: re.search(r"[<>]", r.description),
     "description-folded-block": lambda r: _is_block(r, ">"),
     "description-literal-block": lambda r: _is_block(r, "|"),
@@ -214,33 +225,27 @@ DETECTORS: Final[dict[str, Detector]] = {
     # Other fields.
     "unknown-field": lambda r: any(key not in SPEC_FIELDS for key in r.root),
     "metadata-number": lambda r: any(_is_number(v) for v in _metadata(r).values()),
-    "metadata-boolean": lambda r: any(
-        isinstance(v, bool) for v in _metadata(r).values()
-    ),
+    "metadata-boolean": lambda r: _metadata_has(r, bool),
     "metadata-date": _has_date,
-    "metadata-null": lambda r: any(v is None for v in _metadata(r).values()),
-    "metadata-list": lambda r: any(isinstance(v, list) for v in _metadata(r).values()),
-    "metadata-mapping": lambda r: any(
-        isinstance(v, dict) for v in _metadata(r).values()
-    ),
+    "metadata-null": lambda r: _metadata_has(r, NoneType),
+    "metadata-list": lambda r: _metadata_has(r, list),
+    "metadata-mapping": lambda r: _metadata_has(r, dict),
     "metadata-text": lambda r: _is_said(r, "metadata", (str, int, float)),
     "metadata-is-list": lambda r: _is_said(r, "metadata", list),
-    "metadata-empty": lambda r: "metadata" in r.root and r.root["metadata"] is None,
+    "metadata-empty": lambda r: _is_empty(r, "metadata"),
     "tools-list": lambda r: _is_said(r, "allowed-tools", list),
-    "tools-text": lambda r: (r.source("allowed-tools") or "").strip(),
-    "tools-commas": lambda r: "," in str(r.source("allowed-tools") or ""),
+    "tools-text": lambda r: _text(r, "allowed-tools"),
+    "tools-commas": lambda r: "," in _text(r, "allowed-tools"),
     "tools-underscore-list": lambda r: _is_said(r, "allowed_tools", list),
     "tools-underscore-text": lambda r: _is_said(r, "allowed_tools", str),
     "tools-mapping": lambda r: _is_said(r, "allowed-tools", dict),
-    "tools-empty": lambda r: (
-        "allowed-tools" in r.root and r.root["allowed-tools"] is None
-    ),
+    "tools-empty": lambda r: _is_empty(r, "allowed-tools"),
     "compatibility-empty": lambda r: (
         "compatibility" in r.root
-        and not (r.source("compatibility") or "").strip()
+        and not _text(r, "compatibility")
         and not _is_said(r, "compatibility", (list, dict))
     ),
-    "compatibility-text": lambda r: (r.source("compatibility") or "").strip(),
+    "compatibility-text": lambda r: _text(r, "compatibility"),
     "compatibility-over-500": lambda r: (
         len(r.source("compatibility") or "") > MAX_COMPATIBILITY_CHARS
     ),
@@ -248,7 +253,7 @@ DETECTORS: Final[dict[str, Detector]] = {
     "compatibility-mapping": lambda r: _is_said(r, "compatibility", dict),
     "license-not-text": lambda r: _is_said(r, "license", (list, dict)),
     "license-number": lambda r: _is_number(r.root.get("license")),
-    "license-empty": lambda r: "license" in r.root and r.root["license"] is None,
+    "license-empty": lambda r: _is_empty(r, "license"),
     "triggers-list": lambda r: _is_said(r, "triggers", list),
     "triggers-of-mappings": lambda r: any(
         isinstance(item, dict) for item in _items(r, "triggers")
