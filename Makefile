@@ -16,7 +16,7 @@ ARGS  ?=
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test hostile locks lint format types layers docs readme site record replay coverage figures fuzz bench adapters clients newest generate lock all clean
+.PHONY: help run test hostile locks lint format types layers docs readme site record replay coverage figures fuzz bench breaks adapters clients newest generate lock engines all long clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -24,8 +24,13 @@ help: ## list these targets
 run: $(VENV)/.run ## show the main job in the terminal; PACKS=folder for a library of your own
 	@$(BIN)/python examples/tour.py $(PACKS)
 
-test: $(VENV)/.dev ## run the tests but for those of docs and hostile; or just those of ARGS
+test: $(VENV)/.dev ## run the tests but for those of docs and hostile; PRODUCT=satchel_store for one product's; or just those of ARGS
+ifdef PRODUCT
+	@files=$$($(BIN)/python -m tools.tests_of $(PRODUCT)) && \
+	  $(BIN)/python -m pytest -q -n auto -m "not hostile" $$files $(ARGS)
+else
 	$(BIN)/python -m pytest -n auto $(or $(ARGS),-m "not hostile" --ignore=tests/docs)
+endif
 
 hostile: $(VENV)/.dev ## run the tests that attack: hundreds of packs, thousands of requests
 	$(BIN)/python -m pytest -n auto -m hostile $(ARGS)
@@ -76,6 +81,10 @@ figures: $(VENV)/.dev ## measure the house: size and doors, with their bars, and
 fuzz: $(VENV)/.dev ## the hypothesis properties alone, with many more examples
 	$(BIN)/python -m pytest -n auto -m property --hypothesis-profile=fuzz $(ARGS)
 
+breaks: $(VENV)/.dev ## try 60 one-line breaks, each on the tests that reach it; which those are is mapped first
+	@$(BIN)/python -m tools.breaks map
+	@$(BIN)/python -m tools.breaks try
+
 bench: $(VENV)/.dev ## the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
 
@@ -98,7 +107,18 @@ generate: $(VENV)/.dev ## write what is made from other files: tests/api.txt, ta
 	$(BIN)/python -m tools.picture
 	$(BIN)/python -m tools.captures
 
-all: locks test coverage hostile lint types layers docs readme site replay clients adapters ## what .ci/run does
+engines: $(VENV)/.dev ## bring the programs that some tests need, print what is here; ENGINES=required fails for a missing one
+	@$(BIN)/python -m tools.engines
+
+all: ## what has to pass before a change goes in, in 45 minutes: .ci/run
+	@.ci/run
+
+long: ## what takes longer, before a release: more examples and attacks, lowest releases, large clients, breaks
+	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory adapters ARGS=--lowest
+	@$(MAKE) --no-print-directory clients ARGS=--all
+	@$(MAKE) --no-print-directory breaks
+	@$(BIN)/python -m tests.churn
 
 clean: ## remove the environment and everything that was generated
 	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .hypothesis .*_cache
