@@ -31,8 +31,6 @@ if TYPE_CHECKING:  # it costs start-up time
 
     from satchel.skill_md import Profile
 
-__all__ = ["Config", "find_config", "load_config"]
-
 
 def _check_keys(
     table: Mapping[str, object], allowed: Collection[str], path: str, kind: str = "key"

@@ -12,9 +12,8 @@ from satchel.catalog._packs import (
     ParseOptions as ParseOptions,
 )
 from satchel.catalog._registry import (
-    Health,
-    Registry,
-    SourceHealth,
+    Health as Health,
+    Registry as Registry,
     duplicate_error as duplicate_error,
 )
 from satchel.lazy import lazy_door
@@ -24,7 +23,5 @@ if TYPE_CHECKING:
         allow as allow,
         is_tool_allowed as is_tool_allowed,
     )
-
-__all__ = ["Health", "Registry", "SourceHealth"]
 
 __getattr__ = lazy_door(__name__, {"_declarations": "allow is_tool_allowed"})

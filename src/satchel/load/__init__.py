@@ -8,7 +8,7 @@ from satchel.load._agent_skills import (
     EXTENDED as EXTENDED,
     StyleOptions,
     fill_folder as fill_folder,
-    render_context,
+    render_context as render_context,
     render_context_error as render_context_error,
 )
 from satchel.load._lean import (
@@ -19,15 +19,15 @@ from satchel.load._lean import (
 from satchel.load._load import (
     ALLOWED as ALLOWED,
     STILL_LOADS as STILL_LOADS,
-    TurnCache,
+    TurnCache as TurnCache,
     fetch as fetch,
     find_loadable as find_loadable,
     has_changed as has_changed,
-    load,
+    load as load,
     look_up as look_up,
     media_type as media_type,
     needed_skill as needed_skill,
-    resolve,
+    resolve as resolve,
 )
 from satchel.load._packs import packs_result as packs_result
 from satchel.load._parts import check_whole as check_whole, first_part as first_part
@@ -39,7 +39,7 @@ from satchel.load._references import (
 from satchel.load._style_tools import (
     offer_find as offer_find,
     offer_reader as offer_reader,
-    tools_for,
+    tools_for as tools_for,
 )
 from satchel.load._tool_backend import (
     CallEvent as CallEvent,
@@ -62,13 +62,6 @@ if TYPE_CHECKING:
         invoke_skill as invoke_skill,
     )
 
-__all__ = [
-    "StyleOptions",
-    "TurnCache",
-    "load",
-    "render_context",
-    "resolve",
-    "tools_for",
-]
+__all__ = ["StyleOptions"]
 
 __getattr__ = lazy_door(__name__, {"_invocation": "InvokedSkill invoke_skill"})

@@ -42,14 +42,13 @@ from satchel.skill_md._opening import (
 from satchel.skill_md._parser import (
     Parsed,
     WrittenFrontmatter as WrittenFrontmatter,
-    dialect_of,
+    dialect_of as dialect_of,
     parse,
     read_as_written as read_as_written,
     read_frontmatter as read_frontmatter,
 )
 from satchel.skill_md._profiles import (
-    Profile,
-    Violation,
+    Profile as Profile,
     nonstandard_fields as nonstandard_fields,
     spec_name_violations as spec_name_violations,
     strict_name_violations as strict_name_violations,
@@ -66,7 +65,6 @@ if TYPE_CHECKING:
         HEADING as HEADING,
         before_frontmatter as before_frontmatter,
         body_of,
-        first_sentence,
         tolerant_span as tolerant_span,
     )
     from satchel.skill_md._editor import (
@@ -99,23 +97,12 @@ if TYPE_CHECKING:
         same_values as same_values,
     )
 
-__all__ = [
-    "Parsed",
-    "Profile",
-    "Violation",
-    "body_of",
-    "dialect_of",
-    "first_sentence",
-    "from_spec",
-    "parse",
-    "render_frontmatter",
-    "to_spec",
-]
+__all__ = ["Parsed", "body_of", "from_spec", "parse", "render_frontmatter", "to_spec"]
 
 __getattr__ = lazy_door(
     __name__,
     {
-        "_body": "HEADING before_frontmatter body_of first_sentence tolerant_span",
+        "_body": "HEADING before_frontmatter body_of tolerant_span",
         "_editor": "entry_text repaired_text set_entry comments_in edit_fields",
         "_entries": "FrontmatterEntry fold split_entries",
         "_layers": "Layer MergedField merge_layers",

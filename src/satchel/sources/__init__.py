@@ -25,7 +25,7 @@ from satchel.sources._factories import (
     roles,
     usual,
 )
-from satchel.sources._local import LocalSource
+from satchel.sources._local import LocalSource as LocalSource
 from satchel.sources._memory import MemorySource as MemorySource
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from satchel.sources._wrappers import SourceWrapper as SourceWrapper
 
 __all__ = [
-    "LocalSource",
     "archive",
     "cached",
     "folder",

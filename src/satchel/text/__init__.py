@@ -12,7 +12,7 @@ from satchel.text._suspicious import (
     clean_line,
     content_warnings as content_warnings,
     count_severities as count_severities,
-    escape_xml,
+    escape_xml as escape_xml,
     find_hidden,
     first_names as first_names,
     hidden_text_findings as hidden_text_findings,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         nearest as nearest,
     )
 
-__all__ = ["EstimateCounter", "clean_line", "escape_xml", "find_hidden", "printable"]
+__all__ = ["EstimateCounter", "clean_line", "find_hidden", "printable"]
 
 __getattr__ = lazy_door(
     __name__,
