@@ -19,11 +19,7 @@ NAMES: Final[dict[str, dict[str, str]]] = {
     "satchel.adapters": {"Turn": "satchel.adapters._base"},
     "satchel.catalog": {"SourceHealth": "satchel.catalog._registry"},
     "satchel.prompt": {"WhenEmpty": "satchel.prompt._render"},
-    "satchel.runtime": {
-        "CallerView": "satchel.runtime:View",
-        "UsedApprovalsInFolder": "satchel.runtime._used_approvals",
-        "UsedApprovalsInMemory": "satchel.runtime._used_approvals",
-    },
+    "satchel.runtime": {"CallerView": "satchel.runtime:View"},
     "satchel.skill_md": {
         "Violation": "satchel.skill_md._profiles",
         "first_sentence": "satchel.skill_md._body",

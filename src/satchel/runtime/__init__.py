@@ -55,6 +55,10 @@ if TYPE_CHECKING:
         CallApproval as CallApproval,
         Permit as Permit,
     )
+    from satchel.runtime._used_approvals import (
+        UsedApprovalsInFolder as UsedApprovalsInFolder,
+        UsedApprovalsInMemory as UsedApprovalsInMemory,
+    )
     from satchel.runtime._view import As as As, View
     from satchel.runtime._why import Why
 
@@ -87,6 +91,7 @@ __getattr__ = lazy_door(
         "_session_state": "SavedState",
         "_staging": "LocalStager Stager UploadStager",
         "_tool_calls": "CallApproval Permit",
+        "_used_approvals": "UsedApprovalsInFolder UsedApprovalsInMemory",
         "_view": "As View",
         "_why": "Why",
     },

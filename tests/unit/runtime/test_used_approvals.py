@@ -9,13 +9,8 @@ from pathlib import Path
 import pytest
 
 from satchel.protocols import UsedApprovals
-from satchel.runtime._used_approvals import (
-    UsedApprovalsInFolder,
-    UsedApprovalsInMemory,
-    approval_key,
-    fingerprint,
-    used_approvals,
-)
+from satchel.runtime import UsedApprovalsInFolder, UsedApprovalsInMemory
+from satchel.runtime._used_approvals import approval_key, fingerprint, used_approvals
 from tests.fakes import in_threads
 
 pytestmark = pytest.mark.row("T08", "F20")
