@@ -56,7 +56,6 @@ from typing import ClassVar, Final
 from satchel import published
 
 __all__ = [
-    "AlreadyThereError",
     "AmbiguousReferenceError",
     "ApprovalDeclinedError",
     "ApprovalNeededError",
@@ -74,24 +73,19 @@ __all__ = [
     "LimitExceededError",
     "MissingPathError",
     "NoSkillsError",
-    "NoSources",
     "NotStagedError",
-    "NotWrittenError",
     "PackFileError",
     "ProductMissingError",
     "ReferenceEscapesError",
     "ReferenceNotAllowedError",
     "ReferenceNotFoundError",
     "ReferenceUnreadableError",
-    "RefusedReleaseError",
     "ScriptsNotRunWarning",
-    "SkillError",
     "SkillExcludedError",
     "SkillManifestError",
     "SkillNotFoundError",
     "SourceUnavailableError",
     "StateError",
-    "TemplateNotFoundError",
     "ToolError",
 ]
 

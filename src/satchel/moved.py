@@ -16,7 +16,14 @@ from satchel.products import import_product
 
 # Where each name of a room is; behind a colon what it is called there.
 NAMES: Final[dict[str, dict[str, str]]] = {
+    "satchel.adapters": {"Turn": "satchel.adapters._base"},
+    "satchel.catalog": {"SourceHealth": "satchel.catalog._registry"},
+    "satchel.prompt": {"WhenEmpty": "satchel.prompt._render"},
     "satchel.runtime": {"CallerView": "satchel.runtime:View"},
+    "satchel.skill_md": {
+        "Violation": "satchel.skill_md._profiles",
+        "first_sentence": "satchel.skill_md._body",
+    },
     "satchel.testing": {
         "check_loader": "satchel_lab.conformance",
         "check_runtime": "satchel_lab.conformance",
@@ -96,7 +103,8 @@ def _warn(old: str, new: str) -> None:
         frame = frame.f_back
         # `warnings` passes these over by itself.
         level += "_bootstrap" not in frame.f_code.co_filename
-    text = f"{old} is {new} now; the old name goes with the next version"
+    place = "private" if "._" in new else new
+    text = f"{old} is {place} now; the old name goes with the next version"
     warnings.warn(text, DeprecationWarning, stacklevel=level + 1)
 
 

@@ -16,8 +16,6 @@ from typing import Any, Final, TypeAlias, TypedDict, Unpack, cast, get_args
 
 from satchel.model import Action, Decision, Finding, Verdict
 
-__all__ = ["OPEN_POLICY", "Condition", "Policy", "PolicyRule", "allow", "ask", "deny"]
-
 Condition: TypeAlias = Callable[[Mapping[str, Any]], object]
 """Is given ``who``; what it returns is taken as true or false."""
 

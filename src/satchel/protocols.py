@@ -26,17 +26,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Approval",
     "Approver",
-    "CatalogView",
     "Clock",
     "Ranker",
     "Report",
-    "SkillSource",
     "SourceAbilities",
-    "Store",
     "TokenCounter",
     "UsageSink",
-    "UsedApprovals",
-    "Verifier",
 ]
 
 Approval: TypeAlias = Reply | ApprovalAnswer | bool

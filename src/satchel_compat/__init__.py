@@ -7,9 +7,9 @@ from satchel.lazy import lazy_door
 if TYPE_CHECKING:
     from satchel_compat._discovery import SkillDiscoverySkill as SkillDiscoverySkill
     from satchel_compat._loader import (
-        LoadedSkill,
+        LoadedSkill as LoadedSkill,
         LocalDirSkillSource,
-        SkillArtifact,
+        SkillArtifact as SkillArtifact,
         SkillLoader,
         SkillManifest as SkillManifest,
     )
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
         import_registered as import_registered,
     )
     from satchel_compat._role import (
-        LegacyRenderer,
+        LegacyRenderer as LegacyRenderer,
         Primary as Primary,
-        ResolvedRolePrompt,
-        check_role,
+        ResolvedRolePrompt as ResolvedRolePrompt,
+        check_role as check_role,
     )
     from satchel_compat._role_functions import (
         build_index_only,
@@ -37,27 +37,20 @@ if TYPE_CHECKING:
     )
     from satchel_compat._role_resolver import RoleResolver
     from satchel_compat._role_template import (
-        render_role_prompt,
-        render_template,
+        render_role_prompt as render_role_prompt,
+        render_template as render_template,
     )
 
 __all__ = [
-    "LegacyRenderer",
-    "LoadedSkill",
     "LocalDirSkillSource",
-    "ResolvedRolePrompt",
     "RoleResolver",
-    "SkillArtifact",
     "SkillDescriptor",
     "SkillLoader",
     "SkillRegistry",
     "build_index_only",
-    "check_role",
     "default_registry",
     "invalidate_cache",
     "load_skill",
-    "render_role_prompt",
-    "render_template",
     "resolve_role_prompt",
 ]
 

@@ -14,10 +14,14 @@ if TYPE_CHECKING:
         check_bind as check_bind,
     )
     from satchel_server._guard._tokens import open_tokens
-    from satchel_server._http._endpoints import HttpSettings
+    from satchel_server._http._endpoints import HttpSettings as HttpSettings
     from satchel_server._http._health import readiness as readiness
-    from satchel_server._library import Caller, ServedLibrary, ServerSettings
-    from satchel_server._mcp._server import build_server, run_stdio, streamable_http
+    from satchel_server._library import Caller as Caller, ServedLibrary, ServerSettings
+    from satchel_server._mcp._server import (
+        build_server,
+        run_stdio as run_stdio,
+        streamable_http as streamable_http,
+    )
     from satchel_server._mcp._skills import excluded_from_mcp
     from satchel_server._refresh import LibraryRefresher as LibraryRefresher
     from satchel_server._run import (
@@ -27,9 +31,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Caller",
     "GuardSettings",
-    "HttpSettings",
     "OAuthSettings",
     "ServedLibrary",
     "ServerSettings",
@@ -39,8 +41,6 @@ __all__ = [
     "guard",
     "guarded_app",
     "open_tokens",
-    "run_stdio",
-    "streamable_http",
 ]
 
 __getattr__ = lazy_door(

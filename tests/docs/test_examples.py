@@ -22,7 +22,7 @@ from tests.docs.pages import run_page
 
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
 # Pages of adapters run next to their frameworks: tests/adapters/test_page.py.

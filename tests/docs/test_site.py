@@ -132,11 +132,9 @@ def test_a_name_without_a_description_is_reported(tmp_path: Path) -> None:
         (tmp_path / f"{module}.html").write_text(html, "utf-8")
     assert list(missing_names(tmp_path)) == []
 
-    page = tmp_path / "satchel.search.html"
-    page.write_text('<a href="elsewhere.html#x.NotSegmentRanker">', "utf-8")
-    assert "satchel.search.SegmentRanker is not described" in list(
-        missing_names(tmp_path)
-    )
+    page = tmp_path / "satchel.load.html"
+    page.write_text('<a href="elsewhere.html#x.NotStyleOptions">', "utf-8")
+    assert "satchel.load.StyleOptions is not described" in list(missing_names(tmp_path))
 
 
 def test_an_outline_of_an_adapter_needs_no_framework() -> None:

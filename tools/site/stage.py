@@ -32,7 +32,7 @@ SECTIONS: Final = {
 """The folders with an index page, in the order of the site; what the side bar says."""
 
 # Pages from outside docs/ that belong to the site, too.
-GUESTS: Final = ("CHANGELOG.md", "CONTRIBUTING.md")
+GUESTS: Final = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 
 _FENCE: Final = re.compile(r"^(`{3,})[^\n]*\n.*?^\1`*[ ]*$", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")

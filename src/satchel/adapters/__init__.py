@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from satchel.adapters._base import (
         Conversation,
         SessionFactory,
-        Turn,
         framework,
         is_error,
     )
@@ -40,7 +39,6 @@ __all__ = [
     "ResultReader",
     "SessionFactory",
     "ToolForms",
-    "Turn",
     "arguments_or_empty",
     "framework",
     "is_error",
@@ -51,7 +49,7 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "_base": "Conversation SessionFactory Turn framework is_error",
+        "_base": "Conversation SessionFactory framework is_error",
         "_translation": "ResultReader ToolForms arguments_or_empty reply_of text_of",
     },
 )

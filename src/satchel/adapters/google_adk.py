@@ -36,7 +36,7 @@ with framework("Google ADK", "google-adk"):
     from google.adk.tools.tool_context import ToolContext
     from google.genai import types
 
-__all__ = ["SkillsToolset", "attach"]
+__all__ = ["attach"]
 
 _Begin: TypeAlias = Callable[..., Conversation]
 

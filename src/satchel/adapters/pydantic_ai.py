@@ -56,7 +56,7 @@ with framework("Pydantic AI", "pydantic-ai"):
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
     from pydantic_core import SchemaValidator, core_schema
 
-__all__ = ["SkillsCapability", "SkillsToolset", "attach"]
+__all__ = ["attach"]
 
 # The key of a message's metadata with what `Session.dump` returned, by agent.
 _KEY: Final = "satchel"

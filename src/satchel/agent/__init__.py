@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from satchel.agent._skill import (
-    BaseSkill,
-    Skill,
-    SkillLike,
+    BaseSkill as BaseSkill,
+    Skill as Skill,
+    SkillLike as SkillLike,
     check_skill as check_skill,
     compose,
     text_of as text_of,
@@ -23,17 +23,7 @@ if TYPE_CHECKING:
         StopReason as StopReason,
     )
 
-__all__ = [
-    "Agent",
-    "AgentResult",
-    "BaseSkill",
-    "Call",
-    "Message",
-    "Model",
-    "Skill",
-    "SkillLike",
-    "compose",
-]
+__all__ = ["Agent", "AgentResult", "Call", "Message", "Model", "compose"]
 
 __getattr__ = lazy_door(
     __name__, {"_agent": "Agent AgentResult Call Message Model StopReason"}

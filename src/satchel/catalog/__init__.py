@@ -15,9 +15,8 @@ from satchel.catalog._packs import (
     ScannedPack as ScannedPack,
 )
 from satchel.catalog._registry import (
-    Health,
-    Registry,
-    SourceHealth,
+    Health as Health,
+    Registry as Registry,
     duplicate_error as duplicate_error,
 )
 from satchel.catalog._source_scanner import SourceScanner as SourceScanner
@@ -28,7 +27,5 @@ if TYPE_CHECKING:
         allow as allow,
         is_tool_allowed as is_tool_allowed,
     )
-
-__all__ = ["Health", "Registry", "SourceHealth"]
 
 __getattr__ = lazy_door(__name__, {"_declarations": "allow is_tool_allowed"})

@@ -5,7 +5,7 @@ Commands of other products use what is named below ``main``.
 
 from typing import TYPE_CHECKING
 
-from satchel.cli._app import main
+from satchel.cli._app import main as main
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
         write_text as write_text,
     )
 
-__all__ = ["ask_in_terminal", "main"]
+__all__ = ["ask_in_terminal"]
 
 __getattr__ = lazy_door(
     __name__,

@@ -12,20 +12,20 @@ from satchel.load._lean import (
 from satchel.load._load import (
     ALLOWED as ALLOWED,
     STILL_LOADS as STILL_LOADS,
-    TurnCache,
+    TurnCache as TurnCache,
     fetch as fetch,
     find_loadable as find_loadable,
     has_changed as has_changed,
-    load,
+    load as load,
     look_up as look_up,
     media_type as media_type,
     needed_skill as needed_skill,
-    resolve,
+    resolve as resolve,
 )
 from satchel.load._style_tools import (
     offer_find as offer_find,
     offer_reader as offer_reader,
-    tools_for,
+    tools_for as tools_for,
 )
 from satchel.load._tool_backend import (
     EXTENDED as EXTENDED,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         find_matches as find_matches,
         list_entries as list_entries,
         packs_result as packs_result,
-        render_context,
+        render_context as render_context,
         render_context_error as render_context_error,
         render_descriptor as render_descriptor,
     )
@@ -61,14 +61,7 @@ if TYPE_CHECKING:
     )
     from satchel.load._parts import check_whole as check_whole, first_part as first_part
 
-__all__ = [
-    "StyleOptions",
-    "TurnCache",
-    "load",
-    "render_context",
-    "resolve",
-    "tools_for",
-]
+__all__ = ["StyleOptions"]
 
 __getattr__ = lazy_door(
     __name__,

@@ -10,15 +10,15 @@ if TYPE_CHECKING:
         SUGGESTED as SUGGESTED,
         with_suggestions as with_suggestions,
     )
-    from satchel.prompt._render import Format, WhenEmpty, render
+    from satchel.prompt._render import Format as Format, render
 
-__all__ = ["Format", "WhenEmpty", "render"]
+__all__ = ["render"]
 
 __getattr__ = lazy_door(
     __name__,
     {
         "_layouts": "XmlId",
         "_overview": "SUGGESTED with_suggestions",
-        "_render": "Format WhenEmpty render",
+        "_render": "Format render",
     },
 )

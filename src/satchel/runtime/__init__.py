@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         no_input_advice as no_input_advice,
     )
     from satchel.runtime._options import (
-        Options,
+        Options as Options,
         SessionOptions,
         SystemClock as SystemClock,
         check_approve as check_approve,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from satchel.runtime._rare_findings import need_findings as need_findings
     from satchel.runtime._satchel import (
-        Satchel,
+        Satchel as Satchel,
         findings_of_sync as findings_of_sync,
     )
     from satchel.runtime._saved_state import (
@@ -42,28 +42,28 @@ if TYPE_CHECKING:
         parse_state as parse_state,
         read_state as read_state,
     )
-    from satchel.runtime._session import Session, SessionSkill as SessionSkill
+    from satchel.runtime._session import (
+        Session as Session,
+        SessionSkill as SessionSkill,
+    )
     from satchel.runtime._session_state import SavedState as SavedState
     from satchel.runtime._staging import LocalStager, Stager, UploadStager
-    from satchel.runtime._tool_calls import CallApproval as CallApproval, Permit
+    from satchel.runtime._tool_calls import (
+        CallApproval as CallApproval,
+        Permit as Permit,
+    )
     from satchel.runtime._used_approvals import (
-        UsedApprovalsInFolder,
-        UsedApprovalsInMemory,
+        UsedApprovalsInFolder as UsedApprovalsInFolder,
+        UsedApprovalsInMemory as UsedApprovalsInMemory,
     )
     from satchel.runtime._view import As as As, View
     from satchel.runtime._why import Why
 
 __all__ = [
     "LocalStager",
-    "Options",
-    "Permit",
-    "Satchel",
-    "Session",
     "SessionOptions",
     "Stager",
     "UploadStager",
-    "UsedApprovalsInFolder",
-    "UsedApprovalsInMemory",
     "View",
     "Why",
     "question_text",

@@ -6,10 +6,8 @@ from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.search._fusion import fused as fused
-    from satchel.search._ranker import SegmentRanker
+    from satchel.search._ranker import SegmentRanker as SegmentRanker
     from satchel.search._words import Stemmer as Stemmer, query_words as query_words
-
-__all__ = ["SegmentRanker"]
 
 __getattr__ = lazy_door(
     __name__,

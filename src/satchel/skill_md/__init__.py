@@ -34,9 +34,9 @@ from satchel.skill_md._opening import (
 )
 from satchel.skill_md._parser import (
     Parsed,
-    Profile,
+    Profile as Profile,
     WrittenFrontmatter as WrittenFrontmatter,
-    dialect_of,
+    dialect_of as dialect_of,
     parse,
     read_as_written as read_as_written,
     read_frontmatter as read_frontmatter,
@@ -45,7 +45,7 @@ from satchel.skill_md._parser import (
 if TYPE_CHECKING:
     from satchel.skill_md._body import (
         before_frontmatter as before_frontmatter,
-        first_sentence,
+        first_sentence as first_sentence,
         tolerant_span as tolerant_span,
     )
     from satchel.skill_md._dialects import (
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
         split_target as split_target,
     )
     from satchel.skill_md._profiles import (
-        Violation,
+        Violation as Violation,
         spec_name_violations as spec_name_violations,
         strict_name_violations as strict_name_violations,
     )
@@ -101,18 +101,7 @@ if TYPE_CHECKING:
         same_values as same_values,
     )
 
-__all__ = [
-    "Parsed",
-    "Profile",
-    "Violation",
-    "body_of",
-    "dialect_of",
-    "first_sentence",
-    "from_spec",
-    "parse",
-    "render_frontmatter",
-    "to_spec",
-]
+__all__ = ["Parsed", "body_of", "from_spec", "parse", "render_frontmatter", "to_spec"]
 
 __getattr__ = lazy_door(
     __name__,

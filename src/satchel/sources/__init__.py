@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         LegacySourceAdapter as LegacySourceAdapter,
         as_source as as_source,
     )
-    from satchel.sources._local import LocalSource, folder
+    from satchel.sources._local import LocalSource as LocalSource, folder
     from satchel.sources._memory import MemorySource as MemorySource, memory
     from satchel.sources._packages import (
         load_plugin_sources,
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "LocalSource",
     "archive",
     "cached",
     "folder",

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
         write_pack,
     )
     from satchel.testing._rehearsal import Rehearsal, call, rehearse, user
-    from satchel.testing._source_contract import ESCAPES, PACKS, Packs, SourceContract
+    from satchel.testing._source_contract import (
+        ESCAPES as ESCAPES,
+        PACKS as PACKS,
+        Packs as Packs,
+        SourceContract,
+    )
 
 __all__ = [
-    "ESCAPES",
-    "PACKS",
-    "Packs",
     "Rehearsal",
     "SourceContract",
     "assert_clean",

@@ -13,7 +13,7 @@ from satchel.text._plain import (
     clean_line,
     content_warnings as content_warnings,
     count_severities as count_severities,
-    escape_xml,
+    escape_xml as escape_xml,
     find_hidden,
     first_names as first_names,
     list_line as list_line,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         nearest as nearest,
     )
 
-__all__ = ["EstimateCounter", "clean_line", "escape_xml", "find_hidden", "printable"]
+__all__ = ["EstimateCounter", "clean_line", "find_hidden", "printable"]
 
 __getattr__ = lazy_door(
     __name__,

@@ -3,13 +3,13 @@
 from satchel.tools._from_function import tool_from_function
 from satchel.tools._tool import (
     ErrorText as ErrorText,
-    Run,
+    Run as Run,
     Tool,
-    Turn,
+    Turn as Turn,
     arguments_of as arguments_of,
     inline_schema as inline_schema,
     result_text,
 )
 from satchel.tools._toolbox import Toolbox
 
-__all__ = ["Run", "Tool", "Toolbox", "Turn", "result_text", "tool_from_function"]
+__all__ = ["Tool", "Toolbox", "result_text", "tool_from_function"]

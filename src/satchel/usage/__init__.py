@@ -19,9 +19,9 @@ from satchel.usage._sinks import (
     Event as Event,
     EventSink,
     ListSink,
-    LoadsOnly,
+    LoadsOnly as LoadsOnly,
     LoggingSink,
-    Sinks,
+    Sinks as Sinks,
     UsageState,
     make_event as make_event,
 )
@@ -41,9 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EventSink",
     "ListSink",
-    "LoadsOnly",
     "LoggingSink",
-    "Sinks",
     "UsageState",
     "open_sink",
     "usage_sinks",

@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
-    from satchel_lab.authoring._convert._engine import ConvertOptions, convert
+    from satchel_lab.authoring._convert._engine import (
+        ConvertOptions as ConvertOptions,
+        convert as convert,
+    )
     from satchel_lab.authoring._convert._values import (
         TARGETS as TARGETS,
-        Conversion,
+        Conversion as Conversion,
         ConversionResult as ConversionResult,
         ConvertTarget as ConvertTarget,
         Dialect as Dialect,
@@ -16,19 +19,23 @@ if TYPE_CHECKING:
     from satchel_lab.authoring._diff import (
         FieldChange as FieldChange,
         FileChange as FileChange,
-        PackDiff,
+        PackDiff as PackDiff,
         PackSide as PackSide,
-        compare_places,
+        compare_places as compare_places,
     )
     from satchel_lab.authoring._new import (
-        NewPackRequest,
-        make_pack,
+        NewPackRequest as NewPackRequest,
+        make_pack as make_pack,
         name_problem as name_problem,
         role_names as role_names,
     )
-    from satchel_lab.authoring._pack import SUFFIX as SUFFIX, PackedSkill, pack_skill
+    from satchel_lab.authoring._pack import (
+        SUFFIX as SUFFIX,
+        PackedSkill as PackedSkill,
+        pack_skill as pack_skill,
+    )
     from satchel_lab.authoring._packs import new_folder as new_folder
-    from satchel_lab.authoring._retirement import retire
+    from satchel_lab.authoring._retirement import retire as retire
     from satchel_lab.authoring._role_format import (
         COMMAND as COMMAND,
         SYSTEM_PROMPT as SYSTEM_PROMPT,
@@ -37,19 +44,6 @@ if TYPE_CHECKING:
         role_problem as role_problem,
         to_text as to_text,
     )
-
-__all__ = [
-    "Conversion",
-    "ConvertOptions",
-    "NewPackRequest",
-    "PackDiff",
-    "PackedSkill",
-    "compare_places",
-    "convert",
-    "make_pack",
-    "pack_skill",
-    "retire",
-]
 
 __getattr__ = lazy_door(
     __name__,

@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
-    from satchel_lab.checking._baseline import Baseline, read_baseline
+    from satchel_lab.checking._baseline import (
+        Baseline as Baseline,
+        read_baseline as read_baseline,
+    )
     from satchel_lab.checking._catalog import (
         check_catalog as check_catalog,
         check_entry as check_entry,
         read_context as read_context,
     )
-    from satchel_lab.checking._check import check, write_fixes
+    from satchel_lab.checking._check import check as check, write_fixes as write_fixes
     from satchel_lab.checking._evals import (
         EvalRun as EvalRun,
         folders_of_skills as folders_of_skills,
@@ -21,9 +24,9 @@ if TYPE_CHECKING:
         LOADER_GROUPS as LOADER_GROUPS,
         ClientListings as ClientListings,
         LibraryListing as LibraryListing,
-        LibraryPrediction,
-        PackPrediction,
-        predict_library,
+        LibraryPrediction as LibraryPrediction,
+        PackPrediction as PackPrediction,
+        predict_library as predict_library,
         predict_library_listing as predict_library_listing,
         some_of as some_of,
     )
@@ -32,19 +35,9 @@ if TYPE_CHECKING:
         RepairPlan as RepairPlan,
         plan_repairs as plan_repairs,
     )
-    from satchel_lab.checking._since import check_since
+    from satchel_lab.checking._since import check_since as check_since
 
-__all__ = [
-    "Baseline",
-    "LibraryPrediction",
-    "PackPrediction",
-    "check",
-    "check_since",
-    "predict_library",
-    "read_baseline",
-    "run_evals",
-    "write_fixes",
-]
+__all__ = ["run_evals"]
 
 __getattr__ = lazy_door(
     __name__,

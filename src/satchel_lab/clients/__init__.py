@@ -8,26 +8,26 @@ if TYPE_CHECKING:
     from satchel_lab.clients._listing import (
         LISTING_STATES as LISTING_STATES,
         WINDOWS as WINDOWS,
-        ClientListing,
+        ClientListing as ClientListing,
         ListingRule as ListingRule,
         SkillListing as SkillListing,
         listing_rules as listing_rules,
-        predict_listing,
+        predict_listing as predict_listing,
         read_skill as read_skill,
         unknown_rule as unknown_rule,
     )
     from satchel_lab.clients._listing_rules import LibrarySkill as LibrarySkill
     from satchel_lab.clients._loaders import (
         VERDICTS as VERDICTS,
-        Loader,
-        LoaderVerdict,
-        Prediction,
+        Loader as Loader,
+        LoaderVerdict as LoaderVerdict,
+        Prediction as Prediction,
         ShownEntry as ShownEntry,
         UnknownLoaderError as UnknownLoaderError,
         advice_for as advice_for,
-        choose_loaders,
-        loaders,
-        predict,
+        choose_loaders as choose_loaders,
+        loaders as loaders,
+        predict as predict,
         read_documented as read_documented,
         read_measured as read_measured,
         worst_verdict as worst_verdict,
@@ -37,17 +37,6 @@ if TYPE_CHECKING:
         PackReader as PackReader,
     )
     from satchel_lab.clients._properties import PROPERTIES as PROPERTIES
-
-__all__ = [
-    "ClientListing",
-    "Loader",
-    "LoaderVerdict",
-    "Prediction",
-    "choose_loaders",
-    "loaders",
-    "predict",
-    "predict_listing",
-]
 
 __getattr__ = lazy_door(
     __name__,

@@ -7,9 +7,9 @@ from satchel.lazy import lazy_door
 if TYPE_CHECKING:
     from satchel_lab.conformance._check import check_loader
     from satchel_lab.conformance._pytest import install as install
-    from satchel_lab.conformance._runtime import check_runtime as check_runtime
+    from satchel_lab.conformance._runtime import check_runtime
 
-__all__ = ["check_loader"]
+__all__ = ["check_loader", "check_runtime"]
 
 __getattr__ = lazy_door(
     __name__,

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     )
     from satchel_lab.evals._grading import (
         GradedRun as GradedRun,
-        read_iteration as read_iteration,
-        write_benchmark as write_benchmark,
+        read_iteration,
+        write_benchmark,
     )
     from satchel_lab.evals._library import EvalLibrary as EvalLibrary
-    from satchel_lab.evals._model_endpoint import ModelEndpoint as ModelEndpoint
+    from satchel_lab.evals._model_endpoint import ModelEndpoint
     from satchel_lab.evals._report import (
         EvalReport as EvalReport,
         compared as compared,
@@ -50,21 +50,30 @@ if TYPE_CHECKING:
     )
     from satchel_lab.evals._trial_answers import (
         ChatModel as ChatModel,
-        ChatReply as ChatReply,
+        ChatReply,
         ChatRequest as ChatRequest,
         ModelBusyError as ModelBusyError,
         ModelDeniedError as ModelDeniedError,
         ModelError as ModelError,
-        ToolCallText as ToolCallText,
+        ToolCallText,
     )
     from satchel_lab.evals._trial_report import TrialReport as TrialReport
     from satchel_lab.evals._trial_run import (
         STYLES as STYLES,
-        TrialLimits as TrialLimits,
-        run_trials as run_trials,
+        TrialLimits,
+        run_trials,
     )
 
-__all__ = ["EvalCase"]
+__all__ = [
+    "ChatReply",
+    "EvalCase",
+    "ModelEndpoint",
+    "ToolCallText",
+    "TrialLimits",
+    "read_iteration",
+    "run_trials",
+    "write_benchmark",
+]
 
 __getattr__ = lazy_door(
     __name__,

@@ -17,19 +17,16 @@ from satchel_lab.hostile._pack import (
     GOOD_DESCRIPTION as GOOD_DESCRIPTION,
     GOOD_NAME as GOOD_NAME,
     CannotMake,
-    HostilePack,
+    HostilePack as HostilePack,
 )
-from satchel_lab.hostile._runner import LoaderOutcome, find_leaks, judge, run_loader
+from satchel_lab.hostile._runner import (
+    LoaderOutcome as LoaderOutcome,
+    find_leaks as find_leaks,
+    judge as judge,
+    run_loader,
+)
 
-__all__ = [
-    "CannotMake",
-    "HostilePack",
-    "LoaderOutcome",
-    "find_leaks",
-    "hostile_packs",
-    "judge",
-    "run_loader",
-]
+__all__ = ["CannotMake", "hostile_packs", "run_loader"]
 
 
 def hostile_packs() -> Iterator[HostilePack]:

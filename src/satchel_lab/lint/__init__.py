@@ -3,31 +3,35 @@
 from typing import TYPE_CHECKING
 
 from satchel.lazy import lazy_door
-from satchel_lab.lint._context import LintContext, LintRule, Neighbour as Neighbour
+from satchel_lab.lint._context import (
+    LintContext as LintContext,
+    LintRule as LintRule,
+    Neighbour as Neighbour,
+)
 from satchel_lab.lint._markdown import read_markdown as read_markdown
 from satchel_lab.lint._programs import PythonReader as PythonReader
 from satchel_lab.lint._report import (
-    CheckReport,
+    CheckReport as CheckReport,
     LibraryChange as LibraryChange,
     Likeness as Likeness,
     NewExecutable as NewExecutable,
     SimilarPacks as SimilarPacks,
     SkillFix as SkillFix,
-    fingerprint,
+    fingerprint as fingerprint,
     without_repeats as without_repeats,
 )
 from satchel_lab.lint._reporters._formats import (
-    FORMATS,
-    Format,
+    FORMATS as FORMATS,
+    Format as Format,
     TextOptions as TextOptions,
     as_json as as_json,
     line_reader as line_reader,
-    render_report,
+    render_report as render_report,
 )
 from satchel_lab.lint._reporters.json import SCHEMA_VERSION as SCHEMA_VERSION
 from satchel_lab.lint._rules._all import (
-    RULES,
-    lint_pack,
+    RULES as RULES,
+    lint_pack as lint_pack,
     rules_for as rules_for,
 )
 from satchel_lab.lint._rules.syntax import sound_in as sound_in
@@ -37,11 +41,11 @@ from satchel_lab.lint._settings import (
     ON_REQUEST as ON_REQUEST,
     REVIEWED as REVIEWED,
     InlineIgnores as InlineIgnores,
-    LintSettings,
+    LintSettings as LintSettings,
     aliases as aliases,
     codes_named as codes_named,
     read_inline_ignores as read_inline_ignores,
-    settings_of,
+    settings_of as settings_of,
 )
 
 if TYPE_CHECKING:
@@ -50,20 +54,6 @@ if TYPE_CHECKING:
         lines_of as lines_of,
         render_statistics as render_statistics,
     )
-
-__all__ = [
-    "FORMATS",
-    "RULES",
-    "CheckReport",
-    "Format",
-    "LintContext",
-    "LintRule",
-    "LintSettings",
-    "fingerprint",
-    "lint_pack",
-    "render_report",
-    "settings_of",
-]
 
 __getattr__ = lazy_door(
     __name__,

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
-    from satchel_server.usage._file_store import verify_chain
+    from satchel_server.usage._file_store import verify_chain as verify_chain
     from satchel_server.usage._location import (
         open_store as open_store,
         parse_location as parse_location,
     )
     from satchel_server.usage._metrics import MetricsSink
     from satchel_server.usage._publisher import report_to
-    from satchel_server.usage._reader import read_records
+    from satchel_server.usage._reader import read_records as read_records
     from satchel_server.usage._records import (
         Records as Records,
         ended_unclosed as ended_unclosed,
@@ -20,26 +20,15 @@ if TYPE_CHECKING:
     )
     from satchel_server.usage._report import (
         CORE_SHARE as CORE_SHARE,
-        SkillStatus,
-        SkillUse,
-        UsageReport,
-        make_report,
+        SkillStatus as SkillStatus,
+        SkillUse as SkillUse,
+        UsageReport as UsageReport,
+        make_report as make_report,
     )
-    from satchel_server.usage._store import EventStore
+    from satchel_server.usage._store import EventStore as EventStore
     from satchel_server.usage._tracing import TracingSink
 
-__all__ = [
-    "EventStore",
-    "MetricsSink",
-    "SkillStatus",
-    "SkillUse",
-    "TracingSink",
-    "UsageReport",
-    "make_report",
-    "read_records",
-    "report_to",
-    "verify_chain",
-]
+__all__ = ["MetricsSink", "TracingSink", "report_to"]
 
 __getattr__ = lazy_door(
     __name__,

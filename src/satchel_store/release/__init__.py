@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
-    from satchel_store.release._build import BuiltRelease, build_release
+    from satchel_store.release._build import (
+        BuiltRelease as BuiltRelease,
+        build_release as build_release,
+    )
     from satchel_store.release._discovery_index import (
         INDEX_V1 as INDEX_V1,
         INDEX_V2 as INDEX_V2,
@@ -36,24 +39,16 @@ if TYPE_CHECKING:
         is_refused as is_refused,
     )
     from satchel_store.release._site import (
-        PublishedRelease,
-        build_folder,
+        PublishedRelease as PublishedRelease,
+        build_folder as build_folder,
         check_not_in_sources as check_not_in_sources,
-        publish,
+        publish as publish,
     )
     from satchel_store.release._source import (
         ReleaseSource as ReleaseSource,
         is_release as is_release,
         release_folder as release_folder,
     )
-
-__all__ = [
-    "BuiltRelease",
-    "PublishedRelease",
-    "build_folder",
-    "build_release",
-    "publish",
-]
 
 __getattr__ = lazy_door(
     __name__,
