@@ -172,7 +172,7 @@ class PathError(SkillError):
 class SkillManifestError(PathError, ValueError):
     """A manifest, or several, cannot be used."""
 
-    code: ClassVar[str] = "invalid-manifest"
+    code = "invalid-manifest"
 
 
 @dataclass(eq=False, repr=False)
@@ -182,7 +182,7 @@ class SkillNotFoundError(SkillError, KeyError):
     A source that did not answer is `SourceUnavailableError`, never this.
     """
 
-    code: ClassVar[str] = "skill-not-found"
+    code = "skill-not-found"
 
     name: str
     close: tuple[str, ...] = ()
@@ -200,7 +200,7 @@ class SkillNotFoundError(SkillError, KeyError):
 class SkillExcludedError(SkillError):
     """The skill is known and cannot be loaded: disabled, untrusted, filtered."""
 
-    code: ClassVar[str] = "skill-withheld"
+    code = "skill-withheld"
 
     name: str
     reason: str
@@ -216,7 +216,7 @@ class SkillExcludedError(SkillError):
 class DuplicateSkillError(SkillError, RuntimeError):
     """Two packs claim one id, and no precedence was chosen."""
 
-    code: ClassVar[str] = "duplicate-skill"
+    code = "duplicate-skill"
 
     skill_name: str
     first_origin: str
@@ -235,8 +235,8 @@ class DuplicateSkillError(SkillError, RuntimeError):
 class PackFileError(SkillError):
     """One file of a pack cannot be handed out; the base of the reasons why."""
 
-    code: ClassVar[str] = "file-error"
-    sentence: ClassVar[str] = "{file!r} of skill {name!r} cannot be loaded"
+    code = "file-error"
+    sentence = "{file!r} of skill {name!r} cannot be loaded"
 
     name: str
     file: str
@@ -258,36 +258,36 @@ class PackFileError(SkillError):
 class ReferenceNotFoundError(PackFileError, KeyError):
     """The file is listed and missing."""
 
-    code: ClassVar[str] = "reference-not-found"
-    sentence: ClassVar[str] = "{file!r} is listed by skill {name!r} and is missing"
+    code = "reference-not-found"
+    sentence = "{file!r} is listed by skill {name!r} and is missing"
 
 
 class ReferenceNotAllowedError(PackFileError):
     """The file is not on the skill's list; whether it exists was not looked at."""
 
-    code: ClassVar[str] = "reference-not-allowed"
-    sentence: ClassVar[str] = "{file!r} is not a listed file of skill {name!r}"
+    code = "reference-not-allowed"
+    sentence = "{file!r} is not a listed file of skill {name!r}"
 
 
 class ReferenceEscapesError(ReferenceNotAllowedError):
     """The path would leave the pack, or is not a plain relative path."""
 
-    code: ClassVar[str] = "reference-escapes"
-    sentence: ClassVar[str] = "{file!r} does not stay inside skill {name!r}"
+    code = "reference-escapes"
+    sentence = "{file!r} does not stay inside skill {name!r}"
 
 
 class AmbiguousReferenceError(PackFileError):
     """A short name that fits several listed files; ``listed`` are the candidates."""
 
-    code: ClassVar[str] = "ambiguous-reference"
-    sentence: ClassVar[str] = "{file!r} names several files of skill {name!r}"
+    code = "ambiguous-reference"
+    sentence = "{file!r} names several files of skill {name!r}"
 
 
 class ReferenceUnreadableError(PackFileError):
     """The file is listed and exists, and the system does not let it be read."""
 
-    code: ClassVar[str] = "reference-unreadable"
-    sentence: ClassVar[str] = "{file!r} of skill {name!r} cannot be read"
+    code = "reference-unreadable"
+    sentence = "{file!r} of skill {name!r} cannot be read"
 
 
 class ChangedSinceSyncError(PackFileError):
@@ -297,10 +297,8 @@ class ChangedSinceSyncError(PackFileError):
     the file, or the pack is one that is not read again.
     """
 
-    code: ClassVar[str] = "changed-since-sync"
-    sentence: ClassVar[str] = (
-        "{file!r} of skill {name!r} has changed since it was catalogued"
-    )
+    code = "changed-since-sync"
+    sentence = "{file!r} of skill {name!r} has changed since it was catalogued"
 
 
 class DigestMismatchError(PackFileError):
@@ -309,15 +307,15 @@ class DigestMismatchError(PackFileError):
     ``detail`` says which digest or size was expected and which came.
     """
 
-    code: ClassVar[str] = "digest-mismatch"
-    sentence: ClassVar[str] = "{file!r} of skill {name!r} is not what was announced"
+    code = "digest-mismatch"
+    sentence = "{file!r} of skill {name!r} is not what was announced"
 
 
 class NotStagedError(NamedError):
     """A skill's files could not be copied to where an agent's tools see them."""
 
-    code: ClassVar[str] = "not-staged"
-    sentence: ClassVar[str] = "the files of skill {name!r} were not staged: {detail}"
+    code = "not-staged"
+    sentence = "the files of skill {name!r} were not staged: {detail}"
 
 
 @dataclass(eq=False, repr=False)
@@ -328,8 +326,8 @@ class DeniedError(SkillError):
     call. ``reason`` is for the operator: no model reads it.
     """
 
-    code: ClassVar[str] = "denied-by-policy"
-    sentence: ClassVar[str] = "{what} is not allowed here"
+    code = "denied-by-policy"
+    sentence = "{what} is not allowed here"
 
     action: str
     skill: str
@@ -350,8 +348,8 @@ class DeniedError(SkillError):
 class ApprovalNeededError(DeniedError):
     """A person has to approve it first, and there is no one to ask."""
 
-    code: ClassVar[str] = "approval-required"
-    sentence: ClassVar[str] = "{what} needs an approval; it was not done"
+    code = "approval-required"
+    sentence = "{what} needs an approval; it was not done"
 
 
 @dataclass(eq=False, repr=False)
@@ -361,8 +359,8 @@ class ApprovalDeclinedError(DeniedError):
     ``words`` are what they said to the model with it.
     """
 
-    code: ClassVar[str] = "approval-declined"
-    sentence: ClassVar[str] = "{what} was declined by the user; it was not done"
+    code = "approval-declined"
+    sentence = "{what} was declined by the user; it was not done"
 
     words: str = ""
 
@@ -374,8 +372,8 @@ class ApprovalDeclinedError(DeniedError):
 class ApprovalUsedError(DeniedError):
     """The approval was for one call, and that call was made, or begun, before."""
 
-    code: ClassVar[str] = "approval-used"
-    sentence: ClassVar[str] = (
+    code = "approval-used"
+    sentence = (
         "{what} was approved for one call, and that call was made or begun before; it "
         "was not done again. Find out whether it took effect; if not, make a new call"
     )
@@ -385,8 +383,8 @@ class ApprovalUsedError(DeniedError):
 class StateError(SkillError, ValueError):
     """A conversation cannot be resumed from what was given as its state."""
 
-    code: ClassVar[str] = "invalid-state"
-    sentence: ClassVar[str] = "this is not the state of a session: {detail}"
+    code = "invalid-state"
+    sentence = "this is not the state of a session: {detail}"
 
     detail: str
 
@@ -394,7 +392,7 @@ class StateError(SkillError, ValueError):
 class ToolError(NamedError):
     """A tool call that cannot be run: ``name`` is the tool as it was asked for."""
 
-    code: ClassVar[str] = "bad-tool-call"
+    code = "bad-tool-call"
 
     def __str__(self) -> str:
         return f"{echo(self.name)}: {self.detail}"
@@ -404,8 +402,8 @@ class ToolError(NamedError):
 class DuplicateToolError(SkillError, RuntimeError):
     """Two tools of one name; both owners are named."""
 
-    code: ClassVar[str] = "duplicate-tool"
-    sentence: ClassVar[str] = (
+    code = "duplicate-tool"
+    sentence = (
         "duplicate tool {tool!r}: offered by both {first_owner} and {second_owner}"
     )
 
@@ -432,7 +430,7 @@ class LimitExceededError(SkillError, ValueError):
     ``limit`` is a field of `satchel.model.Limits`, ``unit`` what it counts.
     """
 
-    code: ClassVar[str] = "limit-exceeded"
+    code = "limit-exceeded"
 
     limit: str
     maximum: int
@@ -451,7 +449,7 @@ class LimitExceededError(SkillError, ValueError):
 class ArchiveError(NamedError, ValueError):
     """An archive is damaged or unsafe, and is not unpacked; ``name`` may be empty."""
 
-    code: ClassVar[str] = "unsafe-archive"
+    code = "unsafe-archive"
 
     def __str__(self) -> str:
         name = f" {self.name}" if self.name else ""
@@ -464,8 +462,8 @@ class SourceUnavailableError(NamedError):
     ``name`` is the source's label.
     """
 
-    code: ClassVar[str] = "source-unavailable"
-    sentence: ClassVar[str] = "source {name!r} did not answer: {detail}"
+    code = "source-unavailable"
+    sentence = "source {name!r} did not answer: {detail}"
 
 
 class NoSkillsError(NamedError):
@@ -474,7 +472,7 @@ class NoSkillsError(NamedError):
     ``name`` is the place as the user wrote it, empty for all sources.
     """
 
-    code: ClassVar[str] = "no-skills"
+    code = "no-skills"
 
     def __str__(self) -> str:
         return super().__str__() if self.name else self.detail
@@ -484,7 +482,7 @@ class NoSkillsError(NamedError):
 class NoSources(SkillError):
     """Nothing says where skills are: no argument, no satchel.toml."""
 
-    code: ClassVar[str] = "no-sources"
+    code = "no-sources"
 
     detail: str
 
@@ -492,7 +490,7 @@ class NoSources(SkillError):
 class MissingPathError(PathError):
     """A file or folder that was named does not exist."""
 
-    code: ClassVar[str] = "path-not-found"
+    code = "path-not-found"
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "no such file or folder")
@@ -503,28 +501,28 @@ class MissingPathError(PathError):
 class ConfigError(PathError, ValueError):
     """satchel.toml (or its table in pyproject.toml), or an argument, cannot be used."""
 
-    code: ClassVar[str] = "invalid-config"
+    code = "invalid-config"
 
 
 class RevisionError(NamedError):
     """An earlier state of a library, ``name``, cannot be read from git's history."""
 
-    code: ClassVar[str] = "no-revision"
-    sentence: ClassVar[str] = "cannot compare with {name!r}: {detail}"
+    code = "no-revision"
+    sentence = "cannot compare with {name!r}: {detail}"
 
 
 class InvalidReleaseError(PathError, ValueError):
     """This is not a release, or not one that this version reads."""
 
-    code: ClassVar[str] = "invalid-release"
+    code = "invalid-release"
 
 
 @dataclass(eq=False, repr=False)
 class ExtraMissingError(SkillError, ImportError):
     """An optional part was used, and what it needs is not installed."""
 
-    code: ClassVar[str] = "extra-missing"
-    sentence: ClassVar[str] = "{what} needs an extra: {command}"
+    code = "extra-missing"
+    sentence = "{what} needs an extra: {command}"
 
     what: str
     extra: str
@@ -539,8 +537,8 @@ class ExtraMissingError(SkillError, ImportError):
 class ProductMissingError(SkillError, ImportError):
     """A part of Satchel was used that this installation does not have."""
 
-    code: ClassVar[str] = "product-missing"
-    sentence: ClassVar[str] = "{what} needs {product}, which is not here: {command}"
+    code = "product-missing"
+    sentence = "{what} needs {product}, which is not here: {command}"
 
     what: str
     product: str
@@ -555,7 +553,7 @@ class ProductMissingError(SkillError, ImportError):
 class RefusedReleaseError(SkillError):
     """No release is built of skills in this state; ``reasons`` are sentences."""
 
-    code: ClassVar[str] = "release-refused"
+    code = "release-refused"
 
     reasons: tuple[str, ...]
 
@@ -567,7 +565,7 @@ class RefusedReleaseError(SkillError):
 class RefusedPackError(SkillError):
     """No archive is made of a pack in this state; ``reasons`` are sentences."""
 
-    code: ClassVar[str] = "pack-refused"
+    code = "pack-refused"
 
     path: str
     reasons: tuple[str, ...]
@@ -579,16 +577,16 @@ class RefusedPackError(SkillError):
 class NotEditableError(PathError, ValueError):
     """No small change to the text of a SKILL.md does what was asked."""
 
-    code: ClassVar[str] = "not-editable"
-    sentence: ClassVar[str] = "{place}: {detail}; change it by hand"
+    code = "not-editable"
+    sentence = "{place}: {detail}; change it by hand"
 
 
 @dataclass(eq=False, repr=False)
 class UnknownFieldError(SkillError, ValueError):
     """A layer has a field that no rule merges."""
 
-    code: ClassVar[str] = "unknown-field"
-    sentence: ClassVar[str] = (
+    code = "unknown-field"
+    sentence = (
         "layer {layer!r} of skill {name!r}: unknown field {field!r}; fix its spelling, "
         "or move it into metadata"
     )
@@ -601,8 +599,8 @@ class UnknownFieldError(SkillError, ValueError):
 class CannotRetireError(NamedError, ValueError):
     """A skill cannot be retired as asked: a circle of replacements, or no folder."""
 
-    code: ClassVar[str] = "cannot-retire"
-    sentence: ClassVar[str] = "skill {name!r} is not retired: {detail}"
+    code = "cannot-retire"
+    sentence = "skill {name!r} is not retired: {detail}"
 
 
 class ScriptsNotRunWarning(UserWarning):
@@ -612,7 +610,7 @@ class ScriptsNotRunWarning(UserWarning):
 class AlreadyThereError(PathError):
     """Something is there already, and nothing is written over it."""
 
-    code: ClassVar[str] = "already-there"
+    code = "already-there"
 
     def __init__(self, path: str, detail: str = "") -> None:
         super().__init__(path, detail)
@@ -627,27 +625,27 @@ class AlreadyThereError(PathError):
 class NotWrittenError(PathError):
     """A file or a folder could not be written; no half-written one is left."""
 
-    code: ClassVar[str] = "not-written"
-    sentence: ClassVar[str] = "{place} was not written: {detail}"
+    code = "not-written"
+    sentence = "{place} was not written: {detail}"
 
 
 class InvalidRoleError(NamedError, ValueError):
     """A role's name is not valid, so no file was looked for."""
 
-    code: ClassVar[str] = "invalid-role"
-    sentence: ClassVar[str] = "{name!r} is not the name of a role: {detail}"
+    code = "invalid-role"
+    sentence = "{name!r} is not the name of a role: {detail}"
 
 
 class TemplateError(PathError, ValueError):
     """A role's legacy template exists and cannot be used."""
 
-    code: ClassVar[str] = "template-unusable"
+    code = "template-unusable"
 
 
 class TemplateNotFoundError(TemplateError, FileNotFoundError):
     """The role has no legacy template."""
 
-    code: ClassVar[str] = "template-not-found"
+    code = "template-not-found"
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "no such template")

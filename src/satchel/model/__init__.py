@@ -4,6 +4,9 @@ from typing import TYPE_CHECKING
 
 from satchel.lazy import lazy_door
 from satchel.model._catalog import (
+    IS_LOAD as IS_LOAD,
+    PURPOSE_KEY as PURPOSE_KEY,
+    SYNC as SYNC,
     Catalog as Catalog,
     Conflict,
     Excluded,
@@ -55,6 +58,7 @@ from satchel.model._limits import (
 from satchel.model._pack import (
     EVALS_FOLDER as EVALS_FOLDER,
     NO_CLIENT_FIELDS as NO_CLIENT_FIELDS,
+    RELEASE_FILE as RELEASE_FILE,
     SKILL_FILE,
     Bucket as Bucket,
     Category as Category,
@@ -68,15 +72,9 @@ from satchel.model._pack import (
     Resource,
     bucket_of as bucket_of,
 )
-from satchel.model._purpose import (
-    IS_LOAD as IS_LOAD,
-    PURPOSE_KEY as PURPOSE_KEY,
-    SYNC as SYNC,
-)
 
 if TYPE_CHECKING:
     from satchel.model._release import (
-        RELEASE_FILE as RELEASE_FILE,
         Release as Release,
         ReleasedSkill as ReleasedSkill,
         release_path as release_path,
@@ -96,17 +94,15 @@ if TYPE_CHECKING:
         Action as Action,
         Activation as Activation,
         ApprovalAnswer as ApprovalAnswer,
+        CatalogSynced,
         Decision as Decision,
         Question,
         Reply,
         Savings as Savings,
         SeenMessage,
-        Verdict as Verdict,
-    )
-    from satchel.model._usage import (
-        CatalogSynced,
         SkillSynced as SkillSynced,
         UsageEvent,
+        Verdict as Verdict,
     )
 
 __all__ = [
@@ -132,11 +128,10 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "_release": "RELEASE_FILE Release ReleasedSkill release_path",
+        "_release": "Release ReleasedSkill release_path",
         "_results": "LOAD_TOOLS Hit Loaded Match Rendered Request SkillGroup Style "
         "respelled",
         "_session": "Action Activation ApprovalAnswer Decision Question Reply Savings "
-        "SeenMessage Verdict",
-        "_usage": "CatalogSynced SkillSynced UsageEvent",
+        "SeenMessage Verdict CatalogSynced SkillSynced UsageEvent",
     },
 )

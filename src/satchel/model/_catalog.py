@@ -1,6 +1,7 @@
 """The catalog: an immutable, ordered snapshot of what a sync found."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, Literal, Protocol, cast
@@ -21,6 +22,15 @@ MAX_OWNERS: Final = 3
 ExclusionReason = Literal[
     "refused", "filtered", "untrusted", "disabled", "shadowed", "deprecated", "hidden"
 ]
+
+# Whether what is being read in this context is loaded by a model or a user.
+#
+# A source that fetches from another server tells it which requests are loads.
+IS_LOAD: Final = ContextVar("satchel_is_load", default=False)
+# The key of ``_meta`` in a request over MCP that says so.
+PURPOSE_KEY: Final = "satchel/purpose"
+# The value for a request that is not a load.
+SYNC: Final = "sync"
 
 
 class FileReader(Protocol):

@@ -73,6 +73,8 @@ class Manifest:
 
 
 SKILL_FILE: Final = "SKILL.md"
+# The list of the skills of a release, in its folder.
+RELEASE_FILE: Final = "release.json"
 # Tests of a skill, which its users do not need: no model reads and no one ships them.
 #
 # Source: the packaging of anthropics/skills, ``package_skill.py``.

@@ -1,11 +1,8 @@
 """A release: skills whose every byte is fixed by one digest."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from satchel.model._pack import Descriptor, Resource
-
-RELEASE_FILE: Final = "release.json"
 
 
 def release_path(skill_id: str, path: str = "") -> str:

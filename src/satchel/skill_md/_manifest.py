@@ -245,11 +245,11 @@ _SET_ASIDE: Final = {f"{SET_ASIDE}{key}": row for key, row in _IN_METADATA.items
 
 # Keys that some client reads, Satchel among them; the others stay in `frontmatter`.
 # A key that is nearly one of them is taken for a misspelling.
-TOP_KEYS: Final = frozenset(
-    {*_AT_THE_TOP, *SPEC_FIELDS, *STRICT_FIELDS, "required-environment-variables"}
-    | {"disallowed-tools", "disallowed_tools", "required_environment_variables"}
-    | {"background", "paths", "platforms", "model", "effort", "context", "agent"}
-    | {"shell"}
+TOP_KEYS: Final = frozenset().union(
+    *(_AT_THE_TOP, SPEC_FIELDS, STRICT_FIELDS),
+    _either_spelling("disallowed-tools", "required_environment_variables"),
+    ("background", "paths", "platforms", "model", "effort", "context"),
+    ("agent", "shell"),
 )
 # The first of these are read by the catalog.
 METADATA_KEYS: Final = frozenset(
