@@ -8,7 +8,8 @@ from hypothesis import example, given, strategies as st
 
 from satchel.errors import NotEditableError
 from satchel.model import Finding, Json
-from satchel.skill_md import edit_metadata, parse, read_as_written, render_frontmatter
+from satchel.skill_md import parse, read_as_written, render_frontmatter
+from satchel_lab._metadata_editor import edit_metadata
 
 pytestmark = pytest.mark.property
 

@@ -3,7 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from satchel.skill_md import body_of, parse, repaired_text
+from satchel.skill_md import body_of, parse
+from satchel_lab._frontmatter_editor import repaired_text
 from satchel_lab.lint import fix_skill
 
 pytestmark = pytest.mark.property

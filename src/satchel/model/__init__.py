@@ -74,11 +74,6 @@ from satchel.model._pack import (
 )
 
 if TYPE_CHECKING:
-    from satchel.model._release import (
-        Release as Release,
-        ReleasedSkill as ReleasedSkill,
-        release_path as release_path,
-    )
     from satchel.model._results import (
         LOAD_TOOLS as LOAD_TOOLS,
         Hit as Hit,
@@ -128,7 +123,6 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "_release": "Release ReleasedSkill release_path",
         "_results": "LOAD_TOOLS Hit Loaded Match Rendered Request SkillGroup Style "
         "respelled",
         "_session": "Action Activation ApprovalAnswer Decision Question Reply Savings "

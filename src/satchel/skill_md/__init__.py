@@ -28,6 +28,7 @@ from satchel.skill_md._manifest import (
     text_list as text_list,
 )
 from satchel.skill_md._opening import (
+    ANY_DEPTH as ANY_DEPTH,
     Frontmatter as Frontmatter,
     body_of,
     read_tree as read_tree,
@@ -55,13 +56,6 @@ if TYPE_CHECKING:
         is_of_a_skill as is_of_a_skill,
         to_spec,
     )
-    from satchel.skill_md._editor import (
-        comments_in as comments_in,
-        edit_fields as edit_fields,
-        entry_text as entry_text,
-        repaired_text as repaired_text,
-        set_entry as set_entry,
-    )
     from satchel.skill_md._entries import (
         FrontmatterEntry as FrontmatterEntry,
         fold as fold,
@@ -72,7 +66,6 @@ if TYPE_CHECKING:
         MergedField as MergedField,
         merge_layers as merge_layers,
     )
-    from satchel.skill_md._metadata_editor import edit_metadata as edit_metadata
     from satchel.skill_md._misspelled import (
         corrected_keys as corrected_keys,
         find_misspelled as find_misspelled,
@@ -89,16 +82,24 @@ if TYPE_CHECKING:
         spec_name_violations as spec_name_violations,
         strict_name_violations as strict_name_violations,
     )
+    from satchel.skill_md._repair import (
+        RepairedFrontmatter as RepairedFrontmatter,
+        repair_frontmatter as repair_frontmatter,
+        without_controls as without_controls,
+    )
     from satchel.skill_md._repairs import (
         FENCE_REPAIRS as FENCE_REPAIRS,
+        LOSSY_REPAIR as LOSSY_REPAIR,
         READ_DIFFERENTLY as READ_DIFFERENTLY,
         WRITTEN_REPAIRS as WRITTEN_REPAIRS,
         YAML_REPAIRS as YAML_REPAIRS,
     )
     from satchel.skill_md._writer import (
+        as_written as as_written,
         quoted as quoted,
         render_frontmatter,
         same_values as same_values,
+        scalar as scalar,
     )
 
 __all__ = ["Parsed", "body_of", "from_spec", "parse", "render_frontmatter", "to_spec"]
@@ -108,14 +109,14 @@ __getattr__ = lazy_door(
     {
         "_body": "before_frontmatter first_sentence tolerant_span",
         "_dialects": "CLIENT_FIELDS encode_items from_spec is_of_a_skill to_spec",
-        "_editor": "entry_text repaired_text set_entry comments_in edit_fields",
         "_entries": "FrontmatterEntry fold split_entries",
         "_layers": "Layer MergedField merge_layers",
-        "_metadata_editor": "edit_metadata",
         "_misspelled": "corrected_keys find_misspelled nearest_key",
         "_named_files": "first_request named_files plain_path split_target",
         "_profiles": "Violation spec_name_violations strict_name_violations",
-        "_repairs": "FENCE_REPAIRS READ_DIFFERENTLY WRITTEN_REPAIRS YAML_REPAIRS",
-        "_writer": "quoted render_frontmatter same_values",
+        "_repair": "RepairedFrontmatter repair_frontmatter without_controls",
+        "_repairs": "FENCE_REPAIRS LOSSY_REPAIR READ_DIFFERENTLY WRITTEN_REPAIRS "
+        "YAML_REPAIRS",
+        "_writer": "as_written quoted scalar render_frontmatter same_values",
     },
 )

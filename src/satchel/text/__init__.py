@@ -33,10 +33,6 @@ if TYPE_CHECKING:
         ascii_json as ascii_json,
         cells as cells,
         clip as clip,
-        html_page as html_page,
-        markdown_code as markdown_code,
-        markdown_details as markdown_details,
-        markdown_text as markdown_text,
         safe_in_log as safe_in_log,
         wrap as wrap,
     )
@@ -53,8 +49,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_diff": "LineMatcher unified_lines",
-        "_output": "LOG_COMMAND ascii_json cells clip html_page markdown_code "
-        "markdown_details markdown_text safe_in_log wrap",
+        "_output": "LOG_COMMAND ascii_json cells clip safe_in_log wrap",
         "_suspicious": "hidden_text_findings",
         "_words": "STOP_WORDS folded nearest",
     },

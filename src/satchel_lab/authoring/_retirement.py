@@ -14,9 +14,10 @@ from satchel.errors import CannotRetireError, SkillError, SkillNotFoundError
 from satchel.load import look_up
 from satchel.model import SKILL_FILE, Catalog, Descriptor
 from satchel.runtime import Satchel
-from satchel.skill_md import edit_metadata, encode_items, parse
+from satchel.skill_md import encode_items, parse
 from satchel.sources import LocalSource
 from satchel.text import unified_lines
+from satchel_lab._metadata_editor import edit_metadata
 from satchel_lab.authoring._packs import put_file
 
 _DEPRECATED: Final = "deprecated"

@@ -6,7 +6,8 @@ from html import escape
 from typing import Any, Final, NamedTuple
 
 from satchel.cli import one_line
-from satchel.text import html_page, plural
+from satchel.text import plural
+from satchel_lab._markup import html_page
 from satchel_lab.checking import (
     LibraryPrediction,
     PackPrediction,

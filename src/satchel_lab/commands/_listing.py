@@ -6,7 +6,8 @@ from textwrap import fill
 from typing import Any, Final
 
 from satchel.cli import bold, layout, one_line
-from satchel.text import ascii_json, clip, markdown_details, plural
+from satchel.text import ascii_json, clip, plural
+from satchel_lab._markup import markdown_details
 from satchel_lab.checking import ClientListings, LibraryListing
 from satchel_lab.clients import LISTING_STATES, WINDOWS, ClientListing, SkillListing
 from satchel_lab.commands._grid import client_page

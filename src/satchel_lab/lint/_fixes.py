@@ -21,14 +21,12 @@ from satchel.skill_md import (
     Profile,
     body_of,
     corrected_keys,
-    entry_text,
     find_misspelled,
     parse,
     quoted,
     render_frontmatter,
-    repaired_text,
-    set_entry,
 )
+from satchel_lab._frontmatter_editor import entry_text, repaired_text, set_entry
 from satchel_lab.lint._report import SkillFix
 
 

@@ -22,10 +22,7 @@ from satchel.model import (
     Descriptor,
     FileStat,
     Finding,
-    Release,
-    ReleasedSkill,
     Resource,
-    release_path,
 )
 from satchel.runtime import Satchel, unavailable_sources
 from satchel.usage import OwnerLookup
@@ -37,6 +34,7 @@ from satchel_store.release._format import (
 )
 from satchel_store.release._publication import artifact_bytes, plan_publication
 from satchel_store.release._refusals import unfinished
+from satchel_store.release._release import Release, ReleasedSkill, release_path
 
 # Takes a file of the release, by its path in there; each path comes once.
 WriteFile: TypeAlias = Callable[[str, bytes], None]

@@ -30,12 +30,10 @@ from satchel.model import (
     Descriptor,
     FileStat,
     Limits,
-    Release,
-    ReleasedSkill,
     Resource,
     bucket_of,
-    release_path,
 )
+from satchel_store.release._release import Release, ReleasedSkill, release_path
 
 SCHEMA_VERSION: Final = 1
 FORMAT: Final = "satchel-release"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from satchel.errors import ConfigError, SkillError
 from satchel.files import write_file
-from satchel.model import RELEASE_FILE, Finding, Release, release_path
+from satchel.model import RELEASE_FILE, Finding
 from satchel.protocols import SkillSource, with_abilities
 from satchel_store.release._build import (
     BuiltRelease,
@@ -30,6 +30,7 @@ from satchel_store.release._format import (
     render_pointer,
 )
 from satchel_store.release._publication import plan_publication
+from satchel_store.release._release import Release, release_path
 from satchel_store.release._source import ReleaseSource
 
 if TYPE_CHECKING:

@@ -25,10 +25,7 @@ from satchel.model import (
     Finding,
     Found,
     Limits,
-    Release,
-    ReleasedSkill,
     Resource,
-    release_path,
 )
 from satchel.protocols import SourceAbilities
 from satchel_store.release._format import (
@@ -38,6 +35,7 @@ from satchel_store.release._format import (
     parse_release,
     parse_release_file,
 )
+from satchel_store.release._release import Release, ReleasedSkill, release_path
 
 # Returns the unchecked bytes of a file, by its plain path and the most to accept.
 #

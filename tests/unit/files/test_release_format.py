@@ -11,13 +11,14 @@ import pytest
 from satchel import Satchel
 from satchel.errors import InvalidReleaseError
 from satchel.files import tree_digest
-from satchel.model import Release, Resource
+from satchel.model import Resource
 from satchel_store.release import (
     canonical_json,
     parse_release,
     parse_release_file,
     render_release,
 )
+from satchel_store.release._release import Release
 from tests.unit.release.packs import PACKS, built, files_in
 
 TESTS: Final = Path(__file__).parents[2]

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from satchel import Satchel
-from satchel.model import Release
 from satchel.sources import memory
 from satchel_store.release import build_folder, build_release
+from satchel_store.release._release import Release
 
 __all__ = [
     "PACKS",

@@ -7,11 +7,11 @@ import pytest
 
 from satchel import Options, Satchel
 from satchel.errors import ConfigError, DigestMismatchError, InvalidReleaseError
-from satchel.model import Release
 from satchel.runtime._inputs import open_config, open_inputs
 from satchel.sources import http, released
 from satchel_store.http import PinnedSource
 from satchel_store.release import ReleaseSource, publish
+from satchel_store.release._release import Release
 from tests.unit.release.packs import PACKS, build, write
 from tests.unit.sources.http.site import Site, serving
 

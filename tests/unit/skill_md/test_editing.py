@@ -3,7 +3,7 @@
 import pytest
 
 from satchel.errors import NotEditableError
-from satchel.skill_md import edit_metadata
+from satchel_lab._metadata_editor import edit_metadata
 
 HEAD = "name: a\n"
 

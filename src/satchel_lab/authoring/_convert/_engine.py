@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 from satchel.errors import ConfigError, MissingPathError
 from satchel.files import is_excluded_file
 from satchel.model import DEFAULT_LIMITS, MAX_NAME_CHARS, SKILL_FILE, Finding, Limits
-from satchel.skill_md import parse, set_entry
+from satchel.skill_md import parse
+from satchel_lab._frontmatter_editor import set_entry
 from satchel_lab.authoring._convert._agents_md import read_agents_md
 from satchel_lab.authoring._convert._formats import (
     AGENTS_MD,

@@ -31,7 +31,6 @@ from satchel.skill_md import (
     YamlTree,
     before_frontmatter,
     body_of,
-    edit_fields,
     find_span,
     from_spec,
     parse,
@@ -43,6 +42,7 @@ from satchel.skill_md import (
 )
 from satchel.sources import LocalSource, folder
 from satchel.text import decode, plural
+from satchel_lab._frontmatter_editor import edit_fields
 from satchel_lab.authoring._convert._builder import listed_files, spec_tools
 from satchel_lab.authoring._convert._values import (
     Conversion,

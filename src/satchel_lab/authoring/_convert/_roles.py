@@ -13,8 +13,9 @@ from typing import Final
 from satchel.errors import ConfigError, SkillError
 from satchel.files import list_folder, read_confined, walk_pack
 from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
-from satchel.skill_md import YamlTree, comments_in, read_tree, split_entries
+from satchel.skill_md import YamlTree, read_tree, split_entries
 from satchel.text import decode, is_text, plural
+from satchel_lab._frontmatter_editor import comments_in
 from satchel_lab.authoring._convert._builder import Material, body_text, build_pack
 from satchel_lab.authoring._convert._markup import render_known
 from satchel_lab.authoring._convert._packs import is_executable

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from satchel.text import html_page, plural, printable
+from satchel.text import plural, printable
+from satchel_lab._markup import html_page
 from satchel_lab.evals._report import NOTE, EvalReport
 from satchel_lab.evals._reporters.junit import why
 from satchel_lab.evals._reporters.text import queries_of, shown

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from satchel.text import markdown_code, markdown_details, markdown_text, plural
+from satchel.text import plural
+from satchel_lab._markup import markdown_code, markdown_details, markdown_text
 from satchel_lab.evals._report import NOTE, EvalReport
 from satchel_lab.evals._reporters.junit import why
 from satchel_lab.evals._reporters.text import MAX_CASES, queries_of, shown

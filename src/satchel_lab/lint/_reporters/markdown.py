@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from satchel.model import Finding
-from satchel.text import markdown_code, markdown_details, markdown_text, plural
+from satchel.text import plural
+from satchel_lab._markup import markdown_code, markdown_details, markdown_text
 from satchel_lab.lint._report import CheckReport
 from satchel_lab.lint._reporters._formats import URGENT, change_sections
 

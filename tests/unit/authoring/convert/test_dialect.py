@@ -5,14 +5,8 @@ from pathlib import Path
 import pytest
 
 from satchel.model import SKILL_FILE, Json, Manifest
-from satchel.skill_md import (
-    comments_in,
-    find_span,
-    from_spec,
-    parse,
-    to_spec,
-)
-from satchel.skill_md._editor import edit_entries
+from satchel.skill_md import find_span, from_spec, parse, to_spec
+from satchel_lab._frontmatter_editor import comments_in, edit_entries
 from satchel_lab.authoring._convert._packs import rewrite
 from satchel_lab.authoring._convert._values import Dialect
 

@@ -5,17 +5,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, cast
 
 from satchel.model import DEFAULT_LIMITS, Json, Limits
-from satchel.skill_md._body import before_frontmatter, tolerant_span
-from satchel.skill_md._entries import split_entries
-from satchel.skill_md._frontmatter import HEADING, Span, YamlTree, find_span
-from satchel.skill_md._opening import ANY_DEPTH, read_tree
-from satchel.skill_md._repair import (
+from satchel.skill_md import (
+    ANY_DEPTH,
+    HEADING,
+    LOSSY_REPAIR,
     RepairedFrontmatter,
+    Span,
+    YamlTree,
+    before_frontmatter,
+    find_span,
+    read_tree,
+    render_frontmatter,
     repair_frontmatter,
+    same_values,
+    split_entries,
+    tolerant_span,
     without_controls,
 )
-from satchel.skill_md._repairs import LOSSY_REPAIR
-from satchel.skill_md._writer import render_frontmatter, same_values
 
 LINES: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*\r?\n")

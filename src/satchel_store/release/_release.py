@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from satchel.model._pack import Descriptor, Resource
+from satchel.model import Descriptor, Resource
 
 
 def release_path(skill_id: str, path: str = "") -> str:

@@ -6,11 +6,18 @@ from typing import Final, NamedTuple
 
 from satchel.errors import NotEditableError
 from satchel.model import DEFAULT_LIMITS, Finding, Json, Limits
-from satchel.skill_md._editor import LINES, indent_of
-from satchel.skill_md._frontmatter import Node, Span, YamlTree, find_span
-from satchel.skill_md._opening import read_tree
-from satchel.skill_md._parser import read_frontmatter
-from satchel.skill_md._writer import as_written, same_values, scalar
+from satchel.skill_md import (
+    Node,
+    Span,
+    YamlTree,
+    as_written,
+    find_span,
+    read_frontmatter,
+    read_tree,
+    same_values,
+    scalar,
+)
+from satchel_lab._frontmatter_editor import LINES, indent_of
 
 _METADATA: Final = "metadata"
 _PLAIN: Final = re.compile(r"[A-Za-z][\w-]*(?: [\w-]+)*", re.ASCII)
