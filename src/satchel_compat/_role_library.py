@@ -1,17 +1,14 @@
 """The packs of roles: those of one folder, and of plug-ins."""
 
-import os
 import threading
-import time
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
 from satchel.errors import DuplicateSkillError, SkillError, SourceUnavailableError
 from satchel.model import (
-    SKILL_FILE,
     Catalog,
     Conflict,
     Finding,
@@ -26,11 +23,6 @@ from satchel_compat._loader import LocalDirSkillSource, duplicate_with_switch
 
 if TYPE_CHECKING:
     from satchel.protocols import SkillSource
-
-
-# Nanoseconds in which two edits may get the same time: FAT's two seconds, the coarsest
-# of the common file systems.
-GRANULARITY_NS: Final = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +41,15 @@ class _ReadPack:
 class RolePacks(SourceWrapper):
     """The packs of one folder, as of the last `look`; the owner has to lock.
 
-    A pack counts as unchanged if each of its files has the same path, size,
-    modification time and inode. The status-change time of SKILL.md shows an edit that
-    reset the modification time. If SKILL.md was changed so recently that another edit
-    of equal size could get the same time, it is hashed again.
+    A pack counts as unchanged if the marks of its files are. Where the source says that
+    another edit could leave them as they are, SKILL.md is hashed again.
     """
 
-    def __init__(
-        self, source: LocalDirSkillSource, clock_ns: Callable[[], int] = time.time_ns
-    ) -> None:
-        """Look at nothing yet; ``clock_ns`` returns nanoseconds since the epoch."""
+    def __init__(self, source: LocalDirSkillSource) -> None:
+        """Look at nothing yet."""
         super().__init__(source)
         self.parses = 0
         self.root: Final = source.root
-        self._clock_ns = clock_ns
         self._found: tuple[Found | Finding, ...] = ()
         self._failure: SourceUnavailableError | None = None
         self._states: dict[str, _ReadPack] = {}
@@ -70,13 +57,12 @@ class RolePacks(SourceWrapper):
 
     def look(self) -> Hashable:
         """Return a value that changes if a pack may have changed; parse nothing."""
-        now = self._clock_ns()
         states: dict[str, _ReadPack] = {}
         results: list[Found | Finding] = []
         try:
             for item in self._source.scan():
                 if isinstance(item, Found):
-                    state = states[item.key] = self._state(item, now)
+                    state = states[item.key] = self._state(item)
                     stamp = (state.marks, state.revision)
                     results.append(replace(item, stamp=stamp, settled=True))
                 else:
@@ -104,30 +90,14 @@ class RolePacks(SourceWrapper):
         self._digests[key] = _digest(data)
         return data
 
-    def _state(self, pack: Found, now_ns: int) -> _ReadPack:
-        skill = next(file for file in pack.files or () if file.path == SKILL_FILE)
-        changed_ns = self._changed_ns(pack.key)
-        marks = (pack.stamp, changed_ns)
-        times = [changed_ns]
-        # The mark of a local file begins with its modification time.
-        mark: object = skill.mark
-        if isinstance(mark, tuple):
-            first = cast("tuple[object, ...]", mark)[0]
-            times += [first] if isinstance(first, int) else []
-        settled = max(times) < now_ns - GRANULARITY_NS
+    def _state(self, pack: Found) -> _ReadPack:
+        marks, settled = pack.stamp, pack.settled
         last = self._states.get(pack.key)
         if last is None or last.marks != marks:
             return _ReadPack(marks, 0, settled)
         if last.settled or self._reread(pack.key) == self._digests.get(pack.key, ""):
             return _ReadPack(marks, last.revision, last.settled or settled)
         return _ReadPack(marks, last.revision + 1, settled)
-
-    def _changed_ns(self, key: str) -> int:
-        path = os.path.join(self.root, key, SKILL_FILE)  # noqa: PTH118 - for each pack
-        try:
-            return os.lstat(path).st_ctime_ns
-        except OSError:
-            return 0
 
     def _reread(self, key: str) -> str:
         try:

@@ -19,7 +19,8 @@ from satchel_compat import render_template
 from satchel_lab.authoring import Conversion
 from satchel_lab.authoring._convert._output import put_pack
 from satchel_lab.authoring._convert._packs import rewrite
-from satchel_lab.authoring._convert._values import Dialect, PackDraft, PackFile
+from satchel_lab.authoring._convert._values import Dialect
+from satchel_lab.authoring._packs import PackDraft
 
 pytestmark = pytest.mark.property
 
@@ -149,7 +150,7 @@ def test_nothing_that_is_there_is_lost_unless_asked(
 ) -> None:
     """Whatever is there, and whatever is to be written."""
     files = {SKILL_FILE: b"skill", **new}
-    draft = PackDraft("p", tuple(PackFile(*item) for item in files.items()))
+    draft = PackDraft("p", files)
     made = Conversion("x", draft)
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder, "p"), there)

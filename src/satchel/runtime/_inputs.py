@@ -26,12 +26,6 @@ SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | S
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
 
 _INDEX_FILE: Final = "index.db"
-_COMMON_FOLDERS: Final = (
-    "skills",
-    ".agents/skills",
-    ".claude/skills",
-    ".github/skills",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +302,8 @@ def _open_file(path: str, limits: Limits) -> SkillSource:
 
 def no_input_advice(start: "Path") -> str:
     """Return what to do if no folder is named, not by a configuration file either."""
-    nearby = next((name for name in _COMMON_FOLDERS if (start / name).is_dir()), None)
+    usual = places.PROJECT_FOLDERS
+    nearby = next((name for name in usual if (start / name).is_dir()), None)
     seen = "no folder was named; name one"
     if nearby is not None:
         seen = f"there is a folder {nearby}; name it"

@@ -29,6 +29,7 @@ from satchel.skill_md import (
 )
 from satchel.sources import roles
 from satchel_lab.authoring._convert._values import Dialect
+from satchel_lab.authoring._packs import PackDraft
 from satchel_lab.evals import NEW_FILE, new_evals
 
 if TYPE_CHECKING:
@@ -166,15 +167,6 @@ class NewPackRequest:
     evals: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NewPack:
-    """The files of a new pack, by path; ``programs`` are made executable."""
-
-    name: str
-    files: dict[str, bytes]
-    programs: frozenset[str]
-
-
 def name_problem(name: str) -> str:
     """Return what is wrong with a name for a new pack, with a better one; else nothing.
 
@@ -196,7 +188,7 @@ def name_problem(name: str) -> str:
     )
 
 
-def make_pack(request: NewPackRequest) -> NewPack:
+def make_pack(request: NewPackRequest) -> PackDraft:
     """Return the files of a new pack; nothing is written.
 
     Raises:
@@ -215,7 +207,7 @@ def make_pack(request: NewPackRequest) -> NewPack:
     return pack
 
 
-def _of_template(request: NewPackRequest) -> NewPack:
+def _of_template(request: NewPackRequest) -> PackDraft:
     references = tuple(_places("references", request.references))
     scripts = tuple(_places("scripts", request.scripts))
     title = request.name.replace("-", " ").capitalize()
@@ -239,7 +231,7 @@ def _of_template(request: NewPackRequest) -> NewPack:
     files |= {place: template_script(place).encode() for place in scripts}
     if request.evals:
         files[NEW_FILE] = new_evals(_QUERIES).encode()
-    return NewPack(request.name, files, frozenset(scripts))
+    return PackDraft(request.name, files, frozenset(scripts))
 
 
 def _places(bucket: str, names: Iterable[str]) -> Iterator[str]:
@@ -262,7 +254,7 @@ def _places(bucket: str, names: Iterable[str]) -> Iterator[str]:
         yield place
 
 
-def _of_role(request: NewPackRequest) -> NewPack:
+def _of_role(request: NewPackRequest) -> PackDraft:
     """Return a pack that ships, under another name; without a description its own."""
     source = roles()
     keys = _role_keys(source)
@@ -281,4 +273,4 @@ def _of_role(request: NewPackRequest) -> NewPack:
     convert = to_spec if request.dialect == "spec" else from_spec
     files[SKILL_FILE] = render_frontmatter(convert(fields)).encode() + written.body
     programs = frozenset(path for path in files if path.startswith("scripts/"))
-    return NewPack(request.name, files, programs)
+    return PackDraft(request.name, files, programs)

@@ -6,7 +6,7 @@ import stat
 import tempfile
 from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +33,28 @@ from satchel.sources import LocalSource, folder
 from satchel_store.archives import ArchiveSource
 
 _EXECUTE: Final = 0o111
+
+
+@dataclass(frozen=True, slots=True)
+class PackDraft:
+    """A pack that is ready to be written into a folder called ``name``.
+
+    ``files`` are in the order of their paths, and SKILL.md is one of them; those of
+    ``programs`` are made executable.
+    """
+
+    name: str
+    files: Mapping[str, bytes]
+    programs: frozenset[str] = frozenset()
+
+    @property
+    def skill_md(self) -> bytes:
+        """The bytes of SKILL.md."""
+        return self.files[SKILL_FILE]
+
+    def with_skill_md(self, data: bytes) -> "PackDraft":
+        """Return the draft with another SKILL.md."""
+        return replace(self, files={**self.files, SKILL_FILE: data})
 
 
 @dataclass(frozen=True, slots=True)

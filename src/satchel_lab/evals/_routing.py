@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from satchel.model import Catalog, Hit
@@ -102,15 +102,20 @@ def route(
     asked = {case.query: " ".join(case.query.split()) for case in cases}
     queries = dict.fromkeys(asked.values())
     view = Catalog(library.skills, readers=library.readers)
-    # How rare a word is depends on the number of skills: one that has no word of any
-    # query must change nothing.
-    involved = ranker.having_any(view, queries)
-    if len(involved) < len(library.skills):
-        skills = (skill for skill in library.skills if skill.id in involved)
-        view = Catalog(tuple(skills), readers=library.readers)
+    view = involved(view, queries, ranker)
     depth = max(DEPTH, k)
     hits = {query: ranker.rank(view, query, depth, whole=True) for query in queries}
     return tuple(_routed(case, hits[asked[case.query]], k) for case in cases)
+
+
+def involved(view: Catalog, queries: Iterable[str], ranker: SegmentRanker) -> Catalog:
+    """Return the catalog of the skills that have a word of any query.
+
+    How rare a word is depends on the number of skills: others must change nothing.
+    """
+    ids = ranker.having_any(view, queries)
+    entries = tuple(entry for entry in view if entry.id in ids)
+    return view if len(entries) == len(view.entries) else replace(view, entries=entries)
 
 
 def _routed(case: EvalCase, hits: Sequence[Hit], k: int) -> Routed:

@@ -12,6 +12,7 @@ from satchel.model import Catalog, Descriptor, Finding
 from satchel.search import SegmentRanker
 from satchel_lab.evals._dialects import EvalCase
 from satchel_lab.evals._library import EvalLibrary
+from satchel_lab.evals._routing import involved
 
 # An end of a sentence is no point in "e.g." or in a version.
 _SENTENCE: Final = re.compile(
@@ -231,10 +232,7 @@ class Competition:
     def scores(self, queries: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
         """Return the scores of the skills that match each query best, by id."""
         queries = dict.fromkeys(queries)
-        view = Catalog(self._anonymous)
-        involved = self._ranker.having_any(view, queries)
-        if len(involved) < len(view.entries):
-            view = Catalog(tuple(entry for entry in view if entry.id in involved))
+        view = involved(Catalog(self._anonymous), queries, self._ranker)
         return {
             query: {
                 self._id_of[key]: score

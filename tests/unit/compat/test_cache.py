@@ -3,20 +3,20 @@
 import os
 import shutil
 import threading
-import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from satchel import resolve_role_prompt
 from satchel.errors import SourceUnavailableError
-from satchel.model import Found
+from satchel.model import Finding, Found
 from satchel_compat import (
     LocalDirSkillSource,
     RoleResolver,
     _role_functions as resolving,
 )
-from satchel_compat._role_library import GRANULARITY_NS, RolePacks
+from satchel_compat._role_library import RolePacks
 from tests.fakes import FakeSource, in_threads, pack
 from tests.unit.compat.templates import INDEX, edit, write_role
 
@@ -110,21 +110,23 @@ def test_many_threads_parse_once_and_see_the_same(templates: Path) -> None:
     assert resolver.parses == 2
 
 
-class CountingSource(LocalDirSkillSource):
-    """Counts how often a SKILL.md is read."""
+class CoarseSource(LocalDirSkillSource):
+    """On a file system whose times show no edit; counts how often one is read."""
 
     reads = 0
+    settled = False
+
+    def scan(self) -> tuple[Found | Finding, ...]:
+        return tuple(
+            replace(item, stamp="", settled=self.settled)
+            if isinstance(item, Found)
+            else item
+            for item in super().scan()
+        )
 
     def manifest(self, key: str) -> bytes:
         self.reads += 1
         return super().manifest(key)
-
-
-class CoarseTree(RolePacks):
-    """A tree on a file system that keeps no time of status change."""
-
-    def _changed_ns(self, key: str) -> int:  # noqa: ARG002
-        return 0
 
 
 def same_size_edit(file: Path, new: str) -> None:
@@ -156,9 +158,9 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.row("X15")
 def test_an_edit_that_bears_the_same_time_is_seen_by_its_bytes(file: Path) -> None:
-    """Within two seconds of an edit the file is hashed again, and not parsed."""
-    source = CountingSource(file.parents[1])
-    tree = CoarseTree(source, lambda: file.stat().st_mtime_ns)
+    """As long as there is a doubt the file is hashed again, and not parsed."""
+    source = CoarseSource(file.parents[1])
+    tree = RolePacks(source)
     seen = taken_in(tree)
 
     assert tree.look() == tree.look() == seen
@@ -171,11 +173,10 @@ def test_an_edit_that_bears_the_same_time_is_seen_by_its_bytes(file: Path) -> No
 
 @pytest.mark.row("X15", "C23")
 def test_where_there_is_no_doubt_nothing_is_read(file: Path) -> None:
-    now = [file.stat().st_mtime_ns]
-    source = CountingSource(file.parents[1])
-    tree = CoarseTree(source, lambda: now[0])
+    source = CoarseSource(file.parents[1])
+    tree = RolePacks(source)
     seen = taken_in(tree)
-    now[0] += GRANULARITY_NS + 1
+    source.settled = True
 
     assert tree.look() == seen  # hashed a last time
     reads = source.reads
@@ -185,9 +186,8 @@ def test_where_there_is_no_doubt_nothing_is_read(file: Path) -> None:
 
 @pytest.mark.row("X15")
 def test_a_modification_time_that_was_put_back_hides_no_edit(file: Path) -> None:
-    """SKILL.md settled long ago; the time of its status change is newer."""
-    source = CountingSource(file.parents[1])
-    tree = RolePacks(source, lambda: time.time_ns() + 10 * GRANULARITY_NS)
+    """The time of its status change is newer."""
+    tree = RolePacks(LocalDirSkillSource(file.parents[1]))
     seen = taken_in(tree)
     before = file.stat()
     while file.stat().st_ctime_ns == before.st_ctime_ns:
@@ -206,11 +206,11 @@ def test_nothing_stays_of_packs_that_went(file: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_for_doubt_is_no_change(file: Path) -> None:
-    class Closed(LocalDirSkillSource):
+    class Closed(CoarseSource):
         def manifest(self, key: str) -> bytes:
             raise SourceUnavailableError(key, "closed")
 
-    tree = CoarseTree(Closed(file.parents[1]), lambda: file.stat().st_mtime_ns)
+    tree = RolePacks(Closed(file.parents[1]))
     seen = tree.look()
     with pytest.raises(SourceUnavailableError):
         taken_in(tree)

@@ -15,12 +15,8 @@ from satchel.model import (
 )
 from satchel.skill_md import nearest_key, render_frontmatter, split_tools, to_spec
 from satchel.text import decode
-from satchel_lab.authoring._convert._values import (
-    Conversion,
-    Dialect,
-    PackDraft,
-    PackFile,
-)
+from satchel_lab.authoring._convert._values import Conversion, Dialect
+from satchel_lab.authoring._packs import PackDraft
 
 _SHORTEST, _LONGEST = STRICT_DESCRIPTION_CHARS
 _LOOKED_AT_CHARS: Final = 20_000
@@ -198,7 +194,8 @@ class Material:
     when: str = ""
     fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
     metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    files: tuple[PackFile, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    programs: frozenset[str] = frozenset()
     findings: tuple[Finding, ...] = ()
     line: int | None = None
 
@@ -237,7 +234,7 @@ def build_pack(material: Material, dialect: Dialect | None) -> Conversion:
         ]
     else:
         fields |= _placed(material, dialect)
-    fields |= listed_files(file.path for file in material.files)
+    fields |= listed_files(material.files)
     if dialect != "strict":
         fields = to_spec(fields)
     head = render_frontmatter(fields)
@@ -245,9 +242,9 @@ def build_pack(material: Material, dialect: Dialect | None) -> Conversion:
     if "\r\n" in material.body:
         head = head.replace("\n", "\r\n")
     text = head + _body(material)
-    skill = PackFile(SKILL_FILE, text.encode("utf-8", "replace"))
-    files = sorted((skill, *material.files), key=lambda file: file.path)
-    return Conversion(source, PackDraft(name, tuple(files)), tuple(findings))
+    files = {SKILL_FILE: text.encode("utf-8", "replace"), **material.files}
+    draft = PackDraft(name, dict(sorted(files.items())), material.programs)
+    return Conversion(source, draft, tuple(findings))
 
 
 def body_text(data: bytes, path: str) -> tuple[str, list[Finding]]:
@@ -332,10 +329,9 @@ def _body(material: Material) -> str:
     end = "\r\n" if "\r\n" in material.body else "\n"
     text = material.body.lstrip("\r\n")
     unnamed = [
-        f"- `{file.path}`"
-        for file in material.files
-        if file.path.startswith("references/")
-        and file.path.rpartition("/")[2] not in text
+        f"- `{path}`"
+        for path in material.files
+        if path.startswith("references/") and path.rpartition("/")[2] not in text
     ]
     if unnamed:
         text = text.rstrip("\r\n") + end

@@ -251,7 +251,8 @@ def _with_own_name(
     draft = conversion.draft
     if draft is None:
         return conversion, False
-    own = conversion.source, hash(draft)
+    files = sorted(draft.files.items())
+    own = conversion.source, hash((draft.name, *files, draft.programs))
     first, first_hash = sources.setdefault(f"{out}/{draft.name}".lower(), own)
     # A library may have one pack in two places.
     if first == own[0] or first_hash == own[1]:

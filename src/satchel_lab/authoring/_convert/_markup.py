@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from satchel.model import SKILL_FILE, Finding
 from satchel.skill_md import find_span
-from satchel_lab.authoring._convert._values import Conversion, PackFile
+from satchel_lab.authoring._convert._values import Conversion
 from satchel_lab.authoring._role_format import (
     COMMAND,
     IF,
@@ -158,32 +158,31 @@ def fill_placeholders(
     draft = conversion.draft
     if draft is None or not values:
         return conversion
-    files: list[PackFile] = []
+    files: dict[str, bytes] = {}
     findings: list[Finding] = []
     place = f"{made_in.rstrip('/')}/{draft.name}" if made_in else conversion.source
-    for file in draft.files:
-        filled, left = _fill_file(file, values, f"{place}/{file.path}")
-        files.append(filled)
+    for path, data in draft.files.items():
+        files[path], left = _filled(path, data, values, f"{place}/{path}")
         findings += left
-    filled_draft = replace(draft, files=tuple(files))
+    filled_draft = replace(draft, files=files)
     return replace(conversion, draft=filled_draft).with_findings(findings)
 
 
-def _fill_file(
-    file: PackFile, values: Mapping[str, str], shown: str
-) -> tuple[PackFile, tuple[Finding, ...]]:
+def _filled(
+    path: str, data: bytes, values: Mapping[str, str], shown: str
+) -> tuple[bytes, tuple[Finding, ...]]:
     # In a script a value would become code.
-    if not file.path.endswith(".md"):
-        return file, ()
-    span = find_span(file.data) if file.path == SKILL_FILE else None
+    if not path.endswith(".md"):
+        return data, ()
+    span = find_span(data) if path == SKILL_FILE else None
     start = span.body if span else 0
-    head = file.data[:start]
+    head = data[:start]
     try:
-        text = file.data[start:].decode()
+        text = data[start:].decode()
     except UnicodeDecodeError:
-        return file, ()
+        return data, ()
     filled = fill(text, values)
     if filled == text:
-        return file, ()
+        return data, ()
     safe, findings = run_as_before(text, filled, shown, head.count(b"\n"))
-    return replace(file, data=head + safe.encode("utf-8", "replace")), findings
+    return head + safe.encode("utf-8", "replace"), findings

@@ -14,11 +14,9 @@ from satchel.model import SKILL_FILE, Finding, Limits
 from satchel_lab.authoring._convert._values import (
     Conversion,
     ConversionResult,
-    PackDraft,
-    PackFile,
     Status,
 )
-from satchel_lab.authoring._packs import some_of, staged_folder
+from satchel_lab.authoring._packs import PackDraft, some_of, staged_folder
 
 # What is compared was read within the usual limits, or made by another program.
 _ANY_SIZE: Final = Limits(pack_files=1_000_000, pack_depth=255, pack_bytes=1 << 40)
@@ -92,8 +90,8 @@ def _refusal(
             name=draft.name,
         )
     # A draft may be made by other code: no path is trusted here.
-    for file in draft.files:
-        check_path(file.path, draft.name)
+    for path in draft.files:
+        check_path(path, draft.name)
     folder = out / draft.name
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         return _unwritable(folder, "a file or a link is there")
@@ -115,8 +113,8 @@ def _compared(
     )
     if not names:
         return "installed", []  # an empty folder: nothing is lost
-    new = {file.path for file in draft.files}
-    if names == sorted(new) and all(_is_there(folder, file) for file in draft.files):
+    new = sorted(draft.files)
+    if names == new and all(_is_there(folder, path, draft) for path in new):
         return "unchanged", []
     # To replace the folder would delete what the pack is made of.
     if source.resolve().is_relative_to(folder.resolve()):
@@ -136,7 +134,7 @@ def _is_inside(folder: Path, pack: Path) -> bool:
 
 
 def _replacing(
-    folder: Path, names: list[str], new: set[str]
+    folder: Path, names: list[str], new: list[str]
 ) -> Finding | tuple[Status, list[Finding]]:
     listed = {file.path for file in walk_pack(str(folder), limits=_ANY_SIZE).files}
     if SKILL_FILE not in listed:
@@ -153,21 +151,19 @@ def _replacing(
     return "updated", [removed]
 
 
-def _is_there(folder: Path, file: PackFile) -> bool:
+def _is_there(folder: Path, path: str, draft: PackDraft) -> bool:
     """Return whether a file is there, with its bytes, and executable if need be."""
     try:
-        data = read_confined(str(folder), file.path, _ANY_SIZE.pack_bytes)
+        data = read_confined(str(folder), path, _ANY_SIZE.pack_bytes)
     except SkillError:
         return False
-    runs = not file.executable or os.access(folder / file.path, os.X_OK)
-    return data == file.data and runs
+    runs = path not in draft.programs or os.access(folder / path, os.X_OK)
+    return data == draft.files[path] and runs
 
 
 def _write(draft: PackDraft, out: Path) -> None:
-    files = {file.path: file.data for file in draft.files}
-    programs = {file.path for file in draft.files if file.executable}
     folder = out / draft.name
-    with staged_folder(out, files, programs) as new:
+    with staged_folder(out, draft.files, draft.programs) as new:
         if not folder.exists():
             new.rename(folder)
             return

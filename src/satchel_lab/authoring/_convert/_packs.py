@@ -44,13 +44,8 @@ from satchel.sources import LocalSource, folder
 from satchel.text import decode, plural
 from satchel_lab._frontmatter_editor import edit_fields
 from satchel_lab.authoring._convert._builder import listed_files, spec_tools
-from satchel_lab.authoring._convert._values import (
-    Conversion,
-    Dialect,
-    PackDraft,
-    PackFile,
-)
-from satchel_lab.authoring._packs import found_in, is_of, some_of
+from satchel_lab.authoring._convert._values import Conversion, Dialect
+from satchel_lab.authoring._packs import PackDraft, found_in, is_of, some_of
 
 _LISTS: Final = ("trigger_keywords", "references", "scripts", "assets")
 _TEXTS: Final = ("version", "author")
@@ -312,7 +307,7 @@ def into_dialect(
         name=near,
         directory=draft.name,
         path=path,
-        files=(file.path for file in draft.files if file.path != SKILL_FILE),
+        files=(path for path in draft.files if path != SKILL_FILE),
         limits=limits,
     )
     findings = [f for f in rewritten.findings if f.code not in _SETTLED]
@@ -343,19 +338,21 @@ _SETTLED: Final = frozenset(["name-not-folder", "missing-name"])
 
 
 def _read(source: LocalSource, pack: Found, place: str, limits: Limits) -> Conversion:
-    files: list[PackFile] = []
+    files: dict[str, bytes] = {}
+    programs: set[str] = set()
     try:
         for stat in pack.files or source.files(pack.key):
             is_skill_md = stat.path == SKILL_FILE
             limit = limits.skill_md_bytes if is_skill_md else limits.file_bytes
-            data = source.read(pack.key, stat.path, limit)
-            files.append(PackFile(stat.path, data, is_executable(place, stat)))
+            files[stat.path] = source.read(pack.key, stat.path, limit)
+            if is_executable(place, stat):
+                programs.add(stat.path)
     except SkillError as error:
         fix = "see that every file of the pack can be read, and convert again"
         return Conversion(place, None, (Finding.of_error(error, place, fix=fix),))
     name = pack.key.rpartition("/")[2]
-    files.sort(key=lambda file: file.path)
-    return Conversion(place, PackDraft(name, tuple(files)))
+    draft = PackDraft(name, dict(sorted(files.items())), frozenset(programs))
+    return Conversion(place, draft)
 
 
 def is_executable(place: str, stat: FileStat) -> bool:

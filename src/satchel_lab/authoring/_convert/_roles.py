@@ -5,7 +5,7 @@ The prompt is the body, word for word; every other file of the role goes along.
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Set as AbstractSet
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,7 @@ from satchel_lab._frontmatter_editor import comments_in
 from satchel_lab.authoring._convert._builder import Material, body_text, build_pack
 from satchel_lab.authoring._convert._markup import render_known
 from satchel_lab.authoring._convert._packs import is_executable
-from satchel_lab.authoring._convert._values import Conversion, Dialect, PackFile
+from satchel_lab.authoring._convert._values import Conversion, Dialect
 from satchel_lab.authoring._role_format import SYSTEM_PROMPT, role_problem
 
 _TASK_PROMPT: Final = "task_prompt.md"
@@ -118,12 +118,14 @@ def _read(
         return Conversion(place, None, (*findings, no_prompt))
     body = _rendered(files.pop(SYSTEM_PROMPT), place, SYSTEM_PROMPT, values, findings)
     metadata = _config(files, place, dialect, limits, findings)
+    packed = _other_files(files, place, values, findings)
     material = Material(
         source=place,
         name=role,
         body=body,
         metadata=metadata,
-        files=_other_files(files, programs, place, values, findings),
+        files=dict(packed.values()),
+        programs=frozenset(packed[path][0] for path in programs & packed.keys()),
         findings=tuple(findings),
     )
     pack = build_pack(material, dialect)
@@ -195,13 +197,15 @@ def _config(
 
 def _other_files(
     files: Mapping[str, bytes],
-    programs: AbstractSet[str],
     place: str,
     values: Mapping[str, str],
     findings: list[Finding],
-) -> tuple[PackFile, ...]:
-    """Return every other file where a pack has such: texts as references."""
-    packed: list[PackFile] = []
+) -> dict[str, tuple[str, bytes]]:
+    """Return of every other file where a pack has it, and its data.
+
+    Texts are references.
+    """
+    packed: dict[str, tuple[str, bytes]] = {}
     names = {path.lower() for path in files}
     for path, data in files.items():
         renamed = path == _TASK_PROMPT and _REFERENCE not in names
@@ -210,8 +214,8 @@ def _other_files(
         if path.endswith((".md", ".txt")) and is_text(data):
             text = _rendered(data, place, path, values, findings)
             folder, new = "references", text.encode("utf-8", "replace")
-        packed.append(PackFile(f"{folder}/{name}", new, path in programs))
-    return tuple(packed)
+        packed[path] = f"{folder}/{name}", new
+    return packed
 
 
 def _join(place: str, path: str) -> str:

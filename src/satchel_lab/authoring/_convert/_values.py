@@ -7,44 +7,12 @@ from typing import Final, Literal, TypeAlias
 
 from satchel.model import SKILL_FILE, Finding, worst
 from satchel.sources import CLIENT_FOLDERS, ClientFolders
+from satchel_lab.authoring._packs import PackDraft
 from satchel_lab.clients import Prediction
 
 Dialect: TypeAlias = Literal["strict", "spec"]
 DIALECTS: Final[dict[str, Dialect]] = {"strict": "strict", "spec": "spec"}
 Status: TypeAlias = Literal["installed", "updated", "unchanged", "refused"]
-
-
-@dataclass(frozen=True, slots=True)
-class PackFile:
-    """One file of a pack: ``path`` is relative to it, with ``/`` between."""
-
-    path: str
-    data: bytes
-    executable: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PackDraft:
-    """A pack that is ready to be written into a folder called ``name``.
-
-    ``files`` are sorted by path, and SKILL.md is one of them.
-    """
-
-    name: str
-    files: tuple[PackFile, ...]
-
-    @property
-    def skill_md(self) -> bytes:
-        """The bytes of SKILL.md."""
-        return next(file.data for file in self.files if file.path == SKILL_FILE)
-
-    def with_skill_md(self, data: bytes) -> "PackDraft":
-        """Return the draft with another SKILL.md."""
-        files = (
-            replace(file, data=data) if file.path == SKILL_FILE else file
-            for file in self.files
-        )
-        return replace(self, files=tuple(files))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +106,7 @@ def predict_client(conversion: Conversion, target: ConvertTarget) -> Conversion:
         for loader in loaders()
         if loader.kind == "client" and _words(loader.title) & _words(target.client)
     ]
-    others = tuple(file.path for file in draft.files if file.path != SKILL_FILE)
+    others = tuple(path for path in draft.files if path != SKILL_FILE)
     candidate = Candidate(draft.skill_md, draft.name, files=others)
     return conversion.with_findings(
         prediction_findings(predict(candidate, own_loaders), conversion.source)

@@ -11,11 +11,10 @@ from satchel.sources import CLIENT_FOLDERS
 from satchel_lab.authoring import TARGETS, Conversion
 from satchel_lab.authoring._convert._engine import detect
 from satchel_lab.authoring._convert._values import (
-    PackDraft,
-    PackFile,
     predict_client,
     prediction_findings,
 )
+from satchel_lab.authoring._packs import PackDraft
 from satchel_lab.clients import Loader, LoaderVerdict, Prediction
 
 
@@ -149,8 +148,8 @@ def test_verdicts(verdict: LoaderVerdict, expected: list[tuple[str, str]]) -> No
 
 
 def test_nothing_is_reported_of_what_is_for_no_client() -> None:
-    skill = PackFile(SKILL_FILE, b"---\nname: A B\ndescription: c\n---\n")
-    made = Conversion("p", PackDraft("A B", (skill,)))
+    skill = b"---\nname: A B\ndescription: c\n---\n"
+    made = Conversion("p", PackDraft("A B", {SKILL_FILE: skill}))
 
     assert predict_client(made, TARGETS["spec"]) is made
     assert predict_client(Conversion("p", None), TARGETS["claude"]).findings == ()
@@ -178,7 +177,7 @@ def test_a_loader_is_known_by_its_name(
             Prediction(loader, "dropped", fix="rename it") for loader in chosen
         ],
     )
-    made = Conversion("p", PackDraft("a", (PackFile(SKILL_FILE, b""),)))
+    made = Conversion("p", PackDraft("a", {SKILL_FILE: b""}))
 
     found = predict_client(made, TARGETS[target]).findings
 

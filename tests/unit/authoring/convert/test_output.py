@@ -10,12 +10,14 @@ from satchel.model import SKILL_FILE, Limits
 from satchel_lab.authoring import Conversion, ConversionResult
 from satchel_lab.authoring._convert._output import put_pack, replace_skill_md
 from satchel_lab.authoring._convert._packs import into_dialect, read_packs
-from satchel_lab.authoring._convert._values import PackDraft, PackFile
+from satchel_lab.authoring._packs import PackDraft
 from tests.functional.library import tree
 
 SKILL = b"---\nname: a\ndescription: b\n---\nBody.\n"
 PACK = PackDraft(
-    "a", (PackFile(SKILL_FILE, SKILL), PackFile("scripts/x.sh", b"#!/bin/sh\n", True))
+    "a",
+    {SKILL_FILE: SKILL, "scripts/x.sh": b"#!/bin/sh\n"},
+    frozenset({"scripts/x.sh"}),
 )
 NEW = Conversion("from", PACK)
 OTHER = Conversion("from", PACK.with_skill_md(SKILL + b"More.\n"))
@@ -115,7 +117,7 @@ def test_a_name_that_no_folder_can_have_is_refused(name: str, tmp_path: Path) ->
 
 
 def test_a_file_that_would_leave_the_pack_is_an_error(tmp_path: Path) -> None:
-    draft = PackDraft("a", (*PACK.files, PackFile("../b", b"")))
+    draft = PackDraft("a", {**PACK.files, "../b": b""})
 
     with pytest.raises(ReferenceEscapesError):
         put(tmp_path, Conversion("from", draft))
@@ -245,8 +247,8 @@ def test_packs_are_read_whole(pack: Path) -> None:
 
     read, stray = read_packs("packs")
 
-    files = PackFile(SKILL_FILE, SKILL), PackFile("scripts/x.sh", b"\0\xff", True)
-    assert read.draft == PackDraft("a", files)
+    files = {SKILL_FILE: SKILL, "scripts/x.sh": b"\0\xff"}
+    assert read.draft == PackDraft("a", files, frozenset({"scripts/x.sh"}))
     assert sorted(codes(read)) == ["files-left-out", "link-in-pack"]
     assert not read.lossless
     assert (stray.draft, codes(stray)) == (None, ["wrong-case-skill-file"])

@@ -21,7 +21,7 @@ from satchel_lab.authoring._convert._formats import (
     title,
 )
 from satchel_lab.authoring._convert._roles import read_roles
-from satchel_lab.authoring._convert._values import PackDraft
+from satchel_lab.authoring._packs import PackDraft
 
 PROMPT = "You test what others have built. You never fix it.\n"
 
@@ -264,7 +264,7 @@ def test_two_files_of_a_role_never_become_one(other: str, tmp_path: Path) -> Non
 
     (pack,) = read_roles(str(tmp_path), "strict", {})
 
-    files = {file.path: file.data for file in draft_of(pack).files}
+    files = draft_of(pack).files
     assert sorted(files) == sorted(
         ["SKILL.md", "references/task_prompt.md", f"references/{other}"]
     )
@@ -282,11 +282,9 @@ def test_scripts_of_a_role_stay_executable_and_comments_are_reported(
     (to_spec,) = read_roles(str(tmp_path), "spec", {})
     (to_strict,) = read_roles(str(tmp_path), "strict", {})
 
-    assert {file.path: file.executable for file in draft_of(to_strict).files} == {
-        "SKILL.md": False,
-        "assets/config.yaml": False,
-        "assets/run.sh": True,
-    }
+    draft = draft_of(to_strict)
+    assert [*draft.files] == ["SKILL.md", "assets/config.yaml", "assets/run.sh"]
+    assert draft.programs == {"assets/run.sh"}
     (finding,) = (f for f in to_spec.findings if f.code == "comments-dropped")
     assert "2 comments: '# why'" in finding.message
     assert "comments-dropped" not in codes(to_strict)
