@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from satchel.protocols import Report
     from satchel.runtime._background_sync import FolderWatch
     from satchel.runtime._session import Session, SessionSkill
+    from satchel.runtime._session_state import SavedState
     from satchel.runtime._staging import Stager
     from satchel.runtime._view import View
     from satchel.runtime._why import Why
@@ -576,7 +577,8 @@ class Satchel:
             suggest=suggest,
             trust_state=trust_state,
         )
-        state, problems = None, ()
+        state: SavedState | None = None
+        problems: tuple[Finding, ...] = ()
         if resume is not None:
             from satchel.runtime._saved_state import read_state
 
