@@ -45,7 +45,6 @@ from satchel.skill_md._parser import (
 if TYPE_CHECKING:
     from satchel.skill_md._body import (
         before_frontmatter as before_frontmatter,
-        first_sentence as first_sentence,
         tolerant_span as tolerant_span,
     )
     from satchel.skill_md._dialects import (
@@ -85,7 +84,6 @@ if TYPE_CHECKING:
         split_target as split_target,
     )
     from satchel.skill_md._profiles import (
-        Violation as Violation,
         spec_name_violations as spec_name_violations,
         strict_name_violations as strict_name_violations,
     )
@@ -106,7 +104,7 @@ __all__ = ["Parsed", "body_of", "from_spec", "parse", "render_frontmatter", "to_
 __getattr__ = lazy_door(
     __name__,
     {
-        "_body": "before_frontmatter first_sentence tolerant_span",
+        "_body": "before_frontmatter tolerant_span",
         "_dialects": "CLIENT_FIELDS encode_items from_spec is_of_a_skill to_spec",
         "_editor": "entry_text repaired_text set_entry comments_in edit_fields",
         "_entries": "FrontmatterEntry fold split_entries",
@@ -114,7 +112,7 @@ __getattr__ = lazy_door(
         "_metadata_editor": "edit_metadata",
         "_misspelled": "corrected_keys find_misspelled nearest_key",
         "_named_files": "first_request named_files plain_path split_target",
-        "_profiles": "Violation spec_name_violations strict_name_violations",
+        "_profiles": "spec_name_violations strict_name_violations",
         "_repairs": "FENCE_REPAIRS READ_DIFFERENTLY WRITTEN_REPAIRS YAML_REPAIRS",
         "_writer": "quoted render_frontmatter same_values",
     },
