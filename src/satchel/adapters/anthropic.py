@@ -55,7 +55,7 @@ with framework("Anthropic's SDK", "anthropic"):
     from anthropic.types import Message
     from anthropic.types.beta import BetaMessage
 
-__all__ = ["attach"]
+__all__ = ["Chat", "attach"]
 
 Given: TypeAlias = Message | BetaMessage | Sequence[Any]
 """What a model said, or messages with it at their end, as dictionaries or the SDK's."""

@@ -32,7 +32,7 @@ with framework("OpenAI's SDK", "openai"):
     from openai.types.chat import ChatCompletion
     from openai.types.responses import Response
 
-__all__ = ["attach"]
+__all__ = ["Chat", "attach"]
 
 Given: TypeAlias = Response | ChatCompletion | Sequence[Any]
 """What a model said, or messages of either API, as dictionaries or as the SDK's."""

@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING
 from satchel.config._values import (
     CHOICES as CHOICES,
     CONFIG_FILE as CONFIG_FILE,
-    Config,
+    Config as Config,
     did_you_mean as did_you_mean,
     names_in as names_in,
 )
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
-    from satchel.config._file import find_config, load_config
-
-__all__ = ["Config", "find_config", "load_config"]
+    from satchel.config._file import (
+        find_config as find_config,
+        load_config as load_config,
+    )
 
 __getattr__ = lazy_door(__name__, {"_file": "find_config load_config"})
