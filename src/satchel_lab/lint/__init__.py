@@ -50,12 +50,9 @@ from satchel_lab.lint._settings import (
 
 if TYPE_CHECKING:
     from satchel_lab.lint._fixes import FIXABLE as FIXABLE, fix_skill as fix_skill
-    from satchel_lab.lint._reporters.text import (
-        lines_of as lines_of,
-        render_statistics as render_statistics,
-    )
+    from satchel_lab.lint._reporters.text import lines_of as lines_of
 
 __getattr__ = lazy_door(
     __name__,
-    {"_fixes": "FIXABLE fix_skill", "_reporters.text": "lines_of render_statistics"},
+    {"_fixes": "FIXABLE fix_skill", "_reporters.text": "lines_of"},
 )

@@ -138,7 +138,9 @@ def _lines_of_file(path: str) -> list[str]:
     return decode(data).text.split("\n") if is_text(data) else []
 
 
-Format: TypeAlias = Literal["text", "concise", "json", "sarif", "github", "markdown"]
+Format: TypeAlias = Literal[
+    "text", "concise", "statistics", "json", "sarif", "github", "markdown"
+]
 
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
@@ -148,10 +150,13 @@ def render_report(
 ) -> str:
     """Return the report as one text; only the reporter in use is imported.
 
-    ``view`` is only for ``text``: colours, the width, and the lines of files.
+    ``view`` is for ``text`` and ``statistics``: colours, the width, lines of files.
     """
+    if style in ("text", "statistics"):
+        from satchel_lab.lint._reporters import text
+
+        render = text.render if style == "text" else text.render_statistics
+        return render(report, view)
     reporter: Any = import_module(f"satchel_lab.lint._reporters.{style}")
-    text: str = (
-        reporter.render(report, view) if style == "text" else reporter.render(report)
-    )
-    return text
+    rendered: str = reporter.render(report)
+    return rendered
