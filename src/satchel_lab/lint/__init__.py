@@ -11,6 +11,7 @@ from satchel_lab.lint._context import (
 from satchel_lab.lint._markdown import read_markdown as read_markdown
 from satchel_lab.lint._programs import PythonReader as PythonReader
 from satchel_lab.lint._report import (
+    SCHEMA_VERSION as SCHEMA_VERSION,
     CheckReport as CheckReport,
     LibraryChange as LibraryChange,
     Likeness as Likeness,
@@ -28,7 +29,6 @@ from satchel_lab.lint._reporters._formats import (
     line_reader as line_reader,
     render_report as render_report,
 )
-from satchel_lab.lint._reporters.json import SCHEMA_VERSION as SCHEMA_VERSION
 from satchel_lab.lint._rules._all import (
     RULES as RULES,
     lint_pack as lint_pack,

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from satchel.text import LOG_COMMAND, ascii_json, decode, is_text, plural, safe_in_log
 from satchel_lab.lint._report import CheckReport, LibraryChange, Likeness
@@ -153,10 +152,18 @@ def render_report(
     ``view`` is for ``text`` and ``statistics``: colours, the width, lines of files.
     """
     if style in ("text", "statistics"):
-        from satchel_lab.lint._reporters import text
+        from satchel_lab.lint._reporters.text import render, render_statistics
 
-        render = text.render if style == "text" else text.render_statistics
-        return render(report, view)
-    reporter: Any = import_module(f"satchel_lab.lint._reporters.{style}")
-    rendered: str = reporter.render(report)
-    return rendered
+        return (render if style == "text" else render_statistics)(report, view)
+    if style == "markdown":
+        from satchel_lab.lint._reporters.markdown import render_markdown
+
+        return render_markdown(report)
+    from satchel_lab.lint._reporters import programs
+
+    return {
+        "concise": programs.render_concise,
+        "json": programs.render_json,
+        "sarif": programs.render_sarif,
+        "github": programs.render_github,
+    }[style](report)
