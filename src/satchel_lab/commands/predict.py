@@ -60,8 +60,7 @@ def _window_sizes(
 @pack_options(_FORMATS, "How it is printed; concise, sarif and github have findings.")
 # Accepted from callers of `check --for`, where it never changed a prediction.
 @click.option("--profile", hidden=True, expose_value=False)
-@click.pass_context
-def command(ctx: click.Context, as_json: bool, **options: Any) -> int:  # noqa: ANN401 - by click
+def command(as_json: bool, **options: Any) -> int:  # noqa: ANN401 - by click
     """Predict what clients and frameworks will make of packs, and why.
 
     It shows who lists a skill whole, cuts, misreads or drops it, on which line the
@@ -84,7 +83,7 @@ def command(ctx: click.Context, as_json: bool, **options: Any) -> int:  # noqa: 
     """
     from satchel_lab.commands._prediction import PredictRun
 
-    name = ctx.info_name
+    name = click.get_current_context().info_name
     if name != "predict":  # see `satchel_lab.commands.check`
         echo_error("note: satchel check --for is now satchel predict --for")
         name = "check"
