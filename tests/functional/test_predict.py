@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.library import HOSTILE_BYTES, run, run_terminal, write_pack
+from tests.functional.library import (
+    HOSTILE_BYTES,
+    run,
+    run_process,
+    run_terminal,
+    write_pack,
+)
 from tests.made_up_loaders import GOOD, LONG, MUTE, forget, know_only_these
 
 STYLES = ("text", "json", "sarif", "github", "markdown", "html")
@@ -207,3 +213,10 @@ def test_check_itself_has_no_option_of_predict() -> None:
     assert run("check", "fine", "--", "--for").stderr.startswith(
         "error: --for: no such"
     )
+
+
+def test_verbosity_is_that_of_every_command() -> None:
+    """Where nothing else has asked for ``predict`` in the process."""
+    done = run_process("check", "fine", "--for", "codex", "-v")
+
+    assert (done.returncode, done.stdout) == (0, b"1 skill loaded whole by Codex CLI\n")

@@ -105,10 +105,12 @@ class _Check(HookCommand):
         **extra: Any,  # noqa: ANN401 - what click passes on
     ) -> click.Context:
         """Let ``predict`` answer where earlier versions of this command did."""
-        if any(arg.partition("=")[0] == "--for" for arg in _options_in(args)):
-            from satchel_lab.commands import predict
-
-            return predict.command.make_context(info_name, args, parent, **extra)
+        asked = any(arg.partition("=")[0] == "--for" for arg in _options_in(args))
+        group = parent.command if parent else None
+        if asked and parent and isinstance(group, click.Group):
+            predict = group.get_command(parent, "predict")
+            if predict:
+                return predict.make_context(info_name, args, parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
 
