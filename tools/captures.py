@@ -74,10 +74,10 @@ CAPTURES: Final = (
     Capture("check-no-color", "satchel check drafts", 80, _PLAIN),
     Capture("check-no-color-120", "satchel check drafts", 120, _PLAIN),
     Capture("check-statistics", "satchel check drafts --statistics", 100),
-    Capture("check-for-80", "satchel check drafts --for all", 80),
-    Capture("check-for-120", "satchel check drafts --for all", 120),
-    Capture("check-for-no-color", "satchel check drafts --for all", 80, _PLAIN),
-    Capture("check-for-no-color-120", "satchel check drafts --for all", 120, _PLAIN),
+    Capture("check-for-80", "satchel predict drafts --for all", 80),
+    Capture("check-for-120", "satchel predict drafts --for all", 120),
+    Capture("check-for-no-color", "satchel predict drafts --for all", 80, _PLAIN),
+    Capture("check-for-no-color-120", "satchel predict drafts --for all", 120, _PLAIN),
 )
 
 _SIZE, _WIDTH, _HEIGHT, _PAD = 14, 8.4, 19, 14

@@ -11,7 +11,10 @@ from satchel.errors import ConfigError, ProductMissingError
 # The module of each command, in which it is called ``command``.
 COMMANDS: Final = {
     **dict.fromkeys(
-        ("check", "convert", "diff", "eval", "explain", "new", "pack", "retire"),
+        (
+            *("check", "convert", "diff", "eval", "explain", "new", "pack", "predict"),
+            "retire",
+        ),
         "satchel_lab",
     ),
     **dict.fromkeys(("build", "publish"), "satchel_store"),

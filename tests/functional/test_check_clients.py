@@ -147,7 +147,7 @@ def test_advice_suits_all_loaders_of_the_run(here: Path, form: str) -> None:
     write_pack(here / "skills/a", text)
 
     def fixes(names: str) -> set[str]:
-        done = run("check", "skills", "--for", names, "--format", "json")
+        done = run("predict", "skills", "--for", names, "--format", "json")
         findings = json.loads(done.stdout)["findings"]
         return {one["fix"] for one in findings if "allowed-tools" in one["message"]}
 
@@ -165,14 +165,14 @@ def test_hidden_on_purpose_is_hidden(here: Path) -> None:
     text = f"---\n{HEAD.format(name='a')}disable-model-invocation: true\n{BODY}"
     write_pack(here / "skills/a", text)
 
-    done = run("check", "skills", "--for", "claude-code,skills-ref-validate")
+    done = run("predict", "skills", "--for", "claude-code,skills-ref-validate")
     data = json.loads(
-        run("check", "skills", "--for", "claude-code,pi", "--format", "json").stdout
+        run("predict", "skills", "--for", "claude-code,pi", "--format", "json").stdout
     )
 
     assert "dropped by claude-code" not in done.output
     assert [one["verdict"] for one in data["packs"][0]["outcomes"]] == ["hidden"] * 2
     assert data["findings"] == []
-    assert run("check", "skills", "--for", "claude-code,pi").output == (
+    assert run("predict", "skills", "--for", "claude-code,pi").output == (
         "1 skill loaded whole by both clients; 1 hidden on purpose\n"
     )

@@ -50,3 +50,21 @@ def test_a_baseline_counts_as_well(folder: Path) -> None:
 
     assert result.exit_code == 0
     assert json.loads(result.stdout)["findings"] == []
+
+
+def test_a_fix_changes_the_files_alone_that_have_something_new(folder: Path) -> None:
+    head = "---\nname: {}\ndescription: Use when: words are counted.\n---\n# Title\n"
+    for name in ("before", "behind"):
+        (folder / f"skills/{name}").mkdir()
+        (folder / f"skills/{name}/SKILL.md").write_text(head.format(name), "utf-8")
+        if name == "before":
+            commit(folder)
+    before = (folder / "skills/before/SKILL.md").read_bytes()
+    shown = run("check", "skills", "--since", "HEAD", "--diff")
+    fixed = run("check", "skills", "--since", "HEAD", "--fix")
+
+    assert "+++ skills/behind/SKILL.md" in shown.stdout
+    assert "+++ skills/before/SKILL.md" not in shown.stdout
+    assert (shown.exit_code, fixed.exit_code) == (1, 0)
+    assert "1 finding fixed in 1 file" in fixed.stderr
+    assert (folder / "skills/before/SKILL.md").read_bytes() == before

@@ -1,4 +1,4 @@
-"""The grid of ``satchel check --for``: how wide, how long, in which colours."""
+"""The grid of ``satchel predict``: how wide, how long, in which colours."""
 
 import re
 from html.parser import HTMLParser
@@ -53,7 +53,7 @@ def test_two_thousand_skills_take_60_lines(
     many: Path, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(many.parent)
-    done = run("check", "skills", "--for", "all", width=columns)
+    done = run("predict", "skills", "--for", "all", width=columns)
     lines = done.output.splitlines()
 
     assert len(lines) <= 60
@@ -69,7 +69,7 @@ def test_two_thousand_skills_take_60_lines(
 def test_no_line_is_wider_than_the_terminal(
     few: Path, columns: int, names: str
 ) -> None:
-    done = run("check", str(few), "--for", names, width=columns)
+    done = run("predict", str(few), "--for", names, width=columns)
     grid, _, _ = done.output.partition("\n\n")
 
     assert max(map(cells, grid.splitlines())) <= columns
@@ -86,7 +86,7 @@ def test_columns_begin_where_they_should_next_to_wide_names(here: Path) -> None:
     for name in ("技能技能", "e\u0301tude", "plain", "ｗｉｄｅ"):
         write_pack(here / "skills" / name, MUTE.format(name))
 
-    output = run("check", "skills", "--for", "codex,google-adk").output
+    output = run("predict", "skills", "--for", "codex,google-adk").output
     rows = output.partition("\n\n")[0].splitlines()
 
     assert len(rows) == 5
@@ -99,7 +99,7 @@ def test_a_long_name_shows_its_end(here: Path) -> None:
     for name in ("a" * 90 + "-first", "a" * 90 + "-other"):
         write_pack(here / "skills" / name, MUTE.format(name))
 
-    output = run("check", "skills", "--for", "codex,google-adk", width=60).output
+    output = run("predict", "skills", "--for", "codex,google-adk", width=60).output
 
     assert re.search(r"^…a+-first +breaks +dropped$", output, re.MULTILINE)
     assert re.search(r"^…a+-other +breaks +dropped$", output, re.MULTILINE)
@@ -116,7 +116,14 @@ def test_colours_are_for_terminals_only(
 ) -> None:
     write_pack(here / "skills" / "mute", MUTE.format("mute"))
     write_pack(here / "skills" / "good", GOOD.format("good"))
-    arguments = ("check", "skills", "--for", "codex,google-adk", "--also", "text=seen")
+    arguments = (
+        "predict",
+        "skills",
+        "--for",
+        "codex,google-adk",
+        "--also",
+        "text=seen",
+    )
     monkeypatch.delenv("NO_COLOR", raising=False)
     shown = run_terminal(*arguments, cwd=here).replace(b"\r\n", b"\n").decode()
     monkeypatch.setenv("NO_COLOR", "1")
@@ -152,7 +159,7 @@ def test_the_page_is_safe_and_whole(here: Path) -> None:
     write_pack(here / "skills" / hostile, HOSTILE_BYTES)
     write_library(here / "skills", 60)
 
-    text = run("check", "skills", "--for", "all", "--format", "html").output
+    text = run("predict", "skills", "--for", "all", "--format", "html").output
     page = _Page(text)
 
     assert not page.tags & {"img", "script", "link", "iframe", "a", "base"}
@@ -172,11 +179,11 @@ def test_the_rest_is_counted_with_the_command_that_shows_it(here: Path) -> None:
     for at in range(23):
         write_pack(here / "my skills" / f"s{at}", MUTE.format(f"s{at}"))
 
-    output = run("check", "my skills", "--for", "codex,pi").output
+    output = run("predict", "my skills", "--for", "codex,pi").output
 
     assert output.endswith(
         "23 skills: none loaded whole by both clients\n"
-        "3 more skills: satchel check 'my skills' --for codex,pi --format html >\n"
+        "3 more skills: satchel predict 'my skills' --for codex,pi --format html >\n"
         "    skills.html (or json, markdown)\n"
     )
 
@@ -185,8 +192,8 @@ def test_all_is_well_in_one_line(here: Path) -> None:
     for name in ("good", "better"):
         write_pack(here / "skills" / name, GOOD.format(name))
 
-    one = run("check", "skills/good", "--for", "codex,pi").output
-    two = run("check", "skills", "--for", "codex").output
+    one = run("predict", "skills/good", "--for", "codex,pi").output
+    two = run("predict", "skills", "--for", "codex").output
 
     assert one == "1 skill loaded whole by both clients\n"
     assert two == "2 skills loaded whole by Codex CLI\n"

@@ -23,6 +23,7 @@ LINES = {
     "doctor": "doctor one",
     "why": "why alpha one",
     "check": "check one",
+    "predict": "predict one",
     "eval": "eval one",
     "explain": "explain",
     "diff": "diff one/alpha one/beta",

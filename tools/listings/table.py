@@ -23,7 +23,7 @@ _SAMPLES: Final = tuple(
 _HEAD: Final = """# What clients show of a whole library
 
 How many skills of a library each client shows whole, shortens or leaves out, and in
-which order it decides. `satchel check --library --for` applies these rules to your
+which order it decides. `satchel predict --library` applies these rules to your
 library: see [see a pack as other clients will see it](../how-to/check-for-clients.md).
 
 Clients marked *measured* were run, in the version and on the day in the table, on

@@ -1,4 +1,4 @@
-"""Fix just the lines that ``satchel check --for`` names first, and count."""
+"""Fix just the lines that ``satchel predict`` names first, and count."""
 
 from __future__ import annotations
 

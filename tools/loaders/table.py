@@ -33,7 +33,7 @@ _MARKS: Final[dict[LoaderVerdict, str]] = {
 
 _HEAD: Final = """# How other loaders see a pack
 
-What each client and framework does with an unusual pack. `satchel check --for`
+What each client and framework does with an unusual pack. `satchel predict`
 predicts from this table; [skills and their clients](../explanation/clients.md) is the
 short form.
 

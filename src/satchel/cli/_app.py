@@ -28,6 +28,7 @@ GROUPS: Final = {
     },
     "Check": {
         "check": "Check packs: for authors, and for CI.",
+        "predict": "Predict what clients and frameworks make of packs.",
         "eval": "Test which skill each query finds, without a model.",
         "explain": "Explain the code of a finding or an error.",
         "diff": "Show what changed between two packs.",

@@ -1,4 +1,4 @@
-"""How other loaders will see packs, and what to change: `satchel check --for`."""
+"""How other loaders will see packs, and what to change: `satchel predict --for`."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

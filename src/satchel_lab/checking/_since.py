@@ -89,9 +89,16 @@ def check_since(
         tokens=(old_cost[1], new_cost[1]),
     )
     findings = tuple(finding for finding in judged if finding is not None)
+    new_at = {(finding.path, finding.code) for finding in findings}
     return replace(
         added,
         findings=findings,
+        # A file without a new finding is not touched.
+        fixes=tuple(
+            fix
+            for fix in added.fixes
+            if any((fix.path, code) in new_at for code in fix.codes)
+        ),
         # A change may remove findings that are turned off: never below zero.
         turned_off=max(0, new.turned_off - old.turned_off)
         + len(judged)

@@ -1,8 +1,8 @@
-"""One run of ``satchel check``: what is checked, what is printed and written."""
+"""One run of ``satchel check``, and what one of ``satchel predict`` is made of."""
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from shlex import join
@@ -11,7 +11,6 @@ from typing import cast
 import click
 
 from satchel.cli import (
-    DEFAULT_WIDTH,
     NoAnswerError,
     code_link,
     coloured,
@@ -28,12 +27,7 @@ from satchel.products import import_product
 from satchel.skill_md import Profile
 from satchel.sources import count_packs, usual_folders
 from satchel.text import plural, safe_in_log
-from satchel_lab.checking import (
-    Baseline,
-    check,
-    read_baseline,
-    write_fixes,
-)
+from satchel_lab.checking import Baseline, check, read_baseline, write_fixes
 from satchel_lab.lint import (
     CheckReport,
     Format,
@@ -41,12 +35,11 @@ from satchel_lab.lint import (
     TextOptions,
     line_reader,
     render_report,
-    render_statistics,
     settings_of,
 )
 
 
-def _no_pack(places: Iterable[str], depth: int) -> click.ClickException:
+def no_pack(places: Iterable[str], depth: int) -> click.ClickException:
     """Return the error that says in which places, how deep, packs were looked for."""
     shown = ("this folder" if path == os.curdir else path for path in places)
     looked = ", ".join(shown) or "no place at all"
@@ -65,69 +58,112 @@ def is_in_code(what: str) -> bool:
     return bool(colon) and plain and not os.path.exists(what)  # noqa: PTH110
 
 
-def _in_code(packs: Iterable[str]) -> tuple[str, ...]:
-    """Return what names something in a module."""
-    return tuple(filter(is_in_code, packs))
-
-
 @dataclass(frozen=True, kw_only=True)
-class CheckRun:
-    """One run with the options of the command; `run` does it."""
+class PackRun:
+    """What the runs of both commands have: packs, how they are judged and shown."""
 
     packs: tuple[str, ...]
-    profile: Profile | None
-    style: Format
-    also: tuple[tuple[Format, str], ...]
+    style: str
+    also: tuple[tuple[str, str], ...]
     fail_on: FailOn | None
-    strict: bool
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     config: str | None
     baseline: str | None
-    loaders: str | None
-    library: bool
-    windows: tuple[int, ...]
+    changed_files: bool
+    profile: Profile | None = None
+
+    @cached_property
+    def _file(self) -> Config:
+        """What the configuration file says; the defaults where there is none."""
+        if self.config is None:
+            return read_settings()
+        return Config() if self.config == "none" else load_config(Path(self.config))
+
+    @cached_property
+    def settings(self) -> LintSettings:
+        """What the command line says, then what the configuration file says."""
+        file = self._file
+        return settings_of(
+            file.lint,
+            file.path,
+            limits=file.limits,
+            profile=self.profile,
+            fail_on=self.fail_on,
+            select=self.select,
+            ignore=self.ignore,
+        )
+
+    @cached_property
+    def known(self) -> Baseline | None:
+        """What the baseline says, if there is one."""
+        return read_baseline(self.baseline) if self.baseline else None
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """The packs, or where the project has some if none is named."""
+        # A hook that names no changed file checks nothing, and not the whole project.
+        if self.packs or self.changed_files:
+            return self.packs
+        return _project_packs(self._file.skills, self.settings.limits)
+
+    def without_known(self, report: CheckReport) -> CheckReport:
+        """Return the report without the findings of the baseline; warn if none fits."""
+        if self.known is None:
+            return report
+        rest = self.known.subtract(report)
+        count = self.known.known.total()
+        if count and not rest.known:
+            echo_error(
+                f"{self.baseline}: none of its {count:,} findings is here; if it is of "
+                "another folder, write it again with --format json"
+            )
+        return rest
+
+    def status(self, report: CheckReport) -> int:
+        """Return 0 or 1; to have checked nothing is neither.
+
+        A change that removes the last pack leaves none, and a hook may name no file
+        of a pack.
+        """
+        settings = self.settings
+        removed = report.change is not None and report.change.removed
+        if report.fails("error") and settings.fail_on != "never":
+            return 1  # the report says why a folder is no pack
+        if not (report.packs or self.changed_files or removed):
+            raise no_pack(self.paths, settings.limits.scan_depth)
+        return 1 if report.fails(settings.fail_on) else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRun(PackRun):
+    """One run with the options of ``satchel check``; `run` does it."""
+
     since: str | None
     fix: bool
     diff: bool
-    changed_files: bool
-    statistics: bool
 
     def run(self) -> int:
         """Check, print, write; return the exit status."""
-        self._refuse_mixed_options()
-        limits = self._settings.limits
-        baseline = read_baseline(self.baseline) if self.baseline else None
-        packs = self.packs
-        # A hook that names no changed file checks nothing, and not the whole project.
-        if not packs and not self.changed_files:
-            packs = _project_packs(self._file.skills, limits)
-        if self.loaders is not None and self.library:
-            return self._list(packs, self.loaders)
-        if self.loaders is not None:
-            return self._predict(packs, self.loaders, baseline)
+        # Read before packs are: what is wrong with a file of the user comes first.
+        _ = self.settings, self.known, self.paths
         with progress("checking packs"):
-            report = self._report(packs)
+            report = self._report()
         if self.fix or self.diff:
             self._show_diff(report)
         # --diff shows what --fix would write, and writes nothing.
         if self.fix and not self.diff and report.fixes:
-            report = self._write_fixes(packs, report)
-        if baseline is not None:
-            report = self._subtract(baseline, report)
+            report = self._write_fixes(report)
+        report = self.without_known(report)
         # A file, or the log of a CI system, has whole lines: COLUMNS is not for it.
         columns = width() if on_terminal() else None
         command = self._fix_command()
         view = TextOptions(coloured(), columns, line_reader(), code_link, command)
-        echo(
-            render_statistics(report, view)
-            if self.statistics
-            else render_report(report, self.style, view)
-        )
+        echo(render_report(report, cast("Format", self.style), view))
         view = TextOptions(fix_command=command)
         for style, file in self.also:
-            _save(render_report(report, style, view), file)
-        return self._status(report, packs)
+            save(render_report(report, cast("Format", style), view), file)
+        return self.status(report)
 
     def _fix_command(self) -> str:
         """Return the command that fixes just what this run says can be fixed."""
@@ -148,127 +184,30 @@ class CheckRun:
             return join(["satchel", "check", *options, "--fix", "--", *self.packs])
         return join(["satchel", "check", *options, *self.packs, "--fix"])
 
-    def _refuse_mixed_options(self) -> None:
-        changes = self.fix or self.diff
-        if self.since is not None and changes:
-            raise click.UsageError("--fix changes whole packs; run it without --since")
-        if self.statistics and (self.style != "text" or self.loaders is not None):
-            raise click.UsageError("--statistics goes without --format and --for")
-        if self.library and (self.loaders is None or self.baseline):
-            raise click.UsageError("--library goes with --for, without --baseline")
-        if self.windows and not self.library:
-            raise click.UsageError("--window goes with --library")
-        if self.strict and self.fail_on not in (None, "warning"):
-            detail = f"--strict means --fail-on warning, not {self.fail_on}"
-            raise click.UsageError(detail)
-        formats = (self.style, *(style for style, _ in self.also))
-        if "html" in formats and self.loaders is None:
-            raise click.UsageError("html is a format of --for; add --for all")
-        without = "goes without --since, --fix and --diff"
-        if self.since is not None or changes:
-            if self.loaders is not None:
-                raise click.UsageError(f"--for {without}")
-            if _in_code(self.packs):
-                raise click.UsageError(f"MODULE:NAME {without}")
-
-    @cached_property
-    def _file(self) -> Config:
-        """What the configuration file says; the defaults where there is none."""
-        if self.config is None:
-            return read_settings()
-        return Config() if self.config == "none" else load_config(Path(self.config))
-
-    @cached_property
-    def _settings(self) -> LintSettings:
-        """What the command line says, then what the configuration file says."""
-        file = self._file
-        return settings_of(
-            file.lint,
-            file.path,
-            limits=file.limits,
-            profile=self.profile,
-            fail_on="warning" if self.strict else self.fail_on,
-            select=self.select,
-            ignore=self.ignore,
-        )
-
-    def _report(self, packs: tuple[str, ...]) -> CheckReport:
-        in_code, settings = _in_code(packs), self._settings
+    def _report(self) -> CheckReport:
+        packs, settings, skip = self.paths, self.settings, self.changed_files
+        in_code = tuple(filter(is_in_code, packs))
         if in_code:
             if len(in_code) < len(packs):
                 detail = "check MODULE:NAME by itself, and folders by themselves"
+                raise click.UsageError(detail)
+            if self.since is not None or self.fix or self.diff:
+                detail = "MODULE:NAME goes without --since, --fix and --diff"
                 raise click.UsageError(detail)
             earlier = import_product("satchel_compat", "check MODULE:NAME")
             skills = (
                 skill for name in in_code for skill in earlier.import_registered(name)
             )
             return cast("CheckReport", earlier.check_registered(skills, settings))
-        skip = self.changed_files
         if self.since is not None:
             from satchel_lab.checking import check_since
 
             return check_since(packs, self.since, settings=settings, skip_others=skip)
         return check(packs, settings=settings, skip_others=skip)
 
-    def _predict(
-        self, packs: tuple[str, ...], loaders: str, baseline: Baseline | None
-    ) -> int:
-        """Print how other loaders will see the packs, and return the status."""
-        from satchel_lab.commands._prediction import predict_packs, render_prediction
-
-        with progress("checking packs"):
-            prediction = predict_packs(
-                packs, loaders, self._settings, skip_others=self.changed_files
-            )
-        if baseline is not None:
-            report = self._subtract(baseline, prediction.report)
-            prediction = replace(prediction, report=report)
-        echo(render_prediction(prediction, self.style))
-        for style, file in self.also:
-            _save(click.unstyle(render_prediction(prediction, style)), file)
-        return self._status(prediction.report, packs)
-
-    def _list(self, packs: tuple[str, ...], loaders: str) -> int:
-        """Print what clients show of the whole library, and return the status."""
-        from satchel_lab.checking import predict_library_listing
-        from satchel_lab.clients import WINDOWS
-        from satchel_lab.commands._listing import FORMATS, is_all_listed, render_listing
-
-        styles = (self.style, *(style for style, _ in self.also))
-        if not FORMATS.issuperset(styles):
-            detail = f"--library has the formats {', '.join(sorted(FORMATS))}"
-            raise click.UsageError(detail)
-        names = [name.strip() for name in loaders.split(",") if name.strip()]
-        windows = self.windows or tuple(WINDOWS.values())
-        with progress("checking packs"):
-            library = predict_library_listing(
-                packs, names, windows, skip_others=self.changed_files
-            )
-        if not (library.packs or self.changed_files):
-            raise _no_pack(packs, self._settings.limits.scan_depth)
-        echo(render_listing(library, self.style, width() or DEFAULT_WIDTH))
-        for style, file in self.also:
-            text = render_listing(library, style, DEFAULT_WIDTH)
-            _save(click.unstyle(text), file)
-        fail_on = self._settings.fail_on
-        is_fine = is_all_listed(library, whole=fail_on != "error")
-        return 0 if is_fine or fail_on == "never" else 1
-
-    def _subtract(self, baseline: Baseline, report: CheckReport) -> CheckReport:
-        """Return the report without the findings of the baseline; warn if none fits."""
-        rest = baseline.subtract(report)
-        count = baseline.known.total()
-        if count and not rest.known:
-            path = "the baseline" if self.loaders else self.baseline
-            echo_error(
-                f"{path}: none of its {count:,} findings is here; if it is of another "
-                "folder, write it again with --format json"
-            )
-        return rest
-
     def _show_diff(self, report: CheckReport) -> None:
         """Print the fixes: before a report for people, else on standard error."""
-        is_text = self.style == "text"
+        is_text = self.style in ("text", "statistics")
         # After a prefix no line is a command to the CI system that reads the log.
         prefix = "| " if self.style == "github" else ""
         for fix in report.fixes:
@@ -282,33 +221,20 @@ class CheckRun:
         if report.fixes and is_text:
             echo()
 
-    def _write_fixes(self, packs: tuple[str, ...], report: CheckReport) -> CheckReport:
+    def _write_fixes(self, report: CheckReport) -> CheckReport:
         """Write the fixes, and return the report on what is left."""
         failed = list(write_fixes(report.fixes))
         for error in failed:
             echo_error(str(error))
-        after = self._report(packs)
+        after = self._report()
         files = plural(len(report.fixes) - len(failed), "file")
         findings = plural(report.fixable - after.fixable, "finding")
         echo_error(f"{findings} fixed in {files}")
         return after
 
-    def _status(self, report: CheckReport, packs: tuple[str, ...]) -> int:
-        """Return 0 or 1; to have checked nothing is neither.
 
-        A change that removes the last pack leaves none, and a hook may name no file
-        of a pack.
-        """
-        settings = self._settings
-        removed = report.change is not None and report.change.removed
-        if report.fails("error") and settings.fail_on != "never":
-            return 1  # the report says why a folder is no pack
-        if not (report.packs or self.changed_files or removed):
-            raise _no_pack(packs, settings.limits.scan_depth)
-        return 1 if report.fails(settings.fail_on) else 0
-
-
-def _save(text: str, file: str) -> None:
+def save(text: str, file: str) -> None:
+    """Write a report into a file."""
     Path(file).write_text(f"{text}\n", "utf-8", errors="backslashreplace")
 
 
@@ -317,7 +243,7 @@ def _project_packs(named: Iterable[str], limits: Limits) -> tuple[str, ...]:
     folders = usual_folders(named, limits=limits)
     if not folders:
         places = filter(os.path.exists, named)  # and no addresses
-        raise _no_pack((*places, os.curdir), limits.scan_depth)
+        raise no_pack((*places, os.curdir), limits.scan_depth)
     echo_error(f"looked in {', '.join(folders)}{_packs_elsewhere(folders, limits)}")
     return folders
 

@@ -1,4 +1,4 @@
-"""What ``satchel check --for`` shows: skills down, clients across, and the reasons."""
+"""What ``satchel predict`` shows: skills down, clients across, and the reasons."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

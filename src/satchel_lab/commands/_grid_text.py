@@ -1,4 +1,4 @@
-"""``satchel check --for`` for people at a terminal."""
+"""``satchel predict`` for people at a terminal."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from string import ascii_lowercase, ascii_uppercase

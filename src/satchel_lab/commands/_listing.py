@@ -1,4 +1,4 @@
-"""``satchel check --library --for``: what clients show of a whole library."""
+"""``satchel predict --library``: what clients show of a whole library."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
@@ -13,24 +13,28 @@ from satchel_lab.clients import LISTING_STATES, WINDOWS, ClientListing, SkillLis
 from satchel_lab.commands._grid import client_page
 
 SCHEMA_VERSION: Final = 1
-FORMATS: Final = frozenset(["text", "json", "markdown", "html"])
 # Skills of which a text shows what becomes; the other formats show all.
 _MAX_ROWS: Final = 20
 _HEADS: Final = ("client", "window", "whole", "shortened", "left out", "how")
 _WINDOW_NAMES: Final = {size: name for name, size in WINDOWS.items()}
 
 
-def render_listing(library: LibraryListing, style: str, columns: int) -> str:
-    """Return what clients show: as text, ``json``, ``markdown`` or ``html``."""
+def render_listing(
+    library: LibraryListing, style: str, columns: int, command: str
+) -> str:
+    """Return what clients show: as text, ``json``, ``markdown`` or ``html``.
+
+    ``command`` says, with ``--for``, why a client does not load a skill.
+    """
     match style:
         case "json":
             return render_json(library)
         case "markdown":
-            return "\n".join(_markdown(library))
+            return "\n".join(_markdown(library, command))
         case "html":
-            return client_page(_html(library))
+            return client_page(_html(library, command))
         case _:
-            return "\n".join(_text(library, columns))
+            return "\n".join(_text(library, columns, command))
 
 
 def is_all_listed(library: LibraryListing, *, whole: bool) -> bool:
@@ -41,13 +45,13 @@ def is_all_listed(library: LibraryListing, *, whole: bool) -> bool:
     )
 
 
-def _text(library: LibraryListing, columns: int) -> Iterator[str]:
+def _text(library: LibraryListing, columns: int, command: str) -> Iterator[str]:
     rows = [_row(one) for client in library.clients for one in client.listings]
     head, *lines = layout([_HEADS, *rows], columns)
     yield f"{plural(library.packs, 'skill')} in one library"
     yield from ("", bold(head), *lines, "")
     for client in library.clients:
-        for sentence in _sentences(client):
+        for sentence in _sentences(client, command):
             yield fill(one_line(sentence), columns, subsequent_indent="    ")
     # A line has room for one window of each client.
     names, shown = _grid([client.listings[0] for client in library.clients])
@@ -75,7 +79,7 @@ def _window(window: int) -> str:
     return _WINDOW_NAMES.get(window, f"{window:,}")
 
 
-def _sentences(client: ClientListings) -> Iterator[str]:
+def _sentences(client: ClientListings, command: str) -> Iterator[str]:
     """Yield what to know of a client, and what to do at each window."""
     rule = client.listings[0].rule
     yield f"{rule.key}: {_evidence(client)}"
@@ -85,7 +89,7 @@ def _sentences(client: ClientListings) -> Iterator[str]:
         yield f"  Order: {rule.order}"
     if client.not_loaded:
         loaded = plural(len(client.not_loaded), "skill")
-        yield f"  Not loaded: {loaded}; satchel check --for {rule.key} says why."
+        yield f"  Not loaded: {loaded}; {command} --for {rule.key} says why."
     for listing in client.listings:
         if advice := advice_of(listing):
             yield f"  {_window(listing.window)}: {advice}"
@@ -177,13 +181,13 @@ def _listing_entry(listing: ClientListing) -> dict[str, Any]:
     }
 
 
-def _markdown(library: LibraryListing) -> Iterator[str]:
+def _markdown(library: LibraryListing, command: str) -> Iterator[str]:
     yield f"{plural(library.packs, 'skill')} in one library:"
     yield ""
     yield from _pipes(_HEADS, [_row(one) for one in library.listings])
     for client in library.clients:
         yield ""
-        yield from (f"- {sentence.strip()}" for sentence in _sentences(client))
+        yield from (f"- {sentence.strip()}" for sentence in _sentences(client, command))
     names, rows = _grid(library.listings)
     if rows:
         summary = f"{plural(len(rows), 'skill')} not whole"
@@ -197,11 +201,11 @@ def _pipes(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
         yield f"| {' | '.join(escape(cell).replace('|', '&#124;') for cell in row)} |"
 
 
-def _html(library: LibraryListing) -> Iterator[str]:
+def _html(library: LibraryListing, command: str) -> Iterator[str]:
     yield f"<h1>{plural(library.packs, 'skill')} in one library</h1>"
     yield from _table(_HEADS, [_row(one) for one in library.listings])
     for client in library.clients:
-        sentences = (escape(one_line(text)) for text in _sentences(client))
+        sentences = (escape(one_line(text)) for text in _sentences(client, command))
         yield f"<p>{'<br>'.join(sentences)}</p>"
     names, rows = _grid(library.listings)
     if rows:

@@ -1,30 +1,37 @@
-"""``satchel check --for``: how other loaders will see packs."""
+"""One run of ``satchel predict``: how loaders see packs, or list all of them."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from shlex import join
 from typing import Any, Final, cast
 
-from satchel.cli import DEFAULT_WIDTH, bold, echo, echo_rows, width
+import click
+
+from satchel.cli import DEFAULT_WIDTH, bold, echo, echo_rows, progress, width
 from satchel.text import ascii_json, plural
 from satchel_lab.checking import (
     LOADER_GROUPS,
+    LibraryListing,
     LibraryPrediction,
     PackPrediction,
     predict_library,
+    predict_library_listing,
 )
 from satchel_lab.clients import (
     PROPERTIES,
+    WINDOWS,
     Loader,
     LoaderVerdict,
     Prediction,
     loaders,
     read_documented,
 )
+from satchel_lab.commands._check import PackRun, no_pack, save
 from satchel_lab.commands._grid import render_html
 from satchel_lab.commands._grid_text import render_grid
-from satchel_lab.lint import CheckReport, Format, LintSettings, render_report
+from satchel_lab.commands._listing import is_all_listed, render_listing
+from satchel_lab.lint import CheckReport, Format, render_report
 
 SCHEMA_VERSION: Final = 1
 # How each verdict but the good one is printed, the worst first.
@@ -38,69 +45,102 @@ VERDICT_HEADS: Final[dict[LoaderVerdict, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PredictionReport:
-    """How loaders see packs, and the findings of that."""
+# Those of a library; the others are formats of findings, which only packs have.
+_LISTING_FORMATS: Final = ("text", "json", "markdown", "html")
 
-    library: LibraryPrediction
-    report: CheckReport
+
+@dataclass(frozen=True, kw_only=True)
+class PredictRun(PackRun):
+    """One run with the options of ``satchel predict``; `run` does it.
+
+    ``command`` is how it was called, for what a report advises to type.
+    """
+
+    loaders: str
+    library: bool
+    windows: tuple[int, ...]
     command: str
 
+    def run(self) -> int:
+        """Predict, print, write; return the exit status."""
+        # Read before packs are: what is wrong with a file of the user comes first.
+        settings, _, listing = self.settings, self.known, self._listing
+        echo(self._render(self.style, width() or DEFAULT_WIDTH))
+        for style, file in self.also:
+            save(click.unstyle(self._render(style, DEFAULT_WIDTH)), file)
+        if listing is None:
+            return self.status(self._prediction[1])
+        is_fine = is_all_listed(listing, whole=settings.fail_on != "error")
+        return 0 if is_fine or settings.fail_on == "never" else 1
 
-def predict_packs(
-    paths: Sequence[str],
-    loader_names: str,
-    settings: LintSettings,
-    *,
-    skip_others: bool = False,
-) -> PredictionReport:
-    """Predict how loaders (names with commas between them) will see the packs."""
-    names = [name for text in loader_names.split(",") if (name := text.strip())]
-    library = predict_library(paths, names, skip_others=skip_others)
-    judged = [settings.judge(finding) for finding in library.findings]
-    findings = tuple(finding for finding in judged if finding is not None)
-    report = CheckReport(
-        len(library.packs),
-        findings,
-        "lenient",
-        turned_off=len(judged) - len(findings),
-        turned_off_by=settings.turned_off_by,
-    )
-    command = join(["satchel", "check", *paths, "--for", loader_names])
-    command = f"{command} --format html > skills.html (or json, markdown)"
-    return PredictionReport(library, report, command)
+    def _render(self, style: str, columns: int) -> str:
+        if self._listing is not None and style in _LISTING_FORMATS:
+            return render_listing(self._listing, style, columns, self.command)
+        library, report = self._prediction
+        match style:
+            case "text":
+                command = f"{self.command} {join([*self.paths, '--for', self.loaders])}"
+                more = f"{command} --format html > skills.html (or json, markdown)"
+                return render_grid(library, more, columns)
+            case "html":
+                return render_html(library)
+            case "json":
+                return render_json(library, report)
+            case "markdown":
+                return render_markdown(library, report)
+            case _:
+                return render_report(report, cast("Format", style))
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [name for text in self.loaders.split(",") if (name := text.strip())]
+
+    @cached_property
+    def _listing(self) -> LibraryListing | None:
+        """What clients show of the whole library, if that was asked for."""
+        if not (self.library or self.windows):
+            return None
+        windows, skip = self.windows or tuple(WINDOWS.values()), self.changed_files
+        with progress("checking packs"):
+            listing = predict_library_listing(
+                self.paths, self._names, windows, skip_others=skip
+            )
+        if not (listing.packs or skip):
+            raise no_pack(self.paths, self.settings.limits.scan_depth)
+        return listing
+
+    @cached_property
+    def _prediction(self) -> tuple[LibraryPrediction, CheckReport]:
+        """How the loaders see each pack, and the findings of that."""
+        skip, settings = self.changed_files, self.settings
+        with progress("checking packs"):
+            library = predict_library(self.paths, self._names, skip_others=skip)
+        judged = [settings.judge(finding) for finding in library.findings]
+        findings = tuple(finding for finding in judged if finding is not None)
+        report = CheckReport(
+            len(library.packs),
+            findings,
+            "lenient",
+            turned_off=len(judged) - len(findings),
+            turned_off_by=settings.turned_off_by,
+        )
+        return library, self.without_known(report)
 
 
-def render_prediction(prediction: PredictionReport, style: str) -> str:
-    """Return the prediction as one text, in a format of reports or as ``html``."""
-    match style:
-        case "text":
-            columns = width() or DEFAULT_WIDTH
-            return render_grid(prediction.library, prediction.command, columns)
-        case "html":
-            return render_html(prediction.library)
-        case "json":
-            return render_json(prediction)
-        case "markdown":
-            return render_markdown(prediction)
-        case _:
-            return render_report(prediction.report, cast("Format", style))
-
-
-def render_json(prediction: PredictionReport) -> str:
+def render_json(library: LibraryPrediction, report: CheckReport) -> str:
     """Return one object, in ASCII: the loaders, the packs, the findings."""
     document = {
         "schema_version": SCHEMA_VERSION,
-        "loaders": [loader_entry(loader) for loader in prediction.library.loaders],
+        "loaders": [loader_entry(loader) for loader in library.loaders],
         "packs": [
             {
                 "pack": pack.pack,
                 "path": pack.path,
                 "outcomes": [_outcome_entry(pack, one) for one in pack.outcomes],
             }
-            for pack in prediction.library.packs
+            for pack in library.packs
         ],
-        "findings": json.loads(render_report(prediction.report, "json"))["findings"],
+        "findings": json.loads(render_report(report, "json"))["findings"],
     }
     return ascii_json(document)
 
@@ -160,9 +200,8 @@ def list_loaders() -> None:
     echo_rows([*LOADER_GROUPS.items()], width(), "  ")
 
 
-def render_markdown(prediction: PredictionReport) -> str:
+def render_markdown(library: LibraryPrediction, report: CheckReport) -> str:
     """Return the count of each verdict by loader, then the findings."""
-    library = prediction.library
     head = f"{plural(len(library.packs), 'pack')}, as others will see them:"
     columns = ["loaded", *VERDICT_HEADS]
     rows = [
@@ -175,6 +214,4 @@ def render_markdown(prediction: PredictionReport) -> str:
             str(verdicts.count(verdict) or "") for verdict in ("loaded", *VERDICT_HEADS)
         )
         rows.append(f"| {loader.title} | {' | '.join(counts)} |")
-    return "\n".join(
-        [head, "", *rows, "", render_report(prediction.report, "markdown")]
-    )
+    return "\n".join([head, "", *rows, "", render_report(report, "markdown")])

@@ -1,7 +1,8 @@
-"""``satchel check``."""
+"""``satchel check``, and the options that ``satchel predict`` has, too."""
 
 import os
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -15,50 +16,78 @@ from satchel.cli import (
 )
 from satchel.model import SEVERITIES
 
-_FORMATS = ("text", "concise", "json", "sarif", "github", "markdown", "html")
-_PROFILES = ("dialect", "strict", "spec", "lenient", "auto")
+_FORMATS: Final = (
+    *("text", "concise", "statistics", "json", "sarif", "github", "markdown"),
+)
+_PROFILES: Final = ("dialect", "strict", "spec", "lenient", "auto")
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def _loader_names(
-    ctx: click.Context, param: click.Parameter, names: str | None
-) -> str | None:
-    """Return the names; print which there are if ``list`` is asked for."""
-    if names is not None and not names.strip(" ,"):
-        detail = "expected names with commas between them, or list"
-        raise click.BadParameter(detail, ctx, param)
-    if names in ("list", "?"):
-        from satchel_lab.commands._prediction import list_loaders
+def pack_options(
+    formats: Sequence[str], help_text: str
+) -> Callable[[_Command], _Command]:
+    """Return the decorator for what is read, how it is judged, and how it is shown."""
+    options = (
+        click.argument("packs", nargs=-1, metavar="[PATH]...", callback=with_alias),
+        alias_option("The same as PATH; repeatable."),
+        report_options(formats, help_text),
+        click.option(
+            "--fail-on",
+            type=click.Choice((*SEVERITIES, "never")),
+            help="The least severity that fails.  [default: error]",
+        ),
+        click.option(
+            "--strict",
+            "fail_on",
+            flag_value="warning",
+            help="The same as --fail-on warning.",
+        ),
+        click.option(
+            "--select",
+            metavar="CODE,...",
+            multiple=True,
+            help="Only these codes; repeatable.",
+        ),
+        click.option(
+            "--ignore",
+            metavar="CODE,...",
+            multiple=True,
+            help="All but these codes; repeatable.",
+        ),
+        click.option(
+            "--config",
+            metavar="FILE|none",
+            help="Whose table lint counts.  [default: the nearest satchel.toml]",
+        ),
+        click.option(
+            "--baseline",
+            metavar="FILE",
+            type=click.Path(),
+            help="Leave out the findings of this file, written by --format json.",
+        ),
+        flag(
+            "--changed-files",
+            "Skip a PATH that is a file in no pack, as hooks name some.",
+        ),
+        color_option,
+    )
 
-        list_loaders()
-        ctx.exit()
-    return names
+    def add(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
-def _window_sizes(
-    ctx: click.Context, param: click.Parameter, text: str | None
-) -> tuple[int, ...]:
-    """Return tokens: of ``200k``, ``1m`` or plain numbers; nothing of nothing."""
-    units = {"k": 1_000, "m": 1_000_000}
-    sizes: list[int] = []
-    for word in (text or "").lower().replace(" ", "").split(","):
-        digits = word.rstrip("km")
-        if digits.isdecimal() and digits.isascii() and len(word) - len(digits) < 2:  # noqa: PLR2004 - one letter
-            sizes.append(int(digits) * units.get(word[-1], 1))
-        elif text is not None:
-            detail = "expected sizes such as 128k,200k,1m"
-            raise click.BadParameter(detail, ctx, param)
-    return tuple(sizes)
-
-
-class _Check(click.Command):
+class HookCommand(click.Command):
     """A command to which hooks append names of files."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse a file whose name looks like an option."""
         # A change brings its own names of files: none may pass for an option.
         if "--changed-files" in args:
-            options = args[: args.index("--")] if "--" in args else args
-            for option in options:
+            for option in _options_in(args):
                 if option.startswith("-") and os.path.lexists(option):
                     detail = (
                         f"{option!r} is both a file here and an option; rename the file"
@@ -67,58 +96,35 @@ class _Check(click.Command):
         return super().parse_args(ctx, args)
 
 
+class _Check(HookCommand):
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - what click passes on
+    ) -> click.Context:
+        """Let ``predict`` answer where earlier versions of this command did."""
+        asked = any(arg.partition("=")[0] == "--for" for arg in _options_in(args))
+        group = parent.command if parent else None
+        if asked and parent and isinstance(group, click.Group):
+            predict = group.get_command(parent, "predict")
+            if predict:
+                return predict.make_context(info_name, args, parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+def _options_in(args: list[str]) -> list[str]:
+    return args[: args.index("--")] if "--" in args else args
+
+
 @click.command("check", cls=_Check)
-@click.argument("packs", nargs=-1, metavar="[PATH]...", callback=with_alias)
-@alias_option("The same as PATH; repeatable.")
 @click.option(
     "--profile",
     type=click.Choice(_PROFILES),
     help="What is accepted: spec is agentskills.io, strict adds declared files, "
     "dialect is that of the two in which each pack is written, lenient and auto take "
     "what most clients take.  [default: dialect]",
-)
-@report_options(_FORMATS, "How findings are printed; html goes with --for.")
-@click.option(
-    "--fail-on",
-    type=click.Choice((*SEVERITIES, "never")),
-    help="The least severity that fails.  [default: error]",
-)
-@flag("--strict", "The same as --fail-on warning.")
-@click.option(
-    "--select", metavar="CODE,...", multiple=True, help="Only these codes; repeatable."
-)
-@click.option(
-    "--ignore",
-    metavar="CODE,...",
-    multiple=True,
-    help="All but these codes; repeatable.",
-)
-@click.option(
-    "--config",
-    metavar="FILE|none",
-    help="Whose table lint counts.  [default: the nearest satchel.toml]",
-)
-@click.option(
-    "--baseline",
-    metavar="FILE",
-    type=click.Path(),
-    help="Leave out the findings of this file, written by --format json.",
-)
-@click.option(
-    "--for",
-    "loaders",
-    metavar="NAME,...|all|list",
-    callback=_loader_names,
-    is_eager=True,
-    help="Predict instead how these clients and frameworks will see the packs.",
-)
-@flag("--library", "With --for: what each client shows of all packs together.")
-@click.option(
-    "--window",
-    "windows",
-    metavar="SIZE,...",
-    callback=_window_sizes,
-    help="Context windows for --library.  [default: 128k,200k,1m]",
 )
 @click.option(
     "--since",
@@ -127,10 +133,14 @@ class _Check(click.Command):
 )
 @flag("--fix", "Fix what is safe to fix; show the diff.")
 @flag("--diff", "Show what --fix would do, and do nothing.")
-@flag("--statistics", "Count the findings of each code instead of printing them.")
-@flag("--changed-files", "Skip a PATH that is a file in no pack, as hooks name some.")
-@color_option
-def command(packs: tuple[str, ...], as_json: bool, **options: Any) -> int:  # noqa: ANN401 - by click
+@click.option(
+    "--statistics",
+    "style",
+    flag_value="statistics",
+    help="The same as --format statistics: count the findings of each code.",
+)
+@pack_options(_FORMATS, "How findings are printed.")
+def command(as_json: bool, **options: Any) -> int:  # noqa: ANN401 - by click
     """Check packs: each finding with its place, its code, and what to do.
 
     PATH is a pack, a file in one, a folder of packs, or a .skill archive. Folders of
@@ -155,9 +165,6 @@ def command(packs: tuple[str, ...], as_json: bool, **options: Any) -> int:  # no
       satchel check ./skills --format json > known.json
       satchel check ./skills --baseline known.json
       satchel check my_skills.bootstrap:REGISTRY
-      satchel check ./skills --for claude-code,codex,crewai
-      satchel check ./skills --for all --format html > skills.html
-      satchel check ./skills --library --for codex,claude-code --window 200k
       satchel check ./skills --format github --also sarif=satchel.sarif
     """
     from satchel_lab.commands._check import CheckRun
@@ -165,4 +172,4 @@ def command(packs: tuple[str, ...], as_json: bool, **options: Any) -> int:  # no
     if as_json:
         options["style"] = "json"
     with errors_are_status_2():
-        return CheckRun(packs=packs, **options).run()
+        return CheckRun(**options).run()

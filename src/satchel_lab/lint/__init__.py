@@ -11,6 +11,7 @@ from satchel_lab.lint._context import (
 from satchel_lab.lint._markdown import read_markdown as read_markdown
 from satchel_lab.lint._programs import PythonReader as PythonReader
 from satchel_lab.lint._report import (
+    SCHEMA_VERSION as SCHEMA_VERSION,
     CheckReport as CheckReport,
     LibraryChange as LibraryChange,
     Likeness as Likeness,
@@ -28,7 +29,6 @@ from satchel_lab.lint._reporters._formats import (
     line_reader as line_reader,
     render_report as render_report,
 )
-from satchel_lab.lint._reporters.json import SCHEMA_VERSION as SCHEMA_VERSION
 from satchel_lab.lint._rules._all import (
     RULES as RULES,
     lint_pack as lint_pack,
@@ -50,12 +50,9 @@ from satchel_lab.lint._settings import (
 
 if TYPE_CHECKING:
     from satchel_lab.lint._fixes import FIXABLE as FIXABLE, fix_skill as fix_skill
-    from satchel_lab.lint._reporters.text import (
-        lines_of as lines_of,
-        render_statistics as render_statistics,
-    )
+    from satchel_lab.lint._reporters.text import lines_of as lines_of
 
 __getattr__ = lazy_door(
     __name__,
-    {"_fixes": "FIXABLE fix_skill", "_reporters.text": "lines_of render_statistics"},
+    {"_fixes": "FIXABLE fix_skill", "_reporters.text": "lines_of"},
 )

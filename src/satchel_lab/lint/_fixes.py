@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set as AbstractSet
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -42,43 +42,15 @@ class FixInput:
     limits: Limits = DEFAULT_LIMITS
 
 
-@dataclass(frozen=True, slots=True)
-class Fixer:
-    """Proposes the text without findings of ``codes``."""
-
-    # Only `keys` of the frontmatter and `fields` of the manifest may change; `partly`:
-    # some findings of these codes may stay.
-
-    propose: Callable[[FixInput], str | None]
-    codes: frozenset[str]
-    keys: frozenset[str]
-    fields: frozenset[str]
-    partly: bool = False
-
-
-def fixer(
-    *codes: str,
-    keys: tuple[str, ...] = (),
-    fields: tuple[str, ...] = (),
-    partly: bool = False,
-) -> Callable[[Callable[[FixInput], str | None]], Fixer]:
-    return lambda propose: Fixer(
-        propose, frozenset(codes), frozenset(keys), frozenset(fields), partly
-    )
-
-
-@fixer("description-not-text", keys=("description",))
 def description_text(page: FixInput) -> str | None:
     line = f"description: {quoted(page.manifest.description)}\n"
     return set_entry(page.text, "description", line)
 
 
-@fixer(*sorted(WRITTEN_REPAIRS))
 def frontmatter(page: FixInput) -> str | None:
     return repaired_text(page.text, page.limits)
 
 
-@fixer("missing-name", keys=("name",))
 def missing_name(page: FixInput) -> str | None:
     """Write the folder's name, where every client accepts it."""
     # A name that some client refuses would only move the mistake.
@@ -87,7 +59,6 @@ def missing_name(page: FixInput) -> str | None:
     return set_entry(page.text, "name", f"name: {page.folder}\n", first=True)
 
 
-@fixer("misspelled-field", "unknown-field", partly=True)
 def misspelled_fields(page: FixInput) -> str | None:
     """Write each key as it is meant, unless that key is there as well."""
     text: str | None = page.text
@@ -109,7 +80,6 @@ def _renamed(text: str, slip: MisspelledKey) -> str | None:
     return set_entry(text, around, renamed) if count == 1 else None
 
 
-@fixer("name-characters", "name-not-folder", keys=("name",), fields=("name",))
 def name_as_folder(page: FixInput) -> str | None:
     """Write the name as the folder has it: ``PDF Forms`` in ``pdf-forms``."""
     if portable_name(page.manifest.name) != page.folder:
@@ -127,9 +97,6 @@ _IN_LINES: Final = lazy_pattern(
 )
 
 
-@fixer(
-    "unlisted-reference", keys=("references",), fields=("references", "declares_files")
-)
 def unlisted_references(page: FixInput) -> str | None:
     """Add them at the end of the list, in the style of the list."""
     # A list closes a pack on purpose, so elsewhere its author decides what belongs on
@@ -165,13 +132,32 @@ def _with(entry: str, names: list[str]) -> str:
     return head + "".join(f"{margin}- {item}\n" for item in items)
 
 
-FIXERS: Final[tuple[Fixer, ...]] = (
-    frontmatter,  # the others need valid YAML
-    misspelled_fields,
-    description_text,
-    missing_name,
-    name_as_folder,
-    unlisted_references,
+@dataclass(frozen=True, slots=True)
+class Fixer:
+    """Proposes the text without findings of ``codes``."""
+
+    # Only `keys` of the frontmatter and `fields` of the manifest may change; `partly`:
+    # some findings of these codes may stay.
+
+    propose: Callable[[FixInput], str | None]
+    codes: AbstractSet[str]
+    keys: AbstractSet[str] = frozenset()
+    fields: AbstractSet[str] = frozenset()
+    partly: bool = False
+
+
+FIXERS: Final = (
+    Fixer(frontmatter, WRITTEN_REPAIRS),  # the others need valid YAML
+    Fixer(misspelled_fields, {"misspelled-field", "unknown-field"}, partly=True),
+    Fixer(description_text, {"description-not-text"}, {"description"}),
+    Fixer(missing_name, {"missing-name"}, {"name"}),
+    Fixer(name_as_folder, {"name-characters", "name-not-folder"}, {"name"}, {"name"}),
+    Fixer(
+        unlisted_references,
+        {"unlisted-reference"},
+        {"references"},
+        {"references", "declares_files"},
+    ),
 )
 # The codes of findings that may be fixed.
 FIXABLE: Final = frozenset(code for fixer in FIXERS for code in fixer.codes)
@@ -232,7 +218,7 @@ def _read(page: FixInput) -> FixInput | None:
 
 
 def _is_safe(
-    before: FixInput, after: FixInput, fixer: Fixer, codes: frozenset[str]
+    before: FixInput, after: FixInput, fixer: Fixer, codes: AbstractSet[str]
 ) -> bool:
     """Tell whether a page says the same as before, without the findings."""
     # The body is what the model reads: not a byte of it may change.

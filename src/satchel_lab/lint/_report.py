@@ -174,6 +174,8 @@ class LibraryChange:
         )
 
 
+# The version of a report as JSON, which a baseline is.
+SCHEMA_VERSION: Final = 1
 # Codes that a summary names before it only counts them.
 _MAX_NAMED: Final = 3
 

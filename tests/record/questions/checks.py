@@ -67,6 +67,7 @@ lines = (
     "check grid --library --for codex,claude-code", "check grid --library --for all --window 200k", "check grid --library --for all --window 8k,1m --json", "check grid --library --for codex --window nonsense", "check grid --library --for codex --format markdown", "check grid --library --for codex,gemini --format html", "check grid --library --for all --strict", "check grid --library --for codex --format sarif", "check grid --window 200k", "check lib --library --for claude-code", "check lib --for all --format markdown", "check nowhere --for codex", "check zipped.zip --for codex",
 )
 runs(*lines)
+runs(*(line.replace("check ", "predict ") for line in lines), "predict grid", "predict grid --library --for codex --also sarif=seen.sarif")
 for line in lines[:10] + lines[17:23]:
     about(line)
     print(run(line, COLUMNS="60")[:3_000])

@@ -24,7 +24,6 @@ from satchel_lab.lint import (
     fingerprint,
     fix_skill,
     render_report,
-    render_statistics,
 )
 from satchel_lab.lint._reporters.markdown import MAX_CHARS
 
@@ -311,7 +310,7 @@ def test_statistics_count_each_code() -> None:
     report = replace(
         fixed(), findings=(*fixed().findings, FINDINGS[1], *[FINDINGS[2]] * 11)
     )
-    lines = render_statistics(report).splitlines()
+    lines = render_report(report, "statistics").splitlines()
 
     assert [line[:43] for line in lines[:3]] == [
         "11  note          files-left-out  Some file",
@@ -326,10 +325,10 @@ def test_statistics_count_each_code() -> None:
     ]
     assert max(map(len, lines[:3])) > 60
 
-    narrow = render_statistics(report, TextOptions(width=60)).splitlines()
+    narrow = render_report(report, "statistics", TextOptions(width=60)).splitlines()
 
     assert max(map(len, narrow[:3])) == 60
-    assert render_statistics(of()) == "1 pack checked: no findings"
+    assert render_report(of(), "statistics") == "1 pack checked: no findings"
 
 
 @pytest.mark.parametrize(

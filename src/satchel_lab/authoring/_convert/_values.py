@@ -131,7 +131,7 @@ def prediction_findings(
             sentence="conversion",
             client=outcome.loader.title,
             verdict=VERDICTS[verdict],
-            advice=outcome.fix or "see what satchel check --for says",
+            advice=outcome.fix or "see what satchel predict says",
         )
 
 

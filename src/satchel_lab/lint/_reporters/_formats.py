@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from satchel.text import LOG_COMMAND, ascii_json, decode, is_text, plural, safe_in_log
 from satchel_lab.lint._report import CheckReport, LibraryChange, Likeness
@@ -138,7 +137,9 @@ def _lines_of_file(path: str) -> list[str]:
     return decode(data).text.split("\n") if is_text(data) else []
 
 
-Format: TypeAlias = Literal["text", "concise", "json", "sarif", "github", "markdown"]
+Format: TypeAlias = Literal[
+    "text", "concise", "statistics", "json", "sarif", "github", "markdown"
+]
 
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
@@ -148,10 +149,21 @@ def render_report(
 ) -> str:
     """Return the report as one text; only the reporter in use is imported.
 
-    ``view`` is only for ``text``: colours, the width, and the lines of files.
+    ``view`` is for ``text`` and ``statistics``: colours, the width, lines of files.
     """
-    reporter: Any = import_module(f"satchel_lab.lint._reporters.{style}")
-    text: str = (
-        reporter.render(report, view) if style == "text" else reporter.render(report)
-    )
-    return text
+    if style in ("text", "statistics"):
+        from satchel_lab.lint._reporters.text import render, render_statistics
+
+        return (render if style == "text" else render_statistics)(report, view)
+    if style == "markdown":
+        from satchel_lab.lint._reporters.markdown import render_markdown
+
+        return render_markdown(report)
+    from satchel_lab.lint._reporters import programs
+
+    return {
+        "concise": programs.render_concise,
+        "json": programs.render_json,
+        "sarif": programs.render_sarif,
+        "github": programs.render_github,
+    }[style](report)

@@ -21,7 +21,7 @@ _ROOM: Final = 256
 _HEAD: Final = ("| | where | what | fix |", "|---|---|---|---|")
 
 
-def render(report: CheckReport) -> str:
+def render_markdown(report: CheckReport) -> str:
     """Return the summary, the change, if any, and one row for each finding.
 
     At most `MAX_CHARS` characters; what does not fit is counted.

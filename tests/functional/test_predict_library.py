@@ -1,4 +1,4 @@
-"""``satchel check --library --for``: what clients show of all packs together."""
+"""``satchel predict --library``: what clients show of all packs together."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,9 @@ def folder(here: Path) -> Path:
 
 
 def test_a_line_for_each_client_and_window_and_what_to_do() -> None:
-    done = run("check", "skills", "--library", "--for", "codex", "--window", "128k,1m")
+    done = run(
+        "predict", "skills", "--library", "--for", "codex", "--window", "128k,1m"
+    )
 
     assert done.exit_code == 0
     lines = done.output.splitlines()
@@ -52,29 +54,20 @@ def test_a_line_for_each_client_and_window_and_what_to_do() -> None:
 )
 def test_status(arguments: tuple[str, ...], status: int) -> None:
     """A skill that is left out, or not loaded, fails; one that is cut if strict."""
-    assert run("check", "--library", *arguments).exit_code == status
+    assert run("predict", "--library", *arguments).exit_code == status
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("skills", "--library"), "--library goes with --for"),
-        (
-            ("skills", "--for", "codex", "--window", "1m"),
-            "--window goes with --library",
-        ),
         (("skills", "--library", "--for", "codex", "--window", "9x"), "expected sizes"),
         (("skills", "--library", "--for", "codex", "--window", "k"), "expected sizes"),
-        (
-            ("skills", "--library", "--for", "codex", "--format", "sarif"),
-            "has the formats",
-        ),
         (("skills", "--library", "--for", "codexx"), "did you mean codex"),
     ],
 )
-def test_what_does_not_go_together(arguments: tuple[str, ...], sentence: str) -> None:
+def test_what_is_refused(arguments: tuple[str, ...], sentence: str) -> None:
     """A plain sentence and status 2."""
-    done = run("check", *arguments)
+    done = run("predict", *arguments)
 
     assert done.exit_code == 2
     assert sentence in done.stderr
@@ -82,7 +75,7 @@ def test_what_does_not_go_together(arguments: tuple[str, ...], sentence: str) ->
 
 def test_json_has_every_skill_and_how_it_is_known() -> None:
     done = run(
-        "check", "skills", "--library", "--for", "codex,claude-code@1.0", "--json"
+        "predict", "skills", "--library", "--for", "codex,claude-code@1.0", "--json"
     )
     document = json.loads(done.output)
 
@@ -100,13 +93,13 @@ def test_json_has_every_skill_and_how_it_is_known() -> None:
 
 
 def test_another_version_is_said_not_to_be_measured() -> None:
-    done = run("check", "few", "--library", "--for", "codex@9.9.9")
+    done = run("predict", "few", "--library", "--for", "codex@9.9.9")
 
     assert "version 9.9.9 was not measured; this is measured with" in done.output
 
 
 def test_unknown_is_said_to_be_unknown() -> None:
-    done = run("check", "few", "--library", "--for", "mistral-vibe")
+    done = run("predict", "few", "--library", "--for", "mistral-vibe")
 
     assert "mistral-vibe: nobody measured or documented" in done.output
 
@@ -115,7 +108,16 @@ def test_markdown_and_html_show_every_skill_escaped(folder: Path) -> None:
     """Names come from packs of anyone."""
     write_pack(folder / "odd/a", LISTING.format(name="'<b>|x'", text="Short. " * 900))
     done = run(
-        *("check", "odd", "skills", "--library", "--for", "codex", "--window", "200k"),
+        *(
+            "predict",
+            "odd",
+            "skills",
+            "--library",
+            "--for",
+            "codex",
+            "--window",
+            "200k",
+        ),
         *("--format", "markdown", "--also", "html=page.html"),
     )
 
@@ -125,3 +127,19 @@ def test_markdown_and_html_show_every_skill_escaped(folder: Path) -> None:
     assert "<b>|x" not in done.output
     assert "<b>|x" not in page
     assert "<script" not in page
+
+
+def test_no_option_excludes_another() -> None:
+    """A window means the library; formats of findings have those of the packs."""
+    library = ("predict", "mute", "--library", "--for", "codex")
+    both = run(*library, "--also", "sarif=out.sarif", "--also", "concise=out.txt")
+
+    assert run("predict", "few", "--window", "1m").stdout == (
+        run("predict", "few", "--library", "--for", "all", "--window", "1m").stdout
+    )
+    assert both.stdout == run(*library).stdout
+    for style, file in (("sarif", "out.sarif"), ("concise", "out.txt")):
+        findings = run("predict", "mute", "--for", "codex", "--format", style).stdout
+        assert Path(file).read_text("utf-8") == findings
+        assert run(*library, "--format", style).stdout == findings
+    assert "client-drops" in Path("out.txt").read_text("utf-8")

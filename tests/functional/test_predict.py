@@ -1,4 +1,4 @@
-"""``satchel check --for``: in every format, with statuses, and what is not known."""
+"""``satchel predict``: in every format, with statuses, and what is not known."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.library import HOSTILE_BYTES, run, run_terminal, write_pack
+from tests.functional.library import (
+    HOSTILE_BYTES,
+    run,
+    run_process,
+    run_terminal,
+    write_pack,
+)
 from tests.made_up_loaders import GOOD, LONG, MUTE, forget, know_only_these
 
 STYLES = ("text", "json", "sarif", "github", "markdown", "html")
@@ -30,7 +36,7 @@ def folder(here: Path) -> Path:
 
 @pytest.mark.row("E02")
 def test_a_grid_what_to_fix_first_and_why() -> None:
-    done = run("check", "skills", "--for", "all")
+    done = run("predict", "skills", "--for", "all")
 
     assert done.exit_code == 1
     assert done.output == (
@@ -73,19 +79,21 @@ def test_a_grid_what_to_fix_first_and_why() -> None:
         ("fine --for ,", 2),
         ("fine --for all --since HEAD", 2),
         ("fine --for all --fix", 2),
-        ("fine --format html", 2),
-        ("fine --also html=page.html", 2),
-        ("--for all", 1),
+        ("fine --format html", 0),
+        ("fine --also html=page.html", 0),
+        ("fine --for , --library", 2),
+        ("skills", 1),
+        ("", 1),
         *((f"skills --for all --format {style}", 1) for style in STYLES),
         *((f"fine --for all --format {style}", 0) for style in STYLES),
     ],
 )
 def test_statuses(arguments: str, status: int) -> None:
-    assert run("check", *arguments.split()).exit_code == status
+    assert run("predict", *arguments.split()).exit_code == status
 
 
 def test_json_has_loaders_packs_reasons_and_findings() -> None:
-    done = run("check", "skills", "--for", "closed,fragile", "--format", "json")
+    done = run("predict", "skills", "--for", "closed,fragile", "--format", "json")
     message = json.loads(done.output)
 
     assert message["schema_version"] == 1
@@ -109,7 +117,7 @@ def test_json_has_loaders_packs_reasons_and_findings() -> None:
 
 
 def test_markdown_counts_by_loader() -> None:
-    text = run("check", "skills", "--for", "all", "--format", "markdown").output
+    text = run("predict", "skills", "--for", "all", "--format", "markdown").output
 
     assert "| | loaded whole | breaks | drops | misreads | cuts | not known |" in text
     assert "| Careful | 1 |  | 1 |  |  |  |" in text
@@ -118,7 +126,7 @@ def test_markdown_counts_by_loader() -> None:
 
 
 def test_a_baseline_holds_what_is_known() -> None:
-    arguments = ("check", "skills", "--for", "careful")
+    arguments = ("predict", "skills", "--for", "careful")
     first = run(*arguments, "--also", "json=known.json", "--also", "markdown=out.md")
 
     assert first.exit_code == 1
@@ -127,7 +135,7 @@ def test_a_baseline_holds_what_is_known() -> None:
 
 
 def test_what_nobody_looked_at_is_said() -> None:
-    done = run("check", "long", "--for", "judge")
+    done = run("predict", "long", "--for", "judge")
 
     assert done.exit_code == 0
     assert "unknown: nobody looked\n" in done.output
@@ -136,7 +144,7 @@ def test_what_nobody_looked_at_is_said() -> None:
 
 @pytest.mark.parametrize("word", ["list", "?"])
 def test_names_are_listed_without_a_path(word: str) -> None:
-    done = run("check", "--for", word, width=None)
+    done = run("predict", "--for", word, width=None)
 
     assert done.exit_code == 0
     assert "  careful  1  measured    2026-11-21  run\n" in done.output
@@ -149,13 +157,66 @@ def test_hostile_names_and_bytes_reach_no_terminal(folder: Path) -> None:
     write_pack(folder / "odd" / hostile, HOSTILE_BYTES)
     write_pack(folder / "odd" / "mute", b"---\nname: \x1b[37m\n---\n" + HOSTILE_BYTES)
 
-    shown = run_terminal("check", "odd", "--for", "all", cwd=folder)
+    shown = run_terminal("predict", "odd", "--for", "all", cwd=folder)
 
     assert b"\x1b[2J" not in shown
     assert b"\x1b[37m" not in shown
     assert b"\x1b]8" not in shown
     assert "\u202e".encode() not in shown
     for style in STYLES:
-        text = run("check", "odd", "--for", "all", "--format", style).output
+        text = run("predict", "odd", "--for", "all", "--format", style).output
         assert "\x1b" not in text
         assert "\u202e" not in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "skills --for all",
+        "skills --for careful,fragile -v",
+        "skills --for careful --fail-on warning --select client-cuts",
+        "long --for careful --strict --profile strict",
+        "skills --for=all",
+        "skills --library --for all",
+        "skills --library --for careful --window 8k,1m --strict",
+        "--for all",
+        "--for list",
+        "nowhere --for all",
+        "fine --for nobody",
+        *(f"skills --for all --format {style}" for style in STYLES),
+        *(
+            f"skills --library --for all --format {style}"
+            for style in ("text", "json", "markdown", "html")
+        ),
+    ],
+)
+def test_check_with_the_options_of_earlier_versions_is_the_same(arguments: str) -> None:
+    """Byte by byte, but for the name of the command in advice."""
+    old, new = (run(name, *arguments.split()) for name in ("check", "predict"))
+    note = "note: satchel check --for is now satchel predict --for\n"
+
+    assert old.exit_code == new.exit_code
+    assert old.stdout == new.stdout.replace("satchel predict ", "satchel check ")
+    if arguments != "--for list":
+        assert old.stderr.startswith(note)
+    assert old.stderr.removeprefix(note) == new.stderr
+    quiet = run("check", *arguments.split(), "-q")
+    assert note not in quiet.stderr
+
+
+def test_check_itself_has_no_option_of_predict() -> None:
+    shown = run("check", "--help").output
+
+    assert [name for name in ("--for ", "--library", "html") if name in shown] == []
+    assert run("check", "fine", "--library").exit_code == 2
+    assert run("check", "fine", "--format", "html").exit_code == 2
+    assert run("check", "fine", "--", "--for").stderr.startswith(
+        "error: --for: no such"
+    )
+
+
+def test_verbosity_is_that_of_every_command() -> None:
+    """Where nothing else has asked for ``predict`` in the process."""
+    done = run_process("check", "fine", "--for", "codex", "-v")
+
+    assert (done.returncode, done.stdout) == (0, b"1 skill loaded whole by Codex CLI\n")
