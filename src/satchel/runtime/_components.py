@@ -1,18 +1,14 @@
 """What a Satchel is made of: each component when it is first needed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from satchel.catalog import ParseOptions, Registry
-from satchel.errors import SkillManifestError
 from satchel.model import (
     Catalog,
     Finding,
-    Loaded,
-    Manifest,
-    Style,
     SyncReport,
 )
 from satchel.policy import Policy
@@ -23,11 +19,10 @@ from satchel.runtime._sections import PromptSections, PromptSnapshots
 
 if TYPE_CHECKING:
     from satchel.agent import Skill
-    from satchel.load import StyleOptions
     from satchel.protocols import UsedApprovals
     from satchel.runtime._background_sync import BackgroundSync
     from satchel.runtime._finding_log import FindingLog
-    from satchel.runtime._staging import LocalStager, Stager
+    from satchel.runtime._staging import LocalStager
     from satchel.runtime._tool_registry import ToolRegistry
     from satchel.search import SegmentRanker
     from satchel.usage import UsageEvents
@@ -130,46 +125,6 @@ class Components:
         if index is None:
             return SegmentRanker()
         return SegmentRanker(index.segments, index.fewest)
-
-    def manifest_of(self, loaded: Loaded) -> Manifest:
-        """Return the manifest of a loaded SKILL.md."""
-        entry = loaded.descriptor
-        from satchel.skill_md import parse
-
-        parsed = parse(
-            loaded.data,
-            profile=self.accept.profile,
-            directory=entry.origin.key.rpartition("/")[2],
-            limits=self.accept.limits,
-            allow_empty_description=self.accept.allow_empty_description,
-        )
-        if parsed.manifest is None:
-            raise SkillManifestError(entry.origin.location, parsed.findings[0].message)
-        if entry.remote:  # it has the tools that were granted, not those it asks for
-            return replace(parsed.manifest, allowed_tools=entry.allowed_tools)
-        return parsed.manifest
-
-    def stager_for(self, stage: "Stager | bool") -> "Stager | None":
-        """Return what copies files; True is the stager of this machine."""
-        if isinstance(stage, bool):
-            return self.stager if stage else None
-        return stage
-
-    @cached_property
-    def style_options(self) -> "StyleOptions":
-        """How the tools of sessions and servers write what was loaded."""
-        from satchel.load import EXTENDED
-
-        most, counter = self.options.max_result_tokens, self.counter
-        return replace(EXTENDED, max_result_tokens=most, counter=counter)
-
-    def checked_whole(self, loaded: Loaded, style: Style) -> Loaded:
-        """Return what was loaded, if the style can give so much: `lean` gives parts."""
-        if style == "lean":
-            return loaded
-        from satchel.load import check_whole
-
-        return check_whole(loaded, self.style_options)
 
     @cached_property
     def tool_registry(self) -> "ToolRegistry":

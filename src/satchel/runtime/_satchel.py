@@ -334,7 +334,7 @@ class Satchel:
             SkillManifestError: The source makes up manifests of files without one.
             SkillError: As for `load`.
         """
-        return self._components.manifest_of(self._view.read(skill_id))
+        return self._view.manifest_of(self._view.read(skill_id))
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
@@ -571,7 +571,7 @@ class Satchel:
             always_on=AlwaysOn.of(always),
             only=() if only is None else (patterns_of(only),),
             approve=approve,
-            stager=self._components.stager_for(stage),
+            stager=self._components.stager if stage is True else (stage or None),
             reinject_tokens=reinject_tokens,
             suggest=suggest,
             trust_state=trust_state,

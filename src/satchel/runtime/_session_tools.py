@@ -36,7 +36,6 @@ from satchel.model import (
     FileStat,
     Hit,
     Loaded,
-    Question,
     Request,
 )
 from satchel.runtime._options import REINJECT_TOKENS
@@ -94,7 +93,7 @@ class SessionTools(ToolBackend):
         if file is not None and self._staged:
             file = self._unstaged(request.id, file)
         loaded = self._view.load(request.id, file, via=request.via, reply=run.approved)
-        self._components.checked_whole(loaded, self.settings.style)
+        self._view.checked_whole(loaded)
         self._state.record_load(loaded)
         return loaded
 
@@ -291,11 +290,6 @@ class SessionTools(ToolBackend):
                 if name in entry.tools:
                     raise DuplicateToolError(name, _AGENT, f"skill {entry.id!r}")
 
-    def use_approval(self, question: Question, call_id: str) -> bool:
-        """Note the approval of a call as used; return whether it was not before."""
-        key = self._state.use_approval(question, call_id)
-        return key is not None and self._components.used_approvals.use(key)
-
     def _all(self) -> Iterator[OwnedTool]:
         style, always_on = self.settings.style, self.settings.always_on
         for skill, tool in always_on.tools():
@@ -350,7 +344,7 @@ class SessionTools(ToolBackend):
                 self.settings.style,
                 self,
                 find=offer_find(snapshot.catalog, snapshot.section),
-                options=self._components.style_options,
+                options=self._view.style_options,
                 even_empty=even_empty,
             )
         return tools

@@ -15,12 +15,15 @@ from satchel.errors import (
     PackFileError,
     SkillError,
     SkillExcludedError,
+    SkillManifestError,
     SkillNotFoundError,
 )
 from satchel.load import (
     ALLOWED,
+    EXTENDED,
     CallEvent,
     LoadAttempt,
+    StyleOptions,
     ToolBackend,
     TurnCache,
     current_call_event,
@@ -467,8 +470,11 @@ class View(ToolBackend):
         answered: dict[Action, Decision],
     ) -> Loaded:
         entry = find_loadable(catalog, request.id)
-        if entry is not None and not (entry.model_invocable and entry.user_invocable):
-            _check_edge(entry, request.via)
+        if entry is not None and (
+            (request.via == "tool" and not entry.model_invocable)
+            or (request.via == "user" and not entry.user_invocable)
+        ):
+            raise _not_for(request.via, entry)
         decision = self._authorizer.decide_load(entry, request, reply, answered)
         return load(catalog, request, decision=decision, turn=turn, limits=self._limits)
 
@@ -567,17 +573,29 @@ class View(ToolBackend):
             SkillError: As for `satchel.Satchel.manifest`.
         """
         self.descriptor(skill_id)
-        return self._components.manifest_of(self.load(skill_id, as_="look"))
+        return self.manifest_of(self.load(skill_id, as_="look"))
 
     def manifest_of(self, loaded: Loaded) -> Manifest:
         """Return the manifest of a loaded SKILL.md, without a second read.
 
-        It is that of the catalog, and parsed only where the catalog has none.
-
         Raises:
             SkillManifestError: It has no frontmatter; the source made up its manifest.
         """
-        return self._components.manifest_of(loaded)
+        from satchel.skill_md import parse
+
+        entry, accept = loaded.descriptor, self._components.accept
+        parsed = parse(
+            loaded.data,
+            profile=accept.profile,
+            directory=entry.origin.key.rpartition("/")[2],
+            limits=accept.limits,
+            allow_empty_description=accept.allow_empty_description,
+        )
+        if parsed.manifest is None:
+            raise SkillManifestError(entry.origin.location, parsed.findings[0].message)
+        if entry.remote:  # it has the tools that were granted, not those it asks for
+            return replace(parsed.manifest, allowed_tools=entry.allowed_tools)
+        return parsed.manifest
 
     # --- Prompt and tools -------------------------------------------------------------
 
@@ -607,11 +625,9 @@ class View(ToolBackend):
 
         entry = self.get(skill_id)
         if entry is not None and not entry.user_invocable:
-            fix = "only a model may load it"
-            error = SkillExcludedError(skill_id, "not for users", fix)
-            self.refuse(skill_id, None, error)
+            self.refuse(skill_id, None, _not_for("user", entry))
         loaded = self.load(skill_id)
-        client = self._components.manifest_of(loaded).client
+        client = self.manifest_of(loaded).client
         return invoke_skill(loaded, arguments, client, None, self.settings.style)
 
     def tools(self, *, find: bool | None = None, even_empty: bool = False) -> Toolbox:
@@ -632,7 +648,7 @@ class View(ToolBackend):
                 self.settings.style,
                 self,
                 find=find,
-                options=self._components.style_options,
+                options=self.style_options,
                 even_empty=even_empty,
             )
         return self._toolboxes[key]
@@ -643,11 +659,24 @@ class View(ToolBackend):
         entry = self.get(request.id)
         # Said before the load, which would not tell by `via` that a model asks.
         if entry is not None and not entry.model_invocable:
-            fix = "only a user may invoke it"
-            error = SkillExcludedError(request.id, "hidden", fix)
-            self.refuse(request.id, request.file, error)
+            self.refuse(request.id, request.file, _not_for("tool", entry))
         loaded = self.load(request.id, request.file)
-        return self._components.checked_whole(loaded, self.settings.style)
+        return self.checked_whole(loaded)
+
+    @cached_property
+    def style_options(self) -> StyleOptions:
+        """How tools write what was loaded."""
+        limit = self._components.options.max_result_tokens
+        counter = self._components.counter
+        return replace(EXTENDED, max_result_tokens=limit, counter=counter)
+
+    def checked_whole(self, loaded: Loaded) -> Loaded:
+        """Return what was loaded, if the style can give so much: `lean` gives parts."""
+        if self.settings.style == "lean":
+            return loaded
+        from satchel.load import check_whole
+
+        return check_whole(loaded, self.style_options)
 
     def notes(self, loaded: Loaded) -> list[str]:
         """Return what the text takes for granted."""
@@ -671,9 +700,8 @@ class View(ToolBackend):
         )
 
 
-def _check_edge(entry: Descriptor, via: str) -> None:
-    """Refuse to a model what is for users alone, and the other way round."""
-    if via == "tool" and not entry.model_invocable:
-        raise SkillExcludedError(entry.id, "hidden", "only a user may invoke it")
-    if via == "user" and not entry.user_invocable:
-        raise SkillExcludedError(entry.id, "not for users", "only a model may load it")
+def _not_for(via: str, entry: Descriptor) -> SkillExcludedError:
+    """Return the error for a model that asks for what is the users', or a user."""
+    if via == "tool":
+        return SkillExcludedError(entry.id, "hidden", "only a user may invoke it")
+    return SkillExcludedError(entry.id, "not for users", "only a model may load it")
