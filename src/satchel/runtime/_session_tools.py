@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from satchel.runtime._authorizer import Authorizer
     from satchel.runtime._components import Components
     from satchel.runtime._options import SessionSettings
+    from satchel.runtime._reading import SkillReader
     from satchel.runtime._session_state import SessionState
     from satchel.runtime._staging import Staged
-    from satchel.runtime._view import View
 
 # A tool, and the skill that brings it; None for those of the style.
 OwnedTool: TypeAlias = tuple[Descriptor | None, Tool]
@@ -67,7 +67,7 @@ class SessionTools(ToolBackend):
         self,
         components: "Components",
         settings: "SessionSettings",
-        view: "View",
+        view: "SkillReader",
         authorizer: "Authorizer",
         state: "SessionState",
     ) -> None:
@@ -143,10 +143,12 @@ class SessionTools(ToolBackend):
         changes = self._state.changes()
         if not isinstance(error, (SkillNotFoundError, ReferenceNotAllowedError)):
             return changes or None
+        from satchel.load import not_found_advice
+
         file = error.file if isinstance(error, ReferenceNotAllowedError) else ""
         what = f"{echo(error.name)}/{echo(file)}"
         total, same = self._state.count_not_found(what)
-        advice = wording.not_found_advice(error, total, same, self._view.catalog)
+        advice = not_found_advice(error, total, same, self._view.catalog)
         return " ".join(filter(None, (advice, changes))) or None
 
     def outdated_note(self, tool: str) -> str:

@@ -12,13 +12,13 @@ from satchel.errors import (
     SkillError,
     ToolError,
 )
-from satchel.load import ALLOWED, error_result
+from satchel.load import ALLOWED
 from satchel.model import Decision, Descriptor, Question, Reply
 from satchel.protocols import Approval
 from satchel.runtime._authorizer import Authorizer
+from satchel.runtime._reading import SkillReader
 from satchel.runtime._session_state import SessionState
 from satchel.runtime._session_tools import SessionTools
-from satchel.runtime._view import View
 from satchel.tools import Run, Tool, arguments_of, result_text
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class ToolCalls:
 
     _components: "Components"
     _authorizer: Authorizer
-    _view: View
+    _view: SkillReader
     _state: SessionState
     _tools: SessionTools
 
@@ -176,7 +176,7 @@ class ToolCalls:
                 kind,
             )
             error = ApprovalNeededError("tool", skill, tool, f"not noted: {kind}")
-        return Permit({}, error_result(error))
+        return Permit({}, _result_of(error))
 
     def _permit(self, name: object, arguments: object, reply: Reply | None) -> Permit:
         """Return whether a tool may be called with this answer to its question."""
@@ -196,7 +196,7 @@ class ToolCalls:
             elif reply is not None and not reply.is_yes:
                 return Permit(given, self._declined(tool, given, reply))
         except SkillError as error:
-            return Permit({}, error_result(error))
+            return Permit({}, _result_of(error))
         return Permit(given, None, tool, edited is not None, None if owner else reply)
 
     def _declined(self, tool: Tool, arguments: dict[str, object], no: Reply) -> object:
@@ -207,7 +207,7 @@ class ToolCalls:
         style = self._tools.settings.style
         if requested_access(style, tool.name, arguments) is not None:
             return tool.call(arguments, Run(approved=no))
-        return error_result(ApprovalDeclinedError("tool", "", tool.name, "", no.words))
+        return _result_of(ApprovalDeclinedError("tool", "", tool.name, "", no.words))
 
     def _permit_skill(
         self,
@@ -275,6 +275,12 @@ def with_note(result: object, note: str) -> object:
     if result is None or isinstance(result, (bool, int, float, list, tuple)):
         return f"{result_text(cast('object', result))}\n\n{note}"
     return result
+
+
+def _result_of(error: SkillError) -> object:
+    from satchel.load import error_result
+
+    return error_result(error)
 
 
 def _reply_of(approved: Approval | None) -> Reply | None:
