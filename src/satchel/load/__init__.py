@@ -38,10 +38,6 @@ from satchel.load._tool_backend import (
     current_call_event as current_call_event,
     fill_folder as fill_folder,
 )
-from satchel.load._wording import (
-    error_result as error_result,
-    model_message as model_message,
-)
 
 # The sentences that a model reads in a result.
 wording = _wording
@@ -54,6 +50,13 @@ if TYPE_CHECKING:
         render_context as render_context,
         render_context_error as render_context_error,
         render_descriptor as render_descriptor,
+    )
+    from satchel.load._error_wording import (
+        error_result as error_result,
+        model_message as model_message,
+        not_found_advice as not_found_advice,
+        not_staged_note as not_staged_note,
+        replacement_advice as replacement_advice,
     )
     from satchel.load._invocation import (
         InvokedSkill as InvokedSkill,
@@ -68,6 +71,8 @@ __getattr__ = lazy_door(
     {
         "_contract_styles": "find_matches list_entries packs_result render_context "
         "render_context_error render_descriptor",
+        "_error_wording": "error_result model_message not_found_advice not_staged_note "
+        "replacement_advice",
         "_invocation": "InvokedSkill invoke_skill",
         "_parts": "check_whole first_part",
     },

@@ -17,6 +17,12 @@ from satchel.errors import (
     echo,
 )
 from satchel.load import _wording as wording
+from satchel.load._error_wording import (
+    error_result,
+    load_error,
+    model_message,
+    words_of_no,
+)
 from satchel.load._tool_backend import (
     DEFAULT_STYLE_OPTIONS,
     MAX_LISTED,
@@ -63,7 +69,7 @@ def _read_tool(backend: ToolBackend, key: str, *, rest: bool = False) -> Tool:
                 else backend.load_for(request, run)
             )
         except SkillError as error:
-            return wording.error_result(error, backend.advice(error))
+            return error_result(error, backend.advice(error))
         note = backend.unchanged(loaded)
         return {key: loaded.id, **file_result(loaded, note, backend)}
 
@@ -165,10 +171,10 @@ def render_context_error(
 ) -> str:
     """Return the envelope that says why ``skill_id`` was not loaded."""
     id = _escaped(echo(skill_id))
-    lines = (wording.words_of_no(error), advice or "")
+    lines = (words_of_no(error), advice or "")
     more = "".join(f"\n{_escaped(line)}" for line in lines if line)
     return (
-        f'<skill_context id="{id}">\n  <error>\n    {wording.load_error(error, id)}\n'
+        f'<skill_context id="{id}">\n  <error>\n    {load_error(error, id)}\n'
         f"  </error>\n</skill_context>{more}"
     )
 
@@ -263,7 +269,7 @@ def packs_result(  # noqa: PLR0913 - the tool's three parameters, and what it ca
             try:
                 loaded = backend.load_for(Request(name, file, via="tool"), run)
             except SkillError as error:
-                result["error"] = wording.model_message(error)
+                result["error"] = model_message(error)
                 advice = backend.advice(error)
                 notes |= {advice: None} if advice else {}
                 if isinstance(error, DeniedError):  # so are the names of its files
@@ -340,7 +346,7 @@ def _references_tools(backend: ToolBackend, options: StyleOptions) -> tuple[Tool
         except SkillError as error:
             advice = backend.advice(error)
             if not isinstance(error, SkillNotFoundError):
-                return wording.error_result(error, advice)
+                return error_result(error, advice)
             more = {"advice": advice} if advice else {}
             return {"error": "unknown_skill", "skill_name": echo(skill_name), **more}
         shown = options

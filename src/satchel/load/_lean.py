@@ -32,7 +32,6 @@ from satchel.load._wording import (
     LEAN_READ,
     LEFT_AS_IT_IS,
     PATHS_IN_FOLDER,
-    model_message,
 )
 from satchel.model import Descriptor, Json, Loaded, Request, Style
 from satchel.skill_md import plain_path, split_target
@@ -227,6 +226,8 @@ def _render_file(loaded: Loaded, notes: Sequence[str]) -> str:
 
 def render_lean_error(error: SkillError, advice: str | None = None) -> ErrorText:
     """Return why nothing was loaded, and an advice on a line of its own."""
+    from satchel.load._error_wording import model_message
+
     if isinstance(error, SkillNotFoundError):
         message = f"skill {echo(error.name)!r} was not found"
     else:

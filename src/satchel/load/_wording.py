@@ -1,7 +1,6 @@
 """The sentences that a model reads in a result.
 
-Those of most errors are in `satchel.errors`; `model_message` says which a model may
-read. Names that fill the constants come from packs, users and models: the caller
+Names that fill the constants come from packs, users and models: the caller
 escapes them first.
 """
 
@@ -9,26 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from satchel.errors import (
-    ApprovalDeclinedError,
-    ApprovalNeededError,
-    ChangedSinceSyncError,
-    DeniedError,
-    DigestMismatchError,
-    DuplicateSkillError,
-    ExtraMissingError,
-    LimitExceededError,
-    NotStagedError,
-    PackFileError,
-    ProductMissingError,
-    ReferenceNotAllowedError,
-    ReferenceUnreadableError,
-    SkillError,
-    SkillExcludedError,
-    SkillNotFoundError,
-    SourceUnavailableError,
     echo,
 )
-from satchel.model import DEFAULT_LIMITS, Catalog, Descriptor, Loaded, Style
+from satchel.model import Catalog, Descriptor, Loaded, Style
 from satchel.text import clean_line, escape_xml, first_names, printable
 
 # --- The tools of the styles ----------------------------------------------------------
@@ -143,8 +125,6 @@ SKILLS_IN_USE: Final = (
     "## Skills in use\nThese were loaded earlier in this conversation, and still hold:"
 )
 
-# The call for one missing id in a turn whose answer says that it is the last one.
-FINAL_ATTEMPT: Final = 3
 # Ids that an advice names; in a longer catalog these are the nearest ones.
 MAX_NAMED: Final = 20
 # Skills that a note on a changed catalog names one by one, of each kind.
@@ -189,12 +169,6 @@ def unchanged_note(loaded: Loaded, style: Style, *, in_step: bool = False) -> st
     return note.format(what, loaded.id)
 
 
-def not_staged_note(error: SkillError) -> str:
-    """Return why a skill's files have no folder here, without a path of the machine."""
-    detail = error.detail if isinstance(error, NotStagedError) else model_message(error)
-    return f"The files of this skill were not staged: {detail}."
-
-
 def changes_note(before: Catalog, after: Catalog, active: frozenset[str]) -> str:
     """Return what a reader of ``before`` has to know of ``after``; empty if nothing.
 
@@ -237,132 +211,3 @@ def _ids(ids: Sequence[str]) -> str:
     # Ids come from a stored state, and so may be anything.
     names = [escape_xml(clean_line(echo(id))) for id in ids]
     return first_names(names, MAX_REPEATED_NAMES)
-
-
-# --- Errors ---------------------------------------------------------------------------
-
-
-def model_message(error: SkillError) -> str:
-    """Return the error's message as far as a model may read it."""
-    # Origins and sources may be absolute paths or addresses, and a fix is for the user:
-    # these errors are described without. All others carry pack-relative paths only.
-    if isinstance(error, SkillNotFoundError):
-        return f"skill {echo(error.name)!r} not found"
-    if isinstance(error, SkillExcludedError):
-        return f"skill {echo(error.name)!r} is {error.reason} and cannot be loaded"
-    if isinstance(error, DuplicateSkillError):
-        return (
-            f"several packs claim the skill {error.skill_name!r}; none of them is "
-            "handed out"
-        )
-    if isinstance(error, SourceUnavailableError):
-        return "the source of the skill does not answer now; try again later"
-    # What to install is for the user.
-    if isinstance(error, ExtraMissingError | ProductMissingError):
-        return f"{error.what} is not available here"
-    return printable(str(error))
-
-
-def error_result(error: SkillError, advice: str | None = None) -> dict[str, object]:
-    """Return the structured result for an error; ``advice`` is one more sentence."""
-    message = model_message(error)
-    message = f"{message}. {advice}" if advice else message
-    return {"error": {"code": error.code, "message": message}}
-
-
-def load_error(error: SkillError, id: str) -> str:
-    """Return why instructions were not loaded, as the style ``agent-skills`` says it.
-
-    ``id`` is escaped already.
-    """
-    if isinstance(error, SkillNotFoundError):
-        return f'Skill with id "{id}" was not found in the current registry.'
-    if isinstance(error, SkillExcludedError) and error.reason == "disabled":
-        how = "is disabled by current system settings"
-        return f'Skill "{id}" {how} and cannot be loaded.'
-    if isinstance(error, DeniedError):
-        return f"{_denied(error, id)} Skill instructions were not loaded."
-    if isinstance(error, ReferenceUnreadableError):
-        reason = error.detail or model_message(error)
-    elif isinstance(error, ChangedSinceSyncError):
-        reason = "the file has changed since it was catalogued"
-    elif isinstance(error, DigestMismatchError):
-        reason = "the file is not what was announced"
-    elif isinstance(error, PackFileError):
-        reason = "the file is missing"
-    elif isinstance(error, LimitExceededError):
-        reason = model_message(error)
-    else:
-        return _in_envelope(model_message(error))
-    return f'Failed to load SKILL.md for "{id}": {_in_envelope(reason)}'
-
-
-def _denied(error: DeniedError, id: str) -> str:
-    if isinstance(error, ApprovalDeclinedError):
-        return f'User declined HITL approval for skill "{id}".'
-    if isinstance(error, ApprovalNeededError):
-        return f'Skill "{id}" needs an approval, and nobody could be asked.'
-    return f'Skill "{id}" is not allowed here.'
-
-
-def words_of_no(error: SkillError) -> str:
-    """Return the words of a person's no, as a line for the model; empty for none."""
-    words = error.words if isinstance(error, ApprovalDeclinedError) else ""
-    return f"The user says: {words}" if words else ""
-
-
-def _in_envelope(text: str) -> str:
-    return escape_xml(printable(text, keep=""), quotes=True)
-
-
-def replacement_advice(error: SkillError, catalog: Catalog) -> str:
-    """Return the sentence that names the replacement of a skill that is gone."""
-    if not isinstance(error, SkillNotFoundError):
-        return ""
-    # Only what this catalog lists is named: what the caller may see.
-    replacement = catalog.replacement_of(error.name)
-    if not replacement:
-        return ""
-    return f"The skill {clean_line(replacement)} takes its place: load it."
-
-
-def not_found_advice(
-    error: SkillError, not_found: int, same: int, catalog: Catalog
-) -> str:
-    """Return the sentence behind an error about something that is not there.
-
-    The first one of a turn says nothing more, the next ones what could be asked for,
-    and the third one about the same thing says that it is the last. ``not_found``
-    counts such errors of this turn, ``same`` those about the same id and file, this one
-    included.
-    """
-    if same >= FINAL_ATTEMPT:
-        return (
-            f"This was not found {same} times: the answer is final, do not ask for it "
-            "again. Go on without it, or tell the user what is missing."
-        )
-    name = error.name if isinstance(error, SkillNotFoundError) else ""
-    if isinstance(error, SkillNotFoundError) and error.close:
-        from satchel.text import folded
-
-        alike = [i for i in error.close if i in catalog and folded(i) == folded(name)]
-        if alike:
-            return f"The id is exactly {' or '.join(map(clean_line, alike))}."
-    replacement = replacement_advice(error, catalog)
-    if not_found <= 1 or replacement or isinstance(error, ReferenceNotAllowedError):
-        return replacement  # the message of the last kind lists the files itself
-    ids = _nearest(name, [entry.id for entry in catalog.entries])
-    more = len(catalog) - len(ids)
-    rest = f", and {more} more" if more > 0 else ""
-    return f"Valid ids: {', '.join(map(clean_line, ids))}{rest}."
-
-
-def _nearest(name: str, ids: list[str]) -> list[str]:
-    if len(ids) <= MAX_NAMED:
-        return ids
-    from satchel.text import nearest
-
-    return (
-        nearest(name[: DEFAULT_LIMITS.name_chars], ids, MAX_NAMED, 0.3)
-        or ids[:MAX_NAMED]
-    )

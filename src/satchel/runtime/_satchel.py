@@ -31,7 +31,7 @@ from satchel.model import (
 )
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, UsageSink, with_abilities
-from satchel.runtime._components import Components
+from satchel.runtime._components import Components, PromptSections
 from satchel.runtime._inputs import SkillInputs, index_settings, open_inputs_or_config
 from satchel.runtime._options import (
     DEFAULT_OPTIONS,
@@ -51,7 +51,6 @@ from satchel.runtime._options import (
     refuse_keywords,
     unknown_disabled_error,
 )
-from satchel.runtime._sections import PromptSections
 from satchel.text import EstimateCounter
 
 if TYPE_CHECKING:
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from satchel.prompt import Format
     from satchel.protocols import Report
     from satchel.runtime._background_sync import FolderWatch
+    from satchel.runtime._reading import SkillReader
     from satchel.runtime._session import Session, SessionSkill
     from satchel.runtime._session_state import SavedState
     from satchel.runtime._staging import Stager
@@ -335,7 +335,7 @@ class Satchel:
             SkillManifestError: The source makes up manifests of files without one.
             SkillError: As for `load`.
         """
-        return self._components.manifest_of(self._view.read(skill_id))
+        return self._view.manifest_of(self._view.read(skill_id))
 
     def resources(self, skill_id: str) -> tuple[Resource, ...]:
         """Return path, digest and size of every listed file, SKILL.md included.
@@ -572,7 +572,7 @@ class Satchel:
             always_on=AlwaysOn.of(always),
             only=() if only is None else (patterns_of(only),),
             approve=approve,
-            stager=self._components.stager_for(stage),
+            stager=self._components.stager if stage is True else (stage or None),
             reinject_tokens=reinject_tokens,
             suggest=suggest,
             trust_state=trust_state,
@@ -639,14 +639,14 @@ class Satchel:
         return SessionSkill(name, self.session(agent=name))
 
     @cached_property
-    def _view(self) -> "View":
+    def _view(self) -> "SkillReader":
         return self._view_for({})
 
-    def _view_for(self, who: Mapping[str, object]) -> "View":
+    def _view_for(self, who: Mapping[str, object]) -> "SkillReader":
         """Return what one user may list, find and load; no person is asked."""
-        from satchel.runtime._view import View
+        from satchel.runtime._reading import SkillReader
 
-        return View(self._components, SessionSettings(who=who))
+        return SkillReader(self._components, SessionSettings(who=who))
 
     @property
     def _listed(self) -> Catalog:

@@ -11,12 +11,10 @@ from satchel.load import TurnCache
 from satchel.model import (
     Activation,
     Catalog,
-    Decision,
     Descriptor,
     Finding,
     Hit,
     Loaded,
-    Question,
     Savings,
     SeenMessage,
     Style,
@@ -29,16 +27,16 @@ from satchel.runtime._options import (
     check_only,
     patterns_of,
 )
+from satchel.runtime._reading import SkillReader
 from satchel.runtime._session_state import SavedState, SessionState
 from satchel.runtime._session_tools import OwnedTool, SessionTools
 from satchel.runtime._tool_calls import (
     Arguments,
     CallApproval,
-    CallAuthorizer,
     Permit,
+    ToolCalls,
     with_note,
 )
-from satchel.runtime._view import View
 from satchel.tools import Run, Tool, Toolbox
 
 if TYPE_CHECKING:
@@ -49,7 +47,7 @@ if TYPE_CHECKING:
     from satchel.runtime._components import Components
 
 
-class Session:
+class Session(ToolCalls):
     """Instructions and tools for one conversation, and what was loaded in it.
 
     Made by `satchel.Satchel.session`; opening one is cheap. It serves one
@@ -97,12 +95,11 @@ class Session:
             settings = replace(settings, always_on=always_on)
         self.settings = settings
         # Three collaborators: what may be read, what is remembered, which tools.
-        self._view = view = View(components, settings, authorizer)
+        self._view = view = SkillReader(components, settings, authorizer)
         if seals is not None:
             saved = seals.sealed_loads(saved, view.needs_approval)
         self._state = SessionState(components, settings, view, saved)
         self._tools = SessionTools(components, settings, view, authorizer, self._state)
-        self._calls = CallAuthorizer(authorizer, view, self._tools, self._state)
         self._offered: tuple[tuple[OwnedTool, ...], Toolbox] = (), Toolbox("satchel")
         self._mark: tuple[object, ...] = (None, None, None)
         # Read now, so that a skill that cannot be loaded is an error of the opening.
@@ -232,25 +229,6 @@ class Session:
             self._offered = offered, toolbox
         return toolbox
 
-    def decide(self, name: str, arguments: Arguments) -> Decision:
-        """Return what the policy says of a call, for a framework's own approval.
-
-        A call that is about no skill, or one that is not there, is allowed: it fails
-        by itself.
-        """
-        return self._calls.decide(name, arguments)
-
-    def question(
-        self, name: str, arguments: Arguments, call_id: str = ""
-    ) -> Question | None:
-        """Return what somebody has to be asked before a call; None for nothing.
-
-        For a framework's own approval; `satchel.runtime.question_text` writes it for
-        a person. With a ``call_id`` the state says that it was asked about: then it is
-        again, where a run goes on under another policy. Never raises.
-        """
-        return self._calls.question(name, arguments, call_id)
-
     def call(
         self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> object:
@@ -262,7 +240,7 @@ class Session:
             **approval: What a framework's own approval says; without it the session's
                 ``approve`` is asked where the policy says so.
         """
-        permit = self._calls.permit(name, arguments, **approval)
+        permit = self.permit(name, arguments, **approval)
         if permit.tool is None:
             return permit.refusal
         result = permit.tool.call(permit.arguments, self._run(permit))
@@ -273,28 +251,12 @@ class Session:
         self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
     ) -> object:
         """Do as `call` does; waits for asynchronous tools, runs others in a thread."""
-        permit = await self._calls.apermit(name, arguments, **approval)
+        permit = await self.apermit(name, arguments, **approval)
         if permit.tool is None:
             return permit.refusal
         result = await permit.tool.acall(permit.arguments, self._run(permit))
         result = self._tools.bounded(permit.tool, result)
         return with_note(result, self._tools.outdated_note(permit.tool.name))
-
-    def permit(
-        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
-    ) -> Permit:
-        """Return whether a tool may be called, and with which arguments.
-
-        For a framework's own tool objects (`Tool.native`), which adapters call. Asks
-        and answers as `call` does. Never raises.
-        """
-        return self._calls.permit(name, arguments, **approval)
-
-    async def apermit(
-        self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
-    ) -> Permit:
-        """Do as `permit` does; waits for an asynchronous approver."""
-        return await self._calls.apermit(name, arguments, **approval)
 
     @contextmanager
     def turn(self) -> Generator[TurnCache]:
@@ -339,7 +301,7 @@ class Session:
 
         loaded = self._view.load(skill_id, via="user")
         self._state.activate(loaded.id, loaded.digest, loaded.text)
-        client = self._components.manifest_of(loaded).client
+        client = self._view.manifest_of(loaded).client
         root = self._tools.folder(loaded)
         return invoke_skill(loaded, arguments, client, root, self.style)
 

@@ -13,14 +13,13 @@ from uuid import uuid4
 from satchel.errors import ApprovalNeededError
 from satchel.load import wording
 from satchel.model import SKILL_FILE, Activation, Loaded, Question, Savings, SeenMessage
-from satchel.runtime._sections import PromptSnapshot
+from satchel.runtime._components import Components, PromptSnapshot
 
 if TYPE_CHECKING:
     from satchel.runtime._approvals import Grant
-    from satchel.runtime._components import Components
     from satchel.runtime._history import VisibleMessages
     from satchel.runtime._options import SessionSettings
-    from satchel.runtime._view import View
+    from satchel.runtime._reading import SkillReader
 
 # Things that are not there, and are counted one by one within a turn.
 MAX_NOT_FOUND: Final = 50
@@ -153,7 +152,7 @@ class SessionState:
         self,
         components: "Components",
         settings: "SessionSettings",
-        view: "View",
+        view: "SkillReader",
         saved: SavedState,
     ) -> None:
         self.saved = saved

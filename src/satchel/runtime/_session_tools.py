@@ -36,7 +36,6 @@ from satchel.model import (
     FileStat,
     Hit,
     Loaded,
-    Question,
     Request,
 )
 from satchel.runtime._options import REINJECT_TOKENS
@@ -46,9 +45,9 @@ if TYPE_CHECKING:
     from satchel.runtime._authorizer import Authorizer
     from satchel.runtime._components import Components
     from satchel.runtime._options import SessionSettings
+    from satchel.runtime._reading import SkillReader
     from satchel.runtime._session_state import SessionState
     from satchel.runtime._staging import Staged
-    from satchel.runtime._view import View
 
 # A tool, and the skill that brings it; None for those of the style.
 OwnedTool: TypeAlias = tuple[Descriptor | None, Tool]
@@ -68,7 +67,7 @@ class SessionTools(ToolBackend):
         self,
         components: "Components",
         settings: "SessionSettings",
-        view: "View",
+        view: "SkillReader",
         authorizer: "Authorizer",
         state: "SessionState",
     ) -> None:
@@ -94,7 +93,7 @@ class SessionTools(ToolBackend):
         if file is not None and self._staged:
             file = self._unstaged(request.id, file)
         loaded = self._view.load(request.id, file, via=request.via, reply=run.approved)
-        self._components.checked_whole(loaded, self.settings.style)
+        self._view.checked_whole(loaded)
         self._state.record_load(loaded)
         return loaded
 
@@ -144,10 +143,12 @@ class SessionTools(ToolBackend):
         changes = self._state.changes()
         if not isinstance(error, (SkillNotFoundError, ReferenceNotAllowedError)):
             return changes or None
+        from satchel.load import not_found_advice
+
         file = error.file if isinstance(error, ReferenceNotAllowedError) else ""
         what = f"{echo(error.name)}/{echo(file)}"
         total, same = self._state.count_not_found(what)
-        advice = wording.not_found_advice(error, total, same, self._view.catalog)
+        advice = not_found_advice(error, total, same, self._view.catalog)
         return " ".join(filter(None, (advice, changes))) or None
 
     def outdated_note(self, tool: str) -> str:
@@ -291,11 +292,6 @@ class SessionTools(ToolBackend):
                 if name in entry.tools:
                     raise DuplicateToolError(name, _AGENT, f"skill {entry.id!r}")
 
-    def use_approval(self, question: Question, call_id: str) -> bool:
-        """Note the approval of a call as used; return whether it was not before."""
-        key = self._state.use_approval(question, call_id)
-        return key is not None and self._components.used_approvals.use(key)
-
     def _all(self) -> Iterator[OwnedTool]:
         style, always_on = self.settings.style, self.settings.always_on
         for skill, tool in always_on.tools():
@@ -350,7 +346,7 @@ class SessionTools(ToolBackend):
                 self.settings.style,
                 self,
                 find=offer_find(snapshot.catalog, snapshot.section),
-                options=self._components.style_options,
+                options=self._view.style_options,
                 even_empty=even_empty,
             )
         return tools

@@ -19,7 +19,7 @@ from typing import Final, Protocol, Self
 
 from satchel.errors import NotStagedError, ReferenceNotFoundError, SkillError
 from satchel.files import TREE_PREFIX, check_path, digest_bytes, tree_digest
-from satchel.load import wording
+from satchel.load import not_staged_note
 from satchel.model import SKILL_FILE, Descriptor, Loaded, Resource
 
 Upload = Callable[[str, Mapping[str, bytes]], str]
@@ -84,7 +84,7 @@ def stage_pack(
     try:
         return Staged(stage_files(stager, load, descriptor))
     except SkillError as error:  # a model reads the note: no path of this machine
-        return Staged("", (wording.not_staged_note(error),))
+        return Staged("", (not_staged_note(error),))
 
 
 def stage_files(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
 
 from satchel.errors import (
     ApprovalDeclinedError,
@@ -12,14 +12,17 @@ from satchel.errors import (
     SkillError,
     ToolError,
 )
-from satchel.load import ALLOWED, error_result
+from satchel.load import ALLOWED
 from satchel.model import Decision, Descriptor, Question, Reply
 from satchel.protocols import Approval
 from satchel.runtime._authorizer import Authorizer
+from satchel.runtime._reading import SkillReader
 from satchel.runtime._session_state import SessionState
 from satchel.runtime._session_tools import SessionTools
-from satchel.runtime._view import View
 from satchel.tools import Run, Tool, arguments_of, result_text
+
+if TYPE_CHECKING:
+    from satchel.runtime._components import Components
 
 # What a model gives to a tool: an object, or its JSON text.
 Arguments: TypeAlias = Mapping[str, object] | str
@@ -55,52 +58,66 @@ class Permit:
     approved: Reply | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CallAuthorizer:
-    """Decides about the tool calls of one session. No method raises."""
+class ToolCalls:
+    """What a session says of a tool call before it is made. No method raises."""
 
-    authorizer: Authorizer
-    view: View
-    tools: SessionTools
-    state: SessionState
+    _components: "Components"
+    _authorizer: Authorizer
+    _view: SkillReader
+    _state: SessionState
+    _tools: SessionTools
 
-    def decide(self, name: object, arguments: object) -> Decision:
-        """Return what the policy says of a call; what cannot be called is allowed."""
+    def decide(self, name: str, arguments: Arguments) -> Decision:
+        """Return what the policy says of a call, for a framework's own approval.
+
+        A call that is about no skill, or one that is not there, is allowed: it fails
+        by itself.
+        """
         answer = self._ask_policy(name, arguments)
         return answer[0] if answer else ALLOWED
 
     def question(
-        self, name: object, arguments: object, call_id: str = ""
+        self, name: str, arguments: Arguments, call_id: str = ""
     ) -> Question | None:
-        """Return what somebody has to be asked before a call; None for nothing."""
+        """Return what somebody has to be asked before a call; None for nothing.
+
+        For a framework's own approval; `satchel.runtime.question_text` writes it for
+        a person. With a ``call_id`` the state says that it was asked about: then it is
+        again, where a run goes on under another policy. Never raises.
+        """
         # Asked before means asked: what was answered counts, whatever the policy says
         # by now.
-        was_asked = call_id in self.state.saved.asked
+        was_asked = call_id in self._state.saved.asked
         # Where there is an approver, no framework has to wait.
-        asks = self.view.asks if call_id else self.authorizer.asks
+        asks = self._view.asks if call_id else self._authorizer.asks
         if not (was_asked or asks):
             return None
         answer = self._ask_policy(name, arguments)
         if answer is None or not (was_asked or answer[0].verdict == "ask"):
             return None
         if call_id:
-            self.state.ask(call_id)
+            self._state.ask(call_id)
         return answer[1]
 
     def permit(
         self,
-        name: object,
-        arguments: object,
+        name: str,
+        arguments: Arguments,
         approved: Approval | None = None,
         call_id: str = "",
     ) -> Permit:
-        """Ask where somebody has to be asked, and return whether it may be called."""
+        """Return whether a tool may be called, and with which arguments.
+
+        For a framework's own tool objects (`Tool.native`), which adapters call. Asks
+        and answers as `Session.call` does. Never raises.
+        """
         # Looked at before the call of `question`, for most policies ask nobody.
-        question = self.question(name, arguments) if self.authorizer.asks else None
+        question = self.question(name, arguments) if self._authorizer.asks else None
         reply = _reply_of(approved)
         if question is not None:
+            approvals = self._authorizer.approvals
             try:
-                reply = _once(self.authorizer.approvals.require_yes(question, approved))
+                reply = _once(approvals.require_yes(question, approved))
             except (ApprovalNeededError, ApprovalDeclinedError) as error:
                 reply = _no_of(error)
         permit = self._permit(name, arguments, reply)
@@ -110,16 +127,16 @@ class CallAuthorizer:
 
     async def apermit(
         self,
-        name: object,
-        arguments: object,
+        name: str,
+        arguments: Arguments,
         approved: Approval | None = None,
         call_id: str = "",
     ) -> Permit:
-        """Do as `permit` does, on the caller's own event loop."""
+        """Do as `permit` does; waits for an asynchronous approver."""
         question = self.question(name, arguments)
         reply = _reply_of(approved)
         if question is not None:
-            approvals = self.authorizer.approvals
+            approvals = self._authorizer.approvals
             try:
                 reply = _once(await approvals.arequire_yes(question, approved))
             except (ApprovalNeededError, ApprovalDeclinedError) as error:
@@ -141,7 +158,8 @@ class CallAuthorizer:
         question = answer[1]
         tool, skill = question.tool, question.skill
         try:
-            if self.tools.use_approval(question, call_id):
+            key = self._state.use_approval(question, call_id)
+            if key is not None and self._components.used_approvals.use(key):
                 return permit
             error: SkillError = ApprovalUsedError("tool", skill, tool)
         except ApprovalNeededError as old:
@@ -158,12 +176,12 @@ class CallAuthorizer:
                 kind,
             )
             error = ApprovalNeededError("tool", skill, tool, f"not noted: {kind}")
-        return Permit({}, error_result(error))
+        return Permit({}, _result_of(error))
 
     def _permit(self, name: object, arguments: object, reply: Reply | None) -> Permit:
         """Return whether a tool may be called with this answer to its question."""
         try:
-            owner, tool = self.tools.find_tool(name)
+            owner, tool = self._tools.find_tool(name)
             try:
                 given = arguments_of(tool.name, arguments)
             except ToolError as error:
@@ -178,7 +196,7 @@ class CallAuthorizer:
             elif reply is not None and not reply.is_yes:
                 return Permit(given, self._declined(tool, given, reply))
         except SkillError as error:
-            return Permit({}, error_result(error))
+            return Permit({}, _result_of(error))
         return Permit(given, None, tool, edited is not None, None if owner else reply)
 
     def _declined(self, tool: Tool, arguments: dict[str, object], no: Reply) -> object:
@@ -186,10 +204,10 @@ class CallAuthorizer:
         from satchel.runtime._history import requested_access
 
         # Each style has its own result for a load that is declined.
-        style = self.tools.settings.style
+        style = self._tools.settings.style
         if requested_access(style, tool.name, arguments) is not None:
             return tool.call(arguments, Run(approved=no))
-        return error_result(ApprovalDeclinedError("tool", "", tool.name, "", no.words))
+        return _result_of(ApprovalDeclinedError("tool", "", tool.name, "", no.words))
 
     def _permit_skill(
         self,
@@ -199,7 +217,7 @@ class CallAuthorizer:
         reply: Reply | None,
     ) -> None:
         """Raise where the policy or a person says no, or nobody answered."""
-        decision = self.authorizer.decide("tool", owner, tool.name)
+        decision = self._authorizer.decide("tool", owner, tool.name)
         # The rule before the person: nobody can allow what the policy denies.
         if decision.verdict == "deny":
             raise DeniedError("tool", owner.id, tool.name, decision.reason)
@@ -220,26 +238,26 @@ class CallAuthorizer:
         try:
             text = name if isinstance(name, str) else ""
             given = arguments_of(text, arguments)
-            access = requested_access(self.tools.settings.style, text, given)
+            access = requested_access(self._tools.settings.style, text, given)
             if access is None:
-                owner, tool = self.tools.find_tool(name)
+                owner, tool = self._tools.find_tool(name)
                 if owner is None:
                     return None
-                decision = self.authorizer.decide("tool", owner, text)
+                decision = self._authorizer.decide("tool", owner, text)
                 if decision.verdict == "ask":
                     _check(tool, given)
-                question = self.authorizer.question(decision, owner, text, given)
+                question = self._authorizer.question(decision, owner, text, given)
                 return decision, question
         except SkillError:
             return None
         actions, skill_id = access
-        entry = self.view.get(skill_id)
+        entry = self._view.get(skill_id)
         if entry is None:
             return None
-        decisions = [self.authorizer.decide(action, entry) for action in actions]
+        decisions = [self._authorizer.decide(action, entry) for action in actions]
         open_ones = [one for one in decisions if one.verdict != "allow"]
         decision = (open_ones or decisions)[0]
-        return decision, self.authorizer.question(decision, entry)
+        return decision, self._authorizer.question(decision, entry)
 
 
 def with_note(result: object, note: str) -> object:
@@ -257,6 +275,12 @@ def with_note(result: object, note: str) -> object:
     if result is None or isinstance(result, (bool, int, float, list, tuple)):
         return f"{result_text(cast('object', result))}\n\n{note}"
     return result
+
+
+def _result_of(error: SkillError) -> object:
+    from satchel.load import error_result
+
+    return error_result(error)
 
 
 def _reply_of(approved: Approval | None) -> Reply | None:

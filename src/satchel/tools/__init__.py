@@ -1,15 +1,22 @@
 """Tools that a model can call, and boxes of them."""
 
-from satchel.tools._from_function import tool_from_function
+from typing import TYPE_CHECKING
+
+from satchel.lazy import lazy_door
 from satchel.tools._tool import (
     ErrorText as ErrorText,
-    Run as Run,
+    Run,
     Tool,
-    Turn as Turn,
+    Turn,
     arguments_of as arguments_of,
     inline_schema as inline_schema,
     result_text,
 )
 from satchel.tools._toolbox import Toolbox
 
-__all__ = ["Tool", "Toolbox", "result_text", "tool_from_function"]
+if TYPE_CHECKING:
+    from satchel.tools._from_function import tool_from_function
+
+__all__ = ["Run", "Tool", "Toolbox", "Turn", "result_text", "tool_from_function"]
+
+__getattr__ = lazy_door(__name__, {"_from_function": "tool_from_function"})

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from satchel.errors import DuplicateToolError, ToolError, error_payload
-from satchel.tools._from_function import tool_from_function
 from satchel.tools._tool import Run, Tool
 
 # Characters of an object that is no tool in the error about it.
@@ -78,6 +77,9 @@ def _tool(tool: object) -> Tool:
     if not callable(tool):
         kind = type(tool).__name__
         raise ToolError(kind, f"expected a function or a Tool; got {tool!r}"[:_SHOWN])
+    # Its libraries take time to import, and most tools are made without them.
+    from satchel.tools._from_function import tool_from_function
+
     return tool_from_function(tool)
 
 

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from satchel import Options, Satchel
 from satchel.errors import DuplicateSkillError, SourceUnavailableError
 from satchel.model import SyncReport
-from satchel.runtime import _view as reading
+from satchel.runtime import _reading as reading
 from satchel.testing import write_pack
 from satchel_server import Caller, ServedLibrary, create_app
 from satchel_server._library import (
