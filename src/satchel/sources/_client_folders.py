@@ -34,7 +34,7 @@ def _dotted(name: str, folder: str) -> ClientFolders:
 
 
 # In the order of precedence of their folders within one scope.
-CLIENT_FOLDERS: Final = (
+CLIENT_FOLDERS: Final[tuple[ClientFolders, ...]] = (
     # The folder that the guide for clients recommends to all comes first.
     _dotted("Agent Skills", ".agents"),
     ClientFolders(
@@ -87,7 +87,7 @@ CLIENT_FOLDERS: Final = (
 )
 
 # Folders in which projects keep skills, relative to a project.
-PROJECT_FOLDERS: Final = tuple(
+PROJECT_FOLDERS: Final[tuple[str, ...]] = tuple(
     dict.fromkeys(
         ["skills", *(folder for client in CLIENT_FOLDERS for folder in client.project)]
     )
