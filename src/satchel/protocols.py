@@ -165,6 +165,20 @@ class SkillSource(Protocol):
         ...
 
 
+@runtime_checkable
+class LegacySource(Protocol):
+    """A source of the earlier system; its readers are optional."""
+
+    @property
+    def name(self) -> str:
+        """The name of the source."""
+        ...
+
+    def iter_skills(self) -> Iterable[object]:
+        """Return whole skills: ``body``, and fields, also on ``manifest``."""
+        ...
+
+
 class SourceAbilities(FileReader, Protocol):
     """What a source may offer beyond `SkillSource`, with defaults.
 

@@ -6,6 +6,10 @@ from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel_compat._discovery import SkillDiscoverySkill as SkillDiscoverySkill
+    from satchel_compat._legacy_source import (
+        LegacySourceAdapter as LegacySourceAdapter,
+        as_source as as_source,
+    )
     from satchel_compat._loader import (
         LoadedSkill as LoadedSkill,
         LocalDirSkillSource,
@@ -58,6 +62,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_discovery": "SkillDiscoverySkill",
+        "_legacy_source": "LegacySourceAdapter as_source",
         "_loader": "LoadedSkill LocalDirSkillSource SkillArtifact SkillLoader "
         "SkillManifest",
         "_registry": "SkillDescriptor SkillRegistry default_registry",

@@ -30,17 +30,12 @@ from satchel.model import (
     Manifest,
     Request,
 )
-from satchel.protocols import SkillSource
+from satchel.protocols import LegacySource, SkillSource
 from satchel.runtime import SystemClock, retry_after_edit, unavailable_sources
 from satchel.skill_md import Profile, body_of, parse, render_frontmatter
-from satchel.sources import (
-    LegacySource,
-    LegacySourceAdapter,
-    LocalSource,
-    as_source,
-    load_plugin_sources,
-)
+from satchel.sources import LocalSource, load_plugin_sources
 from satchel.text import printable
+from satchel_compat._legacy_source import LegacySourceAdapter, as_source
 
 _log: Final = logging.getLogger("satchel")
 

@@ -12,10 +12,9 @@ from satchel import LocalDirSkillSource, Satchel, sources
 from satchel.errors import ReferenceNotFoundError
 from satchel.model import Limits
 from satchel.protocols import SkillSource
-from satchel.sources import LegacySourceAdapter
 from satchel.sources._packages import InstalledSource, PluginSource
 from satchel.testing import Packs, SourceContract
-from satchel_compat import SkillDescriptor, SkillRegistry
+from satchel_compat import LegacySourceAdapter, SkillDescriptor, SkillRegistry
 from satchel_store.release import build_folder
 from tests.unit.sources.mcp.serving import FakeServer
 

@@ -13,7 +13,6 @@ from satchel.search._documents import (
     Document,
     document_key,
     index_documents,
-    merge_segments,
 )
 from satchel.search._segment import (
     Part,
@@ -22,6 +21,7 @@ from satchel.search._segment import (
     array_engine,
     numpy_engine,
 )
+from satchel.search._segment_folder import merge_segments
 from satchel.search._words import Stemmer, bag_of_words, query_words, words_of
 from tests.fakes import FakeSource, pack
 

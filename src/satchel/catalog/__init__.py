@@ -13,6 +13,7 @@ from satchel.catalog._packs import (
     RETIRED_STATUSES as RETIRED_STATUSES,
     ParseOptions as ParseOptions,
     ScannedPack as ScannedPack,
+    is_tool_allowed as is_tool_allowed,
 )
 from satchel.catalog._registry import (
     Health as Health,
@@ -23,9 +24,6 @@ from satchel.catalog._source_scanner import SourceScanner as SourceScanner
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
-    from satchel.catalog._declarations import (
-        allow as allow,
-        is_tool_allowed as is_tool_allowed,
-    )
+    from satchel.catalog._descriptor_builder import allow as allow
 
-__getattr__ = lazy_door(__name__, {"_declarations": "allow is_tool_allowed"})
+__getattr__ = lazy_door(__name__, {"_descriptor_builder": "allow"})

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from satchel.errors import ChangedSinceSyncError, SkillError
@@ -137,3 +138,16 @@ def _check_unchanged(descriptor: Descriptor, reader: FileReader, path: str) -> N
 
 def _digest_key(descriptor: Descriptor) -> _DigestKey:
     return descriptor.origin, descriptor.digest, descriptor.files
+
+
+def is_tool_allowed(tool: str, allowed_tools: tuple[str, ...]) -> bool:
+    """Tell whether ``allowed_tools`` lets ``tool`` open; an empty one lets any.
+
+    Of an entry with a rule, ``Bash(git:*)``, what comes before the parenthesis is the
+    name; it may be a shell pattern.
+    """
+    if not allowed_tools:
+        return True
+    return any(
+        fnmatchcase(tool, entry.partition("(")[0].strip()) for entry in allowed_tools
+    )

@@ -46,17 +46,18 @@ class DiskIndex:
     _file: "IndexFile | None" = None
 
     def __post_init__(self) -> None:
-        self.path = os.path.abspath(self.path)  # noqa: PTH100 - text, as for the file
+        # Of the working folder of now, whatever is the one when the file is opened.
+        self._place = os.path.abspath(self.path)  # noqa: PTH100 - text, as for the file
 
     @property
     def segments(self) -> str:
         """The folder next to the file that search keeps its segments in."""
-        return f"{self.path}.d"
+        return f"{self._place}.d"
 
     def may_hold_packs(self) -> bool:
         """Tell whether a source may be in the file, so that it is asked before that."""
         try:
-            size = os.stat(self.path).st_size  # noqa: PTH116 - one for each scan
+            size = os.stat(self._place).st_size  # noqa: PTH116 - one for each scan
         except OSError:
             return False
         return size >= self.fewest * LEAST_PACK_BYTES
@@ -81,7 +82,7 @@ class DiskIndex:
 
         with self._lock:
             if self._file is None:
-                self._file = IndexFile(self.path, is_ours=self.is_ours)
+                self._file = IndexFile(self._place, is_ours=self.is_ours)
             return self._file
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # each costs start-up time
 
     from satchel.agent import Skill
     from satchel.index import Check
-    from satchel.sources import LegacySource
+    from satchel.protocols import LegacySource
 SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | Skill"
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
 
@@ -152,7 +152,10 @@ def open_inputs(
             if abilities.root and not abilities.missing_ok:
                 named.add(source.label)
         elif hasattr(entry, "iter_skills"):
-            sources.append(places.as_source(entry, limits=limits))
+            from satchel.products import import_product
+
+            compat = import_product("satchel_compat", "a source of an earlier system")
+            sources.append(compat.as_source(entry, limits=limits))
         else:
             skills.append(_skill(entry))
     # Before the skills made in code: their ids are what the program writes.

@@ -1,27 +1,21 @@
 """What is searched of a skill, how much each word counts, and a segment of them."""
 
-import heapq
 from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import accumulate, chain, count, groupby, islice, repeat
-from operator import itemgetter
-from struct import pack
+from itertools import chain, count, islice
 from typing import Final, cast
-from zlib import crc32
 
 from satchel.model import Descriptor
 from satchel.search._segment import (
     FIELD_BITS,
     FIELDS,
-    HEADER,
     IMPACT_UNIT,
     KEY_BYTES,
-    MAGIC,
     ORDINAL_BITS,
-    Segment,
+    assemble,
 )
 from satchel.search._words import SIGNS, Stemmer, bag_of_words, name_words, words_of
 from satchel.text import STOP_WORDS
@@ -67,67 +61,7 @@ class SegmentWriter:
         """Return the segment."""
         terms = sorted((t, n) for t, n in self._terms.items() if self.postings[n])
         rows = ((term, self.postings[number]) for term, number in terms)
-        return _assemble(bytes(self._keys), self._ids, rows)
-
-
-def merge_segments(parts: Sequence[tuple[Segment, Sequence[int]]]) -> bytes:
-    """Return one segment of the documents of several.
-
-    Each part comes with one number for each of its documents: 0 leaves it out.
-
-    Raises:
-        InvalidSegment: Some postings are damaged.
-    """
-    keys, ids = bytearray(), list[bytes]()
-    moved: list[list[int]] = []
-    for segment, live in parts:
-        new, own = list[int](), segment.keys()
-        for ordinal, lives in enumerate(live):
-            new.append(len(ids) << ORDINAL_BITS if lives else -1)
-            if lives:
-                keys += own[ordinal]
-                ids.append(segment.id(ordinal).encode("utf-8", "surrogatepass"))
-        moved.append(new)
-    return _assemble(bytes(keys), ids, _merged(parts, moved))
-
-
-def _merged(
-    parts: Sequence[tuple[Segment, Sequence[int]]], moved: Sequence[Sequence[int]]
-) -> Iterator[tuple[bytes, "array[int]"]]:
-    low = (1 << ORDINAL_BITS) - 1
-    terms = heapq.merge(
-        *(zip(part.terms(), repeat(at)) for at, (part, _) in enumerate(parts))
-    )
-    for term, sources in groupby(terms, key=itemgetter(0)):
-        numbers = array("I")
-        for _, at in sources:
-            new = moved[at]
-            numbers.extend(
-                new[posting >> ORDINAL_BITS] | posting & low
-                for posting in parts[at][0].postings(term)
-                if new[posting >> ORDINAL_BITS] >= 0
-            )
-        if numbers:
-            yield term, numbers
-
-
-def _assemble(
-    keys: bytes, ids: Sequence[bytes], terms: Iterable[tuple[bytes, "array[int]"]]
-) -> bytes:
-    postings, texts = array("I"), bytearray()
-    starts, checks, ends = array("I", [0]), array("I"), array("I")
-    for term, numbers in terms:
-        postings += numbers
-        texts += term
-        starts.append(len(postings))
-        checks.append(crc32(numbers))
-        ends.append(len(texts))
-    id_ends = array("I", accumulate(map(len, ids)))
-    joined = b"".join(ids)
-    tables = b"".join((starts, checks, ends, id_ends, keys, texts, joined))
-    counts = (len(ids), len(ends), len(postings), len(joined), len(texts))
-    head = HEADER.pack(MAGIC, *counts, crc32(tables), 0)[:-4]
-    return b"".join((head, pack("=I", crc32(head)), postings, tables))
+        return assemble(bytes(self._keys), self._ids, rows)
 
 
 # How much of a body is indexed; more ranked worse (docs/explanation/search.md).

@@ -21,18 +21,21 @@ A file of another version or of a machine with another byte order has another ma
 
 import math
 import struct
+from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
 from importlib import import_module
 from itertools import accumulate, pairwise
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from zlib import crc32
 
 from satchel.model import Match
-from satchel.search._spelling import LONG_QUERY, Spelling
 from satchel.search._words import SIGNS
+
+if TYPE_CHECKING:
+    from satchel.search._spelling import Spelling
 
 MAGIC: Final = int.from_bytes(b"SSG2", "little")
 HEADER: Final = struct.Struct("=8I")
@@ -45,6 +48,9 @@ ORDINAL_BITS: Final = 12
 MAX_DOCUMENTS: Final = 1 << (32 - ORDINAL_BITS)
 # More words cost time and gain nothing: docs/explanation/search.md.
 MAX_TERMS: Final = 64
+# Of a longer query the words that are known tell enough; the others are often names of
+# a program's text.
+_LONG_QUERY: Final = 16
 # Of the terms that a segment finds without a search.
 _MAX_KNOWN: Final = 20_000
 # Whole numbers are equal in every engine; a thousandth of an idf decides nothing.
@@ -156,6 +162,26 @@ class Segment:
         return bytes(self._terms[start : self._term_ends[at]])
 
 
+def assemble(
+    keys: bytes, ids: Sequence[bytes], terms: Iterable[tuple[bytes, "array[int]"]]
+) -> bytes:
+    """Return a segment of these keys and ids, and of terms, sorted, with postings."""
+    postings, texts = array("I"), bytearray()
+    starts, checks, ends = array("I", [0]), array("I"), array("I")
+    for term, numbers in terms:
+        postings += numbers
+        texts += term
+        starts.append(len(postings))
+        checks.append(crc32(numbers))
+        ends.append(len(texts))
+    id_ends = array("I", accumulate(map(len, ids)))
+    joined = b"".join(ids)
+    tables = b"".join((starts, checks, ends, id_ends, keys, texts, joined))
+    counts = (len(ids), len(ends), len(postings), len(joined), len(texts))
+    head = HEADER.pack(MAGIC, *counts, crc32(tables), 0)[:-4]
+    return b"".join((head, struct.pack("=I", crc32(head)), postings, tables))
+
+
 Weighted: TypeAlias = tuple[memoryview, int]
 """A term's postings in one segment, and what its impacts are multiplied by."""
 
@@ -248,7 +274,7 @@ class Postings:
             part.segment.documents if part.live is None else sum(part.live)
             for part in parts
         )
-        self._spelling = Spelling([part.segment for part in parts])
+        self._spelling: Spelling | None = None
 
     def terms(self, words: Sequence[str], stems: Mapping[str, str]) -> list[Term]:
         """Return a query's terms, rarest first; words of one stem count once.
@@ -271,14 +297,22 @@ class Postings:
                     continue
                 unknown.append(word)
             terms[stem] = term
-        for word in unknown if len(terms) <= LONG_QUERY else ():
-            for stem in self._spelling.nearest(word, stems[word]):
+        for word in unknown if len(terms) <= _LONG_QUERY else ():
+            for stem in self._readings(word, stems[word]):
                 if stem not in terms:
                     term, _ = self._term(stem, stem)
                     weight = max(1, term.weight // 2)
                     terms[stem] = replace(term, weight=weight, typed=word)
         rarest = sorted(terms, key=lambda stem: (-terms[stem].weight, stem))
         return [terms[stem] for stem in rarest[:MAX_TERMS]]
+
+    def _readings(self, word: str, stem: str) -> list[str]:
+        """Return the stems that an unknown word may stand for."""
+        from satchel.search._spelling import Spelling  # few queries have one
+
+        if self._spelling is None:
+            self._spelling = Spelling([part.segment for part in self.parts])
+        return self._spelling.nearest(word, stem)
 
     def _term(self, word: str, stem: str) -> tuple[Term, int]:
         """Return a term, and how many documents have it."""

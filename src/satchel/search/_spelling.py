@@ -9,9 +9,6 @@ from typing import Final, Protocol
 _FEWEST_LETTERS: Final = 5
 _FEWEST_FOR_TWO: Final = 9
 _MOST_LETTERS: Final = 18
-# Of a longer query the words that are known tell enough; the others are often names of
-# a program's text.
-LONG_QUERY: Final = 16
 _MOST_READINGS: Final = 2
 
 _Words = dict[int, list[tuple[str, int, int]]]

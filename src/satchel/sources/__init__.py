@@ -17,18 +17,12 @@ if TYPE_CHECKING:
         usual_folders as usual_folders,
     )
     from satchel.sources._folder_search import FolderSearch as FolderSearch
-    from satchel.sources._headers import checked_headers as checked_headers
     from satchel.sources._layered import (
         LAYERS as LAYERS,
         LayeredSource as LayeredSource,
         LayerExplanation as LayerExplanation,
         layered,
         local_layers as local_layers,
-    )
-    from satchel.sources._legacy import (
-        LegacySource as LegacySource,
-        LegacySourceAdapter as LegacySourceAdapter,
-        as_source as as_source,
     )
     from satchel.sources._local import LocalSource as LocalSource, folder
     from satchel.sources._memory import MemorySource as MemorySource, memory
@@ -75,9 +69,7 @@ __getattr__ = lazy_door(
         "_client_folders": "CLIENT_FOLDERS PROJECT_FOLDERS ClientFolders count_packs "
         "usual usual_folders",
         "_folder_search": "FolderSearch",
-        "_headers": "checked_headers",
         "_layered": "LAYERS LayerExplanation LayeredSource layered local_layers",
-        "_legacy": "LegacySource LegacySourceAdapter as_source",
         "_local": "LocalSource folder",
         "_memory": "MemorySource memory",
         "_packages": "load_plugin_sources package packages resource roles",

@@ -87,7 +87,7 @@ CLIENT_FOLDERS: Final[tuple[ClientFolders, ...]] = (
 )
 
 # Folders in which projects keep skills, relative to a project.
-PROJECT_FOLDERS: Final = tuple(
+PROJECT_FOLDERS: Final[tuple[str, ...]] = tuple(
     dict.fromkeys(
         ["skills", *(folder for client in CLIENT_FOLDERS for folder in client.project)]
     )

@@ -19,8 +19,7 @@ from typing import Final
 from satchel.errors import SourceUnavailableError
 from satchel.model import DEFAULT_LIMITS, Finding, Found, Limits
 from satchel.products import import_product
-from satchel.protocols import SkillSource
-from satchel.sources._legacy import LegacySource, LegacySourceAdapter
+from satchel.protocols import LegacySource, SkillSource
 from satchel.sources._local import LocalSource
 from satchel.sources._memory import MemorySource
 from satchel.sources._wrappers import SourceWrapper
@@ -125,7 +124,10 @@ def _open_entry_point(
         label = made.label if made.label.startswith("plugin:") else own
         return PluginSource(made, _free(label, point, taken))
     if isinstance(made, LegacySource):
-        return LegacySourceAdapter(made, label=_free(own, point, taken), limits=limits)
+        compat = import_product("satchel_compat", "a source of an earlier system")
+        own = _free(own, point, taken)
+        older: SkillSource = compat.LegacySourceAdapter(made, label=own, limits=limits)
+        return older
     kind = type(made).__name__
     raise TypeError(f"expected a skill source or what makes one; got {kind}")
 

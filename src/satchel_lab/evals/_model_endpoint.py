@@ -31,10 +31,10 @@ from satchel_lab.evals._trial_answers import (
 try:
     import httpcore2
 
-    from satchel.sources import checked_headers
     from satchel_store.http import (
         CheckedBackend,
         RequestRefusedError,
+        checked_headers,
         parse_url,
         request_deadline,
         resolve_host,

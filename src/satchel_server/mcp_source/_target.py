@@ -14,8 +14,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
 from satchel.published import VERSION
-from satchel.sources import checked_headers
 from satchel.text import clean_line
+from satchel_store.http import checked_headers
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer, Server

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         HttpClient as HttpClient,
         retry_after_s as retry_after_s,
     )
+    from satchel_store.http._headers import checked_headers as checked_headers
     from satchel_store.http._network import (
         CheckedBackend as CheckedBackend,
         RequestRefusedError as RequestRefusedError,
@@ -29,6 +30,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_client": "HttpClient retry_after_s",
+        "_headers": "checked_headers",
         "_network": "CheckedBackend RequestRefusedError request_deadline resolve_host",
         "_source": "HttpSource PinnedSource",
         "_urls": "parse_url",

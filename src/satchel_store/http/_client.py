@@ -17,8 +17,8 @@ from typing import Final
 import httpcore2
 
 from satchel.errors import ConfigError, LimitExceededError, SourceUnavailableError
-from satchel.sources import checked_headers
 from satchel.text import clean_line
+from satchel_store.http._headers import checked_headers
 from satchel_store.http._network import (
     CheckedBackend,
     RequestRefusedError,

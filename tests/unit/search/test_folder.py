@@ -8,7 +8,7 @@ import pytest
 
 from satchel import Options, Satchel
 from satchel.model import Hit
-from satchel.search._library import SegmentFolder
+from satchel.search._segment_folder import SegmentFolder
 from tests.unit.search.segments import Indexed, write_segment
 
 DATA = write_segment([Indexed(b"k" * 16, "a", {b"w": 1})])

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from satchel.search._documents import merge_segments
 from satchel.search._segment import InvalidSegment, Part, Place, Postings, Segment
+from satchel.search._segment_folder import merge_segments
 from tests.unit.search.segments import Indexed, write_segment
 
 WORDS = [f"w{n}".encode() for n in range(40)]

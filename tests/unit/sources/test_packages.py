@@ -14,7 +14,7 @@ import pytest
 from satchel import sources
 from satchel.errors import SkillError, SourceUnavailableError
 from satchel.model import Finding, Found
-from satchel.sources import LegacySourceAdapter
+from satchel_compat import LegacySourceAdapter
 from tests.unit.sources.trees import keys, pack, told
 
 Install = Callable[..., None]

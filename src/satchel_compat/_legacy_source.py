@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterable
-from typing import Final, Protocol, cast, runtime_checkable
+from typing import Final, cast
 
 from satchel.errors import (
     ReferenceEscapesError,
@@ -15,7 +15,7 @@ from satchel.errors import (
 )
 from satchel.files import Listing, check_path, check_read_size, digest_bytes
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, FileStat, Finding, Found, Limits
-from satchel.protocols import SkillSource
+from satchel.protocols import LegacySource, SkillSource
 
 _READERS: Final = {
     "references": "read_reference",
@@ -24,20 +24,6 @@ _READERS: Final = {
 }
 _TEXTS: Final = ("name", "description", "version", "author")
 _LISTS: Final = ("trigger_keywords", *_READERS)
-
-
-@runtime_checkable
-class LegacySource(Protocol):
-    """A source of the earlier system; its readers are optional."""
-
-    @property
-    def name(self) -> str:
-        """The name of the source."""
-        ...
-
-    def iter_skills(self) -> Iterable[object]:
-        """Return whole skills: ``body``, and fields, also on ``manifest``."""
-        ...
 
 
 def as_source(source: object, *, limits: Limits = DEFAULT_LIMITS) -> SkillSource:
