@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from satchel.text import LOG_COMMAND, ascii_json, decode, is_text, plural, safe_in_log
 from satchel_lab.lint._report import CheckReport, LibraryChange, Likeness
@@ -142,6 +143,8 @@ Format: TypeAlias = Literal[
 ]
 
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+# The modules of what people read; programs read the others.
+_HOMES: Final = {"text": "text", "statistics": "text", "markdown": "markdown"}
 
 
 def render_report(
@@ -151,19 +154,8 @@ def render_report(
 
     ``view`` is for ``text`` and ``statistics``: colours, the width, lines of files.
     """
-    if style in ("text", "statistics"):
-        from satchel_lab.lint._reporters.text import render, render_statistics
-
-        return (render if style == "text" else render_statistics)(report, view)
-    if style == "markdown":
-        from satchel_lab.lint._reporters.markdown import render_markdown
-
-        return render_markdown(report)
-    from satchel_lab.lint._reporters import programs
-
-    return {
-        "concise": programs.render_concise,
-        "json": programs.render_json,
-        "sarif": programs.render_sarif,
-        "github": programs.render_github,
-    }[style](report)
+    home = _HOMES.get(style, "programs")
+    reporter: Any = import_module(f"satchel_lab.lint._reporters.{home}")
+    render = getattr(reporter, f"render_{style}")
+    text: str = render(report, view) if home == "text" else render(report)
+    return text

@@ -111,7 +111,7 @@ _CYAN: Final = "1;36"
 _COLOUR: Final[Mapping[str, str]] = {"error": _RED, "warning": "1;33", "note": _CYAN}
 
 
-def render(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
+def render_text(report: CheckReport, view: TextOptions = PLAIN_TEXT) -> str:
     """Return each finding with its line and its fix, then a summary."""
     lines = list(_changes(report, view))
     fixes = report.fix_of_finding()
