@@ -196,7 +196,8 @@ def test_check_with_the_options_of_earlier_versions_is_the_same(arguments: str) 
     note = "note: satchel check --for is now satchel predict --for\n"
 
     assert old.exit_code == new.exit_code
-    assert old.stdout == new.stdout.replace("satchel predict ", "satchel check ")
+    named = old.stdout.replace("satchel check ", "satchel predict ")
+    assert named == new.stdout.replace("satchel check ", "satchel predict ")
     if arguments != "--for list":
         assert old.stderr.startswith(note)
     assert old.stderr.removeprefix(note) == new.stderr
