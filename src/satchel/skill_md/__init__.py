@@ -46,7 +46,6 @@ from satchel.skill_md._parser import (
 if TYPE_CHECKING:
     from satchel.skill_md._body import (
         before_frontmatter as before_frontmatter,
-        first_sentence as first_sentence,
         tolerant_span as tolerant_span,
     )
     from satchel.skill_md._dialects import (
@@ -78,7 +77,6 @@ if TYPE_CHECKING:
         split_target as split_target,
     )
     from satchel.skill_md._profiles import (
-        Violation as Violation,
         spec_name_violations as spec_name_violations,
         strict_name_violations as strict_name_violations,
     )
@@ -107,13 +105,13 @@ __all__ = ["Parsed", "body_of", "from_spec", "parse", "render_frontmatter", "to_
 __getattr__ = lazy_door(
     __name__,
     {
-        "_body": "before_frontmatter first_sentence tolerant_span",
+        "_body": "before_frontmatter tolerant_span",
         "_dialects": "CLIENT_FIELDS encode_items from_spec is_of_a_skill to_spec",
         "_entries": "FrontmatterEntry fold split_entries",
         "_layers": "Layer MergedField merge_layers",
         "_misspelled": "corrected_keys find_misspelled nearest_key",
         "_named_files": "first_request named_files plain_path split_target",
-        "_profiles": "Violation spec_name_violations strict_name_violations",
+        "_profiles": "spec_name_violations strict_name_violations",
         "_repair": "RepairedFrontmatter repair_frontmatter without_controls",
         "_repairs": "FENCE_REPAIRS LOSSY_REPAIR READ_DIFFERENTLY WRITTEN_REPAIRS "
         "YAML_REPAIRS",
