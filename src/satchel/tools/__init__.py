@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 from satchel.tools._tool import (
     ErrorText as ErrorText,
-    Run,
+    Run as Run,
     Tool,
-    Turn,
+    Turn as Turn,
     arguments_of as arguments_of,
     inline_schema as inline_schema,
     result_text,
@@ -17,6 +17,6 @@ from satchel.tools._toolbox import Toolbox
 if TYPE_CHECKING:
     from satchel.tools._from_function import tool_from_function
 
-__all__ = ["Run", "Tool", "Toolbox", "Turn", "result_text", "tool_from_function"]
+__all__ = ["Tool", "Toolbox", "result_text", "tool_from_function"]
 
 __getattr__ = lazy_door(__name__, {"_from_function": "tool_from_function"})
