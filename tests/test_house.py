@@ -10,6 +10,7 @@ from tools.figures import (
     house_figures,
     long_functions,
     repeated_classes,
+    verb_homes,
 )
 
 ADVICE = {
@@ -67,3 +68,47 @@ def test_each_route_is_counted() -> None:
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "load_skill: functions" in done.stdout
+
+
+# Verbs that more than two classes of a product share, and why.
+SHARED_VERBS = {
+    **dict.fromkeys(
+        ("close", "files", "manifest", "read", "scan"),
+        "of a source and what wraps one, as the protocol has it",
+    ),
+    **dict.fromkeys(
+        ("add", "get", "of", "open", "save", "use", "write"),
+        "of containers, files and stores, as in Python itself",
+    ),
+    **dict.fromkeys(
+        ("find", "instructions", "load", "resources", "sync", "tools"),
+        "words of users: of a Satchel, its conversations and its views",
+    ),
+    **dict.fromkeys(
+        ("acall", "call", "question", "see", "begin_turn"),
+        "one conversation: of a session, and of the loop of a framework",
+    ),
+    **dict.fromkeys(
+        ("count", "load_for", "rank", "recall", "run", "stage"),
+        "a protocol or base, and those who have what it asks for",
+    ),
+    "apply_late_answers": "goes with sync",
+    "as_dict": "values for JSON",
+    "decide": "the policy, who asks it, and the session that is asked",
+    "resolve": "the two kinds of a role's prompt, and who tells them apart",
+}
+
+
+def test_a_verb_has_one_home() -> None:
+    """Name a method after what its class alone does, or say why it is shared."""
+    shared = {
+        verb: sorted(homes)
+        for product in BUDGETS
+        for verb, homes in verb_homes(ROOT / "src" / product).items()
+        if len(homes) > 2
+    }
+
+    assert {
+        verb: homes for verb, homes in shared.items() if verb not in SHARED_VERBS
+    } == {}
+    assert SHARED_VERBS.keys() - shared.keys() == set()

@@ -179,12 +179,15 @@ class Satchel:
         )
         self._components.sync()
         if (strict or off) and self._components.findings:
-            from satchel.runtime._finding_log import first_error
+            self._refuse_findings(strict=strict)
 
-            check = first_error if strict else unknown_disabled_error
-            if error := check(self._components.findings, self.registry.latest):
-                self.close()  # nobody gets an object that could be closed
-                raise error
+    def _refuse_findings(self, *, strict: bool) -> None:
+        from satchel.runtime._finding_log import first_error
+
+        check = first_error if strict else unknown_disabled_error
+        if error := check(self._components.findings, self.registry.latest):
+            self.close()  # nobody gets an object that could be closed
+            raise error
 
     def __str__(self) -> str:
         from satchel.runtime._finding_log import summary
@@ -577,16 +580,7 @@ class Satchel:
             suggest=suggest,
             trust_state=trust_state,
         )
-        state: SavedState | None = None
-        problems: tuple[Finding, ...] = ()
-        if resume is not None:
-            from satchel.runtime._saved_state import read_state
-
-            state, problems = read_state(resume)
-        for problem in problems:
-            import logging
-
-            logging.getLogger("satchel").warning("%s", problem.message)
+        state, problems = _resumed(resume)
         return Session(
             self._components, settings, deps=deps, state=state, problems=problems
         )
@@ -651,6 +645,22 @@ class Satchel:
     @property
     def _listed(self) -> Catalog:
         return self._view.catalog if self.policy.rules else self.registry.catalog
+
+
+def _resumed(
+    dumped: "Mapping[str, object] | str | None",
+) -> "tuple[SavedState | None, tuple[Finding, ...]]":
+    """Return the state to resume from, and log what of it cannot be used."""
+    if dumped is None:
+        return None, ()
+    from satchel.runtime._saved_state import read_state
+
+    state, problems = read_state(dumped)
+    for problem in problems:
+        import logging
+
+        logging.getLogger("satchel").warning("%s", problem.message)
+    return state, problems
 
 
 def findings_of_sync(skills: Satchel) -> tuple[Finding, ...]:
