@@ -115,8 +115,8 @@ def test_lines_that_nobody_read_are_counted(
         def start(self) -> None:
             readers.append(self)
 
+    monkeypatch.setattr(server_log, "MAX_LINES", 2)
     with monkeypatch.context() as patched:
-        patched.setattr(server_log, "MAX_LINES", 2)
         patched.setattr(threading, "Thread", LateThread)
         log = server_log.ServerLog()
     for number in range(5):

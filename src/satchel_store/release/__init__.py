@@ -6,8 +6,10 @@ from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel_store.release._build import (
+        UNFINISHED_CODE as UNFINISHED_CODE,
         BuiltRelease as BuiltRelease,
         build_release as build_release,
+        is_refused as is_refused,
     )
     from satchel_store.release._discovery_index import (
         INDEX_V1 as INDEX_V1,
@@ -34,10 +36,6 @@ if TYPE_CHECKING:
         artifact_bytes as artifact_bytes,
         plan_publication as plan_publication,
     )
-    from satchel_store.release._refusals import (
-        UNFINISHED_CODE as UNFINISHED_CODE,
-        is_refused as is_refused,
-    )
     from satchel_store.release._site import (
         PublishedRelease as PublishedRelease,
         build_folder as build_folder,
@@ -53,13 +51,12 @@ if TYPE_CHECKING:
 __getattr__ = lazy_door(
     __name__,
     {
-        "_build": "BuiltRelease build_release",
+        "_build": "BuiltRelease build_release UNFINISHED_CODE is_refused",
         "_discovery_index": "INDEX_V1 INDEX_V2 DiscoveryIndex IndexEntry "
         "NotAnIndexError index_v1 index_v2 parse_index",
         "_format": "FORMAT SITE_FORMAT canonical_json check_release_id "
         "parse_release parse_release_file render_pointer render_release",
         "_publication": "Artifact artifact_bytes plan_publication",
-        "_refusals": "UNFINISHED_CODE is_refused",
         "_site": "PublishedRelease build_folder check_not_in_sources publish",
         "_source": "ReleaseSource is_release release_folder",
     },

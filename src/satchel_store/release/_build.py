@@ -22,8 +22,10 @@ from satchel.model import (
     Descriptor,
     FileStat,
     Finding,
+    Limits,
     Resource,
 )
+from satchel.products import import_product
 from satchel.runtime import Satchel, unavailable_sources
 from satchel.usage import OwnerLookup
 from satchel_store.release._discovery_index import INDEX_V2, IndexEntry, index_v2
@@ -33,8 +35,10 @@ from satchel_store.release._format import (
     render_release,
 )
 from satchel_store.release._publication import artifact_bytes, plan_publication
-from satchel_store.release._refusals import unfinished
 from satchel_store.release._release import Release, ReleasedSkill, release_path
+
+# Neither `satchel build` nor `satchel pack` hands out a pack with this finding.
+UNFINISHED_CODE: Final = "left-to-fill-in"
 
 # Takes a file of the release, by its path in there; each path comes once.
 WriteFile: TypeAlias = Callable[[str, bytes], None]
@@ -267,3 +271,21 @@ def _with_files(entry: Descriptor, resources: tuple[Resource, ...]) -> Descripto
     }
     files = tuple(FileStat(r.path, r.size, r.digest, r.digest) for r in resources)
     return replace(entry, digest=own.digest, size=own.size, files=files, **buckets)
+
+
+def is_refused(finding: Finding) -> bool:
+    """Return whether a pack with this finding is not handed to others."""
+    return finding.severity == "error" or finding.code == UNFINISHED_CODE
+
+
+def unfinished(
+    entry: Descriptor, catalog: Catalog, limits: Limits
+) -> Iterator[Finding]:
+    """Yield, as errors, what a listed pack leaves to fill in.
+
+    Raises:
+        ProductMissingError: ``satchel_lab``, which has the rules, is not installed.
+    """
+    checking = import_product("satchel_lab.checking", "a release")
+    for finding in checking.check_entry(entry, catalog, limits, UNFINISHED_CODE):
+        yield replace(finding, severity="error")
