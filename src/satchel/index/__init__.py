@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 if TYPE_CHECKING:
     from satchel.catalog import ParseOptions
     from satchel.index._file import IndexFile
-    from satchel.index._source_index import SourceIndex
+    from satchel.index._source_index import DiskSourceIndex
     from satchel.index._stored_catalog import StoredCatalogs
     from satchel.protocols import SkillSource
 
@@ -64,11 +64,11 @@ class DiskIndex:
 
     def of_source(
         self, source: "SkillSource", accept: "ParseOptions"
-    ) -> "SourceIndex | None":
+    ) -> "DiskSourceIndex | None":
         """Return what it knows of a source; None if it can know nothing."""
-        from satchel.index._source_index import SourceIndex
+        from satchel.index._source_index import DiskSourceIndex
 
-        return SourceIndex.of(self.file(), self.check, source, accept)
+        return DiskSourceIndex.of(self.file(), self.check, source, accept)
 
     def of_catalogs(self, rules: object) -> "StoredCatalogs":
         """Return the catalogs that were assembled under some rules."""

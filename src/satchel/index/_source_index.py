@@ -65,7 +65,7 @@ class _State:
         return _json((self.links, findings, self.pending, self.seen, self.is_plain))
 
 
-class SourceIndex:
+class DiskSourceIndex:
     """The rows of one source; only the thread that scans it uses this."""
 
     def __init__(
@@ -88,7 +88,7 @@ class SourceIndex:
     @classmethod
     def of(
         cls, file: IndexFile, check: str, source: SkillSource, accept: ParseOptions
-    ) -> "SourceIndex | None":
+    ) -> "DiskSourceIndex | None":
         """Return what a file has of a source; None if it can have nothing."""
         key = index_key(source)
         if not key:
