@@ -89,7 +89,10 @@ SHARED_VERBS = {
         "one conversation: of a session, and of the loop of a framework",
     ),
     **dict.fromkeys(
-        ("count", "load_for", "rank", "recall", "run", "stage"),
+        (
+            *("begin", "count", "forget", "load_for"),
+            *("packs", "rank", "recall", "run", "stage"),
+        ),
         "a protocol or base, and those who have what it asks for",
     ),
     "apply_late_answers": "goes with sync",

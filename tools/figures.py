@@ -38,11 +38,11 @@ MAX_FUNCTION_LINES: Final = 71
 # Lines of code that each product may have. To raise one is a decision page that says
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
-    "satchel": 28_500,
+    "satchel": 27_950,
     "satchel_store": 3_450,
     "satchel_server": 9_400,
-    "satchel_lab": 18_050,
-    "satchel_compat": 2_050,
+    "satchel_lab": 18_450,
+    "satchel_compat": 2_150,
 }
 # Lines and files that the default run of an agent may import.
 IMPORTED_LINES: Final = 17_000

@@ -110,7 +110,7 @@ class _Check(HookCommand):
         if asked and parent and isinstance(group, click.Group):
             predict = group.get_command(parent, "predict")
             if predict:
-                return predict.make_context(info_name, args, parent, **extra)
+                return predict.make_context("predict", args, parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
 
