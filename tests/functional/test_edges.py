@@ -26,8 +26,8 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.row("R23")
 def test_the_commands_are_these() -> None:
     assert " ".join(COMMANDS) == (
-        "list find show prompt role doctor why check eval explain diff new convert "
-        "pack retire build publish serve connect cost usage completion"
+        "list find show prompt role doctor why check predict eval explain diff new "
+        "convert pack retire build publish serve connect cost usage completion"
     )
 
 

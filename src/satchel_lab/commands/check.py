@@ -110,7 +110,14 @@ class _Check(HookCommand):
         if asked and parent and isinstance(group, click.Group):
             predict = group.get_command(parent, "predict")
             if predict:
-                return predict.make_context("predict", args, parent, **extra)
+                try:
+                    return predict.make_context(info_name, args, parent, **extra)
+                except click.NoSuchOption as error:
+                    option = error.option_name
+                    if any(option in parameter.opts for parameter in self.params):
+                        detail = f"--for goes without {option}"
+                        raise click.UsageError(detail, error.ctx) from error
+                    raise
         return super().make_context(info_name, args, parent, **extra)
 
 
