@@ -332,7 +332,7 @@ class Registry:
     def _assemble(self) -> None:
         if self.index and not self._stored and any(s.index for s in self._scanners):
             self._stored = self.index.of_catalogs(self.rules)
-        stored = self._stored and self._stored.recall(self._scanners)
+        stored = self._stored.recall(self._scanners) if self._stored else None
         new = stored or assemble(self._scanners, self.rules, self._digests)
         old = self.catalog
         # Only what is in use depends on the past: `latest` is what is written to disk.

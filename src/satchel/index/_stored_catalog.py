@@ -103,7 +103,9 @@ class StoredCatalogs:
         refs: dict[tuple[str, str], int] = {}
         for position, scanner in enumerate(scanners):
             index, result = scanner.index, scanner.result
-            rows = index and result and result.whole and index.rows_of(result.packs)
+            if index is None or result is None or not result.whole:
+                return
+            rows = index.rows_of(result.packs)
             if not rows:
                 return
             generation, numbers = rows

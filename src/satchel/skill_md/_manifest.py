@@ -245,7 +245,7 @@ _SET_ASIDE: Final = {f"{SET_ASIDE}{key}": row for key, row in _IN_METADATA.items
 
 # Keys that some client reads, Satchel among them; the others stay in `frontmatter`.
 # A key that is nearly one of them is taken for a misspelling.
-TOP_KEYS: Final = frozenset().union(
+TOP_KEYS: Final = frozenset[str]().union(
     *(_AT_THE_TOP, SPEC_FIELDS, STRICT_FIELDS),
     _either_spelling("disallowed-tools", "required_environment_variables"),
     ("background", "paths", "platforms", "model", "effort", "context"),
@@ -261,8 +261,8 @@ METADATA_KEYS: Final = frozenset(
 def has_unknown_keys(root: Mapping[str, object]) -> bool:
     """Tell whether a key, at the top or in ``metadata``, may be a misspelled one."""
     metadata = root.get("metadata")
-    inner = metadata.keys() if isinstance(metadata, Mapping) else set[str]()
-    return not (root.keys() <= TOP_KEYS and inner <= METADATA_KEYS)
+    known = not isinstance(metadata, Mapping) or metadata.keys() <= METADATA_KEYS
+    return not (known and root.keys() <= TOP_KEYS)
 
 
 def nonstandard_fields(frontmatter: Mapping[str, Json]) -> tuple[str, ...]:
