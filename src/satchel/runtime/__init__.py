@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         patterns_of as patterns_of,
     )
     from satchel.runtime._rare_findings import need_findings as need_findings
-    from satchel.runtime._reading import As as As
     from satchel.runtime._satchel import (
         Satchel as Satchel,
         findings_of_sync as findings_of_sync,
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
         UsedApprovalsInFolder as UsedApprovalsInFolder,
         UsedApprovalsInMemory as UsedApprovalsInMemory,
     )
-    from satchel.runtime._view import View
+    from satchel.runtime._view import As as As, View
     from satchel.runtime._why import Why
 
 __all__ = [
@@ -83,7 +82,6 @@ __getattr__ = lazy_door(
         "_options": "Options SessionOptions SystemClock check_approve check_choice "
         "check_only check_who patterns_of",
         "_rare_findings": "need_findings",
-        "_reading": "As",
         "_satchel": "Satchel findings_of_sync",
         "_saved_state": "dump_state parse_state read_state",
         "_session": "Session SessionSkill",
@@ -91,7 +89,7 @@ __getattr__ = lazy_door(
         "_staging": "LocalStager Stager UploadStager",
         "_tool_calls": "CallApproval Permit",
         "_used_approvals": "UsedApprovalsInFolder UsedApprovalsInMemory",
-        "_view": "View",
+        "_view": "As View",
         "_why": "Why",
     },
 )

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from satchel.prompt import Format
     from satchel.protocols import Report
     from satchel.runtime._background_sync import FolderWatch
-    from satchel.runtime._reading import SkillReader
     from satchel.runtime._session import Session, SessionSkill
     from satchel.runtime._session_state import SavedState
     from satchel.runtime._staging import Stager
@@ -633,14 +632,14 @@ class Satchel:
         return SessionSkill(name, self.session(agent=name))
 
     @cached_property
-    def _view(self) -> "SkillReader":
+    def _view(self) -> "View":
         return self._view_for({})
 
-    def _view_for(self, who: Mapping[str, object]) -> "SkillReader":
+    def _view_for(self, who: Mapping[str, object]) -> "View":
         """Return what one user may list, find and load; no person is asked."""
-        from satchel.runtime._reading import SkillReader
+        from satchel.runtime._view import View
 
-        return SkillReader(self._components, SessionSettings(who=who))
+        return View(self._components, SessionSettings(who=who))
 
     @property
     def _listed(self) -> Catalog:

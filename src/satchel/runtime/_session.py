@@ -27,7 +27,6 @@ from satchel.runtime._options import (
     check_only,
     patterns_of,
 )
-from satchel.runtime._reading import SkillReader
 from satchel.runtime._session_state import SavedState, SessionState
 from satchel.runtime._session_tools import OwnedTool, SessionTools
 from satchel.runtime._tool_calls import (
@@ -37,6 +36,7 @@ from satchel.runtime._tool_calls import (
     ToolCalls,
     with_note,
 )
+from satchel.runtime._view import View
 from satchel.tools import Run, Tool, Toolbox
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Session(ToolCalls):
             settings = replace(settings, always_on=always_on)
         self.settings = settings
         # Three collaborators: what may be read, what is remembered, which tools.
-        self._view = view = SkillReader(components, settings, authorizer)
+        self._view = view = View(components, settings, authorizer)
         if seals is not None:
             saved = seals.sealed_loads(saved, view.needs_approval)
         self._state = SessionState(components, settings, view, saved)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from satchel.runtime._approvals import Grant
     from satchel.runtime._history import VisibleMessages
     from satchel.runtime._options import SessionSettings
-    from satchel.runtime._reading import SkillReader
+    from satchel.runtime._view import View
 
 # Things that are not there, and are counted one by one within a turn.
 MAX_NOT_FOUND: Final = 50
@@ -152,7 +152,7 @@ class SessionState:
         self,
         components: "Components",
         settings: "SessionSettings",
-        view: "SkillReader",
+        view: "View",
         saved: SavedState,
     ) -> None:
         self.saved = saved

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from satchel.runtime._authorizer import Authorizer
     from satchel.runtime._components import Components
     from satchel.runtime._options import SessionSettings
-    from satchel.runtime._reading import SkillReader
     from satchel.runtime._session_state import SessionState
     from satchel.runtime._staging import Staged
+    from satchel.runtime._view import View
 
 # A tool, and the skill that brings it; None for those of the style.
 OwnedTool: TypeAlias = tuple[Descriptor | None, Tool]
@@ -67,7 +67,7 @@ class SessionTools(ToolBackend):
         self,
         components: "Components",
         settings: "SessionSettings",
-        view: "SkillReader",
+        view: "View",
         authorizer: "Authorizer",
         state: "SessionState",
     ) -> None:

@@ -16,9 +16,9 @@ from satchel.load import ALLOWED
 from satchel.model import Decision, Descriptor, Question, Reply
 from satchel.protocols import Approval
 from satchel.runtime._authorizer import Authorizer
-from satchel.runtime._reading import SkillReader
 from satchel.runtime._session_state import SessionState
 from satchel.runtime._session_tools import SessionTools
+from satchel.runtime._view import View
 from satchel.tools import Run, Tool, arguments_of, result_text
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class ToolCalls:
 
     _components: "Components"
     _authorizer: Authorizer
-    _view: SkillReader
+    _view: View
     _state: SessionState
     _tools: SessionTools
 

@@ -261,8 +261,9 @@ METADATA_KEYS: Final = frozenset(
 def has_unknown_keys(root: Mapping[str, object]) -> bool:
     """Tell whether a key, at the top or in ``metadata``, may be a misspelled one."""
     metadata = root.get("metadata")
-    known = not isinstance(metadata, Mapping) or metadata.keys() <= METADATA_KEYS
-    return not (known and root.keys() <= TOP_KEYS)
+    if isinstance(metadata, Mapping) and not metadata.keys() <= METADATA_KEYS:
+        return True
+    return not root.keys() <= TOP_KEYS
 
 
 def nonstandard_fields(frontmatter: Mapping[str, Json]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from satchel import Options, Satchel
 from satchel.errors import DuplicateSkillError, SourceUnavailableError
 from satchel.model import SyncReport
-from satchel.runtime import _reading as reading
+from satchel.runtime import _view
 from satchel.testing import write_pack
 from satchel_server import Caller, ServedLibrary, create_app
 from satchel_server._library import (
@@ -65,7 +65,7 @@ def test_a_new_name_of_a_client_costs_no_look_at_every_skill(
         looks.append(name)
         return fnmatchcase(name, pattern)
 
-    monkeypatch.setattr(reading, "fnmatchcase", counted)
+    monkeypatch.setattr(_view, "fnmatchcase", counted)
     caller = Caller("x", ("alpha-1*",))
     for number in range(MAX_VIEWS + 5):
         assert len(served.view(caller, client=f"agent-{number}").catalog) == 11
