@@ -12,7 +12,10 @@ import yaml
 
 from benchmarks import (
     adapters,
+    busy,
     discovery,
+    evals,
+    good_packs,
     index,
     linting,
     loading,
@@ -34,9 +37,9 @@ if TYPE_CHECKING:
 
 WHAT: Final = (
     *("discovery", "rendering", "loading", "memory", "startup", "adapters"),
-    *("usage", "index", "linting", "packs", "tokens"),
+    *("usage", "index", "linting", "evals", "good_packs", "busy", "packs", "tokens"),
 )
-ON_THEIR_OWN: Final = {"packs", "tokens"}
+ON_THEIR_OWN: Final = {"good_packs", "busy", "packs", "tokens"}
 """These have tables of their own, and are run only where they are asked for."""
 OWN_PACKS: Final = {"startup", "adapters"}
 """These make packs of their own, and take nothing of a corpus."""
@@ -57,8 +60,10 @@ def main() -> None:
     parser.add_argument(
         "--libraries",
         type=Path,
-        help="of tokens: the folder of public libraries",
+        help="of good_packs and tokens: the folder of public libraries",
     )
+    parser.add_argument("--show", default="", help="of good_packs: a code to read")
+    parser.add_argument("--write", action="store_true", help="of good_packs: its page")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument(
         "--packs",
@@ -71,6 +76,11 @@ def main() -> None:
     # Each table as soon as it is there, also into a file.
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     asked = {options.what} if isinstance(options.what, str) else set(options.what)
+    if "good_packs" in asked:  # a table of its own, of other packs
+        if options.libraries is None:
+            parser.error("good_packs wants --libraries")
+        good_packs.run(options.libraries, show=options.show, write=options.write)
+        return
     if "tokens" in asked:
         names = [name for name in options.frameworks.split(",") if name]
         try:
@@ -81,6 +91,9 @@ def main() -> None:
         return
     if "packs" in asked:
         sys.exit(not role_packs.run())
+    if "busy" in asked:
+        with open_library(options.corpus, options.packs) as library:
+            sys.exit(not busy.run(library.folder, library.packs))
     wanted = [n for n in WHAT if n not in ON_THEIR_OWN and asked & {"all", n}]
     print(
         f"Python {platform.python_version()}, PyYAML {yaml.__version__}, "
@@ -117,6 +130,8 @@ def _run(  # noqa: PLR0911 - one for each thing to measure
             return memory.run(library)
         case "linting":
             return linting.run(library, options.rounds)
+        case "evals":
+            return evals.run(library, options.rounds)
         case "index":
             return index.run(library, options.rounds)
         case "usage":

@@ -1,4 +1,4 @@
-"""Write 22 tricky packs: ``python -m benchmarks.tricky_packs FOLDER``.
+"""Write the packs of `benchmarks.tricky`: ``python -m benchmarks.tricky_packs FOLDER``.
 
 One folder a case, with the case's pack inside; ``_target`` is what a link points at.
 """
@@ -10,31 +10,6 @@ from pathlib import Path
 from typing import Final
 
 BODY: Final = "# Body\nDo it.\n"
-# Case to what it is about.
-CASES: Final = {
-    "01-plain": "plain",
-    "02-colon": "unquoted `Use when: x`",
-    "03-block": "block scalar",
-    "04-bom": "UTF-8 BOM",
-    "05-crlf": "CRLF",
-    "06-noname": "no `name`",
-    "07-mismatch": "name is not dir",
-    "08-underscore": "snake_case",
-    "09-upper": "UpperCase",
-    "10-longdesc": "description of 1,500",
-    "11-extra": "extra keys",
-    "12-metaint": "metadata: 1.0, a list",
-    "13-toolslist": "allowed-tools as list",
-    "14-lower": "`skill.md`",
-    "15-nonl": "no newline after `---`",
-    "16-latin1": "Latin-1 bytes",
-    "17-nested": "nested group/skill",
-    "18-symlink": "symlinked directory",
-    "19-unicode": "name not ASCII",
-    "20-nodesc": "no description",
-    "21-quotedcolon": "quoted colon",
-    "22-tab": "tab in YAML",
-}
 # File to frontmatter; the body is `BODY`.
 PLAIN: Final = {
     "01-plain/ok-skill": "name: ok-skill\ndescription: A plain skill",

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.faults.fault import Fault, Pack
-from benchmarks.tricky_packs import BODY, CASES, write_cases
+from benchmarks.tricky import CASES
+from benchmarks.tricky_packs import BODY, write_cases
 
 GROUP: Final = "tricky packs"
 
@@ -46,11 +47,13 @@ _FOLDERS: Final = {
 }
 
 
-def tricky_faults() -> tuple[Fault, ...]:
-    """Return a fault a case.
+def tricky_faults(folder: Path | None = None) -> tuple[Fault, ...]:
+    """Return a fault a case; ``folder`` holds the cases, else they are written.
 
-    A link is followed now: what it leads to is the pack.
+    A link in ``folder`` is followed now: what it leads to is the pack.
     """
+    if folder is not None:
+        return tuple(_read(folder, case) for case in CASES)
     with tempfile.TemporaryDirectory(prefix="satchel-tricky-") as root:
         write_cases(Path(root, "cases"))
         return tuple(_read(Path(root, "cases"), case) for case in CASES)
@@ -67,7 +70,7 @@ def _read(folder: Path, case: str) -> Fault:
         GROUP,
         case[:2],
         case,
-        CASES[case],
+        CASES[case].about,
         Pack(place.name, files),
         _twin(case, place.name, files),
         harmless=_HARMLESS.get(case, ""),

@@ -2,7 +2,7 @@
 
 The first words of a description are those of many others: "Use when the user ...". So
 where there is no room, a description loses its commonest words first, and what is left
-keeps its order. How the figures were chosen: docs/benchmarks.md.
+keeps its order. Figures were chosen by `python -m benchmarks.catalog_lines`.
 """
 
 import math

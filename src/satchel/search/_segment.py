@@ -382,7 +382,7 @@ class Postings:
         The confidence is a logistic regression on three figures: the score in units of
         the rarest word there could be, its share of the query's words by weight, and by
         how much it leads the other documents. Each means the same in a small library
-        and in a large one: docs/explanation/search.md has the figures.
+        and in a large one: `python -m benchmarks.controls` tests it.
         """
         scores: list[tuple[float, tuple[Match, ...]]] = []
         for place in places:
