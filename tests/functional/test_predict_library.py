@@ -62,6 +62,7 @@ def test_status(arguments: tuple[str, ...], status: int) -> None:
     [
         (("skills", "--library", "--for", "codex", "--window", "9x"), "expected sizes"),
         (("skills", "--library", "--for", "codex", "--window", "k"), "expected sizes"),
+        (("skills", "--window", "9" * 5000), "expected sizes"),
         (("skills", "--library", "--for", "codexx"), "did you mean codex"),
     ],
 )
