@@ -1,7 +1,7 @@
 """Whether a load, a read or a call may happen: the policy first, then a person."""
 
+import threading
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from satchel.errors import SkillError
@@ -42,14 +42,20 @@ class Authorizer:
         self._agent = agent
         self._approve = approve
         self._grants = grants
+        self._lock = threading.Lock()
+        self._approvals: Approvals | None = None
 
-    @cached_property
+    @property
     def approvals(self) -> "Approvals":
         """What was answered, and who is asked next."""
-        # Most policies ask nobody, and wait for none of it.
-        from satchel.runtime._approvals import Approvals
+        # One for all threads of a session: with two, an answer would be lost.
+        with self._lock:
+            if self._approvals is None:
+                # Most policies ask nobody, and wait for none of it.
+                from satchel.runtime._approvals import Approvals
 
-        return Approvals(self._approve, self._grants)
+                self._approvals = Approvals(self._approve, self._grants)
+            return self._approvals
 
     def decide(self, action: Action, skill: Descriptor, tool: str = "") -> Decision:
         """Return what holds now; a yes for the session counts. No person is asked."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -9,9 +10,11 @@ import pytest
 
 from satchel.errors import ApprovalDeclinedError, ApprovalNeededError
 from satchel.model import Question, Reply
+from satchel.policy import Policy, ask
 from satchel.protocols import Approver
 from satchel.runtime import Approvals, question_text
 from satchel.runtime._approvals import MAX_ARGUMENTS
+from satchel.runtime._authorizer import Authorizer
 from tests.fakes import in_threads
 
 REFUND = Question("tool", "refunds", "refund", {"cents": 5})
@@ -486,3 +489,23 @@ def test_arguments_beyond_the_most_are_counted(over: int, line: str) -> None:
 
     assert len(lines) == 1 + MAX_ARGUMENTS + over
     assert [each for each in lines if "more" in each] == ([line] if line else [])
+
+
+def test_threads_that_ask_first_at_the_same_time_share_the_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = Approvals.__init__
+
+    def slowly(self: Approvals, *arguments: Any) -> None:  # noqa: ANN401
+        time.sleep(0.05)  # long enough for each thread to begin one of its own
+        made(self, *arguments)
+
+    monkeypatch.setattr(Approvals, "__init__", slowly)
+    authorizer = Authorizer(Policy(ask("*")), {})
+
+    seen: list[Approvals] = []
+
+    in_threads(lambda _: seen.append(authorizer.approvals), range(8))
+
+    assert all(approvals is seen[0] for approvals in seen)
+    assert len(seen) == 8
