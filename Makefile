@@ -13,6 +13,11 @@ PYTHON = $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 py
 PACKS ?=
 ARGS  ?=
 
+# Compiled modules are kept, outside of the folders: pytest takes 40 s to make those of
+# the tests, which a shell that says not to keep them would pay for in each run.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -24,12 +29,12 @@ help: ## list these targets
 run: $(VENV)/.run ## show the main job in the terminal; PACKS=folder for a library of your own
 	@$(BIN)/python examples/tour.py $(PACKS)
 
-test: $(VENV)/.dev ## run the tests but for those of docs and hostile; PRODUCT=satchel_store for one product's; or just those of ARGS
+test: $(VENV)/.dev ## run the tests but for the slow ones, docs and hostile; PRODUCT=satchel_store for one product's; or just those of ARGS
 ifdef PRODUCT
 	@files=$$($(BIN)/python -m tools.tests_of $(PRODUCT)) && \
-	  $(BIN)/python -m pytest -q -n auto -m "not hostile" $$files $(ARGS)
+	  $(BIN)/python -m pytest -q -n auto -m "not hostile and not slow" $$files $(ARGS)
 else
-	$(BIN)/python -m pytest -n auto $(or $(ARGS),-m "not hostile" --ignore=tests/docs)
+	$(BIN)/python -m pytest -n auto $(or $(ARGS),-m "not hostile and not slow" --ignore=tests/docs)
 endif
 
 hostile: $(VENV)/.dev ## run the tests that attack: hundreds of packs, thousands of requests
@@ -72,7 +77,7 @@ record: $(VENV)/.dev ## record what 6,000 questions are answered, in tests/recor
 replay: $(VENV)/.dev ## ask them again; fails where an answer differs, or too few lines are reached
 	@$(BIN)/python -m tools.record reach
 
-coverage: $(VENV)/.dev ## run them with the coverage gate, which takes twice as long, and show what they do not reach
+coverage: $(VENV)/.dev ## run all, also the slow ones, with the coverage gate, and show what they do not reach
 	$(BIN)/python -m pytest -n auto -m "not hostile" --ignore=tests/docs --cov --cov-report=term
 
 figures: $(VENV)/.dev ## measure the house: size and doors, with their bars, and routes

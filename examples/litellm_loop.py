@@ -74,7 +74,9 @@ def attach(
         ValueError: No style has that name.
         DuplicateToolError: One of the tools has the name of a skill's tool.
     """
-    sessions: SessionFactory[Who] = SessionFactory(skills, dict, deps, options)
+    sessions: SessionFactory[Who] = SessionFactory(
+        skills, dict, deps, options, holds_own_tools=True
+    )
     own = Toolbox.of("the agent", tools)
     sessions.check_names(tool.name for tool in own)
     return Agent(sessions, own, system, complete)
@@ -178,6 +180,8 @@ class _Turn:
             if question is not None and call["id"] not in self.answers:
                 given, text = arguments_or_empty(arguments), question_text(question)
                 waiting.append(Waiting(call["id"], name, given, text))
+        if waiting:  # the state says what was asked about
+            self.chat.state = self.conversation.save()
         return waiting or None
 
     def pending(self) -> list[dict[str, Any]]:
@@ -189,7 +193,9 @@ class _Turn:
         """Make a call. Never raises: an error is a result."""
         name, arguments = _name(call), _arguments(call)
         if self.agent.own.get(name):
-            return self.agent.own.call(name, arguments, Run(self.who))
+            # A policy may require that a skill was read before one of your own tools.
+            refusal = self.conversation.session.required(name)
+            return refusal or self.agent.own.call(name, arguments, Run(self.who))
         # 5. Make the call; the answer counts once, because the call has an id. A later
         # call of the same id is another one.
         return self.conversation.call(name, arguments, **self._approval(call))
@@ -198,7 +204,8 @@ class _Turn:
         """Do as `call` does; waits for asynchronous tools and approvers."""
         name, arguments = _name(call), _arguments(call)
         if self.agent.own.get(name):
-            return await self.agent.own.acall(name, arguments, Run(self.who))
+            refusal = self.conversation.session.required(name)
+            return refusal or await self.agent.own.acall(name, arguments, Run(self.who))
         return await self.conversation.acall(name, arguments, **self._approval(call))
 
     def _approval(self, call: dict[str, Any]) -> dict[str, Any]:

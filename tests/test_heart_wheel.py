@@ -10,6 +10,7 @@ from tools.readme import ONE_LINE, PROGRAM, build_heart
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_the_wheel_of_the_heart_has_no_other_product(tmp_path: Path) -> None:
     with ZipFile(build_heart(tmp_path / "project")) as wheel:
         names = wheel.namelist()

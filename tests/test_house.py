@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tools.figures import (
     BUDGETS,
     ROOT,
@@ -23,6 +25,7 @@ ADVICE = {
 }
 
 
+@pytest.mark.slow
 def test_figures_are_within_their_bars() -> None:
     """`make figures` shows them all."""
     over = [
@@ -56,6 +59,7 @@ def test_pages_for_users_import_doors_alone() -> None:
     assert {page: lines for page, lines in found.items() if lines} == {}
 
 
+@pytest.mark.slow
 def test_each_route_is_counted() -> None:
     """In a process of its own, since it profiles every thread."""
     done = subprocess.run(

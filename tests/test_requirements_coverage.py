@@ -12,6 +12,7 @@ ROWS = read_rows()
 marks = cache(read_marks)
 
 
+@pytest.mark.slow
 def test_every_mark_names_a_row() -> None:
     """A mistyped id would otherwise cover nothing and look as if it did."""
     known = {row.id for row in ROWS}

@@ -24,6 +24,7 @@ PRODUCTS: Final = (
     "satchel_server",
     "satchel_lab",
     "satchel_compat",
+    "satchel_scripts",
 )
 _ADAPTERS: Final = "satchel.adapters."
 

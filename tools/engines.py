@@ -41,6 +41,7 @@ class Engine:
 
 
 ENGINES: Final = (
+    Engine("bwrap", "bubblewrap", "tests/unit/scripts, tests/functional/test_sandbox*"),
     Engine("bash", "bash", "tests/unit/packs, tests/unit/lint/test_programs.py"),
     Engine("dash", "dash", "tests/unit/packs"),
     Engine("git", "git", "tests/unit/checking, tests/functional/test_check_since.py"),
@@ -51,6 +52,10 @@ ENGINES: Final = (
     ),
     Engine(
         *("prometheus_client", "prometheus-client", "tests/unit/usage/test_metrics.py"),
+        is_module=True,
+    ),
+    Engine(
+        *("sandlock", "sandlock", "tests/unit/scripts, tests/functional/test_sandbox*"),
         is_module=True,
     ),
     Engine("uvicorn", "uvicorn", "tests/functional/test_serve_log.py", is_module=True),

@@ -38,14 +38,15 @@ MAX_FUNCTION_LINES: Final = 71
 # Lines of code that each product may have. To raise one is a decision page that says
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
-    "satchel": 27_950,
+    "satchel": 29_150,
     "satchel_store": 3_450,
-    "satchel_server": 9_400,
+    "satchel_server": 9_850,
     "satchel_lab": 18_450,
     "satchel_compat": 2_150,
+    "satchel_scripts": 1_990,
 }
 # Lines and files that the default run of an agent may import.
-IMPORTED_LINES: Final = 17_000
+IMPORTED_LINES: Final = 17_050
 IMPORTED_FILES: Final = 80
 _WITH_DOCSTRING: Final = (
     ast.Module,
@@ -386,7 +387,7 @@ def house_figures() -> Iterator[Figure]:
     yield Figure("lines of tests/api.txt", api.count("\n"), 220)
     yield Figure("class names defined twice", len(repeated_classes()), 3)
     yield Figure(f"functions over {MAX_FUNCTION_LINES} lines", len(long_functions()), 0)
-    yield Figure("keywords of Satchel", front_door_keywords(), 10)
+    yield Figure("keywords of Satchel", front_door_keywords(), 11)
 
 
 def route_figures() -> Iterator[Figure]:

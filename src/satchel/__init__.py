@@ -37,6 +37,7 @@ __all__ = [
     "ask",
     "deny",
     "errors",
+    "require",
     "sources",
 ]
 
@@ -49,7 +50,7 @@ _ROOMS: Final = {
     "errors": "DuplicateSkillError NoSources ReferenceNotFoundError SkillError "
     "SkillManifestError SkillNotFoundError",
     "model": "Catalog Finding Limits Loaded Rendered",
-    "policy": "Policy allow ask deny",
+    "policy": "Policy allow ask deny require",
     "protocols": "SkillSource",
     "runtime": "Options Satchel Session",
     "sources": "load_plugin_sources",

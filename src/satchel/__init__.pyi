@@ -15,7 +15,13 @@ from satchel.model import (
     Loaded as Loaded,
     Rendered as Rendered,
 )
-from satchel.policy import Policy as Policy, allow as allow, ask as ask, deny as deny
+from satchel.policy import (
+    Policy as Policy,
+    allow as allow,
+    ask as ask,
+    deny as deny,
+    require as require,
+)
 from satchel.protocols import SkillSource as SkillSource
 from satchel.runtime import Options as Options, Satchel as Satchel, Session as Session
 from satchel.sources import load_plugin_sources as load_plugin_sources
@@ -54,5 +60,6 @@ __all__ = [
     "ask",
     "deny",
     "errors",
+    "require",
     "sources",
 ]

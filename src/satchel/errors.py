@@ -335,11 +335,15 @@ class DeniedError(SkillError):
     reason: str = ""
 
     def __str__(self) -> str:
-        if self.tool:
+        if self.tool and self.action != "script":
             owner = f" of skill {echo(self.skill)!r}" if self.skill else ""
             what = f"calling {echo(self.tool)!r}{owner}"
         else:
-            verbs = {"load": "loading", "read": "reading a file of"}
+            verbs = {
+                "load": "loading",
+                "read": "reading a file of",
+                "script": "running a script of",
+            }
             verb = verbs.get(self.action, self.action)
             what = f"{verb} skill {echo(self.skill)!r}"
         return self.sentence.format(what=what)

@@ -9,6 +9,7 @@ The first rule that matches decides. Without one, running a script is denied, so
 tool of a skill that calls itself raw, and everything else is allowed.
 """
 
+import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -19,6 +20,9 @@ from satchel.model import Action, Decision, Finding, Verdict
 Condition: TypeAlias = Callable[[Mapping[str, Any]], object]
 """Is given ``who``; what it returns is taken as true or false."""
 
+Actions: TypeAlias = Action | Iterable[Action]
+"""One action, or several; none are all of them."""
+
 _ACTIONS: Final = frozenset(get_args(Action))
 _WHAT_IS_ASKED: Final[dict[str, str]] = {
     "load": "this skill is loaded",
@@ -26,6 +30,9 @@ _WHAT_IS_ASKED: Final[dict[str, str]] = {
     "tool": "this tool is called",
     "script": "a script of this skill is run",
 }
+# What stands between the parts of a name that a framework or client has put together,
+# such as `mcp__payments__refund`.
+_SEPARATOR: Final = re.compile(r"__|[./:]")
 # What is done without a call that could wait, so that nobody can be asked.
 _SILENT: Final = frozenset({"list", "find"})
 
@@ -100,18 +107,57 @@ class PolicyRule:
         return self.unless is None or not _holds(self.unless, who)
 
 
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A skill that a model must have read before it calls a tool; made by `require`.
+
+    ``skill`` is an id, and ``tool`` a shell pattern over the names of all tools of an
+    agent, of skills or not.
+    """
+
+    skill: str
+    tool: str
+
+    def __post_init__(self) -> None:
+        for text in (self.skill, self.tool):
+            if type(cast("object", text)) is not str or not text:
+                raise TypeError(f"expected an id and a tool's name; got {text!r}")
+
+    def __str__(self) -> str:
+        return f"require({self.skill!r}, tool={self.tool!r})"
+
+    def is_of(self, tool: str) -> bool:
+        """Return whether a tool is meant, also under the name that others make of it.
+
+        Such as ``mcp__payments__refund`` or ``Refund`` for ``refund``.
+        """
+        pattern = self.tool.casefold().replace("-", "_")
+        names = (name.casefold().replace("-", "_") for name in (tool, bare_name(tool)))
+        return any(fnmatchcase(name, pattern) for name in names)
+
+
+def bare_name(tool: str) -> str:
+    """Return the last part of a name that a framework or client has put together."""
+    return _SEPARATOR.split(tool)[-1]
+
+
 class Policy:
     """Rules in order; the first that matches decides, and one that raises denies.
+
+    Requirements are no part of that order: each holds whatever a rule allows.
 
     Raises:
         TypeError: Something else than a rule is among them.
     """
 
-    def __init__(self, *rules: PolicyRule) -> None:
+    def __init__(self, *rules: PolicyRule | Requirement) -> None:
         for rule in rules:
-            if not isinstance(cast("object", rule), PolicyRule):
-                raise TypeError(f"expected rules (allow, ask, deny); got {rule!r}")
-        self._rules = rules
+            if not isinstance(cast("object", rule), PolicyRule | Requirement):
+                made_by = "allow, ask, deny, require"
+                raise TypeError(f"expected rules ({made_by}); got {rule!r}")
+        self._rules = tuple(one for one in rules if isinstance(one, PolicyRule))
+        self.requirements = tuple(one for one in rules if isinstance(one, Requirement))
+        """The skills that tools need."""
         self._problems: dict[tuple[int, str], Finding] = {}
 
     @property
@@ -129,7 +175,8 @@ class Policy:
         return tuple(finding for _, finding in sorted([*self._problems.items()]))
 
     def __repr__(self) -> str:
-        return f"Policy({', '.join(map(str, self._rules))})"
+        rules = (*self.requirements, *self._rules)
+        return f"Policy({', '.join(map(str, rules))})"
 
     def decide(
         self,
@@ -172,9 +219,8 @@ OPEN_POLICY: Final = Policy()
 
 
 class RuleOptions(TypedDict, total=False):
-    """What a rule can say besides its pattern; see `PolicyRule`."""
+    """What a rule can say besides its pattern and actions; see `PolicyRule`."""
 
-    action: Action | Iterable[Action]
     tool: str | None
     when: Condition | None
     unless: Condition | None
@@ -182,29 +228,43 @@ class RuleOptions(TypedDict, total=False):
     missing_ok: bool
 
 
-def allow(pattern: str = "*", **options: Unpack[RuleOptions]) -> PolicyRule:
+def allow(
+    pattern: str = "*", action: Actions = (), **options: Unpack[RuleOptions]
+) -> PolicyRule:
     """Return a rule that lets it be done."""
-    return _rule("allow", pattern, **options)
+    return _rule("allow", pattern, action=action, **options)
 
 
-def ask(pattern: str = "*", **options: Unpack[RuleOptions]) -> PolicyRule:
+def ask(
+    pattern: str = "*", action: Actions = (), **options: Unpack[RuleOptions]
+) -> PolicyRule:
     """Return a rule by which somebody is asked first.
 
     ``reason`` is what they read; by default that the policy asks.
     """
-    return _rule("ask", pattern, **options)
+    return _rule("ask", pattern, action=action, **options)
 
 
-def deny(pattern: str = "*", **options: Unpack[RuleOptions]) -> PolicyRule:
+def deny(
+    pattern: str = "*", action: Actions = (), **options: Unpack[RuleOptions]
+) -> PolicyRule:
     """Return a rule by which it is not done."""
-    return _rule("deny", pattern, **options)
+    return _rule("deny", pattern, action=action, **options)
+
+
+def require(skill: str, *, tool: str) -> Requirement:
+    """Return a rule by which a tool waits until the model has read a skill.
+
+    A call that comes too early is not made; its result has the skill's instructions.
+    """
+    return Requirement(skill, tool)
 
 
 def _rule(  # noqa: PLR0913 - by name, and each with a default
     verdict: Verdict,
     pattern: str,
     *,
-    action: Action | Iterable[Action] = (),
+    action: Actions = (),
     tool: str | None = None,
     when: Condition | None = None,
     unless: Condition | None = None,

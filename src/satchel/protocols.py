@@ -21,7 +21,7 @@ from satchel.model import (
 
 # To read skills needs neither, and every command would wait for them.
 if TYPE_CHECKING:
-    from satchel.model import Hit, UsageEvent
+    from satchel.model import Hit, Job, Outcome, UsageEvent
 
 __all__ = [
     "Approval",
@@ -29,6 +29,7 @@ __all__ = [
     "Clock",
     "Ranker",
     "Report",
+    "Runner",
     "SourceAbilities",
     "TokenCounter",
     "UsageSink",
@@ -71,6 +72,21 @@ class Verifier(Protocol):
 
         Raises:
             DigestMismatchError: Others were reviewed.
+        """
+        ...
+
+
+class Runner(Protocol):
+    """Runs scripts of skills, each where it can do no harm; safe across threads.
+
+    An attribute ``kind`` may say how, such as ``bubblewrap``; a person's yes is for it.
+    """
+
+    def run(self, job: "Job") -> "Outcome":
+        """Run one script to its end, and all that it started.
+
+        What cannot be run is an outcome with the ending ``refused``; what is raised
+        becomes an error for the model. Returns soon after ``job.cancelled`` is set.
         """
         ...
 

@@ -1,4 +1,7 @@
-"""From the name of a role to its prompt: pack, legacy template, one sentence."""
+"""From the folder and the name of a role to its prompt.
+
+That is a pack, a legacy template, or one sentence.
+"""
 
 # ruff: noqa: PTH110, PTH112, PTH118 - as text, as the user wrote it
 import logging

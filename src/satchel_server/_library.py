@@ -1,10 +1,11 @@
 """The library that a server offers: settings, callers, their views, threads."""
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Event
 from typing import Any, Final, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
@@ -41,6 +42,9 @@ MAX_THREADS: Final = 8
 MAX_WAITING: Final = 16
 # Seconds without an answer after which no more than these may wait.
 STUCK_S: Final = 1.0
+# Seconds for scripts to end, once the server does.
+END_S: Final = 5.0
+END_STEP_S: Final = 0.02
 # Names the threads of work that reads skills of all sources, such as a list.
 ALL_SOURCES: Final = "\0all"
 # Names no thread: for work that waits for nothing.
@@ -68,6 +72,12 @@ class ServerSettings:
     """Files of one skill in MCP's skills extension (SEP-2640)."""
     max_skill_bytes: int = 16 * 1024 * 1024
     """Bytes of one skill in MCP's skills extension (SEP-2640)."""
+    work: str = ""
+    """A folder in which scripts of skills run, over HTTP in one of each caller's own;
+    without one, or without a runner of the `satchel.Satchel`, none runs."""
+    scripts: tuple[str, ...] = ()
+    """Patterns over the ids of skills whose scripts the one client over stdio may
+    run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +85,13 @@ class Caller:
     """Someone who sends requests: its name, and the skills that it may have.
 
     ``name`` is that of its token, empty where no token is needed. ``only`` are shell
-    patterns over ids, None for every skill. The secret is not in it.
+    patterns over ids, None for every skill, and ``scripts`` those of the skills whose
+    scripts it may run. The secret is not in it.
     """
 
     name: str = ""
     only: tuple[str, ...] | None = None
+    scripts: tuple[str, ...] = ()
 
 
 ANYONE: Final = Caller()
@@ -149,6 +161,33 @@ class SourceThreads:
         return limits.setdefault(source, _ThreadLimit(CapacityLimiter(MAX_THREADS)))
 
 
+class RunningScripts:
+    """The scripts that run now, so that none outlives its server. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._cancels: set[Event] = set()
+        self._closed = False
+
+    @contextmanager
+    def one(self, cancelled: Event) -> Generator[None]:
+        """Count a run that ends once ``cancelled`` is set."""
+        self._cancels.add(cancelled)
+        if self._closed:
+            cancelled.set()
+        try:
+            yield
+        finally:
+            self._cancels.discard(cancelled)
+
+    def close(self) -> None:
+        """End all runs, also those to come, and wait until they have ended."""
+        self._closed, end = True, time.monotonic() + END_S
+        while self._cancels and time.monotonic() < end:
+            for cancelled in tuple(self._cancels):
+                cancelled.set()
+            time.sleep(END_STEP_S)
+
+
 class ServedLibrary:
     """The skills of a server. Thread-safe; nothing here knows a protocol.
 
@@ -160,6 +199,7 @@ class ServedLibrary:
         self.skills = skills
         self.settings = settings or ServerSettings()
         self.threads = SourceThreads()
+        self.running = RunningScripts()
         self._first_view: View | None = None
         # On the instance: a decorated method would keep every library in memory.
         self._caller_view = lru_cache(MAX_VIEWS)(self._make_caller_view)

@@ -6,6 +6,8 @@ from tests.abuse.attack import Attack, Manner
 from tests.abuse.running import over_lines, over_sockets
 from tests.abuse.sending import SECRETS, Failure, judge
 
+pytestmark = pytest.mark.slow
+
 GOOD = b"HTTP/1.1 200 OK\r\n\r\n"
 
 

@@ -303,6 +303,9 @@ class AnthropicDriver:
     }
     lacks: Mapping[str, str] = {
         "threads": "a request is made where the loop of the user makes it",
+        "required acts[async]": "a loop of the user's own calls the user's own tools,"
+        " which nobody sees; the tool runner does wait: wrap the function with"
+        " Session.requiring",
     }
 
     def build(self, setup: Setup) -> Rig:

@@ -12,8 +12,8 @@ docs/contributing/adapter.md says how to add one.
 
 What a framework cannot do is a limit: `Driver.limits` gives the reason under the test's
 name, ``test_x`` or ``test_x[stream]``, and ``Driver.lacks`` under a capability that
-tests are marked with. Such a test has to fail; when it passes, the limit is out of date
-and the run fails.
+tests are marked with, or under ``capability[stream]``. Such a test has to fail; when it
+passes, the limit is out of date and the run fails.
 
 Warnings are errors where Satchel causes them; a framework's own are shown. Nothing
 leaves the machine: an address that is not its own is refused.
@@ -42,7 +42,11 @@ from tools.adapters.table import SUITES
 
 REFERENCE: Final = "reference"
 _CONTRACT: Final = tuple(f"{path.relative_to(ROOT).as_posix()}::" for path in SUITES)
-_SUITE: Final = (*_CONTRACT, "tests/adapters/test_capabilities.py::")
+_SUITE: Final = (
+    *_CONTRACT,
+    "tests/adapters/test_capabilities.py::",
+    "tests/adapters/test_contract_scripts.py::",
+)
 _LOCAL: Final = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "", None}  # noqa: S104
 
 
@@ -107,8 +111,10 @@ def pytest_collection_modifyitems(
     limits = {**driver.limits, **getattr(driver, "lacks", {})}
     unused = set(limits)
     for item in suite:
-        marks = (mark.args[0] for mark in item.iter_markers("capability"))
-        for name in (item.name, item.name.partition("[")[0], *marks):
+        marks = [mark.args[0] for mark in item.iter_markers("capability")]
+        test, bracket, case = item.name.partition("[")
+        marks += [f"{mark}{bracket}{case}" for mark in marks]
+        for name in (item.name, test, *marks):
             if name in limits:
                 unused.discard(name)
                 item.add_marker(pytest.mark.xfail(reason=limits[name], strict=True))

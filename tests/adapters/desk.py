@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from satchel import Satchel
-from satchel.policy import Policy, deny
+from satchel.policy import Policy, deny, require
 from satchel.runtime._offered_tools import foreign_name
 from satchel.tools import Run
 from tests.adapters.driver import Call, Model, Say, Seen, Setup
@@ -136,6 +136,21 @@ def open_desk(folder: Path, desk: Desk | None = None, *rules: Any) -> Satchel:
 def weather(city: str) -> str:
     """Tell the weather."""
     return f"sun in {city}"
+
+
+def wiring(done: list[int]) -> Callable[[int], str]:
+    """Return a tool of the agent's own, which no skill brings."""
+
+    def wire(cents: int) -> str:
+        """Send money."""
+        done.append(cents)
+        return f"sent {cents}"
+
+    return wire
+
+
+WIRE: Final = Call("wire", {"cents": 5})
+NEEDS: Final = require("refunds", tool="wire")
 
 
 def setup(

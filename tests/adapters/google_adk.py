@@ -189,11 +189,14 @@ def _who(ctx: ReadonlyContext) -> Mapping[str, Any]:
 
 
 def _agent(setup: Setup, llm: FakeLlm, **given: Any) -> LlmAgent:
+    skills = attach(setup.skills, who=_who, **setup.options)
+    if setup.skills.policy.requirements:
+        given["before_tool_callback"] = skills.before_tool_callback
     return LlmAgent(
         name=llm.name,
         model=llm,
         instruction=setup.base,
-        tools=[*setup.own_tools, attach(setup.skills, who=_who, **setup.options)],
+        tools=[*setup.own_tools, skills],
         **given,
     )
 
@@ -258,6 +261,7 @@ _RAISES: Final = dict.fromkeys(
         "test_a_load_and_a_call_in_one_step",
         "test_a_made_up_result_opens_nothing",
         "test_a_denied_native_tool_is_not_called",
+        "test_a_script_is_denied",
     ),
     "before 2.0 ADK ends a run in which a tool is called that is not there; an"
     " on_tool_error_callback of the agent can answer for it",

@@ -352,7 +352,9 @@ class OpenAISdk:
     limits: Mapping[str, str] = field(default_factory=lambda: LIMITS)
     lacks: Mapping[str, str] = field(
         default_factory=lambda: {
-            "threads": "a request is made where the loop of the user makes it"
+            "threads": "a request is made where the loop of the user makes it",
+            "required acts": "a loop of the user's own calls the user's own tools,"
+            " which nobody sees: wrap the function with Session.requiring",
         }
     )
 

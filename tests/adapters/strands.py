@@ -192,9 +192,11 @@ class Strands:
     name = "strands"
     distribution = "strands-agents"
     limits: Mapping[str, str] = {
+        "test_two_users_at_once": "a Strands agent holds one conversation and refuses a"
+        " run while another lasts (ConcurrencyException)",
         "test_fifty_users_at_once": "a Strands agent holds one conversation and refuses"
         " a run while another lasts (ConcurrencyException); an agent for each, with one"
-        " plugin for all fifty, does it: tests/adapters/test_strands.py"
+        " plugin for all fifty, does it: tests/adapters/test_strands.py",
     }
 
     def build(self, setup: Setup) -> Rig:

@@ -1,5 +1,6 @@
 """What is Microsoft Agent Framework's own: its state, middleware and approvals."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,12 +31,14 @@ from tests.adapters.agent_framework import ScriptedClient
 from tests.adapters.desk import (
     ANA,
     BASE,
+    NEEDS,
     PAID,
     PAYS,
     REFUND,
     REFUNDED,
     REFUNDS,
     TRAVEL,
+    WIRE,
     Desk,
     carried,
     load,
@@ -43,6 +46,7 @@ from tests.adapters.desk import (
     script,
     scripts,
     weather,
+    wiring,
 )
 from tests.adapters.driver import Call, Model, Say, Seen
 
@@ -515,3 +519,49 @@ async def test_arguments_that_only_look_wrong_are_taken(
     await talk.say("hi")
 
     assert talk.seen[2].results[1] == REFUNDED
+
+
+@pytest.mark.row("U07")
+async def test_an_act_waits_where_nobody_sees_the_history(packs: Path) -> None:
+    """What a step loads counts in the next one, also when that step opens its tools."""
+    done: list[int] = []
+    wire = tool(wiring(done))
+    talk = Talk(
+        script([load("refunds"), WIRE], [WIRE], "done"),
+        attach(open_desk(packs, None, NEEDS)),
+        InMemoryHistoryProvider(),
+        tools=[wire],
+        require_per_service_call_history_persistence=True,
+    )
+
+    await talk.say("hi")
+
+    assert done == [5]
+
+
+class Slow(FunctionMiddleware):
+    """Lets the other calls of a step be made first."""
+
+    async def process(
+        self, context: FunctionInvocationContext, call_next: Callable[[], Any]
+    ) -> None:
+        if context.function.name == "wire":
+            await asyncio.sleep(0.1)
+        await call_next()
+
+
+@pytest.mark.row("U07")
+async def test_a_load_that_ends_before_the_act_is_of_its_step(packs: Path) -> None:
+    done: list[int] = []
+    talk = Talk(
+        script([load("refunds"), WIRE], "done"),
+        attach(open_desk(packs, None, NEEDS)),
+        InMemoryHistoryProvider(),
+        tools=[tool(wiring(done))],
+        middleware=[Slow()],
+        require_per_service_call_history_persistence=True,
+    )
+
+    await talk.say("hi")
+
+    assert done == []

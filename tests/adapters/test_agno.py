@@ -28,10 +28,12 @@ from tests.adapters.agno import DRIVER, FakeModel, in_memory
 from tests.adapters.desk import (
     ANA,
     BASE,
+    NEEDS,
     PAID,
     PAYS,
     REFUNDED,
     TRAVEL,
+    WIRE,
     Desk,
     carried,
     load,
@@ -39,6 +41,7 @@ from tests.adapters.desk import (
     script,
     setup,
     weather,
+    wiring,
 )
 from tests.adapters.driver import Call, Paused, Seen
 
@@ -512,3 +515,27 @@ async def test_a_call_of_a_member_that_waited_is_not_made_unseen(packs: Path) ->
 
     assert "995" in (question or "")
     assert desk.done == []
+
+
+@pytest.mark.row("U07")
+@pytest.mark.parametrize("form", ["requires_confirmation", "external_execution"])
+async def test_nobody_is_asked_about_an_act_that_waits(packs: Path, form: str) -> None:
+    """A call that comes before its skill is answered; the next one pauses the run."""
+    done: list[int] = []
+    steps = script([WIRE], [WIRE], "done")
+    wire: Any = tool(**{form: True})(wiring(done))
+    to = plain(steps, tools=[wire], db=in_memory())
+    agent = attach(open_desk(packs, None, NEEDS), to)
+
+    run = await agent.arun("hi", session_id="s")
+
+    assert run.is_paused
+    assert len(seen_by(agent)) == 2
+    [requirement] = run.active_requirements
+    if form == "external_execution":
+        requirement.set_external_execution_result("sent elsewhere")
+    else:
+        requirement.confirm()
+    run = await approve(agent, run, requirement)
+    assert run.content == "done"
+    assert done == ([5] if form == "requires_confirmation" else [])

@@ -19,7 +19,7 @@ from anthropic.lib.tools import (
 
 from satchel import Satchel
 from satchel.adapters import anthropic
-from satchel.policy import ask
+from satchel.policy import ask, require
 from tests.adapters import test_contract as contract
 from tests.adapters.anthropic import (
     MODEL,
@@ -32,15 +32,18 @@ from tests.adapters.anthropic import (
 from tests.adapters.conftest import Bench
 from tests.adapters.desk import (
     ANA,
+    NEEDS,
     REFUND,
     REFUNDED,
     REFUNDS,
     TRAVEL,
+    WIRE,
     Desk,
     carried,
     load,
     open_desk,
     script,
+    wiring,
     write_pack,
 )
 from tests.adapters.driver import Call
@@ -507,3 +510,25 @@ def test_own_tools_of_either_form_stand_first(packs: Path) -> None:
 
     names = [tool["name"] for tool in tools]
     assert names == ["mine", "stamp", "load_skill", "read_skill_file"]
+
+
+@pytest.mark.row("U07")
+def test_the_runner_holds_own_tools_that_need_a_skill_alone(packs: Path) -> None:
+    """Others, and definitions, which older runners leave out, stay as they are."""
+    done: list[int] = []
+    api = fake_model(script([WIRE], [WIRE], "done"))
+    plain = {"name": "wire2", "input_schema": {"type": "object", "properties": {}}}
+    own = [beta_tool(cast("Any", wiring(done))), beta_tool(stamp_own), plain]
+    skills = open_desk(packs, None, NEEDS, require("refunds", tool="wire2"))
+    chat = anthropic.attach(skills, tools=own, who=ANA)
+
+    run(api, chat)
+
+    assert done == [5]
+    assert api.seen[0].tools[:2] == ("wire", "stamp_own")
+    assert api.seen[0].schemas["wire"]["required"] == ["cents"]
+
+
+def stamp_own(city: str) -> str:
+    """Stamp a card."""
+    return city

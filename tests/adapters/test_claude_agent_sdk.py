@@ -23,7 +23,7 @@ from claude_agent_sdk import (
 )
 from mcp import Client
 
-from satchel import Run, Satchel, ask
+from satchel import Run, Satchel, ask, require
 from satchel.adapters import claude_agent_sdk as adapter
 from satchel.adapters.claude_agent_sdk import attach
 from tests.adapters.claude_agent_sdk import DRIVER, options_of
@@ -300,6 +300,33 @@ async def test_a_query_goes_on_from_its_transcript(skills: Satchel) -> None:
 
     assert ["refund" in shown.tools for shown in seen] == [False, False, True, True]
     assert seen[-1].results[-1] == "refunded 995 of A-1 by ana"
+
+
+@pytest.mark.row("U07")
+async def test_a_refusal_in_a_transcript_is_the_load_that_it_carries(
+    tmp_path: Path,
+) -> None:
+    """An act waits once for its skill, and not again when its conversation goes on."""
+    done: list[int] = []
+
+    def wire(cents: int) -> str:
+        """Send money."""
+        done.append(cents)
+        return "sent"
+
+    folder = write_packs(tmp_path)
+    skills = open_desk(folder, None, require("refunds", tool="wire"))
+    act = Call("wire", {"cents": 5})
+    model = script([act], "refused", [act], "sent")
+    seen: list[Seen] = []
+    DRIVER.build(setup(skills, model))  # which says where transcripts are
+    given = options_of(setup(skills, model, wire), seen)
+
+    session_id = await asked("one", attach(skills, to=given, who=ANA))
+    assert done == []
+    await asked("two", attach(skills, to=replace(given, resume=session_id), who=ANA))
+
+    assert done == [5]
 
 
 async def asked(prompt: str, options: ClaudeAgentOptions) -> str:

@@ -864,6 +864,7 @@ async def test_payments_never_exceed_yeses(driver: Driver, packs: Path) -> None:
     assert desk.done == [PAID]
 
 
+@pytest.mark.slow
 @pytest.mark.capability("approval")
 @pytest.mark.row("F20", "F22")
 @pytest.mark.parametrize(("stored", "effects"), [("folder", 1), ("memory", 2)])

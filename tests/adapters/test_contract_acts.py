@@ -196,6 +196,7 @@ async def test_calls_of_one_id_in_one_conversation(bench: Bench) -> None:
     assert unanswered(rig.seen[-1]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.capability("approval")
 @pytest.mark.row("U05", "F73")
 async def test_calls_of_one_id_in_other_processes(

@@ -24,16 +24,19 @@ from tests.adapters import driver as suite
 from tests.adapters.crewai import Fake
 from tests.adapters.desk import (
     ANA,
+    NEEDS,
     PAID,
     PAYS,
     REFUNDED,
     REFUNDS,
     TRAVEL,
+    WIRE,
     Desk,
     carried,
     load,
     open_desk,
     script,
+    wiring,
     write_pack,
 )
 from tests.adapters.driver import Call, Seen
@@ -177,6 +180,45 @@ def test_tools_are_called_in_text(packs: Path) -> None:
     assert REFUNDED in "".join(third)
 
 
+@pytest.mark.row("U07")
+def test_an_own_tool_waits_for_its_skill_in_text(packs: Path) -> None:
+    sent: list[int] = []
+    page = open_desk(packs).session().call("load_skill", {"skill_id": "refunds"})
+
+    @tool("fetch_page")
+    def fetch_page(number: int) -> str:
+        """Fetch a page."""
+        return str(page)
+
+    wire = act("wire", cents=5)
+    llm = texts(act("fetch_page", number=1), wire, wire, DONE)
+    skills = open_desk(packs, None, NEEDS)
+    agent = attach(
+        skills, to=desk(llm, tool("wire")(wiring(sent)), fetch_page), who=ANA
+    )
+
+    assert str(kickoff(agent, "hi").raw) == "done"
+
+    assert sent == [5]
+    assert "Not done: wire needs the skill" in "".join(llm.seen[2])
+    assert "sent 5" in "".join(llm.seen[3])
+
+
+@pytest.mark.row("U07")
+def test_an_own_tool_waits_in_each_task(packs: Path) -> None:
+    """An executor that serves again asks the conversation of its work now."""
+    sent: list[int] = []
+    llm = calling(script([WIRE], [WIRE], "done"))
+    agent = attach(
+        open_desk(packs, None, NEEDS), to=desk(llm, tool("wire")(wiring(sent))), who=ANA
+    )
+
+    crew_of(agent, agent).kickoff()
+
+    assert sent == [5, 5]
+    assert len(llm.seen) == 6
+
+
 def test_open_tools_are_told_again_in_text(packs: Path) -> None:
     """A resumed conversation lists them, and states their skill again."""
     state: dict[str, Any] = {}
@@ -303,7 +345,14 @@ def test_crewais_own_skills_take_the_name(packs: Path, tmp_path: Path) -> None:
         kickoff(agent, "hi")
 
 
-def planned(packs: Path, model: suite.Model, *steps: str) -> tuple[Fake, Any]:
+def planned(
+    packs: Path,
+    model: suite.Model,
+    *steps: str,
+    rules: Any = (),
+    tools: Any = (),
+    **options: Any,
+) -> tuple[Fake, Any]:
     """Work by a plan with these steps; return what the model saw, and the output."""
     plan = [
         {"step_number": n, "description": step, "depends_on": [*range(1, n)]}
@@ -317,7 +366,8 @@ def planned(packs: Path, model: suite.Model, *steps: str) -> tuple[Fake, Any]:
 
     llm = calling(plans)
     config = PlanningConfig(reasoning_effort="low", max_attempts=1)
-    agent = attach(open_desk(packs), to=desk(llm, planning_config=config))
+    skills = open_desk(packs, None, *rules)
+    agent = attach(skills, to=desk(llm, *tools, planning_config=config), **options)
     return llm, kickoff(agent, "hi")
 
 
@@ -335,6 +385,26 @@ def test_planned_steps_have_skills(packs: Path) -> None:
     assert opened.tools == (*first.tools, "order_status", "refund")
     assert REFUNDS in opened.results[0]
     assert REFUNDS in second.system
+
+
+@pytest.mark.row("U07")
+def test_an_act_waits_in_every_step_of_a_plan(packs: Path) -> None:
+    """Nobody sees what its model calls see: a load there never counts."""
+    sent: list[int] = []
+
+    def model(seen: Seen) -> suite.Say:
+        says = [load("refunds"), WIRE], [WIRE]
+        at = len(seen.results) // 2
+        return says[at] if seen.tools and at < len(says) else "done"
+
+    own = [tool("wire")(wiring(sent))]
+    more: Any = {"rules": [NEEDS], "tools": own}
+    llm, _ = planned(packs, model, "Look.", "Pay.", **more)
+
+    assert sent == []
+    planned(packs, model, "Pay.", **more, always=["refunds"])
+    assert sent
+    assert any("Not done: wire" in text for s in llm.seen for text in s.results)
 
 
 @pytest.mark.row("F22")

@@ -16,6 +16,7 @@ import pytest
 from google.adk.agents import LlmAgent
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.apps import App
+from google.adk.artifacts import InMemoryArtifactService
 from google.adk.events import Event
 from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins import BasePlugin
@@ -28,8 +29,12 @@ from google.genai import types
 from satchel import Satchel, Skill
 from satchel.adapters.google_adk import attach
 from satchel.errors import DuplicateToolError
-from satchel.policy import ask
+from satchel.files import digest_bytes
+from satchel.model import Job, Outcome, OutputFile
+from satchel.policy import allow, ask
+from satchel.protocols import Runner as ScriptRunner
 from satchel.tools import Run
+from satchel_scripts import Subprocess
 from tests.adapters.desk import (
     PAID,
     PAYS,
@@ -55,6 +60,7 @@ from tests.adapters.google_adk import (
     fake_model,
 )
 from tests.adapters.processes import Effects, careful
+from tests.adapters.test_contract_scripts import RUN, forms_with
 
 ONE: dict[str, Any] = {"app_name": APP, "user_id": USER, "session_id": "one"}
 
@@ -479,3 +485,76 @@ async def test_a_resumed_invocation_makes_no_second_payment(packs: Path) -> None
     assert done[0].returncode == -signal.SIGKILL, done[0].stderr
     assert done[1].returncode == 0, done[1].stderr
     assert (packs / "effects").read_text("utf-8").splitlines() == [PAID]
+
+
+class OneFile:
+    """A runner of somebody else, that takes out files of any name."""
+
+    def run(self, job: Job) -> Outcome:
+        Path(job.work, "user:card.txt").write_text("x", "utf-8")
+        file = OutputFile("user:card.txt", "text/plain", 1, digest_bytes(b"x"))
+        return Outcome(ending="exit", exit_code=0, files=(file,))
+
+
+async def filling(folder: Path, by: ScriptRunner | None = None) -> Runner:
+    """Return a runner whose agent has a script fill in a form."""
+    skills = forms_with(by or Subprocess(), folder, allow("forms", "script"))
+    steps: list[Say] = [[load("forms")], [RUN], "done"]
+    tool = attach(skills, work=lambda _: folder / "work" / "ana")
+    return await begun(agent_of(FakeLlm(script=script(*steps)), tool))
+
+
+@pytest.mark.row("U14")
+async def test_what_a_script_made_is_an_artifact(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The file as the script wrote it."""
+    runner = await filling(tmp_path)
+
+    await output(runner, "Fill it in.")
+
+    assert runner.artifact_service is not None
+    saved = await runner.artifact_service.load_artifact(filename="filled.txt", **ONE)
+    assert saved is not None
+    assert saved.inline_data is not None
+    assert saved.inline_data.data == b"Ana Simpson\n"
+    assert "is no artifact" not in caplog.text
+
+
+@pytest.mark.row("U14")
+async def test_a_script_names_no_artifact_of_other_conversations(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """ADK gives a name with ``user:`` to all of them: such a file is none, and said."""
+    runner = await filling(tmp_path, OneFile())
+
+    await output(runner, "Fill it in.")
+
+    assert runner.artifact_service is not None
+    assert await runner.artifact_service.list_artifact_keys(**ONE) == []
+    assert "user:card.txt is no artifact" in caplog.text
+
+
+@pytest.mark.row("U14")
+@pytest.mark.parametrize("has_service", [True, False])
+async def test_without_a_service_that_works_a_run_ends_well(
+    has_service: bool,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The file is in the work folder all the same."""
+
+    async def full(*_: object, **__: object) -> int:
+        raise OSError("full")
+
+    runner = await filling(tmp_path)
+    monkeypatch.setattr(InMemoryArtifactService, "save_artifact", full)
+    if not has_service:
+        runner.artifact_service = None
+
+    events = await output(runner, "Fill it in.")
+
+    assert events[-1].is_final_response()
+    assert (tmp_path / "work" / "ana" / "filled.txt").is_file()
+    assert ("filled.txt is no artifact" in caplog.text) is has_service

@@ -25,15 +25,18 @@ from tests.adapters import driver as suite
 from tests.adapters.desk import (
     ANA,
     BASE,
+    NEEDS,
     PAYS,
     REFUND,
     REFUNDED,
     REFUNDS,
+    WIRE,
     carried,
     load,
     open_desk,
     script,
     weather,
+    wiring,
 )
 from tests.adapters.driver import Call, Seen
 from tests.adapters.haystack import fake
@@ -453,3 +456,45 @@ def test_results_of_parts_are_read() -> None:
     [seen] = haystack._seen([result])
 
     assert (seen.text, seen.tool, seen.arguments) == ("x\ny", "a", {"b": 1})
+
+
+@pytest.mark.row("U07")
+@pytest.mark.parametrize("is_last", [True, False])
+def test_an_act_that_waits_next_to_other_calls(packs: Path, *, is_last: bool) -> None:
+    """One message has all calls, with a result for each; no exit is taken for it."""
+    done: list[int] = []
+    calls = [load("refunds"), Call("weather", {"city": "Bern"})]
+    calls.insert(len(calls) if is_last else 0, WIRE)
+    desk = Desked(
+        open_desk(packs, None, NEEDS),
+        script(calls, [WIRE], "never"),
+        tools=[create_tool_from_function(wiring(done)), WEATHER],
+        exit_conditions=["wire"],
+    )
+
+    result = desk.run()
+
+    assert done == [5]
+    assert result["exit_reason"] == "wire"
+    asked = [m for m in result["messages"] if m.tool_calls]
+    assert [len(message.tool_calls) for message in asked] == [3, 1]
+    texts = desk.seen[1].results
+    assert any(REFUNDS in text for text in texts)
+    assert "Not done: wire" in texts[2]
+
+
+@pytest.mark.row("U07")
+def test_an_act_waits_while_another_call_is_asked_about(packs: Path) -> None:
+    done: list[int] = []
+    rules = ask("refunds", tool="refund"), NEEDS
+    steps = script([load("refunds")], [REFUND, WIRE], "done")
+    own_tool = create_tool_from_function(wiring(done))
+    desk = Desked(open_desk(packs, None, *rules), steps, tools=[own_tool])
+
+    paused = desk.run()
+    [waiting] = paused["satchel_waiting"]
+    result = go_on(desk, paused, **{waiting["id"]: True})
+
+    assert waiting["tool"] == "refund"
+    assert result["last_message"].text == "done"
+    assert done == [5]

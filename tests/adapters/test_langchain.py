@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -54,6 +55,7 @@ from tests.adapters.desk import (
 from tests.adapters.driver import Call, Say
 from tests.adapters.langchain import FakeModel, fake_model
 from tests.adapters.processes import Effects, careful
+from tests.form import ROOT, open_form, run_program
 
 PAYS = script([load("refunds")], [REFUND], "done")
 ASKS = ask("refunds", tool="refund")
@@ -726,3 +728,16 @@ async def test_what_is_hidden_behind_ours_is_not_above(
     first, again = (m.text for m in messages if m.type == "tool")
     assert REFUNDS in first
     assert ("is unchanged" in again, REFUNDS in again) == (is_note, not is_note)
+
+
+@pytest.mark.row("U14")
+def test_the_tutorial_ends_with_a_filled_form(tmp_path: Path) -> None:
+    open_form(tmp_path / "form")
+    shutil.copytree(ROOT / "examples" / "skills", tmp_path / "skills")
+
+    printed = run_program(tmp_path / "form", "langchain_agent.py")
+
+    assert (
+        printed
+        == "filled.pdf application/pdf\nfilled.pdf is ready; the signature is yours.\n"
+    )

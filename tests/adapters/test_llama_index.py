@@ -21,17 +21,20 @@ from satchel.tools import Run
 from tests.adapters.desk import (
     ANA,
     BASE,
+    NEEDS,
     PAID,
     PAYS,
     REFUND,
     REFUNDED,
     REFUNDS,
+    WIRE,
     Desk,
     carried,
     load,
     open_desk,
     script,
     setup,
+    wiring,
     write_pack,
 )
 from tests.adapters.driver import Call, Model
@@ -394,3 +397,30 @@ async def test_a_run_that_failed_leaves_no_question_behind(packs: Path) -> None:
 
     assert spoken == "done"
     assert desk.done == ["refund A-2 5 by ana"]
+
+
+@pytest.mark.row("U07")
+async def test_a_refusal_is_never_the_answer(packs: Path) -> None:
+    """A tool whose result ends the run does so only when it is called."""
+    done: list[int] = []
+    wire = FunctionTool.from_defaults(wiring(done), name="wire", return_direct=True)
+    skills = open_desk(packs, None, NEEDS)
+    agent = attach(skills, to=agent_with(script([WIRE], [WIRE], "no"), tools=[wire]))
+
+    assert await run(agent) == "sent 5"
+
+    assert done == [5]
+    assert REFUNDS in llm_of(agent).seen[1].results[0]
+
+
+@pytest.mark.row("U07")
+async def test_an_act_waits_in_a_workflow_of_agents(packs: Path) -> None:
+    done: list[int] = []
+    own = setup(
+        open_desk(packs, None, NEEDS), script([WIRE], [WIRE], "x"), wiring(done)
+    )
+    rig = DRIVER.build_pair(own, own)
+
+    await rig.say("hi", who=ANA)
+
+    assert done == [5]

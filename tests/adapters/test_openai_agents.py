@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,7 @@ from tests.adapters.desk import (
 )
 from tests.adapters.driver import Call
 from tests.adapters.openai_agents import FakeModel, call, fake_model, text
+from tests.form import ROOT, open_form, run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -420,3 +422,14 @@ async def test_a_native_tool_waits_for_its_yes_elsewhere(tmp_path: Path) -> None
     result = await decided(made(), made())
 
     assert (result.final_output, done) == ("ok", ["B"])
+
+
+@pytest.mark.row("U14")
+def test_the_tutorial_ends_with_a_filled_form(tmp_path: Path) -> None:
+    open_form(tmp_path / "form")
+    shutil.copytree(ROOT / "examples" / "skills", tmp_path / "skills")
+
+    printed = run_program(tmp_path / "form", "openai_agent.py")
+
+    assert "Ana Simpson" in printed
+    assert printed.endswith("the signature is yours.\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,17 +31,22 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from satchel import Satchel
 from satchel.adapters.pydantic_ai import attach
-from satchel.policy import ask
+from satchel.policy import allow, ask
 from satchel.tools import Run
+from satchel_scripts import Subprocess
+from satchel_scripts.testing import RunnerContract
 from tests.adapters.desk import REFUNDS, Desk, carried, open_desk, write_pack
+from tests.adapters.test_contract_scripts import ARGUMENTS, forms_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from satchel.model import ApprovalAnswer, Question
+    from satchel.protocols import Runner
 
 LOAD = ToolCallPart("load_skill", {"skill_id": "refunds"})
+RUN = ("run_skill_script", ARGUMENTS)
 REFUND = ToolCallPart("refund", {"order_id": "A-1", "cents": 995})
 
 
@@ -366,3 +373,42 @@ def test_outside_of_a_run_there_is_no_session(skills: Satchel) -> None:
     with pytest.raises(RuntimeError, match="run"):
         _ = attach(skills).toolset.session
     assert attach(skills).get_serialization_name() is None
+
+
+@pytest.mark.row("U14")
+async def test_what_a_script_made_is_in_the_metadata(tmp_path: Path) -> None:
+    """The model reads a text; the application gets the outcome as data."""
+    skills = forms_with(Subprocess(), tmp_path, allow("forms", "script"))
+    calls = [ToolCallPart("load_skill", {"skill_id": "forms"}), ToolCallPart(*RUN)]
+    model = Script(*([call] for call in calls), "done")
+    work = tmp_path / "work" / "ana"
+    agent = Agent(model, capabilities=[attach(skills, work=lambda _: work)])
+
+    result = await agent.run("Fill it in.")
+
+    [part] = [
+        part
+        for message in result.all_messages()
+        for part in message.parts
+        if isinstance(part, ToolReturnPart) and part.tool_name == RUN[0]
+    ]
+    assert part.metadata["files"][0]["path"] == "filled.txt"
+    assert "filled.txt (text/plain, 12 bytes" in part.model_response_str()
+
+
+class TestWorkspaceRunner(RunnerContract):
+    """The example over the framework's workspaces does all that is asked."""
+
+    pytestmark = pytest.mark.row("U14")
+
+    def make_runner(self, **limits: Any) -> Runner:
+        reason = "this release has no workspaces; the newest has"
+        workspaces = pytest.importorskip("pydantic_ai.workspaces", reason=reason)
+        example = import_module("examples.runners.workspace_runner")
+
+        def opened() -> object:
+            backend = workspaces.LocalWorkspaceBackend(mkdtemp())
+            return workspaces.Workspace(backend)
+
+        runner: Runner = example.WorkspaceRunner(opened, **limits)
+        return runner

@@ -31,6 +31,7 @@ from satchel.tools import Run, Tool
 from tests.adapters.desk import (
     ANA,
     BASE,
+    NEEDS,
     REFUND,
     REFUNDS,
     Desk,
@@ -39,6 +40,7 @@ from tests.adapters.desk import (
     open_desk,
     script,
     scripts,
+    wiring,
     write_pack,
 )
 from tests.adapters.driver import Call
@@ -101,6 +103,45 @@ def after_each_step(agent: Any, callback: Callable[[Any], object]) -> None:
 
 
 # Agents that write code
+
+
+@pytest.mark.row("U07")
+def test_code_calls_an_own_tool_after_its_skill(packs: Path) -> None:
+    """The refusal is what the call returns; printed, it is the load."""
+    skills = open_desk(packs, None, NEEDS)
+    sent: list[int] = []
+    own = Native(wiring(sent))
+    snippets = (
+        "send = wire\nprint(send(5), wire(cents=5))",
+        "print(send(5))",
+        "final_answer('done')",
+    )
+    to = CodeAgent([own], Coder(*snippets, "print(send(6))", *snippets[2:]), **QUIET)
+    agent = attach(skills, to=to, who=ANA)
+    model: Any = agent.model
+
+    assert agent.run("hi") == "done"
+    assert sent == [5]
+    assert REFUNDS in model.seen[1][-1]
+    assert "sent 5" in model.seen[2][-1]
+
+    # The text of a step does not say whose it is: in the next run it is read again.
+    agent.run("again", reset=False)
+    assert sent == [5]
+    assert to.tools["wire"] is own
+
+
+@pytest.mark.row("U07")
+def test_a_load_in_the_code_of_the_act_does_not_count(packs: Path) -> None:
+    skills = open_desk(packs, None, NEEDS)
+    sent: list[int] = []
+    step = "print(load_skill('refunds'))\nprint(wire(5))"
+    coder = Coder(step, "print(wire(5))", "final_answer('done')")
+    to = CodeAgent([Native(wiring(sent))], coder, **QUIET)
+
+    assert attach(skills, to=to, who=ANA).run("hi") == "done"
+
+    assert sent == [5]
 
 
 def test_code_calls_what_a_skill_opens(packs: Path) -> None:

@@ -20,9 +20,11 @@ from tests.adapters import driver as suite
 from tests.adapters.desk import (
     ANA,
     BASE,
+    NEEDS,
     PAID,
     REFUND,
     REFUNDS,
+    WIRE,
     Desk,
     carried,
     check_is_of,
@@ -32,6 +34,7 @@ from tests.adapters.desk import (
     scripts,
     user_of,
     user_steps,
+    wiring,
 )
 from tests.adapters.driver import Call, Say, Seen
 from tests.adapters.strands import FakeModel
@@ -383,3 +386,28 @@ async def test_a_load_that_is_shortened_in_place_is_stated_again(packs: Path) ->
 
     shown = [REFUNDS in seen.system for seen in seen_by(agent)]
     assert shown == [False, False, False, True]
+
+
+@pytest.mark.row("U07")
+async def test_a_call_of_the_application_waits_for_no_skill(packs: Path) -> None:
+    """``agent.tool.wire()`` is no call of a model, and begins no run."""
+    done: list[int] = []
+    skills = open_desk(packs, None, NEEDS)
+    model = script([WIRE], [WIRE], "done")
+    agent = agent_with(attach(skills), model, tools=[tool(wiring(done))])
+
+    await asyncio.to_thread(agent.tool.wire, cents=7, record_direct_tool_call=False)
+    result = await say(agent, "hi")
+
+    assert str(result).strip() == "done"
+    assert done == [7, 5]
+
+
+@pytest.mark.row("U07")
+async def test_an_act_that_needs_no_skill_is_called(packs: Path) -> None:
+    model = script([Call("note", {"text": "it"})], "done")
+    agent = agent_with(attach(open_desk(packs, None, NEEDS)), model, tools=[note])
+
+    await say(agent, "hi")
+
+    assert "it" in seen_by(agent)[1].results[0]

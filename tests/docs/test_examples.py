@@ -19,6 +19,7 @@ from sybil.example import SybilFailure
 from satchel import published
 from tests.docs.console import matches
 from tests.docs.pages import run_page
+from tests.form import FORM_PAGE, open_form
 
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = [
@@ -47,7 +48,18 @@ def test_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     if page == ROOT / "README.md":  # its reader has an empty folder
         (folder / "empty").mkdir()
         monkeypatch.chdir(folder / "empty")
+    if page == FORM_PAGE:
+        open_form(folder / "form")
+        monkeypatch.chdir(folder / "form")
     run_page(page)
+
+
+def test_the_form_page_shows_the_programs_as_they_are() -> None:
+    page = FORM_PAGE.read_text("utf-8")
+
+    for program in (ROOT / "examples" / "form").glob("*.py"):
+        block = f"# {program.name}\n{program.read_text('utf-8')}```"
+        assert f"```python\n{block}" in page, program.name
 
 
 @pytest.mark.parametrize(

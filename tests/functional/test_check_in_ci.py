@@ -178,6 +178,7 @@ class TestAction:
         assert "unquoted-colon" in Path(outputs["comment"]).read_text("utf-8")
         assert "unquoted-colon" in (runner / "summary").read_text("utf-8")
 
+    @pytest.mark.slow
     def test_evals_are_a_part_of_the_comment(self, runner: Path, folder: Path) -> None:
         evals = folder / "skills/good/evals"
         evals.mkdir()

@@ -614,6 +614,7 @@ def test_lint_of_the_project_can_be_left_out(clone: Path) -> None:
     assert "(not looked for" not in run("check", "--config", "none").stdout
 
 
+@pytest.mark.slow
 def test_a_program_in_it_does_not_run(clone: Path) -> None:
     """Not by a folder of packages, by hooks of git or by a file of variables."""
     plain(clone, 'skills = ["skills"]\n')

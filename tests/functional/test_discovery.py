@@ -84,6 +84,7 @@ def from_server() -> set[str]:
         return {skill["id"] for skill in json.load(answer)["skills"]}
 
 
+@pytest.mark.slow
 @pytest.mark.row("U01", "F62")
 @pytest.mark.parametrize(
     "door",

@@ -1,5 +1,7 @@
 """``satchel doctor``: what was read from where, what is wrong, what to do."""
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,3 +86,19 @@ def test_a_release_of_other_bytes_than_it_says(folder: Path) -> None:
         [at] = [n for n, line in enumerate(lines) if f"error {code}: " in line]
         assert lines[at + 1] == f"   --> {path}"
     assert "all is well" not in result.stdout
+
+
+@pytest.mark.row("N08")
+def test_what_scripts_need_and_this_python_lacks(folder: Path) -> None:
+    pack = folder / "skills" / "good"
+    (pack / "scripts").mkdir()
+    (pack / "scripts" / "fill.py").write_text("import json, no_such_thing\n", "utf-8")
+
+    text = run("doctor", "--skills", "skills").stdout
+    fields = json.loads(run("doctor", "--skills", "skills", "--json").stdout)
+
+    line = f"{sys.executable} -m pip install no-such-thing"
+    assert f"Scripts\n  good: needs no-such-thing; to install them:\n    {line}" in text
+    assert fields["scripts"] == [
+        {"skill": "good", "missing": ["no-such-thing"], "install": line}
+    ]

@@ -95,6 +95,7 @@ def test_no_error_shows_a_traceback(
     assert not (result.stderr and isinstance(error, BrokenPipeError))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="its shell closes no streams")
 @pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(
@@ -121,6 +122,7 @@ def test_without_a_stream_the_status_is_the_same(
     assert b"a fault of" not in done.stderr + done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", ["list --skills skills", "explain", "--help"])
 def test_a_reader_that_goes_away_hears_no_complaint(
     arguments: str, library: Path
@@ -154,6 +156,7 @@ def test_output_is_utf_8_in_any_locale(locale: str, library: Path) -> None:
     assert "größe 技能" in result.stdout.decode("utf-8")
 
 
+@pytest.mark.slow
 def test_a_file_name_that_is_no_utf_8_does_no_harm(library: Path) -> None:
     try:
         (library / "alpha" / b"\xff\xfe.md".decode("utf-8", "surrogateescape")).touch()

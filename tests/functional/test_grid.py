@@ -13,6 +13,8 @@ from satchel_lab.commands._grid import MARKS
 from tests.functional.library import HOSTILE_BYTES, run, run_terminal, write_pack
 from tests.made_up_loaders import GOOD, MUTE
 
+pytestmark = pytest.mark.slow
+
 # Frontmatter of all kinds of trouble, in the order in which clients mind it most.
 TROUBLES = (
     "name: {name}",

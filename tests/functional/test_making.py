@@ -11,6 +11,8 @@ from click.testing import Result
 from tests.functional.library import run, run_process
 from tests.functional.serving import serving
 
+pytestmark = pytest.mark.slow
+
 PAGE: Final = Path(__file__).parents[2] / "docs" / "how-to" / "make-a-skill.md"
 AT_MOST: Final = 5
 ADDRESS: Final = "http://127.0.0.1:8321"

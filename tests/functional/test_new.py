@@ -103,6 +103,7 @@ def test_every_mark_is_reported_and_nothing_else(here: Path, flags: list[str]) -
     assert lines_of(report.findings) == marks
 
 
+@pytest.mark.slow
 def test_what_is_left_to_write_is_not_packed(here: Path) -> None:
     """Not even when one place is left, in any file."""
     run("new", "a", *FLAGS["all"][:-2])

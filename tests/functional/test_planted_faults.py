@@ -17,6 +17,7 @@ def outcomes() -> list[Outcome]:
     return measure()
 
 
+@pytest.mark.slow
 @pytest.mark.row("F50", "F51", "F52", "F55", "F56", "F57")
 def test_most_faults_are_reported(outcomes: list[Outcome]) -> None:
     reported = sum(outcome.is_reported for outcome in outcomes)

@@ -69,6 +69,7 @@ def first_block() -> str:
     return match[1]
 
 
+@pytest.mark.slow
 def test_the_first_block_of_the_readme_runs(heart: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples/skills", tmp_path / "skills")
     path = tmp_path / "block.py"
@@ -79,6 +80,7 @@ def test_the_first_block_of_the_readme_runs(heart: Path, tmp_path: Path) -> None
     assert (status, "Traceback" in output) == (0, False), output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", OF_THE_HEART)
 def test_a_command_of_the_heart_runs(heart: Path, tmp_path: Path, command: str) -> None:
     write_pack(tmp_path / "skills", "tax-forms", "Use to fill in tax forms.")

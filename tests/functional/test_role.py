@@ -187,6 +187,7 @@ def test_roles_are_completed() -> None:
     assert completed("--templates", "nowhere", "") == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals")
 @pytest.mark.row("G21", "C56")
 def test_a_template_is_exact_in_a_pipe_and_safe_on_a_terminal(

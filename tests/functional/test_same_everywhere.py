@@ -62,6 +62,7 @@ def write(root: Path, order: Sequence[str]) -> list[str]:
     return [str(root / f"part-{entry}") for entry in range(3)]
 
 
+@pytest.mark.slow
 @pytest.mark.row("D16", "D17", "D43", "D32")
 def test_the_same_packs_give_the_same_bytes_everywhere(tmp_path: Path) -> None:
     """Under other hash seeds, sources in any order, files made in another order.

@@ -95,6 +95,7 @@ def test_one_port_serves_every_kind_of_client(
     ]
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.row("F03", "F06", "T02")
 def test_a_server_that_starts_with_a_conflict_serves_the_rest(
@@ -150,6 +151,7 @@ def test_over_stdio_nothing_but_the_protocol_reaches_standard_output(
     assert "alpha" in text
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.row("F16", "F17", "T10")
 def test_an_empty_mount_and_a_full_disk_are_told_where_an_operator_looks(

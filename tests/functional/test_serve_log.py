@@ -18,6 +18,8 @@ from satchel_server.commands import _serving as server_log
 from tests.functional.library import run
 from tests.functional.serving import WAIT_S, Served, serving
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("uvicorn")
 
 REQUEST = re.compile(r"\d\d:\d\d:\d\d 127\.0\.0\.1 (.*) in \d+ ms")

@@ -16,6 +16,8 @@ from satchel.testing import write_pack
 from tests.functional.library import run
 from tests.functional.serving import Served, serving
 
+pytestmark = pytest.mark.slow
+
 CLIENTS: Final = 16
 WAIT_S: Final = 20
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

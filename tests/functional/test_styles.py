@@ -192,6 +192,7 @@ def test_a_server_gives_these_bytes(packs: Path, style: Style) -> None:
             assert text == expected(style)["section"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 def test_satchel_serve_gives_these_bytes(packs: Path, style: Style) -> None:
     command = [*("-m", "satchel", "serve", "--stdio", "--style", style), str(packs)]

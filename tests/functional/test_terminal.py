@@ -14,6 +14,7 @@ from tests.functional.library import (
 )
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals"),
     pytest.mark.row("G21", "G17"),
 ]

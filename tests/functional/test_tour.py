@@ -9,6 +9,8 @@ import pytest
 
 from tests.functional.library import HOSTILE_BYTES, write_pack
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PACK = "---\nname: {name}\ndescription: Use {name} when testing.\n---\n{body}\n"
 

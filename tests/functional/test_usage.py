@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,12 +13,14 @@ import pytest
 from click.testing import Result
 
 from satchel import Options, Satchel
+from satchel.model import ActEvent, NeededSkill
 from satchel.usage._sinks import Event
 from satchel_server.usage import host_mark
 from satchel_server.usage._process import process_mark
 from tests.functional.library import run, run_process, run_terminal, write_pack
 from tests.unit.usage.library import (
     DAY,
+    KINDS,
     NOON,
     day,
     keep,
@@ -191,6 +194,7 @@ def test_off_is_off(library: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "jsonl", "chain"])
 def test_the_variable_names_the_file_for_all(
     kind: str, library: Path, tmp_path: Path
@@ -252,6 +256,8 @@ def test_nothing_on_record() -> None:
         (["--verify", "gone.chain"], "gone.chain: no such file"),
         (["--db", "sqlite://host/x"], "names another machine"),
         (["--head", "x"], "--head goes with --verify"),
+        (["--acts", "--db", "gone.db"], "gone.db: no such file"),
+        (["--acts", "skills"], "leave PATH out"),
         (["--days", "0"], "0 is not in the range"),
         (["--skills", ""], "the path is empty"),
     ],
@@ -261,6 +267,45 @@ def test_what_cannot_be_asked(arguments: list[str], message: str) -> None:
 
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.row("U17", "N14")
+@pytest.mark.parametrize("kind", KINDS)
+def test_acts_say_whether_their_skill_was_read(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(0, monkeypatch)
+    read = NeededSkill("alpha", "sha256:alpha", "load")
+    fields: dict[str, Any] = {"conversation": "c", "arguments": "00", "agent": ""}
+    acts = [
+        ActEvent(
+            at=NOON, tool="pay", outcome=outcome, skills=(skill,), **fields, **more
+        )
+        for outcome, skill, more in (
+            ("refused", NeededSkill("alpha", "sha256:alpha"), {"approval": ""}),
+            ("allowed", read, {"approval": "yes_once"}),
+            ("exit 0", read, {"approval": "rule 1", "script": "x.py"}),
+        )
+    ]
+    old = replace(acts[1], at=day(-40))
+    keep(kind, tmp_path, [load("alpha", day(-50), conversation="c"), old, *acts])
+
+    shown = usage("--acts", "--db", f"usage.{kind}").stdout.splitlines()
+
+    assert [line.split()[2:] for line in shown[1:]] == [
+        ["pay", "refused", "no", "-", "alpha"],
+        ["pay", "allowed", "yes", "yes_once", "alpha"],
+        ["x.py", "exit", "0", "yes", "rule", "1", "alpha"],
+    ]
+    told_acts = told("--acts", "--days", "60", "--db", f"usage.{kind}")["acts"]
+    assert [act["had_skill"] for act in told_acts] == ["yes", "no", "yes", "yes"]
+
+
+def test_no_act_on_record() -> None:
+    result = usage("--acts")
+
+    assert result.stdout == ""
+    assert "no act is on record in the last 30 days" in result.stderr
 
 
 @pytest.mark.row("C47")

@@ -12,6 +12,8 @@ import pytest
 from benchmarks import wording
 from benchmarks.__main__ import main as measure_from_the_command_line
 
+pytestmark = pytest.mark.slow
+
 Answer = dict[str, Any]
 Script = Callable[[dict[str, Any]], Answer | int | str]
 

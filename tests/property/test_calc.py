@@ -83,6 +83,7 @@ def test_a_power_is_exact_or_about_or_over_a_limit(
         assert evaluate(text.partition(" (about ")[0]) == value
 
 
+@pytest.mark.slow
 @pytest.mark.row("F30", "T16")
 @given(expressions)
 def test_what_people_write_means_the_same(case: tuple[str, Fraction]) -> None:

@@ -15,7 +15,11 @@ from satchel.runtime import Session, question_text
 from satchel.tools import Tool, result_text
 from tests.fakes import FakeSource, in_threads, pack
 
-pytestmark = [pytest.mark.property, pytest.mark.row("T08", "F20", "F26", "F29")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.property,
+    pytest.mark.row("T08", "F20", "F26", "F29"),
+]
 
 STYLES: Final = ["lean", "agent-skills", "packs", "references"]
 ENVIRON: Final = {"SATCHEL_APPROVALS": "memory"}

@@ -113,5 +113,5 @@ class Conversation(RuleBasedStateMachine):
             assert active.id in told
 
 
-TestConversation = pytest.mark.property(Conversation.TestCase)
+TestConversation = pytest.mark.slow(pytest.mark.property(Conversation.TestCase))
 TestConversation.settings = settings(max_examples=60, stateful_step_count=20)

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from satchel.model import Finding, Found, Limits
 from satchel.sources import LocalSource, archive
 
-pytestmark = pytest.mark.property
+pytestmark = [pytest.mark.slow, pytest.mark.property]
 
 TEXT: Final = "---\nname: {}\ndescription: Does a thing. Use it for {}.\n---\n# {}\n"
 NAMES: Final = (

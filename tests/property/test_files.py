@@ -28,7 +28,7 @@ from tests.unit.files.archive_makers import (
     zipped,
 )
 
-pytestmark = pytest.mark.property
+pytestmark = [pytest.mark.slow, pytest.mark.property]
 
 
 SECRET = b"this was outside"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from satchel.model import Limits
-from satchel_store.http._network import AddressKind, address_kind
+from satchel_store.http._addresses import AddressKind, address_kind
 from satchel_store.http._urls import Url, parse_url
 from satchel_store.release import DiscoveryIndex, NotAnIndexError, parse_index
 

@@ -19,6 +19,8 @@ from satchel.model import Limits
 from satchel.sources import LocalSource
 from tests.fakes import pack
 
+pytestmark = pytest.mark.slow
+
 # More than the 4 to 10 ms in which Linux gives two writes one time. What the program
 # takes is more, so that a test would have to wait for seconds.
 RACY_NS = 20_000_000

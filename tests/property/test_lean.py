@@ -30,7 +30,11 @@ from tests.fakes import FakeSource
 from tests.unit.load.fake_pack import FakeBackend, FakePack
 from tests.unit.server.mcp.clients import connected
 
-pytestmark = [pytest.mark.property, pytest.mark.row("T01", "X20", "G17")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.property,
+    pytest.mark.row("T01", "X20", "G17"),
+]
 
 BREAKS: Final = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 HIDING: Final = "\u202e\u2066\u200b\u200d\ufe0f\u00ad\x1b\x00\U000e0041\ue000"

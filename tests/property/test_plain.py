@@ -137,6 +137,7 @@ _TREES = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(_TREES, st.integers(1, 4))
 def test_scalars_and_maps_of_them_need_no_parser(
     tree: dict[str, Any], width: int

@@ -20,6 +20,8 @@ from satchel.sources import memory
 from satchel_store.release import ReleaseSource, build_release, canonical_json
 from tests.unit.release.packs import PACKS, built, files_in, release_of, write
 
+pytestmark = pytest.mark.slow
+
 GOOD = built(PACKS)
 ID = release_of(PACKS).id
 

@@ -25,7 +25,7 @@ from satchel.search._segment_folder import merge_segments
 from satchel.search._words import Stemmer, bag_of_words, query_words, words_of
 from tests.fakes import FakeSource, pack
 
-pytestmark = pytest.mark.property
+pytestmark = [pytest.mark.slow, pytest.mark.property]
 
 WORDS = ["form", "forms", "tax", "test", "testing", "do", "C", "go", "sql", "review"]
 WORDS += ["deploy", "饺子", "做饺子", "the", "of"]

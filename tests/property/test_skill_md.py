@@ -99,6 +99,7 @@ def test_a_body_is_the_end_of_its_file(text: str) -> None:
     assert text.endswith(body_of(text))
 
 
+@pytest.mark.slow
 @given(st.dictionaries(TEXTS, JSON, max_size=5), TEXTS)
 def test_what_is_rendered_reads_back_equal(
     fields: dict[str, Json], description: str

@@ -61,6 +61,7 @@ def newest(state: SavedState) -> object:
     return state.snapshot, state.announced, state.not_found, state.not_found_by_id
 
 
+@pytest.mark.slow
 @example(
     SavedState((Activation("a"), Activation("b"))),
     SavedState((Activation("a"),), {"b": 0.0}),
@@ -96,6 +97,7 @@ def test_merging_is_commutative_but_for_order_and_loses_nothing(
     assert known == sides | {*one.unloaded, *other.unloaded}
 
 
+@pytest.mark.slow
 @given(states())
 def test_a_state_reads_back_and_merged_with_itself_is_itself(state: SavedState) -> None:
     assert state.merged(state) == state

@@ -92,6 +92,7 @@ def made(data: bytes, dialect: Dialect) -> bytes:
     return new.data
 
 
+@pytest.mark.slow
 @pytest.mark.row("X07")
 @given(FIELDS, BODIES, st.sampled_from(["spec", "strict"]))
 @example({"name": "a", "description": "b", "metadata": {}}, b"", "strict")

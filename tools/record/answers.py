@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +28,7 @@ class Answer:
 
 
 def answer(case: str, result: object, home: Path) -> Answer:
-    """Return an answer in which ``home`` and times are placeholders.
+    """Return an answer in which ``home``, this Python and times are placeholders.
 
     Anything but text becomes JSON with sorted keys.
     """
@@ -35,6 +36,7 @@ def answer(case: str, result: object, home: Path) -> Answer:
         result = json.dumps(result, sort_keys=True, ensure_ascii=False, default=str)
     for path in {str(home.resolve()), str(home)}:
         result = result.replace(path, "<home>")
+    result = result.replace(sys.executable, "<python>")
     result = _TIMES.sub("<time>", result)
     return Answer(case, _SECONDS.sub("<duration>", result))
 

@@ -46,6 +46,10 @@ _KINDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
         lambda value: type(value) is int and value >= 0,
     ),
     "suggest": ("True or False", lambda value: isinstance(value, bool)),
+    "work": (
+        "a folder, or a function of the run that returns one",
+        lambda value: isinstance(value, (str, os.PathLike)) or callable(value),
+    ),
     "trust_state": ("True or False", lambda value: isinstance(value, bool)),
 }
 

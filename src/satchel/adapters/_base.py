@@ -4,19 +4,20 @@ An adapter translates between its framework and these steps, and decides nothing
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass, field
-from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, Unpack, cast
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, Generic, ParamSpec, TypeAlias, TypeVar, Unpack, cast
 
 from satchel.adapters._arguments import check_arguments, reusable
 from satchel.errors import ExtraMissingError, ToolError, error_payload
-from satchel.load import TurnCache
-from satchel.model import Question, SeenMessage
+from satchel.load import READ_TOOL, TurnCache
+from satchel.model import LOAD_TOOLS, Question, ScriptOutput, SeenMessage
 from satchel.runtime import CallApproval, Permit, Satchel, Session, SessionOptions
-from satchel.tools import ErrorText, Tool, Toolbox
+from satchel.tools import ErrorText, Tool, Toolbox, result_text
 
 # What a model gave: an object, or its JSON text.
 Arguments: TypeAlias = Mapping[str, object] | str
@@ -30,6 +31,9 @@ Who: TypeAlias = Mapping[str, Any] | Callable[[Context], Mapping[str, Any]] | No
 # Which object tools get as ``Run.deps``: a function of the run's context.
 Deps: TypeAlias = Callable[[Context], object] | None
 
+
+# The tools whose results are skills' texts.
+LOADS: Final = frozenset({READ_TOOL, *(name for name, _ in LOAD_TOOLS.values())})
 
 Result = TypeVar("Result")
 P = ParamSpec("P")
@@ -77,9 +81,10 @@ class SessionFactory(Generic[Context]):
         may_ask: Whether a call may have to wait for the framework's own approval: some
             rule of the policy asks, and there is no ``approve`` to answer it.
         trust_state: Whether only the application can write the saved state.
+        requires: Whether tools need skills that a model must have read.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what adapters differ in, by name
         self,
         skills: Satchel,
         who: Who[Context],
@@ -87,8 +92,12 @@ class SessionFactory(Generic[Context]):
         options: SessionOptions,
         *,
         trust_state: bool = True,
+        holds_own_tools: bool = False,
     ) -> None:
         """Check the arguments of `attach`.
+
+        ``holds_own_tools`` says that the agent's own tools wait for a skill that the
+        policy requires; where they do not, and one should, a warning is logged.
 
         Raises:
             TypeError: ``skills`` is not a `Satchel`; an argument is unknown or has the
@@ -106,6 +115,9 @@ class SessionFactory(Generic[Context]):
         has_question = any(rule.verdict == "ask" for rule in skills.policy.rules)
         self.may_ask = has_question and options.get("approve") is None
         self.trust_state = trust_state
+        self.requires = bool(skills.policy.requirements)
+        if self.requires and not holds_own_tools:
+            _warn_of_own_tools(skills)
 
     def who_of(self, context: Context) -> Mapping[str, Any]:
         """Return for whom a run is."""
@@ -117,7 +129,8 @@ class SessionFactory(Generic[Context]):
         Raises:
             DuplicateToolError: One of them is the name of a tool that sessions offer.
         """
-        self.skills.session(**self.options).tools(own)
+        options: SessionOptions = {**self.options, "work": None}
+        self.skills.session(**options).tools(own)
 
     def open(
         self,
@@ -144,6 +157,8 @@ class SessionFactory(Generic[Context]):
         options: SessionOptions = {"trust_state": self.trust_state, **self.options}
         if agent:
             options = {"agent": agent, **options}
+        if callable(work := options.get("work")):
+            options = {**options, "work": work(context)}
         who = self.who_of(context)
         if self.deps is not None:
             deps = self.deps(context)
@@ -160,13 +175,25 @@ class SessionFactory(Generic[Context]):
         return function(*args, **kwargs)
 
 
+def _warn_of_own_tools(skills: Satchel) -> None:
+    """Log the requirements for tools that no skill brings: nobody holds these back."""
+    brought = {tool for entry in skills.catalog for tool in entry.tools}
+    for rule in skills.policy.requirements:
+        if not any(map(rule.is_of, brought)):
+            logging.getLogger("satchel").warning(
+                "%s: no skill brings such a tool, and this adapter does not hold back "
+                "an agent's own; wrap its function with Session.requiring",
+                rule,
+            )
+
+
 class Conversation:
     """A session in the hands of an adapter, within one turn. Safe across threads.
 
     ``turn`` is replaced by `begin_turn` where one object serves several runs.
     """
 
-    __slots__ = ("may_ask", "session", "turn")
+    __slots__ = ("_given", "may_ask", "session", "turn")
 
     def __init__(
         self, session: Session, *, may_ask: bool, turn: Turn | None = None
@@ -174,6 +201,7 @@ class Conversation:
         self.session = session
         self.may_ask = may_ask
         self.turn = turn or Turn()
+        self._given: list[SeenMessage] = []
         session.join(self.turn.cache)
 
     def begin_turn(self) -> None:
@@ -197,7 +225,7 @@ class Conversation:
 
     def tool(self, name: str) -> Tool | None:
         """Return the tool that a call of this name means; None where there is none."""
-        return None if self._is_early(name) else self.session.tools().get(name)
+        return None if self._is_early(name) else self.session.open_tools.get(name)
 
     def is_skill_tool(self, name: str) -> bool:
         """Tell whether a name is a skill's id, or a tool of a skill, loaded or not."""
@@ -247,11 +275,37 @@ class Conversation:
         """Do as `call` does, for frameworks that wait for no coroutine."""
         tool = self.tool(name)
         if tool is None or not tool.is_async:
-            return self.call(name, arguments)
+            return self._kept(name, arguments, self.call(name, arguments))
         with ThreadPoolExecutor(1) as pool:  # this thread may run an event loop
             coroutine = self.acall(name, arguments)
             # Context variables do not follow into another thread by themselves.
             return pool.submit(copy_context().run, asyncio.run, coroutine).result()
+
+    def hold(self, name: str, arguments: Arguments) -> str | None:
+        """Return what one of the agent's own tools answers before its skill was read.
+
+        None: it may be called. Never raises.
+        """
+        refusal = self.session.required(name, arguments=arguments)
+        return self._kept(name, {}, refusal)
+
+    def comes_early(self, name: str, arguments: Arguments) -> bool:
+        """Tell whether a call of one of the agent's own tools comes before its skill.
+
+        Where the session answers such a call itself, and does not see any other: that
+        is on the record as a call that is made.
+        """
+        if self.session.waits(name):
+            return True
+        return self.session.required(name, arguments=arguments) is not None
+
+    def given_in(self, text: str) -> Iterator[SeenMessage]:
+        """Yield the loads and refusals of this conversation that a text has, unaltered.
+
+        For frameworks that show a model the results of a step as one text, which does
+        not say whose each is. Kept only where the policy requires a skill.
+        """
+        yield from (given for given in self._given if given.text in text)
 
     def permit(
         self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
@@ -259,7 +313,9 @@ class Conversation:
         """Return whether a tool of the framework may be called, and with what."""
         if (refusal := self._early(name)) is not None:
             return Permit({}, refusal)
-        return self.session.permit(name, arguments, **approval)
+        permit = self.session.permit(name, arguments, **approval)
+        self._kept(name, {}, permit.refusal)
+        return permit
 
     async def apermit(
         self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
@@ -281,6 +337,15 @@ class Conversation:
             return await asyncio.to_thread(function, *args, **kwargs)
         return function(*args, **kwargs)
 
+    def _kept(self, name: str, arguments: Arguments, result: Result) -> Result:
+        """Return a result; remember it if a model may read instructions in it."""
+        if self.session.is_required and result is not None:
+            given = arguments if isinstance(arguments, Mapping) else {}
+            text = result_text(result).strip()
+            if name in LOADS or self.session.needs_skill(name):
+                self._given.append(SeenMessage("tool", text, name, given))
+        return result
+
     def _early(self, name: str) -> object | None:
         """Return the result of a call that comes too early; None where it does not."""
         if not self._is_early(name):
@@ -298,7 +363,18 @@ class Conversation:
         # Where nothing was offered in this turn, the model call was made elsewhere.
         if offered is None or offered.get(name) is not None:
             return False
-        return self.session.tools().get(name) is not None
+        return self.session.open_tools.get(name) is not None
+
+
+def outcome_of(result: object) -> dict[str, Any] | None:
+    """Return what an application gets of a script's run, as plain data; else None.
+
+    Its keys are the attributes of a `satchel.model.Outcome`.
+    """
+    if not isinstance(result, ScriptOutput):
+        return None
+    outcome = replace(result.outcome, limits={**result.outcome.limits})
+    return asdict(outcome)
 
 
 def is_error(result: object) -> bool:

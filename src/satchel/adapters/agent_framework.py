@@ -11,10 +11,15 @@ from functools import wraps
 from typing import Any, Final, TypeAlias, Unpack
 
 from satchel.adapters._arguments import DEPS, check_function
-from satchel.adapters._base import Conversation, SessionFactory, Who, framework
+from satchel.adapters._base import (
+    LOADS,
+    Conversation,
+    SessionFactory,
+    Who,
+    framework,
+)
 from satchel.adapters._translation import NO_PARAMETERS, ToolForms
-from satchel.load import READ_TOOL
-from satchel.model import LOAD_TOOLS, SeenMessage
+from satchel.model import SeenMessage
 from satchel.runtime import Satchel, SessionOptions
 from satchel.tools import Tool, result_text
 
@@ -40,8 +45,6 @@ Deps: TypeAlias = Callable[[FunctionInvocationContext], object] | None
 Next: TypeAlias = Callable[[], Awaitable[None]]
 
 _KEY: Final = "satchel"
-# The tools whose arguments a session reads in a history.
-_LOADS: Final = {READ_TOOL, *(name for name, _ in LOAD_TOOLS.values())}
 # Where the framework's compaction marks a message that no model sees any more.
 _EXCLUDED: Final = "_excluded"
 
@@ -71,7 +74,9 @@ def attach(
         ValueError: No style has that name.
     """
     check_function("deps", deps, DEPS)
-    sessions: SessionFactory[AgentSession] = SessionFactory(skills, who, None, options)
+    sessions: SessionFactory[AgentSession] = SessionFactory(
+        skills, who, None, options, holds_own_tools=True
+    )
     return _SkillsProvider(sessions, deps)
 
 
@@ -100,7 +105,7 @@ class _SkillsProvider(ContextProvider):
         answered = [c for c in answered if c.type == "function_approval_response"]
         tools = [*run.open([*own])[len(own) :], *run.stand_ins(answered)]
         text = run.session.instructions(message=run.message(context))
-        if not text and not tools:
+        if not (text or tools or self._sessions.requires):
             return
         # The framework joins instructions by one line break: this makes a blank line.
         gap = [""] if context.instructions or defaults.get("instructions") else []
@@ -109,7 +114,7 @@ class _SkillsProvider(ContextProvider):
         context.extend_middleware(self.source_id, _ModelCalls(run))
         # It wraps all calls, also those of the agent's own tools: only where one may
         # have to wait or be refused, or was approved.
-        if answered or not run.is_unguarded:
+        if answered or self._sessions.requires or not run.is_unguarded:
             context.extend_middleware(self.source_id, run)
         run.save()
 
@@ -171,8 +176,10 @@ class _Run(FunctionMiddleware):
                 self._gone.append(self._bound(Tool(name, "", NO_PARAMETERS, dict)))
         return self._gone
 
-    def open(self, live: list[Any]) -> list[Any]:
+    def open(self, live: list[Any], *, in_step: bool = False) -> list[Any]:
         """Update a list of tools in place, and return it: Satchel's come last.
+
+        ``in_step``: the calls of a step go on; what these read does not count yet.
 
         Raises:
             DuplicateToolError: One of the agent's own has the name of a skill's tool.
@@ -180,13 +187,16 @@ class _Run(FunctionMiddleware):
         session = self.session
         if self._opened != (session.activations, session.catalog, live):
             others = [tool for tool in live if not self._is_own_form(tool)]
-            ours: Iterable[Tool] = session.tools(filter(None, map(_name, others)))
+            ours: Iterable[Tool] = session.open_tools
+            if not in_step:
+                ours = session.tools(filter(None, map(_name, others)))
             # Nothing wraps the calls of this run: a native tool that was offered since
             # its beginning would be called without asking the policy.
             if self.is_unguarded:
                 ours = [tool for tool in ours if tool.native is None]
             live[:] = [*others, *map(self._native, ours)]
-            self._opened = (session.activations, session.catalog, [*live])
+            if not in_step:
+                self._opened = (session.activations, session.catalog, [*live])
         return live
 
     async def look(
@@ -238,8 +248,16 @@ class _Run(FunctionMiddleware):
     async def process(
         self, context: FunctionInvocationContext, call_next: Next
     ) -> None:
-        """Call a native tool where the policy allows it; leave other tools alone."""
+        """Call a native tool where the policy allows it, an own one after its skill."""
         name = context.function.name
+        if not self._is_own_form(context.function):
+            given: Any = dict(context.arguments)  # of a model of Pydantic, too
+            refusal = await self.session.arequired(name, arguments=given)
+            if refusal is not None:
+                self._shown = []  # it loads: the next model call is looked at whole
+                self.save()
+                context.result = refusal
+                return
         if name not in self._natives or not self._is_own_form(context.function):
             await call_next()
             return
@@ -269,7 +287,7 @@ class _Run(FunctionMiddleware):
         )
         self.save()
         if context.tools is not None:
-            self.open(context.tools)
+            self.open(context.tools, in_step=True)
         return result_text(result)
 
     def _has_only_more(self, messages: Sequence[Message]) -> bool:
@@ -302,7 +320,7 @@ class _Run(FunctionMiddleware):
                     call = self._calls.get(content.call_id)
                     name = (call.name or "") if call else ""
                     # Parsing takes time, and nobody reads the arguments of others.
-                    is_load = name in _LOADS
+                    is_load = name in LOADS
                     arguments = call.parse_arguments() if call and is_load else None
                     yield SeenMessage(
                         "tool", result_text(content.result), name, arguments or {}

@@ -96,7 +96,7 @@ def attach(
     check_kind("to", to, (Agent, Team), "an Agent or a Team of Agno")
     # Agno's own API lets its callers write the session state.
     sessions: SessionFactory[RunContext] = SessionFactory(
-        skills, who, deps, options, trust_state=False
+        skills, who, deps, options, trust_state=False, holds_own_tools=True
     )
     own: Any = to.tools
     model = get_model(to.model)
@@ -330,6 +330,17 @@ class _Anchor(Function):
             setattr(function, name, getattr(self, name))  # what Agno knows of the run
         return function
 
+    def holds(self, call: FunctionCall) -> bool:
+        """Tell whether a call of one of the agent's own tools comes before its skill.
+
+        Then the session answers it, as any call of a tool that it does not have.
+        """
+        if not self.kit.sessions.requires:
+            return False
+        self.run.see()
+        given = call.arguments or {}
+        return self.run.conversation.comes_early(call.function.name, given)
+
     def bound(
         self,
         call: FunctionCall,
@@ -353,6 +364,7 @@ class _Anchor(Function):
             function.requires_confirmation = True
             if given is None:
                 run.wait(call)
+            run.save()  # which bytes of a script are shown
             call = _WaitingCall(**dict(call), question=question_text(question))
         call.function = function
         function.tool_hooks = self.owner.tool_hooks
@@ -483,7 +495,9 @@ class _SkilledModel(Model):
         every = own | {name: Function(name=name) for name in others}
         calls = super().get_function_calls_to_run(assistant_message, messages, every)
         return [
-            anchor.bound(call) if call.function.name in others else call
+            anchor.bound(call)
+            if call.function.name in others or anchor.holds(call)
+            else call
             for call in calls
         ]
 

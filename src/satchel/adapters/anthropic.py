@@ -27,6 +27,7 @@ from satchel.adapters._translation import (
     ResultReader,
     arguments_or_empty,
     field_of,
+    name_of,
     seen_message,
     text_of,
 )
@@ -227,8 +228,9 @@ class Chat(ChatLoop[Given, Call]):
         # While the runner runs, nobody can see what the provider clears by itself: a
         # session that has seen no messages gives each text in full.
         is_edited = bool(params.get("context_management"))
-        self.see(() if is_edited else params.get("messages", ()))
-        run = _Run(self, is_edited=is_edited)
+        messages = [*params.get("messages", ())]
+        self.see(() if is_edited else messages)
+        run = _Run(self, messages, is_edited=is_edited)
         # Clients of other clouds are of classes of their own.
         is_async = hasattr(type(client), "__aenter__")
         run.kind = _AsyncRunnable if is_async else _Runnable
@@ -237,7 +239,7 @@ class Chat(ChatLoop[Given, Call]):
         if prompt := self.system(system):
             params["system"] = prompt
         run.runner = client.beta.messages.tool_runner(
-            tools=[*self._own, *run.new_tools()], **params
+            tools=[*map(run.held, self._own), *run.new_tools()], **params
         )
         return run.runner
 
@@ -275,10 +277,10 @@ class _Run:
     kind: "type[_Runnable | _AsyncRunnable]"
     runner: Any
 
-    def __init__(self, chat: Chat, *, is_edited: bool) -> None:
+    def __init__(self, chat: Chat, messages: list[Any], *, is_edited: bool) -> None:
         self._chat = chat
         self._is_edited = is_edited
-        self._messages: list[Any] | None = None
+        self._messages = messages  # of the last model call, or of the first
         self._names: set[str] = set()
 
     def new_tools(self) -> list[Any]:
@@ -288,6 +290,14 @@ class _Run:
             tool.native if isinstance(tool.native, Mapping) else self.kind(self, tool)
             for tool in tools
         ]
+
+    def held(self, tool: Any) -> Any:
+        """Return one of the user's own tools so that it waits for a skill it needs."""
+        if not self._chat.session.needs_skill(name_of(tool)):
+            return tool
+        if isinstance(tool, _SYNC):
+            return _Held(self, tool)
+        return _AsyncHeld(self, tool) if isinstance(tool, _ASYNC) else tool
 
     def chat(self) -> Chat:
         """Return the conversation, which has seen the runner's messages."""
@@ -332,6 +342,37 @@ class _SkillTool:
 
     def _call(self, given: object) -> Call:
         return Call("", self._definition["name"], arguments_or_empty(given))
+
+
+class _OwnTool:
+    """One of the user's own tools that needs a skill, and the runner that calls it."""
+
+    def __init__(self, run: _Run, tool: Any) -> None:
+        self._run = run
+        self._tool = tool
+
+    def to_dict(self) -> Any:
+        return self._tool.to_dict()
+
+
+class _Held(_OwnTool, BetaBuiltinFunctionTool):
+    """One for the runner of a synchronous client."""
+
+    def call(self, input: object) -> Any:  # noqa: A002 - as the SDK names it
+        session, given = self._run.chat().session, arguments_or_empty(input)
+        refusal = session.required(self._tool.name, arguments=given)
+        return self._tool.call(input) if refusal is None else self._run.content(refusal)
+
+
+class _AsyncHeld(_OwnTool, BetaAsyncBuiltinFunctionTool):
+    """One for the runner of an asynchronous client."""
+
+    async def call(self, input: object) -> Any:  # noqa: A002 - as the SDK names it
+        session, given = self._run.chat().session, arguments_or_empty(input)
+        refusal = await session.arequired(self._tool.name, arguments=given)
+        if refusal is None:
+            return await self._tool.call(input)
+        return self._run.content(refusal)
 
 
 class _Runnable(_SkillTool, BetaBuiltinFunctionTool):

@@ -35,7 +35,7 @@ from satchel.adapters._translation import (
 )
 from satchel.load import READ_TOOL
 from satchel.model import LOAD_TOOLS, SeenMessage
-from satchel.runtime import question_text
+from satchel.runtime import loads_in_text, question_text
 from satchel.tools import Tool, result_text
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def attach(
     check_kind("to", to, kinds, "a ClaudeSDKClient or its ClaudeAgentOptions")
     client = copy(to) if isinstance(to, ClaudeSDKClient) else None
     given = cast("ClaudeAgentOptions", client.options if client else to)
-    sessions = SessionFactory(skills, who, deps, options)
+    sessions = SessionFactory(skills, who, deps, options, holds_own_tools=True)
     attached = _Skills(sessions, given, answers or {}, client).options()
     if client is None:
         return cast("To", attached)
@@ -137,6 +137,10 @@ class _Transcript:
     messages: list[SeenMessage] = field(default_factory=list[SeenMessage])
 
     def add(self, *messages: SeenMessage) -> None:
+        """See messages as the next call of the model does.
+
+        Results of a step are only kept until it ends: its calls were written before.
+        """
         self.messages += messages
         # Claude Code may clear old results, and says so to nobody.
         self.conversation.see(self.messages, is_final=False)
@@ -164,7 +168,9 @@ class _Skills:
 
     def options(self) -> ClaudeAgentOptions:
         given, servers = self.given, self.given.mcp_servers
-        if not self._first.instructions() and not self._first.tools():
+        has_any = self._first.instructions() or self._first.tools()
+        # Without skills, too, an act waits for one that is not there.
+        if not has_any and not self.sessions.requires:
             return replace(given)
         if not isinstance(servers, dict):
             raise TypeError("mcp_servers is a file; give its servers as a dict")
@@ -176,13 +182,17 @@ class _Skills:
             every[name] = McpSdkServerConfig(type="sdk", name=name, instance=server)
         hooks: dict[Any, list[HookMatcher]] = dict(given.hooks or {})
         ours = "|".join(f"{prefix}.*" for prefix in _PREFIXES)
+        first = self._on_own_call if self.sessions.requires else None
         for event, matcher, hook in (
             ("UserPromptSubmit", None, self._on_prompt),
+            ("PreToolUse", None, first),
             ("PreToolUse", ours, self._on_call),
             ("PostToolBatch", None, self._on_results),
             ("SessionStart", "compact", self._on_compaction),
             ("SubagentStart", None, self._on_subagent),
         ):
+            if hook is None:
+                continue
             entry = HookMatcher(matcher, [cast("HookCallback", hook)])
             # The application's own hooks go first.
             hooks[event] = [*hooks.get(event, ()), entry]
@@ -268,7 +278,7 @@ class _Skills:
         else:
             result = await conversation.acall(name, arguments, **approval)
         text = types.TextContent(text=result_text(result))
-        transcript.add(SeenMessage("tool", text.text, name, arguments))
+        transcript.messages.append(SeenMessage("tool", text.text, name, arguments))
         return types.CallToolResult(content=[text], is_error=is_error(result))
 
     async def _on_prompt(self, given: Given, *_: object) -> Output:
@@ -308,6 +318,24 @@ class _Skills:
         self._waiting.add(key)
         return _permission("defer", text)
 
+    async def _on_own_call(self, given: Given, *_: object) -> Output:
+        """Refuse a call of a tool that is not ours until its skill was read."""
+        name, arguments = given["tool_name"], given["tool_input"]
+        if name.startswith(_PREFIXES):
+            return {}
+        key = given["session_id"], given.get("agent_id", "")
+        try:
+            transcript = await self._transcript(*key)
+            session = transcript.conversation.session
+            refusal = await session.arequired(name, arguments=arguments)
+        except Exception as error:  # noqa: BLE001 - Claude Code goes on where a hook fails
+            problem = f"whether its skill was read is unknown: {type(error).__name__}"
+            return _permission("deny", f"Not done: {name}; {problem}")
+        if refusal is None:
+            return {}
+        transcript.messages.append(SeenMessage("tool", refusal, name, arguments))
+        return _permission("deny", refusal)
+
     async def _can_use_tool(
         self, name: str, arguments: dict[str, Any], context: ToolPermissionContext
     ) -> PermissionResult:
@@ -322,9 +350,11 @@ class _Skills:
         return answer
 
     async def _on_results(self, given: Given, *_: object) -> Output:
-        """Show the tools that have opened, before the next call of the model."""
+        """See a step's results, and show the tools that have opened with them."""
         key = given["session_id"], given.get("agent_id", "")
-        await self._show_opened(await self._transcript(*key))
+        transcript = await self._transcript(*key)
+        transcript.add()
+        await self._show_opened(transcript)
         return {}
 
     async def _on_compaction(self, given: Given, *_: object) -> Output:
@@ -335,6 +365,10 @@ class _Skills:
         transcript.add()
         session = transcript.conversation.session
         repeated = await asyncio.to_thread(session.reinjected)
+        name = LOAD_TOOLS[session.style][1]
+        for use in session.activations:
+            for load in loads_in_text(session.style, repeated, {use.id}):
+                transcript.messages.append(replace(load, arguments={name: use.id}))
         return _context("SessionStart", repeated)
 
     async def _on_subagent(self, given: Given, *_: object) -> Output:
@@ -373,7 +407,10 @@ def _seen(messages: Iterable[SessionMessage]) -> Iterator[SeenMessage]:
             if block["type"] == "tool_use":
                 reader.add_call(block["id"], _short(block["name"]), block["input"])
         for block in results:
-            yield reader.result(block["tool_use_id"], text_of(block.get("content")))
+            result = reader.result(block["tool_use_id"], text_of(block.get("content")))
+            # Claude Code says before what a hook refused which hook it was.
+            head = f"PreToolUse:{result.tool} hook error: "
+            yield replace(result, text=result.text.removeprefix(head))
         if not results:
             yield SeenMessage(message.type, text_of(content))
 

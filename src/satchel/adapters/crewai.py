@@ -91,7 +91,8 @@ def attach(
     check_function("state", state)
     if isinstance(to, _SkilledAgent):
         raise already_attached(to.role)
-    sessions = SessionFactory(skills, who, deps, {"agent": to.role, **options})
+    options = {"agent": to.role, **options}
+    sessions = SessionFactory(skills, who, deps, options, holds_own_tools=True)
     kind = type(to)
     # What an agent gathers while it works is not shared with the copy.
     skilled = to.model_copy(
@@ -186,6 +187,7 @@ class _Work:
     states: MutableMapping[str, Any] | None
     at: int
     added: str = ""
+    was_refused: bool = False
     planner: Agent | None = None
     backstory: str = ""
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -196,6 +198,10 @@ class _Work:
     def __call__(self, context: LLMCallHookContext) -> None:
         """See what the model sees, and add skills to its messages and tools."""
         self.see(context.messages)
+        # In text, crewAI answers the same call twice in a row by itself.
+        if self.was_refused and self.executor.tools_handler is not None:
+            self.executor.tools_handler.last_used_tool = None
+        self.was_refused = False
         self.conversation.tools()
         self.open()
         self._add_to(context.messages)
@@ -212,7 +218,11 @@ class _Work:
             before = {id(tool) for tool in executor.original_tools}
             skills = [*map(self.tool_forms.of, self.conversation.session.tools())]
             forms = self.tool_forms
-            own = [tool for tool in executor.original_tools if tool not in forms]
+            own = [
+                self._held(tool)
+                for tool in executor.original_tools
+                if tool not in forms
+            ]
             tools = [*own, *skills]
             if {id(tool) for tool in tools} == before:
                 self._answer_unknown_tools()
@@ -271,13 +281,29 @@ class _Work:
             self.conversation.tools()
         elif self.executor.state.use_native_tools:
             return text
-        self.update_planner()
+        # What the next step's prompt shows would count as read in this one already.
+        if not self.conversation.session.is_required:
+            self.update_planner()
         return "\n\n".join(filter(None, (text, self._usage(self.open()))))
 
     def permit(self, name: str, arguments: Mapping[str, object]) -> Permit:
         permit = self.conversation.permit(name, arguments)
         self._save()
         return permit
+
+    def hold(self, name: str, arguments: Mapping[str, object]) -> Permit:
+        """Do as `permit` does, for one of the agent's own tools that needs a skill."""
+        refusal = self.conversation.hold(name, arguments)
+        self.was_refused |= refusal is not None
+        self._save()
+        return Permit(arguments, refusal)
+
+    def _held(self, tool: BaseTool) -> BaseTool:
+        """Return one of the agent's own tools so that it waits for a skill it needs."""
+        is_held = isinstance(tool, _PermittedTool) and tool.asks(self.hold)
+        if is_held or not self.conversation.session.needs_skill(tool.name):
+            return tool
+        return _PermittedTool.of(tool, self.hold)
 
     def _answer_unknown_tools(self) -> None:
         """Let calls of tools that are not offered be answered with an error."""
@@ -303,7 +329,8 @@ class _Work:
     def _loads(self, text: str) -> Iterator[SeenMessage]:
         session = self.conversation.session
         in_use = {use.id for use in session.activations}
-        return loads_in_text(session.style, text, in_use)
+        yield from loads_in_text(session.style, text, in_use)
+        yield from self.conversation.given_in(text)
 
     def _not_shown(self, messages: Iterable[Mapping[str, Any]]) -> str:
         """Return how to call the tools that no message describes."""
@@ -364,6 +391,9 @@ class _PermittedTool(BaseTool):
         )
         tool._native, tool._permit = native, permit
         return tool
+
+    def asks(self, permit: AskPermit) -> bool:
+        return self._permit == permit
 
     def _run(self, /, **arguments: object) -> object:
         permit = self._permit(self.name, arguments)

@@ -5,23 +5,26 @@ agent's name, and is stored with the events of Satchel's tools. Where a call nee
 approval, ADK's own tool confirmation is requested.
 """
 
+import asyncio
 import json
+import logging
 from collections.abc import (
     Callable,
     Iterable,
     Iterator,
     Mapping,
     Sequence,
-    Set as AbstractSet,
 )
 from copy import copy
 from operator import is_, itemgetter
+from pathlib import Path
 from typing import Any, Final, TypeAlias, Unpack
 from weakref import ref
 
 from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
 from satchel.adapters._translation import NO_PARAMETERS, ToolForms
-from satchel.model import Catalog, Reply, SeenMessage
+from satchel.files import digest_bytes
+from satchel.model import Catalog, Reply, ScriptOutput, SeenMessage
 from satchel.runtime import Satchel, SessionOptions, question_text
 from satchel.tools import Tool, result_text
 
@@ -71,11 +74,11 @@ def attach(
         ValueError: No style has that name.
     """
     sessions: SessionFactory[ReadonlyContext] = SessionFactory(
-        skills, who, deps, options, trust_state=False
+        skills, who, deps, options, trust_state=False, holds_own_tools=True
     )
     # Without a run there is no context, and nothing is saved.
     nobody: SessionFactory[None] = SessionFactory(
-        skills, None if callable(who) else who, None, options
+        skills, None if callable(who) else who, None, options, holds_own_tools=True
     )
 
     def begin(
@@ -137,7 +140,10 @@ class SkillsToolset(BaseToolset):
         before = None if last is None else last.conversation
         conversation = self._begin(_Context(run), before)
         if last is None or before is not conversation or not last.is_open():
-            last = _Step(conversation, self._shared)
+            step = _Step(conversation, self._shared)
+            if last is not None:  # before 2.0 ADK asks for the tools at a call, too
+                step.session.follow(last.session)
+            last = step
             # The entry goes with the run: its id may then be that of another one.
             steps[key] = ref(run, lambda _: steps.pop(key, None)), last
         return [*last.offered, *last.stand_ins(run.session.events)]
@@ -157,6 +163,23 @@ class SkillsToolset(BaseToolset):
                 tool.step.see_again(llm_request, is_final=is_last)
                 tool.step.save(callback_context)
                 return
+
+    async def before_tool_callback(
+        self, tool: BaseTool, args: dict[str, Any], tool_context: ToolContext
+    ) -> dict[str, Any] | None:
+        """Refuse a call that comes before its skill; for the slot of that name.
+
+        Without it the agent's own tools are called whatever the policy requires.
+        """
+        run = tool_context._invocation_context  # noqa: SLF001 - no other way to it
+        if isinstance(tool, _SkillTool) or id(run) not in self._steps:
+            return None
+        step = self._steps[id(run)][1]
+        refusal = await step.session.arequired(tool.name, arguments=args)
+        if refusal is None:
+            return None
+        step.save(tool_context)
+        return {"result": refusal}
 
 
 class _Context(ReadonlyContext):
@@ -179,10 +202,22 @@ class _Shared:
     def __init__(self) -> None:
         self._declarations = ToolForms(_declaration)
         self._checked: tuple[frozenset[str], Catalog] | None = None
+        self._is_told = False
 
     def declaration(self, tool: Tool) -> types.FunctionDeclaration:
         # A copy, because ADK writes to it.
         return self._declarations.of(tool).model_copy()
+
+    def warn_of(self, unheld: Iterable[str]) -> None:
+        """Log, once, own tools that need a skill and are called without it."""
+        names = sorted(unheld)
+        if names and not self._is_told:
+            self._is_told = True
+            logging.getLogger("satchel").warning(
+                "%s: the policy requires a skill, and nothing waits for it; give the "
+                "agent before_tool_callback=, the method of that name of the toolset",
+                ", ".join(names),
+            )
 
     def check(self, step: "_Step", names: frozenset[str]) -> None:
         """Raise DuplicateToolError if an own tool has the name of a skill's tool."""
@@ -212,6 +247,10 @@ class _Step:
         self._text = ""
         self._mark: object = None
 
+    def reads(self, tool: str | None) -> bool:
+        """Return whether results of a tool may have instructions of a skill."""
+        return tool in self.names or self.session.needs_skill(tool or "")
+
     def stand_ins(self, events: Iterable[Event]) -> Iterator[BaseTool]:
         """Yield tools for calls that have waited, and whose tools are gone.
 
@@ -230,7 +269,7 @@ class _Step:
     def see(self, llm_request: LlmRequest, *, is_final: bool) -> str:
         """Take in the messages; return the instructions."""
         self._seen, self._is_final = list(llm_request.contents), is_final
-        self.conversation.see(_history(self._seen, self.names), is_final=is_final)
+        self.conversation.see(_history(self._seen, self.reads), is_final=is_final)
         if self._mark is not self.session.mark:
             self._text = self.session.instructions()
             self._mark = self.session.mark
@@ -307,10 +346,34 @@ class _SkillTool(BaseTool):
         approval = _approval(tool_context)
         result = await step.conversation.acall(self.name, args, **approval)
         step.save(tool_context)
+        if isinstance(result, ScriptOutput):
+            await _keep(result, tool_context)
+            return result_text(result)  # which alone can be copied with the events
         # ADK stores results as JSON; text and its own types it stores itself.
         if isinstance(result, (str, types.Part, types.FunctionResponse)):
             return result
         return json.loads(result_text(result))
+
+
+async def _keep(output: ScriptOutput, ctx: ToolContext) -> None:
+    """Save the files that a script made as artifacts, where a service keeps them."""
+    if ctx._invocation_context.artifact_service is None:  # noqa: SLF001 - no other way to it
+        return
+    logger = logging.getLogger("satchel")
+    for file in output.outcome.files:
+        # To ADK this is a name in all conversations of the user.
+        if file.path.startswith("user:"):
+            logger.warning("%s is no artifact: ADK keeps such names", file.path)
+            continue
+        try:
+            data = await asyncio.to_thread(Path(output.work, file.path).read_bytes)
+            # Another script may have changed it meanwhile.
+            if digest_bytes(data) == file.digest:
+                part = types.Part.from_bytes(data=data, mime_type=file.media_type)
+                await ctx.save_artifact(file.path, part)
+        except Exception:
+            # The file is in the work folder all the same.
+            logger.exception("%s is no artifact", file.path)
 
 
 class _GoneTool(_SkillTool):
@@ -331,7 +394,12 @@ class _Instructions(BaseTool):
         self, *, tool_context: ToolContext, llm_request: LlmRequest
     ) -> None:
         step = self._step
-        step.shared.check(step, frozenset(_own_tools(tool_context, llm_request)))
+        names = frozenset(_own_tools(tool_context, llm_request))
+        step.shared.check(step, names)
+        if step.session.is_required and not _is_held(tool_context):
+            step.shared.warn_of(
+                name for name in names if step.session.needs_skill(name)
+            )
         text = step.see(llm_request, is_final=not [*_callbacks(tool_context)])
         if text:
             llm_request.append_instructions([text])
@@ -358,6 +426,14 @@ def _callbacks(ctx: CallbackContext) -> Iterator[object]:
     run: Any = ctx._invocation_context  # noqa: SLF001 - no other way to it
     yield from run.plugin_manager.plugins
     yield from run.agent.canonical_before_model_callbacks
+
+
+def _is_held(ctx: CallbackContext) -> bool:
+    """Return whether the agent's own tools ask the toolset first."""
+    agent: Any = ctx._invocation_context.agent  # noqa: SLF001 - no other way to it
+    hook = SkillsToolset.before_tool_callback
+    callbacks = agent.canonical_before_tool_callbacks
+    return any(getattr(one, "__func__", None) is hook for one in callbacks)
 
 
 def _declaration(tool: Tool) -> types.FunctionDeclaration:
@@ -394,16 +470,16 @@ def _own_tools(ctx: ToolContext, llm_request: LlmRequest) -> Iterator[str]:
 
 
 def _history(
-    contents: Sequence[types.Content], names: AbstractSet[str]
+    contents: Sequence[types.Content], reads: Callable[[str | None], bool]
 ) -> Iterator[SeenMessage]:
     pending: list[types.FunctionCall] = []
     for content in contents:
         part: types.Part | None = None
         for part in content.parts or ():
             call, answer = part.function_call, part.function_response
-            if call is not None and call.name in names:
+            if call is not None and reads(call.name):
                 pending.append(call)
-            elif answer is not None and answer.name in names:
+            elif answer is not None and reads(answer.name):
                 yield _answered(answer, pending)
         # Results have the role of the user too: only text at the end is a new message.
         if content.role != "user":

@@ -5,6 +5,7 @@ the catalog into the prompt of each model call and take it out again. What was l
 in the result; go on with ``agent.run([*messages, more], satchel=result["satchel"])``.
 """
 
+from asyncio import to_thread
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import wraps
@@ -81,7 +82,9 @@ def attach(
             everybody has the skill, a run fails with it.
     """
     check_kind("to", to, Agent, "an Agent of Haystack")
-    sessions: SessionFactory[State] = SessionFactory(skills, who, deps, options)
+    sessions: SessionFactory[State] = SessionFactory(
+        skills, who, deps, options, holds_own_tools=True
+    )
     own = [to.tools] if isinstance(to.tools, Toolset) else [*to.tools]
     names = [*_names(own)]
     if _NAME in names:
@@ -173,6 +176,7 @@ class _Run(_NotSerializable, Toolset):
         self._prompt: tuple[ChatMessage | None, ChatMessage] | None = None
         self._resumed = False
         self._waiting: ChatMessage | None = None
+        self._refused: tuple[ChatMessage, ChatMessage, list[ChatMessage]] | None = None
         self._answering = Lock()  # calls of one step run side by side
         self._approvals: list[tuple[str, Mapping[str, Any], dict[str, Any]]] = []
 
@@ -244,8 +248,38 @@ class _Run(_NotSerializable, Toolset):
             state.data["messages"] = before
             state.set(_WAITING, waiting)
             state.set("stop_run", _PAUSED)
+        elif self.skills.sessions.requires:
+            self._hold(state)
+
+    def _hold(self, state: State) -> None:
+        """Keep calls of own tools that come before their skills from being made."""
+        *before, last = state.data["messages"]
+        ours = {tool.name for tool in self.tools}
+        left: list[ToolCall] = []
+        refused: list[ChatMessage] = []
+        for call in last.tool_calls:
+            name = call.tool_name
+            refusal = (
+                None if name in ours else self.conversation.hold(name, call.arguments)
+            )
+            if refusal is None:
+                left.append(call)
+            else:
+                refused.append(ChatMessage.from_tool(refusal, call))
+        # As for those that wait: these go, until `after_tool` puts them back.
+        if refused:
+            made = ChatMessage.from_assistant(last.text, tool_calls=left)
+            state.data["messages"] = [*before, made]
+            self._refused = made, last, refused
 
     def after_tool(self, state: State) -> None:
+        if self._refused is not None:
+            (made, last, refused), self._refused = self._refused, None
+            messages = [
+                last if message is made else message
+                for message in state.data["messages"]
+            ]
+            state.data["messages"] = [*messages, *refused]
         state.set(_NAME, self.conversation.save())
 
     def on_exit(self, state: State) -> None:
@@ -348,6 +382,8 @@ class _Hook(_NotSerializable):
             await self._skills.sessions.call_off_loop(self.run, state)
         elif self._point == "before_llm":
             await run.conversation.call_off_loop(self.run, state)
+        elif self._point == "before_tool" and self._skills.sessions.requires:
+            await to_thread(self.run, state)
         else:
             self.run(state)
 

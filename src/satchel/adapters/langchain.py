@@ -9,6 +9,7 @@ checkpointer stores it with the messages. Put the middleware last: then it repea
 skills that others take out of the messages, and others see the tools that it offers.
 """
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
@@ -18,6 +19,7 @@ from typing import (
     Annotated,
     Any,
     Final,
+    Literal,
     NamedTuple,
     NotRequired,
     TypeAlias,
@@ -34,6 +36,7 @@ from satchel.adapters._base import (
     Who,
     framework,
     is_error,
+    outcome_of,
 )
 from satchel.adapters._translation import (
     NO_PARAMETERS,
@@ -84,6 +87,7 @@ with framework("LangChain", "langchain"):
 __all__ = ["attach"]
 
 Result: TypeAlias = ToolMessage | Command[Any]
+Artifact: TypeAlias = dict[str, Any] | None
 Response: TypeAlias = ModelResponse[Any] | ExtendedModelResponse[Any]
 
 _STATE: Final = "satchel"
@@ -128,7 +132,10 @@ def attach(
         DuplicateToolError: In the agent's first run, if one of its own tools has the
             name of one of a skill.
     """
-    return _SkillsMiddleware(SessionFactory(skills, who, deps, options))
+    sessions: SessionFactory[Any] = SessionFactory(
+        skills, who, deps, options, holds_own_tools=True
+    )
+    return _SkillsMiddleware(sessions)
 
 
 # The tools of a step run side by side, and each writes what it has loaded.
@@ -157,16 +164,18 @@ class _SkillTool(BaseTool):
     """A skill's tool in LangChain's form; a copy for each call knows its session."""
 
     handle_tool_error: bool = True
+    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     call: Callable[[], object] = Field(default=dict, exclude=True, repr=False)
     acall: Callable[[], Awaitable[object]] | None = Field(
         default=None, exclude=True, repr=False
     )
 
-    def _run(self, /, **_: object) -> str:
-        return _text(self.call())
+    def _run(self, /, **_: object) -> tuple[str, Artifact]:
+        return _text(result := self.call()), outcome_of(result)
 
-    async def _arun(self, /, **_: object) -> str:
-        return _text(self.call() if self.acall is None else await self.acall())
+    async def _arun(self, /, **_: object) -> tuple[str, Artifact]:
+        result = self.call() if self.acall is None else await self.acall()
+        return _text(result), outcome_of(result)
 
 
 class _ToolCall(NamedTuple):
@@ -238,9 +247,11 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]
     ) -> Result:
         """Make calls of skills' tools, and answer those of unknown tools."""
-        if request.tool is not None:  # one of the agent's own
-            return handler(request)
+        if request.tool is not None and not self._sessions.requires:
+            return handler(request)  # one of the agent's own
         conversation = self._open(request.state, request.runtime)
+        if request.tool is not None:
+            return self._refused(request, conversation) or handler(request)
         call = self._tool_call(request, conversation)
         prepared = _with_skill_tool(request, call, conversation)
         if prepared is None:
@@ -254,9 +265,12 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
         handler: Callable[[ToolCallRequest], Awaitable[Result]],
     ) -> Result:
         """Do as `wrap_tool_call` does; waits for asynchronous tools and approvers."""
-        if request.tool is not None:
+        if request.tool is not None and not self._sessions.requires:
             return await handler(request)
         conversation = await self._aopen(request.state, request.runtime)
+        if request.tool is not None:
+            refused = await asyncio.to_thread(self._refused, request, conversation)
+            return refused or await handler(request)
         call = self._tool_call(request, conversation)
         prepared = _with_skill_tool(request, call, conversation)
         if prepared is None:
@@ -265,6 +279,18 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
             prepared = _with_permit(request, call.tool, permit)
         result = await handler(prepared)
         return _with_changes(result, _changes(request.state, conversation))
+
+    def _refused(
+        self, request: ToolCallRequest, conversation: Conversation
+    ) -> Result | None:
+        """Return the result of a call that comes before its skill; else None."""
+        call = request.tool_call
+        name, call_id = call["name"], call["id"]
+        refusal = conversation.session.required(name, arguments=call["args"])
+        if refusal is None:
+            return None
+        message = ToolMessage(refusal, name=name, tool_call_id=call_id)
+        return _with_changes(message, _changes(request.state, conversation))
 
     def _open(
         self, state: object, runtime: Runtime[Any] | ToolRuntime[Any, Any]

@@ -133,7 +133,9 @@ def attach(
     # `who` may be asynchronous: a session is opened for its result.
     resolved: Any = (lambda result: result) if callable(who) else who
     options = {"agent": to.name, **options}
-    sessions: _Sessions = SessionFactory(skills, resolved, None, options)
+    sessions: _Sessions = SessionFactory(
+        skills, resolved, None, options, holds_own_tools=True
+    )
     retriever = _SkillsRetriever(sessions, who, deps, to.tool_retriever)
     # A list of its own: a tool that is added to one agent is not added to the other.
     own = None if to.tools is None else [*to.tools]
@@ -248,9 +250,15 @@ class _SkillsRetriever(ObjectRetriever[BaseTool]):
         if call is None:
             return own  # a model's step, for which `prepared` returns all, in order
         conversation = (await self._run(Context.get_step_context())).conversation
-        tool = conversation.tool(call.tool_name)
-        if tool is None and conversation.is_skill_tool(call.tool_name):
-            tool = Tool(call.tool_name, "", NO_PARAMETERS, dict)
+        name = call.tool_name
+        tool = conversation.tool(name)
+        # Of equal names the last counts: so the session also answers a call of one of
+        # the agent's own tools that comes before its skill.
+        if tool is None and (
+            conversation.is_skill_tool(name)
+            or conversation.comes_early(name, call.tool_kwargs)
+        ):
+            tool = Tool(name, "", NO_PARAMETERS, dict)
         return own if tool is None else [*own, self._tools.of(tool)]
 
     async def prepared(

@@ -110,7 +110,9 @@ def attach(
     check_function("state", state)
     if isinstance(to, _SkilledAgent):
         raise already_attached(to.name)
-    base: SessionFactory[Native] = SessionFactory(skills, who, deps, options)
+    base: SessionFactory[Native] = SessionFactory(
+        skills, who, deps, options, holds_own_tools=True
+    )
     sessions = _RunSessions(base, state, options.get("agent", to.name))
     kind = type(to)
     skilled = type(kind.__name__, (_SkilledAgent, kind), {"_sessions": sessions})
@@ -144,7 +146,7 @@ class _SkilledAgent(Agent[Any]):
         ]
         session = await self._sessions.of(run_context)
         skills = await asyncio.to_thread(session.tools, run_context.turn_input, names)
-        tools = [*own, *skills]
+        tools = [*map(session.requiring, own), *skills]
         if _is_paused(run_context) and not session.was_called:
             tools += session.closed_tools({*names, *(tool.name for tool in skills)})
         return tools
@@ -196,7 +198,9 @@ class _RunSessions:
             conversation = await asyncio.to_thread(
                 self.base.open, run, saved, agent=self.agent
             )
-            session = sessions[self] = _RunSession(conversation, states)
+            session = sessions[self] = _RunSession(
+                conversation, states, self.base.requires
+            )
         # One wrapper may be used for several runs, each with another context.
         deps = self.base.deps
         session.session.deps = run.context if deps is None else deps(run)
@@ -214,6 +218,7 @@ class _RunSession:
 
     conversation: Conversation
     states: MutableMapping[str, Any] | None
+    requires: bool
     results: list[SeenMessage] = field(default_factory=list[SeenMessage])
     was_called: bool = False
 
@@ -267,6 +272,24 @@ class _RunSession:
     def save(self) -> None:
         if self.states is not None:
             self.states[self.session.agent] = self.session.dump()
+
+    def requiring(self, tool: Tool) -> Tool:
+        """Return one of the agent's own tools so that it waits for a skill it needs."""
+        if not (self.requires and isinstance(tool, FunctionTool)):
+            return tool
+        waiting = copy(tool)
+
+        async def invoke(context: ToolContext[Any], arguments: str) -> Any:  # noqa: ANN401 - any result
+            given = arguments_or_empty(arguments)
+            refusal = await self.session.arequired(tool.name, arguments=given)
+            if refusal is None:
+                return await tool.on_invoke_tool(context, arguments)
+            self.save()
+            self.results.append(SeenMessage("tool", refusal, tool.name, given))
+            return refusal
+
+        waiting.on_invoke_tool = invoke
+        return waiting
 
     def _sdk_tool(self, tool: SatchelTool) -> Tool:
         if tool.native is not None:
@@ -329,7 +352,10 @@ class _RunSession:
         """Return whether the run pauses for a call, or a function that decides it."""
 
         async def asks(_: Native, arguments: dict[str, Any], __: str) -> bool:
-            return self.conversation.question(name, arguments) is not None
+            question = self.conversation.question(name, arguments)
+            if question is not None and question.action == "script":
+                self.save()  # which bytes were shown
+            return question is not None
 
         # For a function the SDK also pauses where a model's arguments are no JSON.
         return asks if self.conversation.may_ask else False

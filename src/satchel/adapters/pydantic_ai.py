@@ -12,12 +12,19 @@ agent's output types.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import is_
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from satchel.adapters._base import Conversation, Deps, SessionFactory, Who, framework
+from satchel.adapters._base import (
+    Conversation,
+    Deps,
+    SessionFactory,
+    Who,
+    framework,
+    outcome_of,
+)
 from satchel.adapters._translation import ResultReader
 from satchel.model import SeenMessage
 from satchel.runtime import question_text
@@ -91,7 +98,7 @@ def attach(
     """
     # The state is in the messages, and these may come from a browser.
     sessions: SessionFactory[RunContext[AgentDepsT]] = SessionFactory(
-        skills, who, deps, options, trust_state=False
+        skills, who, deps, options, trust_state=False, holds_own_tools=True
     )
 
     def begin(ctx: RunContext[AgentDepsT]) -> Conversation:
@@ -155,7 +162,7 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
     async def for_run_step(self, ctx: RunContext[AgentDepsT]) -> Self:
         """Take in the history as it is at this step."""
         self.see(ctx.messages)
-        self._save(ctx)
+        self.save(ctx)
         return self
 
     def see(self, messages: Sequence[ModelMessage]) -> bool:
@@ -164,8 +171,13 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
             return False
         # A copy: the list itself grows while the run goes on.
         self._seen = list(messages)
-        names = {tool.name for tool in self.session.tools()}
-        self.session.see(_history(_since_compaction(messages), names))
+        session = self.session
+        names = {tool.name for tool in session.tools()}
+
+        def is_read(tool: str) -> bool:
+            return tool in names or session.needs_skill(tool)
+
+        session.see(_history(_since_compaction(messages), is_read))
         return True
 
     def instructions(self) -> InstructionPart:
@@ -233,7 +245,7 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
         call_id = ctx.tool_call_id or ""
         question = None if approved else conversation.question(name, tool_args, call_id)
         if question is not None:
-            self._save(ctx)
+            self.save(ctx)
             raise ApprovalRequired({"question": question_text(question)})
         approval: CallApproval = {"approved": approved, "call_id": call_id}
         if tool.toolset is self:
@@ -244,10 +256,12 @@ class SkillsToolset(AbstractToolset[AgentDepsT]):
                 given = dict(permit.arguments)
                 return await tool.toolset.call_tool(name, given, ctx, tool)
             result = permit.refusal
-        self._save(ctx)
+        self.save(ctx)
+        if (outcome := outcome_of(result)) is not None:
+            return ToolReturn(result_text(result), metadata=outcome)
         return result if isinstance(result, ToolReturn) else result_text(result)
 
-    def _save(self, ctx: RunContext[AgentDepsT]) -> None:
+    def save(self, ctx: RunContext[AgentDepsT]) -> None:
         """Write what is in use to the newest message of this run."""
         message = ctx.messages[-1] if ctx.messages else None
         if message is None or message.run_id != ctx.run_id:
@@ -299,6 +313,24 @@ class SkillsCapability(AbstractCapability[AgentDepsT]):
             session.tools(own)
             self._own_names = own
         return tool_defs
+
+    async def wrap_tool_execute(
+        self,
+        ctx: RunContext[AgentDepsT],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: dict[str, Any],
+        handler: Callable[[dict[str, Any]], Awaitable[Any]],
+    ) -> Any:  # noqa: ANN401 - a tool may return anything
+        """Call one of the agent's own tools, unless it comes before its skill."""
+        del call
+        session = self.toolset.session
+        refusal = await session.arequired(tool_def.name, arguments=args)
+        if refusal is None:
+            return await handler(args)
+        self.toolset.save(ctx)
+        return refusal
 
     async def before_model_request(
         self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
@@ -355,14 +387,14 @@ def _since_compaction(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage
 
 
 def _history(
-    messages: Sequence[ModelMessage], names: AbstractSet[str]
+    messages: Sequence[ModelMessage], is_read: Callable[[str], bool]
 ) -> Iterator[SeenMessage]:
     reader = ResultReader()
     for message in messages:
         for part in message.parts:
-            if isinstance(part, ToolCallPart) and part.tool_name in names:
+            if isinstance(part, ToolCallPart) and is_read(part.tool_name):
                 reader.add_call(part.tool_call_id, part.tool_name, part.args)
-            elif isinstance(part, ToolReturnPart) and part.tool_name in names:
+            elif isinstance(part, ToolReturnPart) and is_read(part.tool_name):
                 text = part.model_response_str()
                 yield reader.result(part.tool_call_id, text, part.tool_name)
         prompts = [part for part in message.parts if isinstance(part, UserPromptPart)]

@@ -55,6 +55,8 @@ _RESULTS: Final = "Observation:\n"
 _OPENED: Final = "These tools are open now, and behave like regular python functions:"
 # The attribute of an agent's memory with what its conversation has loaded.
 _STATE: Final = "skills"
+# The attribute of an executor with the own tools that need a skill.
+_HELD: Final = "_skills_held"
 # The attribute with the user of that conversation.
 _WHO: Final = "_skills_for"
 
@@ -100,7 +102,9 @@ def attach(
         raise ValueError(f"agent {to.name!r} {problem}: in a {kind}")
     own = type(to)
     options = {"agent": to.name or "agent", **options}
-    sessions: SessionFactory[Any] = SessionFactory(skills, who, deps, options)
+    sessions: SessionFactory[Any] = SessionFactory(
+        skills, who, deps, options, holds_own_tools=True
+    )
     skilled = type(own.__name__, (_SkilledAgent, own), {"_sessions": sessions})
     return cast("AgentT", _forked(to, skilled))
 
@@ -200,7 +204,8 @@ class _SkilledAgent(MultiStepAgent):
         under: Any = super()
         run = self._current
         if run is None or run.is_own(tool_name):
-            return under.execute_tool_call(tool_name, arguments)
+            refusal = None if run is None else run.hold(tool_name, arguments)
+            return refusal or under.execute_tool_call(tool_name, arguments)
         tool = self.tools.get(tool_name)
         given = _by_name(tool, self._substitute_state_variables(arguments))
         if tool is None or isinstance(tool, _SkillTool):
@@ -286,7 +291,8 @@ class _AgentRun:
         in_use = {use.id for use in self.conversation.session.activations}
         loads = loads_in_text(self.conversation.session.style, text, in_use)
         # Text that smolagents has cut is no whole skill.
-        return (load for load in loads if _CUT not in load.text)
+        yield from (load for load in loads if _CUT not in load.text)
+        yield from self.conversation.given_in(text)
 
     def open(self) -> None:
         """Give the agent the tools that are open now; a name that is taken raises."""
@@ -302,6 +308,20 @@ class _AgentRun:
         if agent.python_executor is not None and tools.keys() != agent.tools.keys():
             agent.python_executor.send_tools({**tools, **agent.managed_agents})
         agent.tools = tools
+        if agent.python_executor is not None and self.conversation.session.is_required:
+            self._hold_in_code(agent.python_executor, own)
+
+    def _hold_in_code(self, executor: LocalPythonExecutor, own: Iterable[str]) -> None:
+        """Put own tools that need a skill behind it, as code calls them."""
+        behind: dict[str, _Held] = vars(executor)[_HELD]
+        # None until the agent has sent its own.
+        functions: dict[str, Any] = cast("Any", executor.static_tools) or {}
+        for name in own:
+            if name in functions and self.conversation.session.needs_skill(name):
+                one = behind.setdefault(name, _Held(name))
+                one.run = self
+                if functions[name] is not one:
+                    one.function, functions[name] = functions[name], one
 
     def save(self) -> None:
         vars(self.agent.memory)[_STATE] = self.conversation.save()
@@ -312,7 +332,13 @@ class _AgentRun:
         if name in _own_tools(agent) or name in agent.managed_agents:
             return True
         # Where no skill has tools, smolagents answers a call of an unknown one itself.
-        return name not in agent.tools and not self.conversation.session.tools()
+        return name not in agent.tools and not self.conversation.session.open_tools
+
+    def hold(self, name: str, arguments: Any) -> str | None:  # noqa: ANN401 - any at all
+        refusal = self.conversation.hold(name, arguments)
+        if refusal is not None:
+            self.save()
+        return refusal
 
     def permit(self, name: str, arguments: Any) -> Permit:  # noqa: ANN401 - any at all
         permit = self.conversation.permit(name, arguments)
@@ -392,6 +418,24 @@ class _AgentRun:
         return text if added in text else f"{text}\n\n{added}"
 
 
+class _Held:
+    """One of the agent's own tools that needs a skill, as code calls it.
+
+    One for all runs of a conversation: code may keep it in a variable.
+    """
+
+    run: _AgentRun
+    function: Callable[..., Any]
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as it has it
+        named = zip(getattr(self.function, "inputs", ()), args, strict=False)
+        given = {**dict(named), **kwargs}
+        return self.run.hold(self._name, given) or self.function(*args, **kwargs)
+
+
 class _SkillTool(Tool):
     """A tool of a skill, in the form of smolagents."""
 
@@ -434,6 +478,7 @@ def _fresh(executor: LocalPythonExecutor | None) -> LocalPythonExecutor | None:
     fresh = copy(executor)
     if fresh is not None:
         fresh.state, fresh.custom_tools = dict(fresh.state), dict(fresh.custom_tools)
+        vars(fresh)[_HELD] = {}
     return fresh
 
 

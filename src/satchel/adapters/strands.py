@@ -85,7 +85,7 @@ def attach(
         ConcurrencyException: In a run of an agent that is running already, which
             Strands allows in its mode ``unsafe_reentrant``.
     """
-    return _Skills(SessionFactory(skills, who, deps, options))
+    return _Skills(SessionFactory(skills, who, deps, options, holds_own_tools=True))
 
 
 class _Skills(Plugin):
@@ -207,6 +207,8 @@ class _Hooks:
         """Choose a skill's tool for a call; pause where a person has to approve it."""
         # The agent's own: those of skills are in its registry for model calls only.
         if event.selected_tool is not None:
+            if self._sessions.requires:
+                await self._hold(event)
             return
         agent = event.agent
         run = await self._entered(agent, event.invocation_state)
@@ -237,6 +239,21 @@ class _Hooks:
                 return
             event.tool_use["input"] = {**permit.arguments}
         event.selected_tool = _strands_tool(tool, call)
+
+    async def _hold(self, event: "BeforeToolCallEvent[Any]") -> None:
+        """Refuse a call of one of the agent's own tools that comes before its skill."""
+        agent, use = event.agent, event.tool_use
+        # Else it is `agent.tool.name()`, which the application calls, in no run.
+        if use["toolUseId"] not in _calls_in(agent.messages[-1:]):
+            return
+        run = await self._entered(agent, event.invocation_state)
+        refusal = await run.conversation.session.arequired(
+            use["name"], arguments=use["input"]
+        )
+        if refusal is not None:
+            run.last = None  # it loads: the next model call is looked at whole
+            self._save(agent)
+            event.cancel_tool = refusal
 
     def end_run(self, event: AfterInvocationEvent) -> None:
         run = self._run
@@ -337,9 +354,17 @@ def _seen(messages: Messages) -> Iterator[SeenMessage]:
             elif "toolUse" in block:
                 use = block["toolUse"]
                 reader.add_call(use["toolUseId"], use["name"], use["input"])
+                yield SeenMessage("assistant")
             elif "toolResult" in block:
                 result = block["toolResult"]
                 yield reader.result(result["toolUseId"], _text(result))
+
+
+def _calls_in(messages: Messages) -> Iterator[str]:
+    for message in messages:
+        for block in message["content"]:
+            if "toolUse" in block:
+                yield block["toolUse"]["toolUseId"]
 
 
 def _results(

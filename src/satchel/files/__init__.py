@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         staged_file as staged_file,
         write_file as write_file,
     )
-    from satchel.files._read_limiter import ReadLimiter as ReadLimiter
+    from satchel.files._circuit_breaker import ReadLimiter as ReadLimiter
 
 __all__ = ["check_path", "digest_bytes", "read_confined"]
 
@@ -49,6 +49,6 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_atomic_write": "replace_file staged_file write_file",
-        "_read_limiter": "ReadLimiter",
+        "_circuit_breaker": "ReadLimiter",
     },
 )

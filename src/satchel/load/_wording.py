@@ -103,9 +103,25 @@ SCRIPTS_NOT_RUN: Final = (
     "files of this skill."
 )
 SCRIPTS_WARNING: Final = (
-    "skills ask to run a script, and no tool of Satchel runs one: {}. With stage=True "
-    "their files are in a folder, for a tool of yours that runs programs; `satchel "
-    "doctor` names all such skills"
+    "skills ask to run a script, and nothing here runs one: {}. Give "
+    "Satchel(..., runner=satchel_scripts.Sandbox()) and a rule such as allow(ID, "
+    "'script'); or stage=True, which puts their files in a folder for a tool of yours "
+    "that runs programs. `satchel doctor` names all such skills"
+)
+REQUIRED: Final = (
+    "Not done: {} needs the skill {!r}. Read its instructions, which follow, then call "
+    "it again."
+)
+REQUIRED_UNREAD: Final = (
+    "Not done: {} needs the skill {!r}, whose instructions cannot be read now."
+)
+NEEDS_MISSING: Final = (
+    "Its scripts need {}, which is not installed here: one that imports it will fail."
+)
+NEEDS_WARNING: Final = "the scripts of the skill %r need what is not installed here: %s"
+NO_SCRIPT: Final = "{!r} of the skill {!r} is no script"
+SCRIPT_CHANGED: Final = (
+    "the skill's files have changed since this call was decided about; call it again"
 )
 UNCHANGED: Final = "{} {!r} is unchanged; its text stands above. Use it."
 OUTDATED: Final = "Skill {!r} has changed since it was loaded. Load it again."

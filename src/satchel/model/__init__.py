@@ -74,6 +74,7 @@ from satchel.model._pack import (
 )
 
 if TYPE_CHECKING:
+    from satchel.model._act import ActEvent as ActEvent, NeededSkill as NeededSkill
     from satchel.model._results import (
         LOAD_TOOLS as LOAD_TOOLS,
         Hit as Hit,
@@ -84,6 +85,14 @@ if TYPE_CHECKING:
         SkillGroup as SkillGroup,
         Style as Style,
         respelled as respelled,
+    )
+    from satchel.model._script import (
+        Ending as Ending,
+        Hold as Hold,
+        Job,
+        Outcome,
+        OutputFile,
+        ScriptOutput as ScriptOutput,
     )
     from satchel.model._session import (
         Action as Action,
@@ -109,8 +118,11 @@ __all__ = [
     "FileStat",
     "Found",
     "Hit",
+    "Job",
     "Manifest",
     "Origin",
+    "Outcome",
+    "OutputFile",
     "Question",
     "Reply",
     "Resource",
@@ -123,8 +135,10 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
+        "_act": "ActEvent NeededSkill",
         "_results": "LOAD_TOOLS Hit Loaded Match Rendered Request SkillGroup Style "
         "respelled",
+        "_script": "Ending Hold Job Outcome OutputFile ScriptOutput",
         "_session": "Action Activation ApprovalAnswer Decision Question Reply Savings "
         "SeenMessage Verdict CatalogSynced SkillSynced UsageEvent",
     },

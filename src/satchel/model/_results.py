@@ -27,7 +27,8 @@ class Request:
     ``id`` is taken as it is: not trimmed, not folded. ``file`` is a listed path, a
     short name, or None for SKILL.md. ``who`` is the user the run acts for, ``via`` the
     edge it came through (``python``, ``tool``, ``cli``, ``mcp``, ``http``). ``agent``
-    is what the agent is called, ``client`` the program that asks; both only for events.
+    is what the agent is called, ``client`` the program that asks, ``conversation`` the
+    id of a session; these only for events.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Request:
     via: str = "python"
     agent: str = field(default="", compare=False)
     client: str = field(default="", compare=False)
+    conversation: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         # A model may write any JSON: what is not text becomes a text that names

@@ -38,6 +38,9 @@ class Decision:
 class Question:
     """What somebody is asked before it is done; ``tool`` is empty for a load or read.
 
+    A yes to run a script is for its ``identity``: these bytes, these arguments, this
+    kind of runner.
+
     Everything in it may come from a pack or a model: show it, do not trust it.
     """
 
@@ -50,6 +53,7 @@ class Question:
     who: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
     agent: str = ""
     reason: str = ""
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +146,7 @@ class UsageEvent:
     path. ``digest`` and ``tokens`` are of the loaded bytes, ``tokens`` by the Satchel's
     counter. ``release`` is the release of the skill, ``owner`` its owner, ``agent`` and
     ``client`` the caller; each is empty if unknown. ``at`` is seconds since the epoch.
+    ``conversation`` is what acts name their load by; empty where there are no acts.
     """
 
     name: str
@@ -161,11 +166,14 @@ class UsageEvent:
     agent: str = ""
     client: str = ""
     at: float = 0.0
+    conversation: str = ""
     event: str = "skill_loaded"
 
     def as_dict(self) -> dict[str, object]:
         """Return a flat mapping, ``event`` first, then the fields in order."""
         flat = {field.name: getattr(self, field.name) for field in fields(self)}
+        if not self.conversation:  # most have none
+            del flat["conversation"]
         return {"event": flat.pop("event"), **flat}
 
 

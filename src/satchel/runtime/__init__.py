@@ -17,7 +17,10 @@ if TYPE_CHECKING:
         empty_folder_finding as empty_folder_finding,
         unavailable_sources as unavailable_sources,
     )
-    from satchel.runtime._history import loads_in_text as loads_in_text
+    from satchel.runtime._history import (
+        loads_in_text as loads_in_text,
+        requested_access as requested_access,
+    )
     from satchel.runtime._inputs import (
         SkillInputs as SkillInputs,
         no_input_advice as no_input_advice,
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
         parse_state as parse_state,
         read_state as read_state,
     )
+    from satchel.runtime._scripts import RUN_SCRIPT as RUN_SCRIPT
     from satchel.runtime._session import (
         Session as Session,
         SessionSkill as SessionSkill,
@@ -77,13 +81,14 @@ __getattr__ = lazy_door(
         "_edited_pack": "retry_after_edit",
         "_finding_log": "without_logging",
         "_findings": "empty_folder_finding unavailable_sources",
-        "_history": "loads_in_text",
+        "_history": "loads_in_text requested_access",
         "_inputs": "SkillInputs no_input_advice",
         "_options": "Options SessionOptions SystemClock check_approve check_choice "
         "check_only check_who patterns_of",
         "_rare_findings": "need_findings",
         "_satchel": "Satchel findings_of_sync",
         "_saved_state": "dump_state parse_state read_state",
+        "_scripts": "RUN_SCRIPT",
         "_session": "Session SessionSkill",
         "_session_state": "SavedState",
         "_staging": "LocalStager Stager UploadStager",

@@ -263,7 +263,8 @@ def _unasked(question: Question, reason: str) -> ApprovalNeededError:
 
 
 def _grant(question: Question) -> Grant:
-    return question.action, question.skill, question.tool
+    tool = f"{question.tool} {question.identity}".rstrip()
+    return question.action, question.skill, tool
 
 
 def _question_key(question: Question) -> tuple[str, ...]:
@@ -298,7 +299,9 @@ def question_text(question: Question) -> str:
 
 def question_lines(question: Question) -> Iterator[str]:
     skill = _shown(question.skill, MAX_NAME)
-    if question.tool:
+    if question.action == "script":
+        yield f"Run a script of the skill {skill}?"
+    elif question.tool:
         tool = _shown(question.tool, MAX_NAME)
         yield f"Call the tool {tool} of the skill {skill}?"
     else:

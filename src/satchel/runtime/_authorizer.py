@@ -57,14 +57,16 @@ class Authorizer:
                 self._approvals = Approvals(self._approve, self._grants)
             return self._approvals
 
-    def decide(self, action: Action, skill: Descriptor, tool: str = "") -> Decision:
+    def decide(
+        self, action: Action, skill: Descriptor, tool: str = "", identity: str = ""
+    ) -> Decision:
         """Return what holds now; a yes for the session counts. No person is asked."""
         decision = self._policy.decide(
             action, skill.id, self.who, tool=tool, raw=skill.category == "raw"
         )
         # A denial is never looked up: no grant of a person opens what a rule closes.
         if decision.verdict == "ask" and self.approvals.is_granted(
-            self.question(decision, skill, tool)
+            self.question(decision, skill, tool, identity=identity)
         ):
             return Decision("allow", "granted for this session", action=action)
         return decision
@@ -79,6 +81,7 @@ class Authorizer:
         skill: Descriptor,
         tool: str = "",
         arguments: Mapping[str, object] | None = None,
+        identity: str = "",
     ) -> Question:
         return Question(
             decision.action,
@@ -88,6 +91,7 @@ class Authorizer:
             self.who,
             self._agent,
             decision.reason,
+            identity,
         )
 
     def decide_load(

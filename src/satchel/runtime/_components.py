@@ -7,6 +7,7 @@ names a snapshot by its key alone; a process that does not know the key begins a
 one, and the provider's cache is lost once.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -35,7 +36,7 @@ from satchel.runtime._options import Options
 if TYPE_CHECKING:
     from satchel.agent import Skill
     from satchel.prompt import Format
-    from satchel.protocols import UsedApprovals
+    from satchel.protocols import Runner, UsedApprovals
     from satchel.runtime._background_sync import BackgroundSync
     from satchel.runtime._finding_log import FindingLog
     from satchel.runtime._staging import LocalStager
@@ -65,6 +66,7 @@ class Components:
     environ: Mapping[str, str]
     named: frozenset[str]
     advice: str
+    runner: "Runner | None" = None
 
     def __post_init__(self) -> None:
         self._log: FindingLog | None = None
@@ -74,6 +76,8 @@ class Components:
         self._published: Catalog | None = None
         self.looked: Catalog | None = None
         self.scripts_warned = False
+        self.agents_checked: set[frozenset[str]] = set()
+        self.script_notes: dict[tuple[object, ...], str] = {}
         self.listeners: list[Callable[[SyncReport], None]] = []
         # Made now, so that a wrong variable or a clash of tools is an error at once.
         if self.sinks is None:
@@ -129,8 +133,11 @@ class Components:
             self.usage_events.sinks.flush()
             if self.sinks is None:
                 self.usage_events.sinks.close()
-        if "stager" in self.__dict__:
-            self.stager.close()
+        for stager in ("stager", "script_stager"):
+            if stager in self.__dict__:
+                getattr(self, stager).close()
+        if "work_root" in self.__dict__:
+            self._remove_work()
 
     @cached_property
     def search(self) -> "SegmentRanker":
@@ -153,6 +160,27 @@ class Components:
         from satchel.runtime._staging import LocalStager
 
         return LocalStager()
+
+    @cached_property
+    def script_stager(self) -> "LocalStager":
+        """Copies that scripts run from; no agent sees where they are."""
+        from satchel.runtime._staging import LocalStager
+
+        return LocalStager()
+
+    @cached_property
+    def work_root(self) -> str:
+        """The folder of private work folders, of conversations that have no other."""
+        import tempfile
+        from pathlib import Path
+        from weakref import finalize
+
+        from satchel.runtime._staging import remove_own
+
+        folder = Path(tempfile.mkdtemp(prefix="satchel-work-"))
+        # By this process alone: the end of one that was forked off removes nothing.
+        self._remove_work = finalize(self, remove_own, folder, os.getpid())
+        return str(folder)
 
     @cached_property
     def used_approvals(self) -> "UsedApprovals":

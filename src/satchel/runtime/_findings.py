@@ -47,7 +47,8 @@ def library_findings(
             unused_finding(pattern, latest) for pattern in registry.unused_disabled()
         ]
     # Of skills that have not answered nobody can tell; of none, others do.
-    if policy.rules and latest.entries and latest.incomplete_source is None:
+    has_rules = policy.rules or policy.requirements
+    if has_rules and latest.entries and latest.incomplete_source is None:
         from satchel.runtime._rare_findings import idle_rules
 
         empty += idle_rules(policy, registry)

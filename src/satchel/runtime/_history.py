@@ -16,7 +16,9 @@ _ID: Final = re.compile(r'\s*<skill_context id="([^"]*)">')
 _CONTEXT: Final = re.compile(
     r'^<skill_context id="([^"\n]*)">\n.*?^</skill_context>$', re.DOTALL | re.MULTILINE
 )
-_LEAN: Final = re.compile(r"^Skill: (.*)(?:\n(?!Skill: ).*)*", re.MULTILINE)
+_LEAN: Final = re.compile(
+    r"^Skill: (.*)(?:\n(?!Skill: |</skill_context>$).*)*", re.MULTILINE
+)
 _LEAN_HEADS: Final = ("Skill: ", "File: ")
 
 

@@ -35,6 +35,8 @@ def needs_notes(
         may = {name: one and loadable(one.id) for name, one in needed.items()}
         present = [one.id for one in may.values() if one and one.model_invocable]
         yield from wording.needs_notes(present, [n for n in may if may[n] is None])
+    if components.runner is not None:
+        return  # the tool is offered, or the policy says no when it is called
     if scripts := _scripts_to_run(components, catalog, entry, loaded):
         yield wording.SCRIPTS_NOT_RUN.format(first_names(scripts, _MOST_NAMED))
         # No call of a tool may raise, also where warnings are errors.

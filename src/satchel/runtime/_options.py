@@ -207,6 +207,15 @@ def check_approve(approve: object) -> None:
         )
 
 
+def work_folder(work: "WorkFolder") -> str:
+    """Return the absolute path of a work folder; empty for a private one."""
+    if callable(work):
+        raise TypeError("work: a function of the run is for attach; name a folder here")
+    import os
+
+    return "" if work is None else os.path.abspath(work)  # noqa: PTH100 - pathlib costs start-up time
+
+
 def check_only(
     only: Iterable[str], catalog: "Catalog", may_exist: Callable[[str], bool]
 ) -> None:
@@ -250,6 +259,11 @@ def unknown_disabled_error(
 
 # --- Of a session ---------------------------------------------------------------------
 
+# Where scripts find and leave files: a folder, None for a private one, and for adapters
+# also a function of the framework's run.
+Folder: TypeAlias = "str | os.PathLike[str] | None"
+WorkFolder: TypeAlias = "Folder | Callable[[Any], Folder]"
+
 # Tokens of skills whose text is repeated after a compaction: as in Claude Code.
 REINJECT_TOKENS: Final = 25_000
 
@@ -266,6 +280,7 @@ class SessionOptions(TypedDict, total=False):
     reinject_tokens: int
     suggest: bool
     trust_state: bool
+    work: "WorkFolder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +345,8 @@ class SessionSettings:
     ``only`` are groups of patterns; a skill is here if each group has one that fits.
     ``client`` is the program that asks, for events. ``suggest`` adds what fits the
     user's last message to the instructions. ``trust_state`` says that only
-    the application can write the state that it resumes from.
+    the application can write the state that it resumes from. ``work`` is the folder
+    that scripts work in; empty is a private one.
     """
 
     agent: str = ""
@@ -344,6 +360,7 @@ class SessionSettings:
     reinject_tokens: int | None = None
     suggest: bool = False
     trust_state: bool = True
+    work: str = ""
 
 
 def _text(skill: "SkillLike", member: str) -> str:

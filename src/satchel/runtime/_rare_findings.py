@@ -38,6 +38,17 @@ def unused_finding(disabled: DisabledPattern, latest: Catalog) -> Finding:
 def idle_rules(policy: Policy, registry: Registry) -> Iterator[Finding]:
     """Yield the rules that fit no skill, or no tool of those that they fit."""
     latest = registry.latest
+    for number, needed in enumerate(policy.requirements, 1):
+        if needed.skill not in registry.ids:
+            close = nearest(echo(needed.skill), sorted(registry.ids), 1)
+            yield Finding.of(
+                "rule-names-nothing",
+                "policy",
+                number=number,
+                rule=echo(str(needed)),
+                kind="skill",
+                fix=f"write {close[0]!r}, or " if close else "",
+            )
     for number, rule in enumerate(policy.rules, 1):
         if rule.missing_ok:
             continue

@@ -50,6 +50,7 @@ from satchel.runtime._options import (
     patterns_of,
     refuse_keywords,
     unknown_disabled_error,
+    work_folder,
 )
 from satchel.text import EstimateCounter
 
@@ -58,8 +59,9 @@ if TYPE_CHECKING:
     from satchel.agent import SkillLike
     from satchel.load import TurnCache
     from satchel.prompt import Format
-    from satchel.protocols import Report
+    from satchel.protocols import Report, Runner
     from satchel.runtime._background_sync import FolderWatch
+    from satchel.runtime._options import WorkFolder
     from satchel.runtime._session import Session, SessionSkill
     from satchel.runtime._session_state import SavedState
     from satchel.runtime._staging import Stager
@@ -96,6 +98,8 @@ class Satchel:
         strict: Raise the first of what would be logged; the others are its notes.
         pin: The id of the one release among ``what``, in a folder or at an address.
             Another release is not used at all.
+        runner: Runs scripts of loaded skills, where the policy allows or asks for the
+            action ``script``; such as ``satchel_scripts.Sandbox()``.
         options: What few programs change; see `Options`.
 
     Raises:
@@ -123,6 +127,7 @@ class Satchel:
         sinks: Iterable[UsageSink] | None = None,
         strict: bool = False,
         pin: str | None = None,
+        runner: "Runner | None" = None,
         options: Options = DEFAULT_OPTIONS,
         **unknown: Never,
     ) -> None:
@@ -175,6 +180,7 @@ class Satchel:
             environ=environ,
             named=opened.named,
             advice=opened.advice,
+            runner=runner,
         )
         self._components.sync()
         if (strict or off) and self._components.findings:
@@ -533,6 +539,7 @@ class Satchel:
         suggest: bool = False,
         resume: "Mapping[str, object] | str | None" = None,
         trust_state: bool = True,
+        work: "WorkFolder" = None,
     ) -> "Session":
         """Open a conversation's view of the catalog: instructions, tools, turns.
 
@@ -558,6 +565,9 @@ class Satchel:
                 ``resume`` is given (messages that a browser keeps, say): grants, and
                 loads that needed a yes, then count only if an approver of this process
                 gave it, for this ``agent`` and ``who``.
+            work: The folder in which scripts find files and leave results; it is made
+                where it is missing. None is a private one of this conversation, which
+                goes with the Satchel.
 
         Raises:
             DuplicateToolError: Tools of one name would meet; names both owners.
@@ -578,6 +588,7 @@ class Satchel:
             reinject_tokens=reinject_tokens,
             suggest=suggest,
             trust_state=trust_state,
+            work=work_folder(work),
         )
         state, problems = _resumed(resume)
         return Session(

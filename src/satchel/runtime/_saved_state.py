@@ -40,6 +40,10 @@ def dump_state(state: SavedState) -> dict[str, object]:
         "seals": sorted(state.seals),
         "step": state.step,
         "step_at": state.step_at,
+        "work": state.work,
+        "ready": sorted(state.ready),
+        "sees": state.sees,
+        "conversation": state.conversation,
     }
     return {
         "schema_version": SCHEMA_VERSION,
@@ -103,6 +107,10 @@ def parse_state(dumped: Mapping[str, object] | str) -> SavedState:
         seals=_texts(given, "seals"),
         step=_text(given, "step"),
         step_at=_number(given, "step_at"),
+        work=_text(given, "work"),
+        ready=_texts(given, "ready"),
+        sees=given.get("sees") is True,
+        conversation=_text(given, "conversation"),
     )
 
 
@@ -197,13 +205,19 @@ class StateSeals:
         """Return the state with a seal for every yes in it."""
         loads = (self._of_load(s) for s in state.active if needs_approval(s.id))
         grants = (self._of_grant(grant, state) for grant in state.grants)
-        return replace(state, seals=frozenset((*grants, *loads)))
+        ids = filter(None, (state.conversation,))
+        of_id = (self._seal("conversation", id) for id in ids)
+        return replace(state, seals=frozenset((*grants, *loads, *of_id)))
 
     def sealed_grants(self, state: SavedState) -> SavedState:
-        """Return the state without the grants that have no seal."""
+        """Return the state without the grants, or the id, that have no seal."""
         seals = state.seals
         grants = (g for g in state.grants if self._of_grant(g, state) in seals)
-        return replace(state, grants=tuple(grants))
+        # Others could write that the loads of another conversation are those of this.
+        conversation = state.conversation
+        if self._seal("conversation", conversation) not in seals:
+            conversation = ""
+        return replace(state, grants=tuple(grants), conversation=conversation)
 
     def sealed_loads(
         self, state: SavedState, needs_approval: Callable[[str], bool]

@@ -1,14 +1,15 @@
 """A session: one conversation's view of the catalog, and one as a skill."""
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import is_
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 
 from satchel.load import TurnCache
 from satchel.model import (
+    LOAD_TOOLS,
     Activation,
     Catalog,
     Descriptor,
@@ -39,12 +40,16 @@ from satchel.runtime._tool_calls import (
 from satchel.runtime._view import View
 from satchel.tools import Run, Tool, Toolbox
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from satchel.agent import SkillLike
     from satchel.load import InvokedSkill
     from satchel.runtime._components import Components
+    from satchel.runtime._requirements import Requirements
 
 
 class Session(ToolCalls):
@@ -80,6 +85,8 @@ class Session(ToolCalls):
 
             seals = StateSeals(settings)
             saved = seals.sealed_grants(saved)
+            # Others could write that a required skill was read.
+            saved = replace(saved, ready=frozenset(), sees=True)
         self._seals = seals
         # Grants first: whether a load needed an approval depends on them.
         self._authorizer = authorizer = Authorizer(
@@ -100,13 +107,34 @@ class Session(ToolCalls):
             saved = seals.sealed_loads(saved, view.needs_approval)
         self._state = SessionState(components, settings, view, saved)
         self._tools = SessionTools(components, settings, view, authorizer, self._state)
+        if components.runner is not None and not settings.work:
+            self._state.open_work()
+        if components.policy.requirements:
+            from satchel.runtime._requirements import Requirements
+
+            self._state.requirements = Requirements(
+                components.policy.requirements,
+                settings.style,
+                partial(view.load, as_="look"),
+                self._load_for_model,
+                lambda: self.activations,
+                self._tools.is_reading,
+            )
+        self._acts = None
+        has_acts = (components.runner, self._state.requirements) != (None, None)
+        if has_acts and components.sinks != ():
+            from satchel.runtime._acts import Acts
+
+            id = view.conversation = self._state.name_conversation()
+            self._acts = Acts(components, id, settings.agent, lambda: self.activations)
         self._offered: tuple[tuple[OwnedTool, ...], Toolbox] = (), Toolbox("satchel")
         self._mark: tuple[object, ...] = (None, None, None)
         # Read now, so that a skill that cannot be loaded is an error of the opening.
         self._tools.always_on_texts()
         self._tools.check_names()
         # An agent that has the files in a folder has a way to run them.
-        if settings.stager is None and not components.scripts_warned:
+        runs = settings.stager is not None or components.runner is not None
+        if not (runs or components.scripts_warned):
             look_for_scripts(components, view.catalog)
 
     @property
@@ -156,6 +184,8 @@ class Session(ToolCalls):
         again is given in full.
         """
         self._state.see(history, is_final=is_final)
+        if (required := self._state.requirements) is not None:
+            self._state.add_ready(map(required.version, self._tools.always_shown()))
 
     def instructions(self, base: str = "", message: str | None = None) -> str:
         """Return what belongs in the system prompt, its parts separated by blank lines.
@@ -220,14 +250,56 @@ class Session(ToolCalls):
             DuplicateToolError: One of those is the name of a tool that is here, or that
                 opens with a skill that is listed; names both owners.
         """
-        offered = tuple(self._tools.offered())
+        offered, own_tools = tuple(self._tools.offered()), tuple(own_tools)
         self._tools.check_own_tools(own_tools, offered)
+        if (required := self._state.requirements) is not None:
+            self._begin_step(required, own_tools)
+        return self._toolbox(offered)
+
+    @property
+    def open_tools(self) -> Toolbox:
+        """The tools that a call finds now; unlike `tools` it begins no step."""
+        return self._toolbox(tuple(self._tools.offered()))
+
+    def _toolbox(self, offered: tuple["OwnedTool", ...]) -> Toolbox:
         before, toolbox = self._offered
         if offered != before:
             tools = tuple(self._bound(owner, tool) for owner, tool in offered)
             toolbox = Toolbox("satchel", tools)
             self._offered = offered, toolbox
         return toolbox
+
+    def _begin_step(self, required: "Requirements", own_tools: Collection[str]) -> None:
+        """Note what the next calls rest on, where no messages say it."""
+        if not self._state.saved.sees:
+            read = [*map(required.version, self.activations)]
+            read += map(required.version, self._tools.always_shown())
+            self._state.set_ready(read, sees=False)
+        parts, agent = self._components, frozenset(own_tools)
+        if agent and agent not in parts.agents_checked:
+            parts.agents_checked.add(agent)
+            required.warn_of(agent, parts.tool_registry.names)
+
+    def follow(self, other: "Session") -> None:
+        """Let required skills count as read that did for this conversation's calls.
+
+        For a session that is opened again within a step, and sees no messages.
+        """
+        saved = other._state.saved  # noqa: SLF001 - its own class
+        self._state.set_ready(saved.ready, sees=saved.sees)
+
+    def _load_for_model(self, skill_id: str) -> object:
+        tool, parameter = LOAD_TOOLS[self.style]
+        return self.call(tool, {parameter: skill_id})
+
+    def requiring(self, function: Callable[P, T]) -> Callable[P, T | str]:
+        """Return a function that answers as `required` where its skill was not read.
+
+        For a tool of a loop of your own; its name is that of the function.
+        """
+        from satchel.runtime._requirements import held
+
+        return held(function, self.required, self.arequired)
 
     def call(
         self, name: str, arguments: Arguments, **approval: Unpack[CallApproval]
@@ -254,7 +326,12 @@ class Session(ToolCalls):
         permit = await self.apermit(name, arguments, **approval)
         if permit.tool is None:
             return permit.refusal
-        result = await permit.tool.acall(permit.arguments, self._run(permit))
+        try:
+            result = await permit.tool.acall(permit.arguments, self._run(permit))
+        finally:
+            # A thread goes on after its task was cancelled; a script must not.
+            if permit.cancelled is not None:
+                permit.cancelled.set()
         result = self._tools.bounded(permit.tool, result)
         return with_note(result, self._tools.outdated_note(permit.tool.name))
 
@@ -365,7 +442,8 @@ class Session(ToolCalls):
         """Return a skill's tool so that every call of it is authorized."""
         # The tools of the style authorize each load by themselves, and a framework's
         # own tool is called by the framework: its adapter asks for a permit.
-        if tool.native is not None or owner is None:
+        is_of_style = owner is None and self._tools.is_reading(tool.name)
+        if tool.native is not None or is_of_style:
             return tool
 
         def call(**arguments: object) -> object:

@@ -3,6 +3,7 @@
 `SavedState` is the part that is dumped: ids and digests, no text.
 """
 
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
     from satchel.runtime._approvals import Grant
     from satchel.runtime._history import VisibleMessages
     from satchel.runtime._options import SessionSettings
+    from satchel.runtime._requirements import Requirements
     from satchel.runtime._view import View
 
 # Things that are not there, and are counted one by one within a turn.
 MAX_NOT_FOUND: Final = 50
 # A text that is shorter than this costs no more than the note in its place.
 SHORTEST_CHARS: Final = 200
+# What names a work folder of ours, or a conversation on record.
+_WORK: Final = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,10 @@ class SavedState:
     come next, other than that of any other conversation, and ``step_at`` when it was;
     ``asked`` are the ids of its calls that a person was asked about, ``used`` the keys
     of its approvals that were used. ``seals`` show that an approver of this process
-    gave what is above, for states that others can write.
+    gave what is above, for states that others can write. ``work`` names the private
+    work folder of scripts. ``ready`` are the versions of required skills that this
+    step's model call saw, and ``sees`` whether that is known from its messages.
+    ``conversation`` is an id by which an act on the record names its load.
     """
 
     active: tuple[Activation, ...] = ()
@@ -58,6 +65,10 @@ class SavedState:
     seals: frozenset[str] = frozenset()
     step: str = ""
     step_at: float = 0.0
+    work: str = ""
+    ready: frozenset[str] = frozenset()
+    sees: bool = False
+    conversation: str = ""
 
     def with_active(self, activation: Activation) -> Self:
         """Return the state with this skill active; a known one keeps its place."""
@@ -142,6 +153,7 @@ class SavedState:
             asked=frozenset().union(*(side.asked for side in newest)),
             used=frozenset().union(*(side.used for side in newest)),
             seals=self.seals | other.seals,
+            conversation=other.conversation or self.conversation,
         )
 
 
@@ -168,6 +180,8 @@ class SessionState:
         self._is_final = True
         self._snapshot: PromptSnapshot | None = None
         self._announced: PromptSnapshot | None = None
+        self.requirements: Requirements | None = None
+        self._prompted: frozenset[str] = frozenset()
 
     @property
     def in_use(self) -> tuple[str, ...]:
@@ -191,7 +205,15 @@ class SessionState:
     def see(self, history: Iterable[SeenMessage], *, is_final: bool) -> None:
         from satchel.runtime._history import read_history
 
+        required = self.requirements
+        if required is not None:
+            history = required.as_loads(history)
         visible = read_history(self._settings.style, history)
+        if required is not None:
+            # The same step goes on with its calls: what its prompt showed stays.
+            if visible.last != "assistant":
+                self._prompted = frozenset()
+            self.set_ready({*required.ready(visible), *self._prompted}, sees=True)
         with self._lock:
             self._visible, self._is_final = visible, is_final
             if visible.last == "user":
@@ -210,6 +232,18 @@ class SessionState:
                 if self._view.needs_approval(skill_id):
                     continue  # messages can be made up, and so show no approval
                 self.activate(skill_id, "", result.text)
+
+    def set_ready(self, ready: Iterable[str], *, sees: bool) -> None:
+        """Say which versions of required skills the next calls may rest on."""
+        with self._lock:
+            self.saved = replace(self.saved, ready=frozenset(ready), sees=sees)
+
+    def add_ready(self, ready: Iterable[str]) -> None:
+        """Add versions that the instructions of this step's model call show."""
+        with self._lock:
+            self._prompted = self._prompted.union(ready)
+            ready = self.saved.ready | self._prompted
+            self.saved = replace(self.saved, ready=ready)
 
     @property
     def message(self) -> str | None:
@@ -243,6 +277,41 @@ class SessionState:
     def ask(self, call_id: str) -> None:
         with self._lock:
             self.saved = replace(self.saved, asked=self.saved.asked | {call_id})
+
+    def show_script(self, call: str, version: str) -> None:
+        """Note which bytes and runner a question about a script is about.
+
+        A framework that goes on asks again: what was shown first is what counts.
+        """
+        with self._lock:
+            if not any(one.startswith(f"{call} ") for one in self.saved.asked):
+                asked = self.saved.asked | {f"{call} {version}"}
+                self.saved = replace(self.saved, asked=asked)
+
+    def take_shown(self, call: str) -> str | None:
+        """Return the version that was shown, once; None where nothing was."""
+        with self._lock:
+            shown = [one for one in self.saved.asked if one.startswith(f"{call} ")]
+            if shown:
+                self.saved = replace(self.saved, asked=self.saved.asked - {*shown})
+            return shown[0].partition(" ")[2] if shown else None
+
+    def open_work(self) -> None:
+        """Give the conversation a work folder of its own, for all calls of its steps.
+
+        Now, and not with the first script: scripts may run side by side.
+        """
+        # A state may come from anywhere: its text is no path until it was looked at.
+        if not _WORK.fullmatch(self.saved.work):
+            from secrets import token_hex
+
+            self.saved = replace(self.saved, work=token_hex(16))
+
+    def name_conversation(self) -> str:
+        """Return the id of the conversation, which has one from now on."""
+        if not _WORK.fullmatch(self.saved.conversation):
+            self.saved = replace(self.saved, conversation=uuid4().hex)
+        return self.saved.conversation
 
     def use_approval(self, question: Question, call_id: str) -> str | None:
         """Note the approval of a call as used; return its key if it was not before.

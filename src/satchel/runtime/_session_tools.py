@@ -1,9 +1,12 @@
-"""The tools of one session: of always-on skills, of the style, and of loaded skills.
+"""Which tools a session offers, and what is said next to their results.
+
+They are those of always-on skills, of the style, and of loaded skills.
 
 `SessionTools` is also what the tools of the style call: it loads through the access,
 records in the state, and adds notes to results.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.errors import (
+    DeniedError,
     DuplicateToolError,
     ReferenceNotAllowedError,
     SkillError,
@@ -39,12 +43,13 @@ from satchel.model import (
     Request,
 )
 from satchel.runtime._options import REINJECT_TOKENS
-from satchel.tools import Run, Tool, Toolbox, result_text
+from satchel.tools import Run, Tool, Toolbox, result_text, with_text
 
 if TYPE_CHECKING:
     from satchel.runtime._authorizer import Authorizer
     from satchel.runtime._components import Components
     from satchel.runtime._options import SessionSettings
+    from satchel.runtime._scripts import Scripts
     from satchel.runtime._session_state import SessionState
     from satchel.runtime._staging import Staged
     from satchel.runtime._view import View
@@ -80,6 +85,7 @@ class SessionTools(ToolBackend):
         self._style_tools: dict[tuple[str, bool], Toolbox] = {}
         self._staged_texts: dict[str, str] = {}
         self._staged: dict[tuple[str, str, tuple[FileStat, ...]], Staged] = {}
+        self.scripts = None if components.runner is None else self._scripts()
 
     # --- What the tools of the style call ---------------------------------------------
 
@@ -132,6 +138,9 @@ class SessionTools(ToolBackend):
             if self.settings.stager is not None:
                 staged = self._stage_if_needed(loaded.descriptor)
                 notes += staged.notes if staged is not None else ()
+            if self.scripts is not None:
+                needs = self.scripts.needs_note(loaded.descriptor)
+                notes += [needs] if needs else []
         is_new = self.settings.style == "lean" and not self._shows(loaded)
         if is_new and self.settings.stager is None:
             notes += self._view.needs_notes(loaded, warn=True)
@@ -194,7 +203,8 @@ class SessionTools(ToolBackend):
         from satchel.load import first_part
 
         first = first_part(text, most, counter)
-        return f"{wording.RESULT_CUT.format(tool.name, tokens, most)}\n\n{first}"
+        cut = f"{wording.RESULT_CUT.format(tool.name, tokens, most)}\n\n{first}"
+        return with_text(result, cut) if isinstance(result, str) else cut
 
     # --- Which tools there are --------------------------------------------------------
 
@@ -227,6 +237,8 @@ class SessionTools(ToolBackend):
         # skill hears in the words of the style that there is none of that id.
         for tool in self._of_style(even_empty=True).tools:
             yield None, tool
+        if self.scripts is not None:
+            yield None, self.scripts.tool
         yield from self._brought_by(self._state.in_use)
 
     def offered(self) -> Iterator[OwnedTool]:
@@ -260,7 +272,7 @@ class SessionTools(ToolBackend):
         always_on = self.settings.always_on
         if not always_on.order and snapshot.checked and snapshot.checked[0] is version:
             return  # a session is opened for each call of a model, so this counts
-        owners = {tool.name: _SATCHEL for tool in self._of_style()}
+        owners = dict.fromkeys(self._of_satchel(), _SATCHEL)
         always: dict[str, Tool] = {}
         for owner, tool in always_on.tools():
             first = owners.setdefault(tool.name, owner.id)
@@ -281,6 +293,7 @@ class SessionTools(ToolBackend):
             tool.name: _SATCHEL_TWICE if owner is None else f"skill {owner.id!r}"
             for owner, tool in offered
         }
+        owners = {**dict.fromkeys(self._of_satchel(), _SATCHEL_TWICE), **owners}
         # Closed ones too: a load in the middle of a conversation would open a second
         # tool of the name, and nothing says which of them a model calls.
         for name in names:
@@ -310,10 +323,55 @@ class SessionTools(ToolBackend):
                 later = tool
             else:
                 yield None, tool
+        yield from self._script_tool(packs)
         for owner in self._packs(self._state.in_use):
             if later is not None and offer_reader(style, [owner]):
                 yield None, later
             yield from ((owner, tool) for tool in self.opened_by(owner))
+            yield from self._script_tool([owner])
+
+    def _scripts(self) -> "Scripts":
+        from satchel.runtime._scripts import Scripts
+
+        ids = self.settings.always_on.ids
+        return Scripts(
+            self._components,
+            partial(self._view.load, as_="look"),
+            lambda: self._packs((*ids, *self._state.in_use)),
+            self._work_folder,
+            self._check_script,
+        )
+
+    def _script_tool(self, packs: Iterable[Descriptor]) -> Iterator[OwnedTool]:
+        """Yield the tool that runs scripts, where one of these has some it may run."""
+        if self.scripts is not None:
+            from satchel.runtime._scripts import scripts_of
+
+            may = self._authorizer.may
+            if any(scripts_of(pack) and may("script", pack) for pack in packs):
+                yield None, self.scripts.tool
+
+    def _of_satchel(self) -> Iterator[str]:
+        """Yield the names of the tools that are ours, offered now or not."""
+        yield from (tool.name for tool in self._of_style())
+        if self.scripts is not None:
+            yield self.scripts.tool.name
+
+    def _check_script(self, owner: Descriptor) -> None:
+        """Raise `DeniedError` before a file of a skill is touched for nothing."""
+        decision = self._authorizer.decide("script", owner)
+        if decision.verdict == "deny":
+            raise DeniedError("script", owner.id, reason=decision.reason)
+
+    def is_reading(self, tool: str) -> bool:
+        """Return whether a tool is one of the style's, which only read skills."""
+        return self._of_style(even_empty=True).get(tool) is not None
+
+    def _work_folder(self) -> str:
+        """Return the folder that scripts work in."""
+        if self.settings.work:
+            return self.settings.work
+        return os.path.join(self._components.work_root, self._state.saved.work)  # noqa: PTH118 - pathlib costs start-up time
 
     def _packs(self, ids: Iterable[str]) -> list[Descriptor]:
         """Return those of these skills that may be loaded, listed or not."""
@@ -382,11 +440,13 @@ class SessionTools(ToolBackend):
         texts: list[str] = []
         no_room: list[str] = []
         gone: list[str] = []
+        shown: list[Loaded] = []
         budget = self.settings.reinject_tokens
         left = REINJECT_TOKENS if budget is None else budget
         for id in self._state.evicted():
             try:
-                text = self._render(self._view.load(id, as_="look"))
+                loaded = self._view.load(id, as_="look")
+                text = self._render(loaded)
             except SkillError:
                 gone.append(id)
                 continue
@@ -396,7 +456,18 @@ class SessionTools(ToolBackend):
             else:
                 left -= tokens
                 texts.append(text)
+                shown.append(loaded)
+        if (required := self._state.requirements) is not None:
+            self._state.add_ready(map(required.version, shown))
         return wording.reinjected_section(texts, no_room, gone)
+
+    def always_shown(self) -> Iterator[Loaded]:
+        """Yield the always-on skills that the prompt shows as they are now."""
+        for id in self.settings.always_on.ids:
+            with suppress(SkillError):
+                loaded = self._view.load(id, as_="look")
+                if self._shows(loaded):
+                    yield loaded
 
     def _render(self, loaded: Loaded) -> str:
         root = self.folder(loaded)

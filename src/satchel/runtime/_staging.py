@@ -91,6 +91,13 @@ def stage_files(
     stager: Stager, load: Callable[..., Loaded], descriptor: Descriptor
 ) -> str:
     """Stage SKILL.md and the listed files; return their folder."""
+    return stage_listed(stager, load, descriptor)[0]
+
+
+def stage_listed(
+    stager: Stager, load: Callable[..., Loaded], descriptor: Descriptor
+) -> tuple[str, str]:
+    """Stage SKILL.md and the listed files; return their folder, and their digest."""
     if descriptor.remote:  # what a server may send is fetched when it is read
         detail = f"they are on the {descriptor.remote} {descriptor.source!r}"
         raise NotStagedError(descriptor.id, detail)
@@ -99,7 +106,7 @@ def stage_files(
         Resource(path, digest_bytes(data), len(data)) for path, data in files.items()
     )
     try:
-        return stager.stage(descriptor.id, digest, files)
+        return stager.stage(descriptor.id, digest, files), digest
     except SkillError:
         raise
     except Exception as error:  # a stager is a plug-in
@@ -194,7 +201,7 @@ class LocalStager:
     def _open(self) -> Path:
         if self._root is None:
             self._root = Path(tempfile.mkdtemp(prefix="satchel-")).resolve()
-            self._remove = partial(_remove_own, self._root, os.getpid())
+            self._remove = partial(remove_own, self._root, os.getpid())
             atexit.register(self._remove)
         else:
             self._root.mkdir(_PRIVATE, parents=True, exist_ok=True)
@@ -271,7 +278,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return list(entries)
 
 
-def _remove_own(folder: Path, pid: int) -> None:
+def remove_own(folder: Path, pid: int) -> None:
     """Remove the folder, but not in a child process that was forked."""
     if os.getpid() == pid:
         _remove(folder)

@@ -12,17 +12,21 @@ from satchel.errors import (
     SkillError,
     ToolError,
 )
-from satchel.load import ALLOWED
+from satchel.load import ALLOWED, wording
 from satchel.model import Decision, Descriptor, Question, Reply
 from satchel.protocols import Approval
 from satchel.runtime._authorizer import Authorizer
 from satchel.runtime._session_state import SessionState
 from satchel.runtime._session_tools import SessionTools
 from satchel.runtime._view import View
-from satchel.tools import Run, Tool, arguments_of, result_text
+from satchel.tools import Run, Tool, arguments_of, result_text, with_text
 
 if TYPE_CHECKING:
+    from threading import Event
+
+    from satchel.runtime._acts import Acts, Needs
     from satchel.runtime._components import Components
+    from satchel.runtime._scripts import ScriptCall
 
 # What a model gives to a tool: an object, or its JSON text.
 Arguments: TypeAlias = Mapping[str, object] | str
@@ -49,6 +53,8 @@ class Permit:
     ``refusal`` is the result that takes the place of the call, None where it may be
     made. ``arguments`` are those to call it with; ``is_edited`` says that a person
     put them in the place of the model's. ``approved`` is what somebody answered.
+    ``cancelled`` ends a script, for which nobody waits any more. ``script`` and
+    ``basis``, the yes or the rule that decided, are for the record.
     """
 
     arguments: Mapping[str, object]
@@ -56,6 +62,9 @@ class Permit:
     tool: Tool | None = None
     is_edited: bool = False
     approved: Reply | None = None
+    cancelled: "Event | None" = None
+    script: "ScriptCall | None" = None
+    basis: str = ""
 
 
 class ToolCalls:
@@ -65,7 +74,60 @@ class ToolCalls:
     _authorizer: Authorizer
     _view: View
     _state: SessionState
+    _acts: "Acts | None"
     _tools: SessionTools
+
+    def required(self, tool: str, *, arguments: Arguments | None = None) -> str | None:
+        """Return the result of a call that comes before its skill; None for any other.
+
+        For tools that are not the session's: it asks about those itself. The result has
+        the skill's instructions, and loads it. None is on the record as a call that is
+        made, with a digest of the ``arguments``. Never raises.
+        """
+        needs, refusal = self._needs(tool, arguments)
+        acts = self._acts
+        if acts is None or not needs or refusal is not None:
+            return refusal
+        # The session's own tools are on record with their permit.
+        if all(one.name != tool for _, one in self._tools.offered()):
+            acts.note(tool, needs, arguments, "allowed")
+        return None
+
+    async def arequired(
+        self, tool: str, *, arguments: Arguments | None = None
+    ) -> str | None:
+        """Do as `required` does; what loads a skill does so in a thread."""
+        if not self.needs_skill(tool):
+            return None
+        import asyncio
+
+        return await asyncio.to_thread(self.required, tool, arguments=arguments)
+
+    def _needs(
+        self, tool: str, arguments: Arguments | None
+    ) -> "tuple[Needs, str | None]":
+        state = self._state
+        if state.requirements is None:
+            return (), None
+        return state.requirements.ruling(tool, arguments, state.saved.ready, self._acts)
+
+    @property
+    def is_required(self) -> bool:
+        """Whether the policy requires a skill for any tool."""
+        return self._state.requirements is not None
+
+    def waits(self, tool: str) -> bool:
+        """Return whether a call of a tool comes before its skill; loads nothing.
+
+        Then `required` has the result of the call.
+        """
+        required = self._state.requirements
+        return required is not None and required.waits(tool, self._state.saved.ready)
+
+    def needs_skill(self, tool: str) -> bool:
+        """Return whether a policy requires a skill for a tool of this name."""
+        required = self._state.requirements
+        return required is not None and any(required.of(tool))
 
     def decide(self, name: str, arguments: Arguments) -> Decision:
         """Return what the policy says of a call, for a framework's own approval.
@@ -85,6 +147,9 @@ class ToolCalls:
         a person. With a ``call_id`` the state says that it was asked about: then it is
         again, where a run goes on under another policy. Never raises.
         """
+        # A call that comes too early is not made, whatever a person would say.
+        if self.waits(name):
+            return None
         # Asked before means asked: what was answered counts, whatever the policy says
         # by now.
         was_asked = call_id in self._state.saved.asked
@@ -111,6 +176,9 @@ class ToolCalls:
         For a framework's own tool objects (`Tool.native`), which adapters call. Asks
         and answers as `Session.call` does. Never raises.
         """
+        needs, refusal = self._needs(name, arguments)
+        if refusal is not None:
+            return Permit({}, refusal)
         # Looked at before the call of `question`, for most policies ask nobody.
         question = self.question(name, arguments) if self._authorizer.asks else None
         reply = _reply_of(approved)
@@ -121,9 +189,9 @@ class ToolCalls:
             except (ApprovalNeededError, ApprovalDeclinedError) as error:
                 reply = _no_of(error)
         permit = self._permit(name, arguments, reply)
-        if approved is None or not _counts(permit, reply, call_id):
-            return permit
-        return self._use(permit, name, arguments, call_id)
+        if approved is not None and _counts(permit, reply, call_id):
+            permit = self._use(permit, name, arguments, call_id)
+        return self._recorded(permit, name, needs, arguments)
 
     async def apermit(
         self,
@@ -133,6 +201,13 @@ class ToolCalls:
         call_id: str = "",
     ) -> Permit:
         """Do as `permit` does; waits for an asynchronous approver."""
+        import asyncio
+
+        needs: Needs = ()
+        if self.needs_skill(name):
+            needs, refusal = await asyncio.to_thread(self._needs, name, arguments)
+            if refusal is not None:
+                return Permit({}, refusal)
         question = self.question(name, arguments)
         reply = _reply_of(approved)
         if question is not None:
@@ -142,11 +217,19 @@ class ToolCalls:
             except (ApprovalNeededError, ApprovalDeclinedError) as error:
                 reply = _no_of(error)
         permit = self._permit(name, arguments, reply)
-        if approved is None or not _counts(permit, reply, call_id):
-            return permit
-        import asyncio
+        if approved is not None and _counts(permit, reply, call_id):
+            of = permit, name, arguments, call_id
+            permit = await asyncio.to_thread(self._use, *of)
+        return self._recorded(permit, name, needs, arguments)
 
-        return await asyncio.to_thread(self._use, permit, name, arguments, call_id)
+    def _recorded(
+        self, permit: Permit, name: str, needs: "Needs", arguments: Arguments
+    ) -> Permit:
+        if self._acts is None:
+            return permit
+        given = permit.arguments if permit.tool else arguments
+        about = name, needs, given, permit.basis, permit.script
+        return replace(permit, tool=self._acts.permitted(permit.tool, *about))
 
     def _use(
         self, permit: Permit, name: object, arguments: object, call_id: str
@@ -176,10 +259,11 @@ class ToolCalls:
                 kind,
             )
             error = ApprovalNeededError("tool", skill, tool, f"not noted: {kind}")
-        return Permit({}, _result_of(error))
+        return Permit({}, _result_of(error), script=permit.script, basis=error.code)
 
     def _permit(self, name: object, arguments: object, reply: Reply | None) -> Permit:
         """Return whether a tool may be called with this answer to its question."""
+        script, basis = None, ""
         try:
             owner, tool = self._tools.find_tool(name)
             try:
@@ -191,13 +275,24 @@ class ToolCalls:
             # A person may have put other arguments in the place of the model's.
             edited = reply.arguments if reply is not None and reply.is_yes else None
             given = given if edited is None else dict(edited)
-            if owner is not None:
-                self._permit_skill(owner, tool, given, reply)
+            scripts, cancelled = self._tools.scripts, None
+            if scripts is not None and tool is scripts.tool:
+                script = scripts.prepare(given)
+                if reply is not None and reply.is_yes:
+                    shown = self._state.take_shown(script_key(arguments))
+                    if shown not in (None, script.version):
+                        raise ToolError(tool.name, wording.SCRIPT_CHANGED)
+                owner, tool = script.owner, scripts.bound(script)
+                cancelled = script.job.cancelled
+                basis = self._permit_skill(owner, tool, given, reply, script)
+            elif owner is not None:
+                basis = self._permit_skill(owner, tool, given, reply)
             elif reply is not None and not reply.is_yes:
                 return Permit(given, self._declined(tool, given, reply))
         except SkillError as error:
-            return Permit({}, _result_of(error))
-        return Permit(given, None, tool, edited is not None, None if owner else reply)
+            return Permit({}, _result_of(error), script=script, basis=error.code)
+        answered, is_edited = None if owner else reply, edited is not None
+        return Permit(given, None, tool, is_edited, answered, cancelled, script, basis)
 
     def _declined(self, tool: Tool, arguments: dict[str, object], no: Reply) -> object:
         """Return the result of a call of the style's tools that a person declined."""
@@ -215,18 +310,29 @@ class ToolCalls:
         tool: Tool,
         arguments: Mapping[str, object],
         reply: Reply | None,
-    ) -> None:
-        """Raise where the policy or a person says no, or nobody answered."""
-        decision = self._authorizer.decide("tool", owner, tool.name)
+        script: "ScriptCall | None" = None,
+    ) -> str:
+        """Return the yes or the rule; raise where one says no, or nobody answered."""
+        decision = self._decide(owner, tool.name, script)
         # The rule before the person: nobody can allow what the policy denies.
+        action = decision.action
         if decision.verdict == "deny":
-            raise DeniedError("tool", owner.id, tool.name, decision.reason)
+            raise DeniedError(action, owner.id, tool.name, decision.reason)
         if reply is not None and not reply.is_yes:
-            raise ApprovalDeclinedError("tool", owner.id, tool.name, "", reply.words)
+            raise ApprovalDeclinedError(action, owner.id, tool.name, "", reply.words)
         if decision.verdict == "ask":
             _check(tool, arguments)
             if reply is None:
-                raise ApprovalNeededError("tool", owner.id, tool.name, decision.reason)
+                raise ApprovalNeededError(action, owner.id, tool.name, decision.reason)
+            return reply.answer
+        return decision.reason
+
+    def _decide(
+        self, owner: Descriptor, tool: str, script: "ScriptCall | None"
+    ) -> Decision:
+        if script is None:
+            return self._authorizer.decide("tool", owner, tool)
+        return self._authorizer.decide("script", owner, tool, script.identity)
 
     def _ask_policy(
         self, name: object, arguments: object
@@ -241,11 +347,19 @@ class ToolCalls:
             access = requested_access(self._tools.settings.style, text, given)
             if access is None:
                 owner, tool = self._tools.find_tool(name)
+                scripts, script = self._tools.scripts, None
+                if scripts is not None and tool is scripts.tool:
+                    script = scripts.prepare(given)
+                    owner = script.owner
                 if owner is None:
                     return None
-                decision = self._authorizer.decide("tool", owner, text)
+                decision = self._decide(owner, text, script)
                 if decision.verdict == "ask":
                     _check(tool, given)
+                if script is not None:
+                    if decision.verdict == "ask":
+                        self._state.show_script(script_key(arguments), script.version)
+                    return decision, script.question(self._authorizer, decision)
                 question = self._authorizer.question(decision, owner, text, given)
                 return decision, question
         except SkillError:
@@ -260,6 +374,16 @@ class ToolCalls:
         return decision, self._authorizer.question(decision, entry)
 
 
+def script_key(arguments: object) -> str:
+    """Return what names a call of a script among those of its step."""
+    from hashlib import sha256
+
+    from satchel.runtime._used_approvals import fingerprint
+
+    given = arguments_of("", arguments)
+    return f"script-{sha256(fingerprint(given).encode()).hexdigest()[:16]}"
+
+
 def with_note(result: object, note: str) -> object:
     """Return the result of a tool with a sentence for the model behind it.
 
@@ -269,7 +393,7 @@ def with_note(result: object, note: str) -> object:
     if not note:
         return result
     if isinstance(result, str):
-        return type(result)(f"{result}\n\n{note}")  # an error stays one
+        return with_text(result, f"{result}\n\n{note}")  # an error stays one
     if isinstance(result, Mapping):
         return {**cast("Mapping[str, object]", result), "note": note}
     if result is None or isinstance(result, (bool, int, float, list, tuple)):

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from satchel.load import InvokedSkill
     from satchel.prompt import Format
     from satchel.runtime._components import Components
+    from satchel.runtime._scripts import Scripts
 
 _T = TypeVar("_T")
 
@@ -100,6 +101,7 @@ class View(ToolBackend):
     ) -> None:
         self.settings = settings
         self.via = via
+        self.conversation = ""
         self.turn: TurnCache | None = None
         self._components = components
         self._registry = components.registry
@@ -351,7 +353,8 @@ class View(ToolBackend):
         self, skill_id: str, file: str | None = None, via: str | None = None
     ) -> Request:
         of = self.settings
-        return Request(skill_id, file, of.who, via or self.via, of.agent, of.client)
+        caller = of.who, via or self.via, of.agent, of.client
+        return Request(skill_id, file, *caller, self.conversation)
 
     def _load(
         self,
@@ -568,6 +571,24 @@ class View(ToolBackend):
         events = self._components.usage_events
         if events.sinks.awake:
             events.record_remote_load(self.catalog, event)
+
+    def scripts(
+        self, named: Sequence[str], loaded: Iterable[str], work: str
+    ) -> "Scripts":
+        """Return the scripts that a caller of a server may run; see `CallerRule`."""
+        from satchel.runtime._scripts import CallerRule, Scripts
+
+        rule = CallerRule(self._authorizer, named)
+        packs = [*filter(None, map(self.loadable, loaded))]
+        look = partial(self.load, as_="look")
+        of = self._components, look, lambda: packs, lambda: work, rule.enforce
+        return Scripts(*of)
+
+    def has_scripts(self, named: Sequence[str]) -> bool:
+        """Return whether a listed skill has a script that `scripts` would run."""
+        from satchel.runtime._scripts import CallerRule
+
+        return CallerRule(self._authorizer, named).allows_any(self.catalog.entries)
 
     # --- Files and manifests ----------------------------------------------------------
 

@@ -48,9 +48,6 @@ ORDINAL_BITS: Final = 12
 MAX_DOCUMENTS: Final = 1 << (32 - ORDINAL_BITS)
 # More words cost time and gain nothing: docs/explanation/search.md.
 MAX_TERMS: Final = 64
-# Of a longer query the words that are known tell enough; the others are often names of
-# a program's text.
-_LONG_QUERY: Final = 16
 # Of the terms that a segment finds without a search.
 _MAX_KNOWN: Final = 20_000
 # Whole numbers are equal in every engine; a thousandth of an idf decides nothing.
@@ -297,22 +294,25 @@ class Postings:
                     continue
                 unknown.append(word)
             terms[stem] = term
-        for word in unknown if len(terms) <= _LONG_QUERY else ():
-            for stem in self._readings(word, stems[word]):
-                if stem not in terms:
-                    term, _ = self._term(stem, stem)
-                    weight = max(1, term.weight // 2)
-                    terms[stem] = replace(term, weight=weight, typed=word)
+        for word, stem in self._readings(unknown, stems, len(terms)):
+            if stem not in terms:
+                term, _ = self._term(stem, stem)
+                weight = max(1, term.weight // 2)
+                terms[stem] = replace(term, weight=weight, typed=word)
         rarest = sorted(terms, key=lambda stem: (-terms[stem].weight, stem))
         return [terms[stem] for stem in rarest[:MAX_TERMS]]
 
-    def _readings(self, word: str, stem: str) -> list[str]:
-        """Return the stems that an unknown word may stand for."""
+    def _readings(
+        self, words: Sequence[str], stems: Mapping[str, str], terms: int
+    ) -> Iterable[tuple[str, str]]:
+        """Return unknown words, each with a stem that it may stand for."""
+        if not words:
+            return ()
         from satchel.search._spelling import Spelling  # few queries have one
 
         if self._spelling is None:
             self._spelling = Spelling([part.segment for part in self.parts])
-        return self._spelling.nearest(word, stem)
+        return self._spelling.readings(words, stems, terms)
 
     def _term(self, word: str, stem: str) -> tuple[Term, int]:
         """Return a term, and how many documents have it."""

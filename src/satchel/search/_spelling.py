@@ -1,7 +1,7 @@
-"""The words of a library that a misspelled word of a query may stand for."""
+"""When a misspelled word of a query is read as another, and as which."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 # A shorter word is too close to too many others; of a longer one two letters may be
@@ -10,6 +10,9 @@ _FEWEST_LETTERS: Final = 5
 _FEWEST_FOR_TWO: Final = 9
 _MOST_LETTERS: Final = 18
 _MOST_READINGS: Final = 2
+# Of a longer query the words that are known tell enough; the others are often names of
+# a program's text.
+_MOST_TERMS: Final = 16
 
 _Words = dict[int, list[tuple[str, int, int]]]
 """By length: a word, its letters and pairs as bits, and how many skills have it."""
@@ -33,6 +36,14 @@ class Spelling:
     def __init__(self, vocabularies: Sequence[Vocabulary]) -> None:
         self._vocabularies = vocabularies
         self._by_letter: dict[str, _Words] = {}
+
+    def readings(
+        self, words: Iterable[str], stems: Mapping[str, str], terms: int
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the unknown words of a query of so many terms, each with a reading."""
+        if terms <= _MOST_TERMS:
+            for word in words:
+                yield from ((word, stem) for stem in self.nearest(word, stems[word]))
 
     def nearest(self, word: str, stem: str) -> list[str]:
         """Return the stems that a word may stand for, the most frequent first."""

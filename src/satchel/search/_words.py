@@ -159,9 +159,8 @@ def query_words(query: str) -> list[str]:
 
 def normal_name(text: str) -> str:
     """Return what is equal for two spellings of one id, as somebody types it."""
-    # Accents composed or not (macOS), hyphens, underscores and spaces: `PDF forms` is
-    # `pdf-forms`.
-    folded = unicodedata.normalize("NFC", text).casefold()
+    # Accents, hyphens, underscores and spaces: `PDF fórms` is `pdf-forms`.
+    folded = _bare(text).casefold()
     return " ".join(folded.replace("-", " ").replace("_", " ").split())
 
 

@@ -11,6 +11,7 @@ from satchel.tools._tool import (
     arguments_of as arguments_of,
     inline_schema as inline_schema,
     result_text,
+    with_text as with_text,
 )
 from satchel.tools._toolbox import Toolbox
 

@@ -54,6 +54,12 @@ class ErrorText(str):
     __slots__ = ()
 
 
+def with_text(result: str, text: str) -> str:
+    """Return another text as the same kind of result."""
+    make: Callable[[str], str] = getattr(result, "with_text", type(result))
+    return make(text)
+
+
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
     "integer": (int,),
@@ -260,7 +266,7 @@ def result_text(result: object) -> str:
     Never raises: what cannot be written is an error with the code ``internal-error``.
     """
     if isinstance(result, str):
-        return _sendable(result)
+        return _sendable(str(result))  # of no other class: not every store takes one
     import json
 
     try:

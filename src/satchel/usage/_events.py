@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from satchel.model import (
     SKILL_FILE,
+    ActEvent,
     Catalog,
     CatalogSynced,
     Descriptor,
@@ -24,6 +25,7 @@ from satchel.usage._redaction import (
     caller_name,
     descriptor_of,
     redact_file,
+    redact_name,
     redact_request,
     reference_and_script,
 )
@@ -117,7 +119,8 @@ class UsageEvents:
             tokens = self._count_later(digest, loaded.text)
         caller = request.id, request.via, request.agent, request.client
         loaded_file = entry, file, digest, size, tokens
-        made = self._success, catalog, *caller, *loaded_file, start, end
+        times = start, end, request.conversation
+        made = self._success, catalog, *caller, *loaded_file, *times
         self.sinks.emit(UsageEvent, made)
 
     def _record_failure(
@@ -142,6 +145,7 @@ class UsageEvents:
             agent=caller_name(request.agent),
             client=caller_name(request.client),
             at=self._epoch_time(end),
+            conversation=request.conversation,
         )
         self.sinks.emit(UsageEvent, (self._with_owner, event, entry))
 
@@ -183,6 +187,7 @@ class UsageEvents:
             agent=caller_name(request.agent),
             client=caller_name(request.client),
             at=self._epoch_time(end),
+            conversation=request.conversation,
         )
         self.sinks.emit(UsageEvent, (self._with_owner, event, entry, counts))
 
@@ -211,6 +216,11 @@ class UsageEvents:
         now = self._clock.now()
         client = caller_name(request.client)
         self.sinks.emit(SkillSynced, (SkillSynced, *about, client, now))
+
+    def record_act(self, act: ActEvent) -> None:
+        """Record an act; a model may write any name of a tool."""
+        act = replace(act, tool=redact_name(act.tool), agent=caller_name(act.agent))
+        self.sinks.emit(ActEvent, (lambda: act,))
 
     def _epoch_time(self, then: float) -> float:
         """Return a monotonic time as seconds since the epoch."""
@@ -248,6 +258,7 @@ class UsageEvents:
         tokens: _TokenCount,
         start: float,
         end: float,
+        conversation: str,
     ) -> UsageEvent:
         return UsageEvent(
             name,
@@ -266,6 +277,7 @@ class UsageEvents:
             caller_name(agent),
             caller_name(client),
             self._epoch_time(end),
+            conversation,
         )
 
     def _make_catalog_event(

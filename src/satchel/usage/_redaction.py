@@ -45,7 +45,7 @@ def redact_request(
     name = _text_of(request.id)
     entry = descriptor_of(catalog, name)
     file = redact_file(request.file, entry)
-    if entry is None and not _NAME.fullmatch(name):
+    if entry is None and redact_name(name) == INVALID:
         name = INVALID
         # The message of this error quotes the id that was asked for.
         if isinstance(error, SkillNotFoundError):
@@ -63,6 +63,11 @@ def redact_request(
     # The message of an error that is not ours may quote anything; only its class is
     # safe.
     return RedactedRequest(name, file, entry, type(error).__name__, "internal-error")
+
+
+def redact_name(name: str) -> str:
+    """Return a name that somebody made up, as an event may carry it."""
+    return name if _NAME.fullmatch(name) else INVALID
 
 
 def redact_file(file: object, entry: Descriptor | None) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from satchel.model import CatalogSynced, SkillSynced, UsageEvent
+from satchel.model import ActEvent, CatalogSynced, SkillSynced, UsageEvent
 from satchel.protocols import UsageSink
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-Event: TypeAlias = UsageEvent | SkillSynced | CatalogSynced
+Event: TypeAlias = UsageEvent | ActEvent | SkillSynced | CatalogSynced
 # Days are whole days since 1970-01-01, UTC.
 DAY_S: Final = 86_400
-EVERY_KIND: Final = (UsageEvent, SkillSynced, CatalogSynced)
+EVERY_KIND: Final = (UsageEvent, ActEvent, SkillSynced, CatalogSynced)
 # The function that makes an event, and its arguments, as one tuple.
 #
 # A loaded file is in memory until its event is made, and the garbage collector looks at
@@ -95,6 +95,9 @@ class EventSink:
     def skill_synced(self, event: SkillSynced) -> None:
         """Take a file that was fetched for a copy."""
 
+    def acted(self, event: ActEvent) -> None:
+        """Take a call of a tool that needs a skill, or the run of a script."""
+
     def defer(self, deferred: DeferredEvent) -> None:
         """Take an event that is not made yet; by default, make it here."""
         event = make_event(deferred)
@@ -102,6 +105,8 @@ class EventSink:
             self.record(event)
         elif isinstance(event, SkillSynced):
             self.skill_synced(event)
+        elif isinstance(event, ActEvent):
+            self.acted(event)
         else:
             self.synced(event)
 
@@ -121,7 +126,11 @@ class _AdaptedSink(EventSink):
     def __init__(self, sink: UsageSink) -> None:
         self._sink: Any = sink
         self._own_defer = getattr(sink, "defer", None)
-        optional = ((SkillSynced, "skill_synced"), (CatalogSynced, "synced"))
+        optional = (
+            (SkillSynced, "skill_synced"),
+            (CatalogSynced, "synced"),
+            (ActEvent, "acted"),
+        )
         has = [kind for kind, name in optional if getattr(sink, name, None) is not None]
         self.takes = getattr(sink, "takes", (UsageEvent, *has))
 
@@ -149,6 +158,9 @@ class _AdaptedSink(EventSink):
 
     def skill_synced(self, event: SkillSynced) -> None:
         self._sink.skill_synced(event)
+
+    def acted(self, event: ActEvent) -> None:
+        self._sink.acted(event)
 
     def defer(self, deferred: DeferredEvent) -> None:
         if self._own_defer is None:
@@ -205,6 +217,7 @@ class ListSink(EventSink):
         self.events: list[UsageEvent] = []
         self.syncs: list[CatalogSynced] = []
         self.skill_syncs: list[SkillSynced] = []
+        self.acts: list[ActEvent] = []
 
     def record(self, event: UsageEvent) -> None:
         """Append to ``events``."""
@@ -218,6 +231,10 @@ class ListSink(EventSink):
         """Append to ``skill_syncs``."""
         self.skill_syncs.append(event)
 
+    def acted(self, event: ActEvent) -> None:
+        """Append to ``acts``."""
+        self.acts.append(event)
+
 
 # ``logging.INFO``, without the import: it takes longer than reading ten packs.
 _INFO: Final = 20
@@ -225,6 +242,7 @@ _load_values = attrgetter(
     *("event", "name", "reference", "script", "source", "duration_s", "error")
 )
 _copy_values = attrgetter("event", "name", "file", "source", "code", "via")
+_act_values = attrgetter("event", "tool", "script", "outcome", "approval")
 
 
 class LoggingSink(EventSink):
@@ -265,6 +283,11 @@ class LoggingSink(EventSink):
         """Log a file that was fetched for a copy."""
         form = "%s name=%r file=%r source=%r code=%r via=%r"
         self._log(event.as_dict(), form, *_copy_values(event))
+
+    def acted(self, event: ActEvent) -> None:
+        """Log an act."""
+        form = "%s tool=%r script=%r outcome=%r approval=%r"
+        self._log(event.as_dict(), form, *_act_values(event))
 
     def synced(self, event: CatalogSynced) -> None:
         """Log how many skills are on offer."""

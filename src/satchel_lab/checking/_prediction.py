@@ -1,4 +1,4 @@
-"""How other loaders will see packs, and what to change: `satchel predict --for`."""
+"""How other loaders will see packs, which break others, and what to change."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

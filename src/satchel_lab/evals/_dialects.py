@@ -1,4 +1,4 @@
-"""The cases of an eval file, whatever the shape that its author chose.
+"""The cases of an eval file in any shape, or that it has the results of a run.
 
 Nobody agreed on one, so a document is walked: what has the text of a query is a row,
 what holds rows is a container. Who should answer is read from the values, of which some

@@ -1,7 +1,8 @@
-"""What authors call the parts of an eval case, by the parts of their words.
+"""What authors call the parts of an eval case, and which only a run can know.
 
-Keys are not listed: ``should_not_trigger``, ``must-not-load`` and ``negativeCases``
-are made of a few parts, and a key counts only if all of its parts are known.
+It is read from the parts of their words. Keys are not listed: ``should_not_trigger``,
+``must-not-load`` and ``negativeCases`` are made of a few parts, and a key counts only
+if all of its parts are known.
 """
 
 import re

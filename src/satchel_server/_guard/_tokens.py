@@ -30,7 +30,7 @@ CHECK_S: Final = 1.0
 _MAX_BYTES: Final = 1024 * 1024
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEX: Final = re.compile(r"(?:sha256:)?([0-9a-fA-F]{64})")
-_KEYS: Final = ("name", "token", "sha256", "only")
+_KEYS: Final = ("name", "token", "sha256", "only", "scripts")
 
 _log = logging.getLogger("satchel.server")
 
@@ -55,13 +55,21 @@ class JoinedTokens:
         self._tokens = tuple(tokens)
         self._files = tuple(files)
 
+    @property
+    def name_scripts(self) -> bool:
+        """Whether a caller may run the scripts of any skill."""
+        return any(token.caller.scripts for token in self._every())
+
+    def _every(self) -> Iterable[Token]:
+        return chain(self._tokens, *(file.tokens for file in self._files))
+
     def find(self, digest: bytes) -> Caller | None:
         """Return the caller with the token of this digest, of several the last one.
 
         Each is compared, also after a match, in constant time: that reveals nothing.
         """
         caller = None
-        for token in chain(self._tokens, *(file.tokens for file in self._files)):
+        for token in self._every():
             if hmac.compare_digest(token.digest, digest):
                 caller = token.caller
         return caller
@@ -182,7 +190,7 @@ def read_one(text: str, where: str) -> tuple[Token, ...]:
 
 
 def read_several(text: str, where: str) -> tuple[Token, ...]:
-    """Read TOML: ``[[token]]`` with ``name``, ``token`` or ``sha256``, and ``only``."""
+    """Read TOML: ``[[token]]`` with ``name``, ``token`` or ``sha256``, and patterns."""
     try:
         document: Mapping[str, object] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -214,9 +222,9 @@ def _token(table: object, where: str) -> Token:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         detail = "name: expected 1 to 64 of A-Z, a-z, 0-9, '.', '_', '-'"
         raise ConfigError(where, detail)
-    only = values.get("only")
+    only = _patterns(values, "only", where)
     return Token(
-        Caller(name, None if only is None else _patterns(only, where)),
+        Caller(name, only, _patterns(values, "scripts", where) or ()),
         _digest(values.get("token"), values.get("sha256"), where),
     )
 
@@ -230,12 +238,17 @@ def _digest(secret: object, sha256: object, where: str) -> bytes:
     return bytes.fromhex(match[1])
 
 
-def _patterns(value: object, where: str) -> tuple[str, ...]:
+def _patterns(
+    values: Mapping[str, object], key: str, where: str
+) -> tuple[str, ...] | None:
+    value = values.get(key)
+    if value is None:
+        return None
     # Anything but a list becomes one item that is not text, and so is refused.
     items = cast("list[object]", value) if isinstance(value, list) else [None]
     patterns = tuple(item for item in items if isinstance(item, str))
     if len(patterns) < len(items):
-        raise ConfigError(where, "only: expected a list of patterns over skill ids")
+        raise ConfigError(where, f"{key}: expected a list of patterns over skill ids")
     return patterns
 
 

@@ -258,18 +258,20 @@ def _is_copy(mcp: McpRequest, params: ReadResourceRequestParams) -> bool:
 
 
 def _contents_of(loaded: Loaded, uri: str) -> _Contents:
+    kind, is_binary = loaded.media_type, loaded.is_binary
+    return contents_of(loaded.data, kind, uri, is_binary=is_binary)
+
+
+def contents_of(data: bytes, kind: str, uri: str, *, is_binary: bool) -> _Contents:
     """Return a file's bytes: as text only if UTF-8 gives the same bytes back."""
-    if not loaded.is_binary:
+    if not is_binary:
         try:
-            return TextResourceContents(
-                uri=uri, mime_type=loaded.media_type, text=loaded.data.decode()
-            )
+            return TextResourceContents(uri=uri, mime_type=kind, text=data.decode())
         # Damaged text goes out as bytes, since its digest is of the bytes.
         except UnicodeDecodeError:
             pass
-    return BlobResourceContents(
-        uri=uri, mime_type=loaded.media_type, blob=b64encode(loaded.data).decode()
-    )
+    blob = b64encode(data).decode()
+    return BlobResourceContents(uri=uri, mime_type=kind, blob=blob)
 
 
 def _json(uri: str, text: str) -> TextResourceContents:

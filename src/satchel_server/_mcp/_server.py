@@ -19,6 +19,8 @@ from mcp.server.streamable_http_manager import (
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
     DiscoverResult,
     JSONRPCError,
     JSONRPCNotification,
@@ -26,12 +28,16 @@ from mcp_types import (
     JSONRPCResponse,
     NotificationParams,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
     RequestParams,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.types import ASGIApp
 
+from satchel.errors import ConfigError
 from satchel.published import VERSION
+from satchel.runtime import RUN_SCRIPT
 from satchel_server._library import ServedLibrary
 from satchel_server._mcp._extension import (
     IDENTIFIER,
@@ -47,6 +53,7 @@ from satchel_server._mcp._request import (
     handler_of,
     run_handler,
 )
+from satchel_server._mcp._scripts import ScriptHandlers
 from satchel_server._mcp._short_way import ShortWay
 from satchel_server._mcp._skills import ExtensionCatalog, skill_in
 from satchel_server._mcp._subscriptions import (
@@ -123,9 +130,20 @@ def build_server(library: ServedLibrary) -> SkillServer:
     streams = SubscriptionStreams(watchers)
     sessions = SessionNotifier(watchers)
     skills = ExtensionHandlers(extension)
-    tools = ToolHandlers(library)
+    scripts = ScriptHandlers(library)
+    tools = ToolHandlers(library, scripts)
     prompts = PromptHandlers(extension)
     handler = partial(handler_of, library)
+    call_tool = handler(tools.call, near=skill_in_call)
+
+    async def call(ctx: McpContext, params: CallToolRequestParams) -> CallToolResult:
+        if params.name == RUN_SCRIPT and scripts.named(ctx):
+            return await scripts.call(ctx, params)
+        return await call_tool(ctx, params)
+
+    def read(mcp: McpRequest, params: ReadResourceRequestParams) -> ReadResourceResult:
+        return scripts.read(mcp, params) or skills.read_resource(mcp, params)
+
     server = SkillServer(
         library.settings.name,
         version=VERSION,
@@ -133,10 +151,10 @@ def build_server(library: ServedLibrary) -> SkillServer:
         # No argument of these tools is sent as a header, so there is none to compare.
         get_tool_input_schema=lambda _: None,
         on_list_tools=handler(tools.list),
-        on_call_tool=handler(tools.call, near=skill_in_call),
+        on_call_tool=call,
         on_list_resources=handler(skills.list_resources, lists=True),
         on_list_resource_templates=handler(skills.list_templates),
-        on_read_resource=handler(skills.read_resource, near=lambda p: skill_in(p.uri)),
+        on_read_resource=handler(read, near=lambda p: skill_in(p.uri)),
         on_subscribe_resource=sessions.subscribe,
         on_unsubscribe_resource=sessions.unsubscribe,
         on_subscriptions_listen=streams.listen,
@@ -280,7 +298,11 @@ def streamable_http(
         max_body_bytes: Bytes of one request; a larger one is answered with 413.
         max_sessions: Sessions of the earlier era at a time; each ends after half an
             hour without a request.
+
+    Raises:
+        ConfigError: Scripts would run where one caller's could reach another's files.
     """
+    check_scripts(library)
     server = build_server(library)
     manager = StreamableHTTPSessionManager(
         server,
@@ -292,6 +314,17 @@ def streamable_http(
     )
     app = ShortWay(StreamableHTTPASGIApp(manager), library)
     return StreamableHttp(app, manager.run, server, server.streams.close)
+
+
+def check_scripts(library: ServedLibrary) -> None:
+    """Raise `ConfigError` if scripts would run that may not over HTTP."""
+    settings = library.settings
+    if settings.scripts:
+        detail = "they are for stdio; over HTTP each token names its own"
+        raise ConfigError("ServerSettings.scripts", detail)
+    if settings.work and library.view().scripts((), (), "").isolated is False:
+        detail = "over HTTP it keeps callers from one another, and says isolated = True"
+        raise ConfigError("the runner", detail)
 
 
 async def run_stdio(library: ServedLibrary) -> None:

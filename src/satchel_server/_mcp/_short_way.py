@@ -66,7 +66,9 @@ class ShortWay:
             return first.pop() if first else await receive()
 
         body: bytes = message.get("body", b"")
-        split = None if message.get("more_body") else _split(scope, body)
+        # Whether a script may run depends on what its caller has loaded.
+        is_long = message.get("more_body") or caller_of(scope).scripts
+        split = None if is_long else _split(scope, body)
         if split is None:
             await self._app(scope, replay, send)
             return

@@ -26,6 +26,7 @@ from satchel.text import clean_line
 from satchel.tools import ErrorText, Tool as CoreTool, result_text
 from satchel_server._library import ServedLibrary
 from satchel_server._mcp._request import McpRequest, reject_cursor
+from satchel_server._mcp._scripts import ScriptHandlers
 
 # Characters of one argument: four times the longest path that a pack may hold.
 MAX_TEXT_CHARS: Final = 4_096
@@ -243,9 +244,13 @@ class _CatalogTools:
 
 
 class ToolHandlers:
-    """Answers ``tools/list`` and ``tools/call``; renders each catalog once."""
+    """Answers ``tools/list`` and ``tools/call``; renders each catalog once.
 
-    def __init__(self, library: ServedLibrary) -> None:
+    What runs scripts is in ``scripts``.
+    """
+
+    def __init__(self, library: ServedLibrary, scripts: ScriptHandlers) -> None:
+        self._scripts = scripts
         self._cached: IdentityCache[Catalog, _CatalogTools] = IdentityCache(
             64, lambda: library.catalog
         )
@@ -264,8 +269,9 @@ class ToolHandlers:
     ) -> ListToolsResult:
         """Return the tools of the style, in a stable order."""
         reject_cursor(params)
-        tools = self._for_catalog(mcp.view).tools
-        return ListToolsResult(tools=[*tools], **mcp.caching)
+        of_style = self._for_catalog(mcp.view).tools
+        tools = [*of_style, *self._scripts.offered(mcp)]
+        return ListToolsResult(tools=tools, **mcp.caching)
 
     def call(self, mcp: McpRequest, params: CallToolRequestParams) -> CallToolResult:
         view = mcp.view
@@ -284,7 +290,10 @@ class ToolHandlers:
             if tool is not None and tool.refused is not None:
                 tool.refused(given, ToolError(params.name, problem))
             return invalid_arguments_result(style, params.name, given, problem)
-        return tool_result(toolbox.call(params.name, given), style)
+        result = tool_result(toolbox.call(params.name, given), style)
+        if not result.is_error:
+            self._scripts.note_load(mcp, params.name, given)
+        return result
 
     def _for_catalog(self, view: View) -> _CatalogTools:
         catalog = view.catalog

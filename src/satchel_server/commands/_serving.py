@@ -12,7 +12,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Full, Queue
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
 
 from satchel.cli import (
     command_sinks,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from socket import socket
 
     from satchel.model import Style, SyncReport
+    from satchel.protocols import Runner
     from satchel_server import GuardSettings, OAuthSettings, ServedLibrary
     from satchel_server.usage import MetricsSink
 
@@ -153,8 +154,14 @@ class ServeOptions(TypedDict):
     oauth_only_claim: str
     hosts: tuple[str, ...]
     origins: tuple[str, ...]
+    runner: Literal["sandbox", "subprocess"] | None
+    work: str | None
+    scripts: tuple[str, ...]
+    python: str | None
 
 
+# The runners by the words of ``--runner``; their product is imported when one is asked.
+_RUNNERS: Final = {"sandbox": "Sandbox", "subprocess": "Subprocess"}
 _NEEDED: Final = ("mcp", "prometheus_client", "starlette", "uvicorn")
 
 
@@ -164,6 +171,7 @@ def serve(options: ServeOptions) -> int:
         raise ExtraMissingError("satchel serve", "serve")
     # Options first: reading the skills may take long, and a wrong option needs none.
     guarding = guard_settings(options)
+    runner = script_runner(options, guarding)
     from satchel.usage import Sinks
     from satchel_server import ServedLibrary, ServerSettings, listen
     from satchel_server.usage import MetricsSink
@@ -176,6 +184,8 @@ def serve(options: ServeOptions) -> int:
         style=options["style"],
         compat=options["compat"],
         allow_empty=options["allow_empty"],
+        work=str(Path(options["work"] or "").absolute()) if runner else "",
+        scripts=options["scripts"],
     )
     with (
         door as at,
@@ -190,6 +200,7 @@ def serve(options: ServeOptions) -> int:
             budget_tokens=options["budget"],
             # --strict judges the whole library, so it waits for remote sources as well.
             far_s=None if options["strict"] else REMOTE_S,
+            runner=runner,
         ) as skills,
     ):
         settle()
@@ -202,6 +213,9 @@ def serve(options: ServeOptions) -> int:
         # Every message is on standard error: with --stdio standard output belongs to
         # MCP.
         _print_served(library)
+        if runner is not None:
+            kind = getattr(runner, "kind", "")
+            echo_error(f"scripts run in {settings.work}: {kind}")
         waits = _run(library, options, guarding, at, metrics)
     if waits:
         # A thread still waits for standard input, or for a reader of standard error,
@@ -243,6 +257,7 @@ def _run(
 
             answered = log.add if log is not None and options["access_log"] else None
             serve_http(app, at, guarding, started=started, answered=answered)
+    library.running.close()
     stuck = log is not None and not log.stop()
     if not (at is None or stuck):
         echo_error("stopped")
@@ -276,6 +291,55 @@ def guard_settings(options: ServeOptions) -> "GuardSettings":
     )
     check_bind(settings.host, settings)
     return settings
+
+
+def script_runner(options: ServeOptions, guarding: "GuardSettings") -> "Runner | None":
+    """Return what runs scripts, by the options; None where none are run.
+
+    Raises:
+        ConfigError: The options do not say who may run which scripts, or where.
+        ProductMissingError: ``satchel_scripts`` is not installed.
+    """
+    kind, work, scripts = options["runner"], options["work"], options["scripts"]
+    if kind is None:
+        given = {"--work": work, "--scripts": scripts, "--python": options["python"]}
+        for name in filter(given.get, given):
+            detail = "give --runner, too: without it no script runs"
+            raise ConfigError(name, detail)
+        return None
+    tokens, stdio = guarding.tokens, options["stdio"]
+    for wrong, detail in (
+        (not work, "give --work FOLDER, too: scripts work in it"),
+        (stdio and not scripts, "give --scripts PATTERN, too: whose scripts may run"),
+        (
+            not stdio and scripts,
+            "--scripts is for --stdio; a token has its own",
+        ),
+        (
+            not stdio and kind == "subprocess",
+            "it would let callers reach one another's files; take sandbox, or --stdio",
+        ),
+        (
+            not stdio and not (tokens and tokens.name_scripts),
+            'no token may run scripts; in the file of --tokens, write scripts = ["ID"]',
+        ),
+    ):
+        if wrong:
+            raise ConfigError(f"--runner {kind}", detail)
+    from satchel.products import import_product
+
+    product = import_product("satchel_scripts", "--runner")
+    try:
+        runner: Any = getattr(product, _RUNNERS[kind])(python=options["python"])
+        Path(work or "").mkdir(0o700, parents=True, exist_ok=True)
+    except ValueError as error:
+        raise ConfigError("--python", str(error)) from error
+    except OSError as error:
+        detail = error.strerror or type(error).__name__
+        raise ConfigError(f"--work {work}", detail) from error
+    if reason := getattr(runner, "reason", ""):
+        raise ConfigError(f"--runner {kind}", reason)
+    return cast("Runner", runner)
 
 
 def _oauth(options: ServeOptions) -> "OAuthSettings | None":

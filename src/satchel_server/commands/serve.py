@@ -74,6 +74,29 @@ PORT = 8321
     metavar="N",
     help="Requests a second of one token; five times as many at once.",
 )
+@click.option(
+    "--runner",
+    type=click.Choice(("sandbox", "subprocess")),
+    help="Run scripts of loaded skills; subprocess with --stdio alone.",
+)
+@click.option(
+    "--work",
+    type=click.Path(file_okay=False),
+    metavar="FOLDER",
+    help="Where scripts work; over HTTP in a folder of each caller's own.",
+)
+@click.option(
+    "--scripts",
+    multiple=True,
+    metavar="PATTERN",
+    help="With --stdio: skills whose scripts may run; repeatable.",
+)
+@click.option(
+    "--python",
+    type=click.Path(),
+    metavar="PATH",
+    help="The interpreter of scripts, or an environment's folder.",
+)
 @click.option("--oauth-issuer", metavar="URL", help="Accept the tokens of this server.")
 @click.option("--oauth-resource", metavar="URL", help="This server, as tokens name it.")
 @click.option("--oauth-jwks", metavar="URL", help="Where the issuer's keys are.")

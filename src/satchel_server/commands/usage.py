@@ -17,6 +17,7 @@ from satchel.cli import (
     echo_error,
     echo_json,
     echo_prose,
+    echo_table,
     flag,
     json_option,
     layout,
@@ -69,6 +70,11 @@ def now() -> float:
     "your state folder.",
 )
 @flag(
+    "--acts",
+    "Show each call of a tool that needs a skill and each run of a script instead, and "
+    "whether the model had read the skill.",
+)
+@flag(
     "--suggest-evals",
     "Print cases for satchel eval to review instead: names that were not found, "
     "and the queries that SATCHEL_QUERIES keeps.",
@@ -92,6 +98,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     mirrors: tuple[str, ...],
     as_json: bool,
     db: str | None,
+    acts: bool,
     suggest_evals: bool,
     chain: str | None,
     head: str | None,
@@ -110,12 +117,17 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       satchel usage --json | jq -r '.dead[].name'
       satchel usage --db jsonl:///var/log/satchel.jsonl
       satchel usage --suggest-evals --json > evals/asked.json
+      satchel usage --acts --db chain:usage.chain
       satchel usage --verify /var/log/satchel.chain
     """
     if chain is not None:
         return _verify(chain, head, as_json=as_json)
     if head is not None:
         raise click.UsageError("--head goes with --verify")
+    if acts and paths:
+        raise click.UsageError("--acts shows the acts of all skills: leave PATH out")
+    if acts:
+        return _acts(_file(db), days, named=db is not None, as_json=as_json)
     report = _report(_file(db), paths, days, mirrors, named=db is not None)
     if suggest_evals:
         _suggest_evals(report, as_json=as_json)
@@ -124,6 +136,25 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     else:
         for line in _lines(report):
             echo(line)
+    return 0
+
+
+def _acts(path: str, days: int, *, named: bool, as_json: bool) -> int:
+    from satchel_server.usage import check_acts, read_events
+
+    events = read_events(path) if named or os.path.exists(path) else ()  # noqa: PTH110 - it is a string
+    since = now() - days * _DAY_S
+    acts = [
+        (act, read)
+        for act, read in check_acts.with_skills(events)
+        if act["at"] >= since
+    ]
+    if as_json:
+        echo_json({"acts": [{**act, "had_skill": read} for act, read in acts]})
+    elif acts:
+        echo_table(check_acts.HEAD, [check_acts.row(*act) for act in acts])
+    else:
+        echo_error(f"no act is on record in the last {plural(days, 'day')}")
     return 0
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
+    from satchel_server.usage import check_acts as check_acts
     from satchel_server.usage._file_store import verify_chain as verify_chain
     from satchel_server.usage._location import (
         open_store as open_store,
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
     )
     from satchel_server.usage._metrics import MetricsSink
     from satchel_server.usage._publisher import report_to
-    from satchel_server.usage._reader import read_records as read_records
+    from satchel_server.usage._reader import (
+        read_events as read_events,
+        read_records as read_records,
+    )
     from satchel_server.usage._records import (
         Records as Records,
         ended_unclosed as ended_unclosed,
@@ -37,7 +41,7 @@ __getattr__ = lazy_door(
         "_location": "open_store parse_location",
         "_metrics": "MetricsSink",
         "_publisher": "report_to",
-        "_reader": "read_records",
+        "_reader": "read_events read_records",
         "_records": "Records ended_unclosed host_mark",
         "_report": "CORE_SHARE SkillStatus SkillUse UsageReport make_report",
         "_store": "EventStore",

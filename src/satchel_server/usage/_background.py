@@ -108,7 +108,7 @@ class Background(EventSink):
         """Take an event that is made already."""
         self.defer((lambda: event,))
 
-    synced = skill_synced = record
+    synced = skill_synced = acted = record
 
     def defer(self, deferred: DeferredEvent) -> None:
         """Take an event that the writing thread makes."""

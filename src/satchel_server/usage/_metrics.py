@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from satchel.errors import ExtraMissingError
-from satchel.model import CatalogSynced, SkillSynced, UsageEvent
+from satchel.model import ActEvent, CatalogSynced, SkillSynced, UsageEvent
 from satchel.text import printable
 from satchel_server.usage._background import Background
 from satchel_server.usage._store import Row, Writer
@@ -110,6 +110,8 @@ class _Figures(Collector):
                 elif isinstance(event, SkillSynced):
                     if event.code is None:
                         self._syncs[self.name_of(event.source),] += 1
+                elif isinstance(event, ActEvent):
+                    pass  # no load
                 elif event.code is not None:
                     self._errors[event.code,] += 1
                 else:

@@ -6,12 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from satchel.errors import ConfigError, MissingPathError
 from satchel.usage import DAY_S
+from satchel_server.usage import check_acts
 from satchel_server.usage._records import (
     CopiedSkill,
     ListedSkill,
@@ -22,7 +24,14 @@ from satchel_server.usage._records import (
     checked_day,
 )
 from satchel_server.usage._sqlite_store import check_version
-from satchel_server.usage._store import CLOSED, COPIED, COPY_VERSION, DROPPED, STARTED
+from satchel_server.usage._store import (
+    ACT_VERSION,
+    ACTED,
+    CLOSED,
+    COPIED,
+    DROPPED,
+    STARTED,
+)
 
 _SQLITE: Final = b"SQLite format 3\x00"
 _TALLIES: Final = f"""
@@ -40,11 +49,11 @@ SELECT CAST(at / {DAY_S} AS INTEGER), name, count(*)
 FROM copies WHERE code IS NULL GROUP BY 1, 2
 """  # noqa: S608 - our own number
 _HAS_COPIES: Final = "SELECT 1 FROM sqlite_master WHERE name = 'copies'"
-# What reading a damaged line raises.
-_DAMAGES: Final = (
-    *(ValueError, KeyError, TypeError, AttributeError),
-    *(OverflowError, RecursionError),
+_HAS_ACTS: Final = "SELECT 1 FROM sqlite_master WHERE name = 'acts'"
+_LOADS_OF_ACTS: Final = (
+    "SELECT 'skill_loaded' AS event, * FROM loads WHERE conversation <> ''"
 )
+_DAMAGES: Final = check_acts.DAMAGES
 _T = TypeVar("_T")
 _ORIGIN: Final = ("source", "digest", "release", "owner", "agent", "client")
 _Key: TypeAlias = tuple[Any, ...]
@@ -58,12 +67,8 @@ def read_records(path: str | PathLike[str]) -> Records:
         ConfigError: It is something else, or a later Satchel wrote it.
     """
     file = Path(path)
-    if not file.is_file():
-        raise MissingPathError(str(path))
-    with file.open("rb") as start:
-        is_database = start.read(len(_SQLITE)) == _SQLITE
-    if is_database:
-        return _read_database(file)
+    if _is_database(file):
+        return _read_database(file, _rows)
     reader = _LineReader(str(file))
     with file.open("rb") as lines:
         for line in lines:
@@ -71,19 +76,63 @@ def read_records(path: str | PathLike[str]) -> Records:
     return reader.records()
 
 
-def _read_database(file: Path) -> Records:
+def read_events(path: str | PathLike[str]) -> Iterable[Mapping[str, Any]]:
+    """Return the loads and the acts of a file, in order; damaged ones are left out.
+
+    Raises:
+        MissingPathError: There is no such file.
+        ConfigError: It is something else.
+    """
+    file = Path(path)
+    if _is_database(file):
+        return _read_database(file, _acts_and_loads)
+    return [*filter(None, map(_event, file.read_bytes().splitlines()))]
+
+
+def _event(line: bytes | str) -> Mapping[str, Any]:
+    try:
+        value: Any = json.loads(line)
+        checked_day(int(value["at"] // DAY_S))
+        for act in check_acts.with_skills([value]):
+            check_acts.row(*act)
+    except _DAMAGES:
+        return {}
+    return cast("Mapping[str, Any]", value)
+
+
+def _acts_and_loads(url: str, file: Path) -> list[Mapping[str, Any]]:
+    with closing(sqlite3.connect(url, uri=True)) as base:
+        check_version(base, str(file))
+        if base.execute(_HAS_ACTS).fetchone() is None:
+            return []
+        loads = base.execute(_LOADS_OF_ACTS)
+        keys = [column[0] for column in loads.description]
+        events = [dict(zip(keys, row, strict=True)) | {"seq": None} for row in loads]
+        acts = [_event(str(act)) for (act,) in base.execute("SELECT act FROM acts")]
+    # Several writers share the file; of one moment the load comes first.
+    return sorted([*events, *filter(None, acts)], key=itemgetter("at"))
+
+
+def _is_database(file: Path) -> bool:
+    if not file.is_file():
+        raise MissingPathError(str(file))
+    with file.open("rb") as start:
+        return start.read(len(_SQLITE)) == _SQLITE
+
+
+def _read_database(file: Path, rows: Callable[[str, Path], _T]) -> _T:
     # Read-only: a report changes nothing in the file of a writer that runs.
     url = f"{file.absolute().as_uri()}?mode=ro"
     try:
         try:
-            return _rows(url, file)
+            return rows(url, file)
         except sqlite3.OperationalError:
             # In a folder that we may not write SQLite cannot make the files that go
             # with it. If its log is empty, the database can be read without them.
             log = Path(f"{file}-wal")
             if log.exists() and log.stat().st_size:
                 raise
-            return _rows(f"{url}&immutable=1", file)
+            return rows(f"{url}&immutable=1", file)
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ConfigError(str(file), f"cannot be read: {error}") from error
 
@@ -167,7 +216,7 @@ class _LineReader:
         try:
             value: Any = json.loads(line)
             version = value["schema_version"]
-            if version <= COPY_VERSION:
+            if version <= ACT_VERSION:
                 self._take(value)
                 return
         except _DAMAGES:
@@ -178,7 +227,7 @@ class _LineReader:
         raise ConfigError(
             self._path,
             f"written by a later Satchel (schema {version!r}, known is "
-            f"{COPY_VERSION}); update this one",
+            f"{ACT_VERSION}); update this one",
         )
 
     def records(self) -> Records:
@@ -211,7 +260,7 @@ class _LineReader:
             self._offered(value)
         elif event == COPIED:
             self._copied(value)
-        else:
+        elif event != ACTED:
             self._loaded(value)
         # Only after the line was read: a damaged line must not hide its second try.
         if "seq" in value:

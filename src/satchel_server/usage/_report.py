@@ -8,14 +8,8 @@ from operator import attrgetter
 from typing import Final, Literal, cast
 
 from satchel.usage import DAY_S
-from satchel_server.usage._records import (
-    ListedSkill,
-    Records,
-    Tally,
-    WriterState,
-    split_mirrors,
-    suspected_mirrors,
-)
+from satchel_server.usage._mirrors import split_mirrors, suspected_mirrors
+from satchel_server.usage._records import ListedSkill, Records, Tally, WriterState
 
 # The core set is the fewest skills that make this share of the loads.
 CORE_SHARE: Final = 0.8

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Final
 
 from satchel.errors import ConfigError
-from satchel.model import CatalogSynced, SkillSynced
+from satchel.model import ActEvent, CatalogSynced, SkillSynced
 from satchel.usage import DAY_S
 from satchel_server.usage._process import locked_file, open_private
 from satchel_server.usage._store import (
@@ -29,7 +29,7 @@ BUSY_S: Final = 1.0
 LOAD_COLUMNS: Final = (
     *("at", "name", "reference", "script", "source", "duration_s", "error", "file"),
     *("via", "digest", "size_bytes", "code", "tokens", "release", "owner", "agent"),
-    "client",
+    *("client", "conversation"),
 )
 _values = attrgetter(*LOAD_COLUMNS)
 _writer_values = attrgetter("id", "process", "host", "pid", "bound", "started")
@@ -80,6 +80,19 @@ CREATE TABLE IF NOT EXISTS copies (
 _INSERT_COPY: Final = (
     "INSERT INTO copies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (writer, seq) DO NOTHING"
+)
+_ACTS: Final = """
+CREATE TABLE IF NOT EXISTS acts (
+    writer INTEGER NOT NULL REFERENCES writers, seq INTEGER NOT NULL,
+    act TEXT NOT NULL, PRIMARY KEY (writer, seq)
+) WITHOUT ROWID
+"""
+_INSERT_ACT: Final = (
+    "INSERT INTO acts VALUES (?, ?, ?) ON CONFLICT (writer, seq) DO NOTHING"
+)
+# Files of earlier versions have no such column, and these leave it out.
+_ADD_CONVERSATION: Final = (
+    "ALTER TABLE loads ADD COLUMN conversation TEXT NOT NULL DEFAULT ''"
 )
 _INSERT_OFFER: Final = "INSERT OR IGNORE INTO offers VALUES (?, ?)"
 _copy_values = attrgetter("at", "name", "file", "source", "via", "code", "client")
@@ -144,6 +157,10 @@ class SqliteStore:
                 base.execute(statement)
             base.execute("INSERT INTO satchel_usage VALUES (?)", (SCHEMA_VERSION,))
         base.execute(_COPIES)
+        base.execute(_ACTS)
+        columns = base.execute("SELECT name FROM pragma_table_info('loads')")
+        if ("conversation",) not in columns.fetchall():
+            base.execute(_ADD_CONVERSATION)
         self._number = base.execute(
             "INSERT INTO writers (id, process, host, pid, bound, started, seen) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) RETURNING number",
@@ -156,6 +173,7 @@ class SqliteStore:
         base = self._base
         loads: list[Sequence[object]] = []
         copies: list[Sequence[object]] = []
+        acts: list[Sequence[object]] = []
         syncs: list[CatalogSynced] = []
         news, offered = without_repeats(rows, self._offered)
         for seq, event in news:
@@ -163,11 +181,14 @@ class SqliteStore:
                 syncs.append(event)
             elif isinstance(event, SkillSynced):
                 copies.append((self._number, seq, *map(_storable, _copy_values(event))))
+            elif isinstance(event, ActEvent):
+                acts.append((self._number, seq, json.dumps(event.as_dict())))
             else:
                 loads.append((self._number, seq, *map(_storable, _values(event))))
         with self._turn(), _transaction(base):
             base.executemany(_INSERT, loads)
             base.executemany(_INSERT_COPY, copies)
+            base.executemany(_INSERT_ACT, acts)
             for event in syncs:
                 _write_offer(base, event)
             base.execute(

@@ -6,13 +6,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
-from satchel.model import CatalogSynced, SkillSynced
+from satchel.model import ActEvent, CatalogSynced, SkillSynced
 from satchel.usage import DAY_S, Event
 
 # The version of every file of events. A later Satchel reads all earlier versions.
 SCHEMA_VERSION: Final = 1
 # The version of a line about a copy, which older readers would count as a load.
 COPY_VERSION: Final = 2
+# The same for an act.
+ACT_VERSION: Final = 3
 
 # An event and its number, counted by its writer: nothing is stored twice.
 Row: TypeAlias = tuple[int, Event]
@@ -125,6 +127,11 @@ STARTED: Final = "writer_started"
 CLOSED: Final = "writer_closed"
 COPIED: Final = "skill_synced"
 DROPPED: Final = "events_dropped"
+ACTED: Final = "act"
+_VERSIONS: Final[Mapping[type[Event], int]] = {
+    SkillSynced: COPY_VERSION,
+    ActEvent: ACT_VERSION,
+}
 
 
 def event_line(event: Event, writer: str, seq: int) -> dict[str, object]:
@@ -146,7 +153,7 @@ def event_line(event: Event, writer: str, seq: int) -> dict[str, object]:
             key: plain_text(value) if isinstance(value, str) else value
             for key, value in event.as_dict().items()
         }
-    version = COPY_VERSION if isinstance(event, SkillSynced) else SCHEMA_VERSION
+    version = _VERSIONS.get(type(event), SCHEMA_VERSION)
     return flat | {"writer": writer, "seq": seq, "schema_version": version}
 
 

@@ -9,17 +9,17 @@ from satchel.lazy import lazy_door
 from satchel.model import Limits
 
 if TYPE_CHECKING:
-    from satchel_store.http._client import (
-        HttpClient as HttpClient,
-        retry_after_s as retry_after_s,
-    )
-    from satchel_store.http._headers import checked_headers as checked_headers
-    from satchel_store.http._network import (
+    from satchel_store.http._addresses import (
         CheckedBackend as CheckedBackend,
         RequestRefusedError as RequestRefusedError,
         request_deadline as request_deadline,
         resolve_host as resolve_host,
     )
+    from satchel_store.http._client import (
+        HttpClient as HttpClient,
+        retry_after_s as retry_after_s,
+    )
+    from satchel_store.http._headers import checked_headers as checked_headers
     from satchel_store.http._source import (
         HttpSource as HttpSource,
         PinnedSource as PinnedSource,
@@ -31,7 +31,8 @@ __getattr__ = lazy_door(
     {
         "_client": "HttpClient retry_after_s",
         "_headers": "checked_headers",
-        "_network": "CheckedBackend RequestRefusedError request_deadline resolve_host",
+        "_addresses": "CheckedBackend RequestRefusedError request_deadline"
+        " resolve_host",
         "_source": "HttpSource PinnedSource",
         "_urls": "parse_url",
     },

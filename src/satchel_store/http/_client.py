@@ -1,4 +1,7 @@
-"""GET requests: limited in bytes, time and redirects, repeated if that can help."""
+"""GET requests: limited in bytes, time and redirects, repeated if that can help.
+
+The user's headers go to the origin of the address alone, also after a redirect.
+"""
 
 # httpcore2, the engine of httpx2, is used directly. A client of httpx2 would add
 # cookies, proxies and passwords of the environment, decompression without a limit,
@@ -18,14 +21,14 @@ import httpcore2
 
 from satchel.errors import ConfigError, LimitExceededError, SourceUnavailableError
 from satchel.text import clean_line
-from satchel_store.http._headers import checked_headers
-from satchel_store.http._network import (
+from satchel_store.http._addresses import (
     CheckedBackend,
     RequestRefusedError,
     Resolver,
     request_deadline,
     resolve_host,
 )
+from satchel_store.http._headers import checked_headers
 from satchel_store.http._urls import AllowedHosts, Url, parse_url
 
 OK: Final = 200

@@ -1,4 +1,4 @@
-"""Headers that a user hands over for requests to a server."""
+"""Which headers a user may set; `_client` says which request gets them."""
 
 from collections.abc import Mapping
 from typing import Final

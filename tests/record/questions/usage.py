@@ -185,3 +185,35 @@ for answer, status in (({"taken": 1}, 200), ({"refused": ["x"]}, 200), (b"no", 2
             sink.record(event)
         sink.close()
         print([r["loads"] for r in server.requests[:1]], sink.state.lost)
+
+# Acts: what is stored, shown and checked.
+from satchel.model import ActEvent, NeededSkill
+from satchel_server.usage import check_acts
+
+READ = NeededSkill("alpha", "sha256:alpha", "load")
+ACTS = [
+    load("alpha", NOON, conversation="c1"),
+    *(
+        ActEvent(at=NOON, tool="pay", outcome=outcome, skills=skills, arguments="00", approval=approval, conversation="c1", agent="desk", script=script)
+        for outcome, skills, approval, script in (
+            ("refused", (NeededSkill("alpha", "sha256:alpha"),), "", ""),
+            ("allowed", (READ,), "yes_once", ""),
+            ("exit 3", (READ, NeededSkill("beta", "sha256:b", "shown")), "rule 1", "scripts/run.sh"),
+            ("failed", (NeededSkill("beta", "sha256:b", "load"),), "", ""),
+        )
+    ),
+]
+at(1)
+for kind in KINDS:
+    about(("acts", kind))
+    os.makedirs(f"acts/{kind}")
+    keep(kind, Path(f"acts/{kind}"), ACTS)
+    print(run(f"usage --acts --db acts/{kind}/usage.{kind}"), run(f"usage --acts --db acts/{kind}/usage.{kind} --json"), run(f"usage --db acts/{kind}/usage.{kind}"))
+runs("usage --acts", "usage --acts --json", "usage --acts skills", "usage --acts --db gone.db", "usage --acts --db acts/chain/usage.chain --days 1", "usage --verify acts/chain/usage.chain")
+for arguments in (["acts/chain/usage.chain"], ["acts/chain/usage.chain", "--head", "0" * 64], ["acts/chain/usage.chain", "--head", "gone"], ["acts/jsonl/usage.jsonl"]):
+    about(arguments)
+    print(check_acts.main(arguments))
+sink = ListSink()
+for event in ACTS:
+    (sink.acted if isinstance(event, ActEvent) else sink.record)(event)
+len(sink.acts), sink.acts[0].as_dict()

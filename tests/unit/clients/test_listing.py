@@ -52,6 +52,7 @@ def shown(rule: ListingRule, some: list[LibrarySkill], window: int = 1000) -> li
 OFTEN = {"claude-code", "codex"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "key",
     [
@@ -186,6 +187,7 @@ def test_nothing_to_do_where_all_fit() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", sorted(listing_rules()))
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_shuffled_skills_give_the_same_listing(key: str, kind: str) -> None:

@@ -54,6 +54,7 @@ def test_a_verdict_is_what_its_meaning_says(
     assert judge(found, RIGHT).verdict == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="some packs exist there alone")
 def test_the_page_of_findings_is_made_from_its_data() -> None:
     """Else run ``python -m tools.loaders report``."""

@@ -75,6 +75,7 @@ def test_what_is_no_tuple_of_texts_is_refused_at_construction(
         SkillDescriptor("a", "About a.", **{field: wrong})  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.row("A23")
 def test_the_type_checker_refuses_a_list(tmp_path: Path) -> None:
     """An error that is ignored and not there would be one itself."""

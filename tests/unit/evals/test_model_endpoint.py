@@ -215,6 +215,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_answer_loses_no_run_and_no_other_query(name: str) -> None:
     """The first query is answered badly, the others well: each is in the report."""
@@ -285,6 +286,7 @@ def test_a_busy_endpoint_is_asked_again() -> None:
     assert (report.cost["answers"], report.calls) == (1, 4)
 
 
+@pytest.mark.slow
 def test_a_retry_waits_as_long_as_it_is_asked_to() -> None:
     failures = iter([answers({}, 429, {"Retry-After": "1"})])
 
@@ -362,6 +364,7 @@ def spoken(text: str) -> list[tuple[Behaviour, type[Exception] | None]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.row("F78")
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_the_key_rests_nowhere_in_any_spelling(

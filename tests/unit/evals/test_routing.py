@@ -160,6 +160,7 @@ def test_a_change_shows_what_it_does_to_the_queries_of_others(library: Path) -> 
     ]
 
 
+@pytest.mark.slow
 def test_every_format_is_the_same_under_any_hash_seed(library: Path) -> None:
     program = (
         "from satchel_lab.checking import run_evals\n"

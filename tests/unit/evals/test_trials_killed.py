@@ -85,6 +85,7 @@ for point in range(points):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, pytest.param(4, marks=pytest.mark.hostile)])
 def test_killed_and_resumed_at_fifty_points(tmp_path: Path, workers: int) -> None:
     command = [sys.executable, "-c", PROGRAM, str(POINTS), str(tmp_path), str(workers)]

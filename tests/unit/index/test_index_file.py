@@ -204,6 +204,7 @@ def test_what_a_wrapper_changes_is_not_what_another_sees(
         assert wrapped != plain
 
 
+@pytest.mark.slow
 def test_a_source_of_another_kind_is_not_stored(root: Path, index: Path) -> None:
     class Louder(LocalSource):
         def manifest(self, key: str) -> bytes:
@@ -610,12 +611,14 @@ def flip_bytes(root: Path, index: Path, times: int) -> None:
         index.write_bytes(good)
 
 
+@pytest.mark.slow
 def test_the_catalog_is_right_whenever_a_writer_is_killed(
     root: Path, index: Path
 ) -> None:
     kill_at_random(root, index, 5)
 
 
+@pytest.mark.slow
 def test_the_catalog_is_right_whatever_bytes_are_wrong(root: Path, index: Path) -> None:
     flip_bytes(root, index, 20)
 
@@ -651,6 +654,7 @@ print(len(skills.catalog))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 4_096, 20_000])
 def test_a_full_disk_costs_time_alone(root: Path, index: Path, size: int) -> None:
     for _ in range(2):

@@ -161,6 +161,7 @@ COMPUTED |= {"unsafe-declared-file", "unsafe-file-name"}
 OTHERS = {"indentation", "internal-error", "skill-withheld", "unknown-loader"}
 
 
+@pytest.mark.slow
 def test_every_code_has_a_page_and_every_page_a_use() -> None:
     used = (uses().literals - NO_CODES) | RAISED | uses().classes
 

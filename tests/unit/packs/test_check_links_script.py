@@ -189,6 +189,7 @@ def test_code_in_lists_and_quotations_and_links_over_lines(place: Place) -> None
     )
 
 
+@pytest.mark.slow
 def test_anchors_of_many_pages_are_not_mixed_up(place: Place) -> None:
     """More pages than the script keeps in mind, and each linked to twice."""
     for n in range(70):

@@ -27,6 +27,7 @@ def library(count: int, source: str = "team", folders: int = 1) -> Catalog:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.row("T13", "E30", "C02")
 @pytest.mark.parametrize("count", [1, 30, 300, 3_000, 30_000])
 @pytest.mark.parametrize("budget", [100, 400, 4_000])
@@ -118,6 +119,7 @@ def test_a_folder_with_a_sentence_for_a_name_is_only_counted(folder: str) -> Non
 names = st.text(st.sampled_from("a<>&,: \n\u202e-_/9\u65e5"), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @given(st.lists(names, min_size=2, max_size=4), st.integers(60, 300))
 def test_no_name_forges_a_line_or_a_group(names: list[str], budget: int) -> None:
     entries = [

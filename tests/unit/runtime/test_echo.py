@@ -26,7 +26,7 @@ from satchel.runtime import Session
 from satchel.tools import Toolbox, result_text, tool_from_function
 from tests.fakes import LOADERS, FakeSource, pack
 
-pytestmark = pytest.mark.row("F26")
+pytestmark = [pytest.mark.slow, pytest.mark.row("F26")]
 
 JUNK = "x" * 200_000
 KEY = {style: key for style, (_, key) in LOADERS.items()}

@@ -37,6 +37,8 @@ from satchel.usage import ListSink
 from tests.fakes import FakeSource, pack
 from tests.unit.release.packs import build
 
+pytestmark = pytest.mark.slow
+
 
 def write(folder: Path, name: str, body: str = "# One\n", **more: str) -> Path:
     home = folder / name

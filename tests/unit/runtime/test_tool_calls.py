@@ -378,6 +378,7 @@ class TestAnApprovalThatIsHandedOverTwice:
         assert (code(result), till.paid) == ("approval-required", [])
         assert "cannot be noted" in caplog.text
 
+    @pytest.mark.slow
     @pytest.mark.row("F22", "T08")
     @pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
     def test_kill_9_after_the_effect_and_before_the_state_is_saved(

@@ -117,6 +117,8 @@ def test_a_word_that_is_an_id_decides_nothing(query: str) -> None:
         ("code review", "code-review"),
         ("CODE_REVIEW", "code-review"),
         ("cafe\u0301", "café"),
+        ("cafe", "café"),
+        ("cöde review", "code-review"),
     ],
 )
 def test_a_query_that_is_an_id_finds_it_first(query: str, best: str) -> None:

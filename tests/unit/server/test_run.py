@@ -181,6 +181,7 @@ def test_a_server_without_a_free_descriptor_ends_in_peace() -> None:
         _serve(_app, ask, at)
 
 
+@pytest.mark.slow
 @posix
 def test_streams_of_events_end_with_the_server(
     caplog: pytest.LogCaptureFixture,

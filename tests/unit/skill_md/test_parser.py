@@ -423,6 +423,7 @@ def test_a_hostile_file_takes_less_than_a_second(kind: str) -> None:
     assert parsed.manifest is None or parsed.manifest.name
 
 
+@pytest.mark.slow
 @pytest.mark.row("R01")
 @pytest.mark.parametrize("loader", ["new_parser", "_PureParser"])
 def test_nesting_does_not_end_the_process(loader: str) -> None:

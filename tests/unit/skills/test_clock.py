@@ -139,6 +139,7 @@ def test_what_lies_among_the_zones_and_is_none_is_refused(name: str) -> None:
     assert message(now_in(name)).startswith(f"time_now: unknown time zone {name!r}")
 
 
+@pytest.mark.slow
 @pytest.mark.row("F30")
 def test_every_file_among_the_zone_data_is_an_iana_zone_or_is_refused() -> None:
     wanted = zoneinfo.available_timezones() - {"Factory", "localtime", "posixrules"}

@@ -13,7 +13,10 @@ from satchel_lab.conformance._cases import LoaderCase, all_cases, shown_of
 from satchel_lab.conformance._check import LoaderNotRunError
 from satchel_lab.conformance._report import FLAWS, CaseResult, LoaderReport
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs fork"),
+]
 
 LOADERS: Final = Path(__file__).with_name("loaders.py")
 RUNTIMES: Final = Path(__file__).with_name("runtimes.py")

@@ -151,6 +151,7 @@ class TestPacks:
             write_pack(tmp_path, "pdf", files={"../x": ""})
 
 
+@pytest.mark.slow
 @pytest.mark.row("N9")
 def test_pytest_finds_the_fixtures_by_itself(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch

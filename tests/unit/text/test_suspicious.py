@@ -87,6 +87,7 @@ def test_a_clean_text_is_given_back_and_the_first_line_reported() -> None:
     assert printable("a\nb\tc", keep="") == "a<U+000A>b<U+0009>c"
 
 
+@pytest.mark.slow
 def test_every_character_of_the_hidden_categories_is_found() -> None:
     """Format characters with a shape of their own, and the unassigned, are not."""
     shaped = {

@@ -246,6 +246,7 @@ def test_a_row_that_cannot_be_kept_costs_no_other(
     assert (names(store), sink.state.failures, sink.state.lost) == (["a", "c"], 2, 2)
 
 
+@pytest.mark.slow
 def test_the_collector_may_end_a_writer_at_any_moment(
     sink: Background, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,6 +59,7 @@ for number in range(1500):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "jsonl", "chain"])
 def test_processes_that_write_at_once_lose_nothing(kind: str, tmp_path: Path) -> None:
     """They end without a call of `close`; none is lost, none there twice."""

@@ -254,7 +254,7 @@ def test_what_a_later_satchel_wrote_is_refused(kind: str, tmp_path: Path) -> Non
             store(kind, tmp_path).open(writer("w2"))
     else:
         text = file.read_text()
-        file.write_text(text.replace('on": 1', 'on": 3').replace('on":1', 'on":3'))
+        file.write_text(text.replace('on": 1', 'on": 4').replace('on":1', 'on":4'))
 
     with pytest.raises(ConfigError, match="later Satchel"):
         read_records(file)
@@ -327,6 +327,7 @@ def test_a_database_that_says_anything_is_read_or_refused(
             report_as_json(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", range(8))
 def test_lines_that_say_anything_are_read_or_counted(line: int, tmp_path: Path) -> None:
     keep("jsonl", tmp_path, EVENTS)

@@ -7,6 +7,7 @@
     python fill.py form.pdf --list
     python fill.py form.pdf --values values.json --out filled.pdf
 
+With `--values -` the JSON is read from standard input.
 Status: 0 done, 1 the values do not fit the form (nothing is written), 2 not a form.
 """
 
@@ -65,7 +66,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("form", type=Path)
     parser.add_argument("--list", action="store_true", help="print the fields")
-    parser.add_argument("--values", type=Path, help="JSON object: field name to value")
+    parser.add_argument("--values", help="JSON file: field name to value; - for stdin")
     parser.add_argument("--out", type=Path, help="the new file")
     options = parser.parse_args()
 
@@ -80,7 +81,9 @@ def main() -> int:
     if options.out.resolve() == options.form.resolve():
         parser.error("--out is the form itself; the original stays as it is")
 
-    ready, problems = fitting(fields, json.loads(options.values.read_text("utf-8")))
+    stdin = options.values == "-"
+    text = sys.stdin.read() if stdin else Path(options.values).read_text("utf-8")
+    ready, problems = fitting(fields, json.loads(text))
     if problems:
         print("nothing written:", *problems, sep="\n  ", file=sys.stderr)
         return 1

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import resources
-from typing import TYPE_CHECKING, Final, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 import click
 
@@ -21,6 +21,7 @@ from satchel.products import has_product, import_product
 from satchel.text import count_severities, plural, unsearched_folders
 
 _LAB: Final = "satchel_lab"
+_SCRIPTS: Final = "satchel_scripts"
 
 if TYPE_CHECKING:
     from satchel.runtime import Satchel
@@ -72,6 +73,7 @@ def _print(skills: "Satchel", paths: tuple[str, ...], inventory: Inventory) -> N
     _section("Read", [*_sources(skills, paths), *([one_line(left)] if left else [])])
     _section("Prompt", _prompt(skills))
     ordered = sorted(_wrong(inventory), key=lambda f: SEVERITIES.index(f.severity))
+    _section("Scripts", [line for one in _missing(skills) for line in _needs(*one)])
     _section("Wrong", [line for one in ordered for line in _lines_of(one)])
     _section("What to do", _advice(inventory))
 
@@ -92,6 +94,14 @@ def _fields(
         ],
         "skills": len(skills.catalog),
         "prompt": {key: getattr(section, key) for key in counts},
+        "scripts": [
+            {
+                "skill": skill_id,
+                "missing": list(lacking.requirements),
+                "install": lacking.install,
+            }
+            for skill_id, lacking in _missing(skills)
+        ],
         "findings": finding_fields(inventory.findings),
         "problems": list(health.problems),
     }
@@ -126,6 +136,19 @@ def _script_requests(skills: "Satchel") -> Sequence[Finding]:
     settings = lint.settings_of(select=("script-not-run",))
     report = checking.check_catalog(catalog, (), skills.limits, settings)
     return cast("Sequence[Finding]", report.findings)
+
+
+def _missing(skills: "Satchel") -> list[tuple[str, Any]]:
+    """Return what the Python scripts of skills need, and this interpreter lacks."""
+    if not has_product(_SCRIPTS):
+        return []
+    return [*import_product(_SCRIPTS, "doctor").missing_in(skills)]
+
+
+def _needs(skill_id: str, missing: Any) -> Iterator[str]:  # noqa: ANN401 - of another product
+    names = ", ".join(missing.requirements)
+    yield one_line(f"{skill_id}: needs {names}; to install them:")
+    yield f"  {one_line(missing.install)}"
 
 
 def _section(title: str, lines: Sequence[str]) -> None:

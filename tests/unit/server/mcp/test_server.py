@@ -255,6 +255,7 @@ async def test_what_is_turned_away(
         assert str(tmp_path) not in answer.text
 
 
+@pytest.mark.slow
 async def test_over_stdio(tmp_path: Path) -> None:
     write_skills(tmp_path)
     command = StdioServerParameters(

@@ -37,6 +37,8 @@ from satchel_server._mcp._short_way import ShortWay
 from satchel_server.usage import TracingSink
 from tests.unit.server.mcp.clients import library, write_skills
 
+pytestmark = pytest.mark.slow
+
 VERSION = "2026-07-28"
 
 

@@ -241,6 +241,7 @@ def test_a_listed_file_that_is_not_there_is_no_file_of_it(tmp_path: Path) -> Non
     assert codes(fits, read=True) == []
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_now_is_no_matter_of_its_author(tmp_path: Path) -> None:
     """Nor what fits; and without `read` no file is read to say so."""
     served = library(write_skills(tmp_path))

@@ -12,13 +12,13 @@ import httpcore2
 import pytest
 
 from satchel.errors import LimitExceededError, SourceUnavailableError
+from satchel_store.http._addresses import Resolver, resolve_host
 from satchel_store.http._client import (
     HttpClient,
     HttpEnvironment,
     HttpRequest,
     HttpResponse,
 )
-from satchel_store.http._network import Resolver, resolve_host
 from satchel_store.http._urls import AllowedHosts, parse_url
 from tests.unit.sources.http.site import Reply, Site
 

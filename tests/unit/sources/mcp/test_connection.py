@@ -236,6 +236,7 @@ def test_a_command_that_cannot_be_run() -> None:
         assert "/no" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_not_printed(tmp_path: Path) -> None:
     """An application without logging of its own: neither traceback nor answer."""
     script = tmp_path / "server.py"
@@ -322,6 +323,7 @@ def test_closing_ends_a_call_that_hangs_and_the_thread() -> None:
         source.close()
 
 
+@pytest.mark.slow
 def test_a_source_that_was_not_closed_ends_its_thread(server: FakeServer) -> None:
     """A thread of it is there after the first question alone."""
     source = sources.mcp(server.server(), label="forgotten")

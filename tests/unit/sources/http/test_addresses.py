@@ -2,7 +2,7 @@
 
 import pytest
 
-from satchel_store.http._network import AddressKind, address_kind
+from satchel_store.http._addresses import AddressKind, address_kind
 from satchel_store.http._urls import AllowedHosts, parse_url
 
 # Of each kind also those that stand for an IPv4 one: mapped, NAT64 and 6to4.

@@ -1,4 +1,4 @@
-"""A limit on concurrent reads of one source, with a circuit breaker."""
+"""Who may read from a source that hangs: a circuit breaker, and a limit on reads."""
 
 import threading
 import time

@@ -10,7 +10,7 @@ import pytest
 from satchel import Options, Satchel
 from satchel.errors import SkillNotFoundError, SourceUnavailableError
 from satchel.files import ReadLimiter
-from satchel.files._read_limiter import HANG_S, PAUSE_S, TIMEOUT_S
+from satchel.files._circuit_breaker import HANG_S, PAUSE_S, TIMEOUT_S
 from tests.fakes import FakeClock, FakeSource, pack
 
 

@@ -1,0 +1,192 @@
+"""What both runners do: check a job, copy in, run, copy out, clean up."""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from satchel.errors import SkillError
+from satchel.files import path_problem, read_confined
+from satchel.model import Descriptor, Hold, Job, Outcome
+from satchel_scripts._interpreters import Interpreters
+from satchel_scripts._limits import NotRunError, RunLimits
+from satchel_scripts._process import Ended, Plan, ProgramStart, run_program
+from satchel_scripts._work import (
+    Reasons,
+    Results,
+    Seen,
+    copy_in,
+    copy_out,
+    new_folder,
+    remove,
+    usage,
+)
+
+if TYPE_CHECKING:
+    from satchel_scripts._needs import MissingNeeds
+
+# A pack has limits of its own, where it is read.
+_OF_A_PACK: Final = RunLimits(files=100_000, work_bytes=4 << 30)
+# Where Linux shows what processes use.
+_PROCESSES: Final = Path("/proc/self/task")
+
+
+@dataclass(frozen=True)
+class RunPlace:
+    """Where a script runs: the paths of the machine, and to whom they belong."""
+
+    folder: str
+    work: str
+    pack: str
+    temporary: str
+    uid: int = 0
+
+
+class CopyRunner:
+    """Runs a script on a private copy of its work folder."""
+
+    kind: str
+
+    def __init__(
+        self,
+        limits: RunLimits,
+        interpreters: Interpreters,
+        environ: Mapping[str, Mapping[str, str]] | None,
+    ) -> None:
+        self._limits = limits
+        self._interpreters = interpreters
+        self._environ = {name: dict(of) for name, of in (environ or {}).items()}
+
+    def run(self, job: Job) -> Outcome:
+        """Run a script to its end; what cannot be run is an outcome with the reason."""
+        began = time.monotonic()
+        ended, results, detail = None, Results(), ""
+        try:
+            self._check(job)
+            ended, results = self._run_in_copy(job)
+        except NotRunError as error:
+            detail = str(error)
+        except (OSError, ValueError) as error:
+            # Not its text, which may hold a path of this machine: a model reads it.
+            reason = error.strerror if isinstance(error, OSError) else None
+            detail = reason or type(error).__name__
+        if ended is None:
+            return Outcome(ending="refused", runner=self.kind, detail=detail)
+        return Outcome(
+            ending=ended.ending,
+            exit_code=ended.exit_code,
+            stdout=ended.stdout,
+            stderr=ended.stderr,
+            files=tuple(results.files),
+            left_out=results.reasons.all(),
+            runner=self.kind,
+            limits=self.holds,
+            detail=ended.detail,
+            seconds=time.monotonic() - began,
+        )
+
+    def missing(
+        self, entry: Descriptor, read: Callable[[str], bytes]
+    ) -> "MissingNeeds | None":
+        """Return what the interpreter lacks for a skill's scripts; None for nothing."""
+        from satchel_scripts._needs import missing_for
+
+        return missing_for(entry, read, self._interpreters.executable)
+
+    @property
+    def holds(self) -> Mapping[str, Hold]:
+        """Which limits are held, and how surely."""
+        raise NotImplementedError
+
+    def _start(self, job: Job, place: RunPlace) -> Ended:
+        """Run the script in its place."""
+        raise NotImplementedError
+
+    def _uid(self) -> int:
+        """Return the user who runs the script; 0 is the one who asks."""
+        return 0
+
+    def _check(self, job: Job) -> None:
+        """Raise `NotRunError` for a job that cannot be run."""
+        limits = self._limits
+        asked = (limits.memory_bytes, limits.processes)
+        if asked != (None, None) and not _PROCESSES.is_dir():
+            raise NotRunError(
+                "this system does not show what processes use, so memory_bytes and "
+                "processes cannot be held; give None for both"
+            )
+        self._interpreters.command(job.path)
+        if problem := path_problem(job.path):
+            raise NotRunError(f"{job.path!r} is no path of the pack: {problem}")
+        if any("\0" in text for text in job.args):
+            raise NotRunError("an argument has a NUL character")
+        try:
+            read_confined(job.pack, job.path, self._limits.work_bytes, owner=job.skill)
+        except SkillError as error:
+            raise NotRunError(str(error)) from error
+
+    def _run_in_copy(self, job: Job) -> tuple[Ended, Results]:
+        uid = self._uid()
+        with ExitStack() as stack:
+            folder = tempfile.mkdtemp(prefix="satchel-run-")
+            stack.callback(_remove, folder)
+            if uid:
+                os.chown(folder, uid, uid)
+            work = new_folder(f"{folder}/work", uid)
+            temporary = new_folder(f"{folder}/temporary", uid)
+            pack = job.pack
+            if uid:
+                # Whom it belongs to, and who may read it, is not ours to change.
+                pack = new_folder(f"{folder}/pack", uid)
+                copy_in(job.pack, pack, _OF_A_PACK, uid=uid)
+            seen: Seen = {}
+            reasons = Reasons()
+            if job.work:
+                seen, reasons = copy_in(job.work, work, self._limits, uid=uid)
+            place = RunPlace(folder, work, pack, temporary, uid)
+            ended = self._start(job, place)
+            if not job.work or ended.ending == "cancelled":
+                return ended, Results(reasons=reasons)
+            try:
+                return ended, copy_out(work, job.work, seen, self._limits, reasons)
+            except OSError as error:
+                # No path of this machine: a model reads what was left out.
+                reasons.add("the work folder", error.strerror or type(error).__name__)
+                return ended, Results(reasons=reasons)
+
+    def _variables(self, job: Job, place: RunPlace) -> dict[str, str]:
+        """Return all variables of a script, and the paths as it sees them."""
+        variables = {
+            "PATH": self._interpreters.search_path,
+            "HOME": place.work,
+            "LANG": "C.UTF-8",
+            "TMPDIR": place.temporary,
+            "SKILL_DIR": place.pack,
+            "WORK_DIR": place.work,
+        }
+        for pattern, granted in self._environ.items():
+            if fnmatchcase(job.skill, pattern):
+                variables |= granted
+        return variables
+
+    def _watch(
+        self, start: ProgramStart, plan: Plan, job: Job, place: RunPlace
+    ) -> Ended:
+        """Run a program to its end, and look at the folders that it fills."""
+
+        def disk() -> str:
+            limits = self._limits
+            return usage(place.work, limits) or usage(place.temporary, limits)
+
+        return run_program(start, plan, job.stdin, self._limits, job.cancelled, disk)
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder; what came of the run is said, also where this fails."""
+    with suppress(OSError):
+        remove(folder)
