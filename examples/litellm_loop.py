@@ -194,7 +194,7 @@ class _Turn:
         name, arguments = _name(call), _arguments(call)
         if self.agent.own.get(name):
             # A policy may require that a skill was read before one of your own tools.
-            refusal = self.conversation.session.required(name)
+            refusal = self.conversation.hold(name, arguments)
             return refusal or self.agent.own.call(name, arguments, Run(self.who))
         # 5. Make the call; the answer counts once, because the call has an id. A later
         # call of the same id is another one.
@@ -204,7 +204,7 @@ class _Turn:
         """Do as `call` does; waits for asynchronous tools and approvers."""
         name, arguments = _name(call), _arguments(call)
         if self.agent.own.get(name):
-            refusal = self.conversation.session.required(name)
+            refusal = self.conversation.hold(name, arguments)
             return refusal or await self.agent.own.acall(name, arguments, Run(self.who))
         return await self.conversation.acall(name, arguments, **self._approval(call))
 

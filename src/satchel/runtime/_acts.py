@@ -1,6 +1,7 @@
 """Acts on the record: calls of tools that need a skill, and runs of scripts."""
 
 import hmac
+import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -71,6 +72,9 @@ class Acts:
             files_digest, path, arguments = job.digest, job.path, script.shown
             own = NeededSkill.of(owner.id, owner.digest, self._in_use())
             needs = own, *(need for need in needs if need.name != owner.id)
+        if isinstance(arguments, str):  # as a model wrote them
+            with suppress(ValueError, RecursionError):
+                arguments = json.loads(arguments)
         text = fingerprint(arguments).encode("utf-8", "replace")
         act = ActEvent(
             at=self._components.clock.now(),

@@ -239,8 +239,9 @@ def test_a_bad_answer_loses_no_run_and_no_other_query(name: str) -> None:
     bad, *rest = report.results
     assert [result.passed for result in rest] == [True, True]
     shown = [*bad.first, *bad.failures]
-    assert len(shown) == 1
-    assert shown[0].startswith(outcome)
+    # How long it is until a date changes with each second.
+    assert len(shown) == 1 or name == "429 until a date"
+    assert all(text.startswith(outcome) for text in shown)
     assert bad.runs + sum(bad.failures.values()) == 2
     assert bad.passed is (None if bad.failures else outcome == "pdf-forms")
     # Every request is counted, and every answer once.

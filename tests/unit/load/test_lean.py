@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -216,12 +216,12 @@ def test_no_text_ends_its_element_in_a_prompt(body: str, shown: str) -> None:
 
 
 def test_white_space_after_a_bracket_costs_no_more_than_other_text() -> None:
-    body = "<" + " " * 30_000 + "x"  # quadratic, this would take seconds
-    begun = perf_counter()
+    body = "<" + " " * 100_000 + "x"  # quadratic, this would take a minute
+    begun = process_time()
 
     text = render_element(loaded(body), EXTENDED, style="lean")
 
-    assert perf_counter() - begun < 1
+    assert process_time() - begun < 5
     assert text.endswith(f"{body}\n</skill_context>")
 
 
