@@ -120,7 +120,7 @@ class AgentRig(suite.BaseRig):
             tools=[*setup.own_tools, *tools],
             context_providers=[
                 InMemoryHistoryProvider(),
-                attach(setup.skills, who=_who, **setup.options),
+                attach(setup.skills, who=_who, **setup.options_of(_who)),
             ],
         )
         self._sessions: dict[str, AgentSession] = {}

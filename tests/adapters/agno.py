@@ -90,7 +90,7 @@ def in_memory() -> InMemoryDb:
 def attached(setup: Setup, to: Any) -> Any:
     """Attach as the suite asks for it."""
     who = lambda run: run.dependencies["who"]  # noqa: E731
-    return agno.attach(setup.skills, to=to, who=who, **setup.options)
+    return agno.attach(setup.skills, to=to, who=who, **setup.options_of(who))
 
 
 def agent_of(setup: Setup, seen: list[suite.Seen], **more: Any) -> Agent:

@@ -338,7 +338,7 @@ class ClaudeRig:
     ) -> ClaudeSDKClient:
         options = replace(self.options, resume=chat.session_id)
         options.include_partial_messages = mode == "stream"
-        given = {"who": who, "answers": answers, **self.setup.options}
+        given = {"who": who, "answers": answers, **self.setup.options_of(lambda _: who)}
         client = attach(self.setup.skills, to=ClaudeSDKClient(options), **given)
         await client.connect()
         return client

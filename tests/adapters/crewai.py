@@ -215,11 +215,15 @@ def _agent(
         **named,
     )
     options = {
-        "who": lambda _: WHO.get(),
+        "who": _who,
         "state": lambda _: STATE.get(),
-        **setup.options,
+        **setup.options_of(_who),
     }
     return attach(setup.skills, to=agent, **options)
+
+
+def _who(_: object) -> Mapping[str, Any]:
+    return WHO.get()
 
 
 DRIVER = CrewAI()

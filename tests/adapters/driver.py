@@ -99,7 +99,15 @@ class Setup:
     base: str = "You are the desk."
     own_tools: tuple[Callable[..., object], ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Passed on to ``attach``: always, only, approve, style ..."""
+    """Passed on to ``attach``: always, only, approve, style ... But ``work`` is a
+    function of for whom a run is."""
+
+    def options_of(self, who_of: Callable[[Any], Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the options, with a ``work`` that takes the framework's run."""
+        options = dict(self.options)
+        if (work := options.get("work")) is not None:
+            options["work"] = lambda run: work(who_of(run))
+        return options
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,7 @@ def _who(ctx: ReadonlyContext) -> Mapping[str, Any]:
 
 
 def _agent(setup: Setup, llm: FakeLlm, **given: Any) -> LlmAgent:
-    skills = attach(setup.skills, who=_who, **setup.options)
+    skills = attach(setup.skills, who=_who, **setup.options_of(_who))
     if setup.skills.policy.requirements:
         given["before_tool_callback"] = skills.before_tool_callback
     return LlmAgent(

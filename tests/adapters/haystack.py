@@ -74,7 +74,7 @@ def agent_of(
         **settings,
     )
     who = lambda state: state.data["hook_context"]["who"]  # noqa: E731
-    return haystack.attach(setup.skills, to=agent, who=who, **setup.options)
+    return haystack.attach(setup.skills, to=agent, who=who, **setup.options_of(who))
 
 
 @dataclass

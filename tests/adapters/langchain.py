@@ -123,7 +123,7 @@ def middleware(setup: Setup) -> Any:
     return langchain.attach(
         setup.skills,
         who=lambda runtime: runtime.context.who,
-        **setup.options,
+        **setup.options_of(lambda runtime: runtime.context.who),
     )
 
 

@@ -141,7 +141,9 @@ def agent_of(setup: Setup, llm: FakeLLM, **more: Any) -> FunctionAgent:
     agent = FunctionAgent(
         llm=llm, system_prompt=setup.base, tools=[*setup.own_tools], **more
     )
-    return llama_index.attach(setup.skills, to=agent, who=who_of, **setup.options)
+    return llama_index.attach(
+        setup.skills, to=agent, who=who_of, **setup.options_of(dict)
+    )
 
 
 class LlamaIndexRig(suite.BaseRig):

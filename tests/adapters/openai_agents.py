@@ -16,6 +16,7 @@ from agents import (
     Model,
     ModelResponse,
     RunConfig,
+    RunContextWrapper,
     Runner,
     RunState,
     SQLiteSession,
@@ -304,9 +305,12 @@ def _agent(
         handoffs=[*handoffs],
         model=fake_model(setup.model, seen),
     )
-    return attach(
-        setup.skills, to=agent, who=lambda run: run.context["who"], **setup.options
-    )
+    return attach(setup.skills, to=agent, who=_who, **setup.options_of(_who))
+
+
+def _who(run: RunContextWrapper[Any]) -> Mapping[str, Any]:
+    who: Mapping[str, Any] = run.context["who"]
+    return who
 
 
 DRIVER = OpenAIAgents()

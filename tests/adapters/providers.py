@@ -55,7 +55,7 @@ class LoopRig(BaseRig):
 
 def attached(attach: Callable[..., Any], setup: Setup, **given: Any) -> Any:
     """Attach as the suite asks for it; ``deps`` is a value here."""
-    options = dict(setup.options)
+    options = setup.options_of(lambda _: given["who"])
     deps = options.pop("deps", None)
     made = deps() if deps else None
     return attach(setup.skills, deps=made, **given, **options)

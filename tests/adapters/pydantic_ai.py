@@ -178,7 +178,7 @@ def fake_model(
 
 
 def _agent(setup: Setup, seen: list[suite.Seen], *more: Any) -> Agent[Deps, Said]:
-    skills = attach(setup.skills, who=_who, **setup.options)
+    skills = attach(setup.skills, who=_who, **setup.options_of(_who))
     return Agent(
         fake_model(setup.model, seen),
         deps_type=Deps,

@@ -74,7 +74,7 @@ class ReferenceRig(suite.BaseRig):
         super().__init__(seen)
         client = FakeClient(setup.model, seen)
         complete = client.completion, client.acompletion
-        own, options = [*setup.own_tools, *tools], cast("Any", dict(setup.options))
+        own, options = [*setup.own_tools, *tools], cast("Any", setup.options_of(dict))
         self.agents = [
             attach(setup.skills, each, system=setup.base, tools=own, **options)
             for each in complete

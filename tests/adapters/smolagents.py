@@ -239,8 +239,12 @@ def _agent(setup: suite.Setup, seen: list[Seen], **named: Any) -> ToolCallingAge
         step_callbacks=[_keep],
         **named,
     )
-    options = {"who": lambda _: WHO.get(), **setup.options}
+    options = {"who": _who, **setup.options_of(_who)}
     return attach(setup.skills, to=agent, **options)
+
+
+def _who(_: object) -> Mapping[str, Any]:
+    return WHO.get()
 
 
 def _keep(_: ActionStep, agent: Any) -> None:

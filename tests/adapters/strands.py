@@ -95,7 +95,7 @@ def _shown(messages: Any) -> Iterator[suite.Message]:
 def plugin(setup: Setup) -> Any:
     """Attach as the suite asks for it."""
     who = lambda state: state["who"]  # noqa: E731
-    return strands.attach(setup.skills, who=who, **setup.options)
+    return strands.attach(setup.skills, who=who, **setup.options_of(who))
 
 
 def agent_of(setup: Setup, seen: list[suite.Seen], **more: Any) -> Agent:

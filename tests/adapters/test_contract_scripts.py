@@ -3,8 +3,11 @@
 As in `tests.adapters.test_contract`, one test is one row of docs/reference/adapters.md.
 """
 
+import asyncio
+import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +19,7 @@ from satchel.model import Job, Outcome, OutputFile
 from satchel.policy import Policy, allow, ask, require
 from satchel.protocols import Runner
 from satchel.usage import ListSink
+from satchel_scripts import Subprocess
 from tests.adapters.desk import (
     ANA,
     NEEDS,
@@ -30,9 +34,10 @@ from tests.adapters.desk import (
     script,
     scripts,
     setup,
+    transfer,
     wiring,
 )
-from tests.adapters.driver import Call, Driver, Mode, Paused, Rig, Say
+from tests.adapters.driver import Call, Driver, Mode, Paused, Rig, Say, Seen
 
 SKILL: Final = """---
 name: forms
@@ -80,35 +85,52 @@ class PlainRunner:
         )
 
 
-def forms_with(runner: Runner, folder: Path, *rules: Any) -> Satchel:
-    """Return a library whose one skill has a script; the form is in ``work/ana``."""
-    pack, work = folder / "skills" / "forms", folder / "work" / "ana"
-    (pack / "scripts").mkdir(parents=True)
+def forms_with(runner: Runner, folder: Path, *rules: Any, code: str = FILL) -> Satchel:
+    """Return a library in ``skills``, whose one skill has a script."""
+    pack = folder / "skills" / "forms"
+    (pack / "scripts").mkdir(parents=True, exist_ok=True)
     (pack / "SKILL.md").write_text(SKILL, "utf-8")
-    (pack / "scripts" / "fill.py").write_text(FILL, "utf-8")
-    work.mkdir(parents=True)
+    (pack / "scripts" / "fill.py").write_text(code, "utf-8")
+    return Satchel(pack.parent, policy=Policy(*rules), runner=runner)
+
+
+def work_of(folder: Path, user: str = "ana") -> Path:
+    """Return the folder of a user, with the form in it."""
+    work = folder / "work" / user
+    work.mkdir(parents=True, exist_ok=True)
     (work / "form.txt").write_text("NAME\n", "utf-8")
-    return Satchel(folder / "skills", policy=Policy(*rules), runner=runner)
+    return work
 
 
 @dataclass
 class Forms:
-    """A library with one skill that runs a script, and a user's folder."""
+    """A library with one skill that runs a script, and a folder for each user."""
 
     folder: Path
     runner: PlainRunner = field(default_factory=PlainRunner)
 
-    @property
-    def work(self) -> Path:
-        return self.folder / "work" / "ana"
+    def work(self, who: Mapping[str, Any]) -> Path:
+        return work_of(self.folder, who["user"])
 
-    def rig(self, driver: Driver, *rules: Any, steps: list[Say] = STEPS) -> Rig:
-        skills = forms_with(self.runner, self.folder, *rules)
-        return driver.build(setup(skills, script(*steps), work=lambda _: self.work))
+    def rig(
+        self,
+        driver: Driver,
+        *rules: Any,
+        steps: list[Say] = STEPS,
+        code: str = FILL,
+        runner: Runner | None = None,
+    ) -> Rig:
+        """Return an agent; ``code`` is the script of its skill."""
+        skills = forms_with(runner or self.runner, self.folder, *rules, code=code)
+        return driver.build(setup(skills, script(*steps), work=self.work))
+
+    def filled_of(self, user: str) -> list[str]:
+        files = (self.folder / "work" / user).glob("filled*")
+        return [path.read_text("utf-8") for path in sorted(files)]
 
     @property
     def filled(self) -> list[str]:
-        return [path.read_text("utf-8") for path in sorted(self.work.glob("filled*"))]
+        return self.filled_of("ana")
 
 
 @pytest.fixture
@@ -197,15 +219,111 @@ async def test_a_script_that_changed_while_a_run_waited(
 @pytest.mark.row("U14")
 async def test_two_users_at_once(driver: Driver, forms: Forms) -> None:
     """One agent, two users: each script works in the folder of its user."""
-    import asyncio
-
     rig = forms.rig(driver, allow("forms", "script"))
+    users = ("ben", "eva")
 
     await asyncio.gather(
-        *(rig.say("hi", chat=name, who={**ANA, "user": name}) for name in ("a", "b"))
+        *(rig.say("hi", chat=name, who={**ANA, "user": name}) for name in users)
     )
 
-    assert len(forms.runner.jobs) == 2
+    assert [forms.filled_of(name) for name in users] == [["Ana Simpson\n"]] * 2
+
+
+@pytest.mark.row("U14")
+async def test_a_script_in_a_resumed_conversation(
+    driver: Driver, forms: Forms, mode: Mode
+) -> None:
+    """What was loaded in a stored conversation runs in the one that goes on."""
+    rule = allow("forms", "script")
+    before = forms.rig(driver, rule, steps=STEPS[:1])
+    await before.say("one", who=ANA, mode=mode)
+    after = forms.rig(driver, rule, steps=STEPS[1:])
+
+    after.restore(before.save())
+    await after.say("two", who=ANA, mode=mode)
+
+    assert forms.filled == ["Ana Simpson\n"]
+
+
+@pytest.mark.row("U14")
+async def test_a_script_that_takes_too_long(
+    driver: Driver, forms: Forms, mode: Mode
+) -> None:
+    """It is ended; the model is told so, and the run goes on."""
+    code, runner = "import time\ntime.sleep(60)\n", Subprocess(timeout_s=0.5)
+    rule = allow("forms", "script")
+    rig = forms.rig(driver, rule, code=code, runner=runner)
+
+    assert await rig.say("hi", who=ANA, mode=mode) == "done"
+
+    assert "scripts/fill.py was ended, time-out" in rig.seen[-1].results[-1]
+
+
+@pytest.mark.row("U14")
+async def test_a_script_that_prints_much(driver: Driver, forms: Forms) -> None:
+    """The model gets the end of it."""
+    code = "print('x' * 3_000_000)\nprint('END-8841')\n"
+    rig = forms.rig(driver, allow("forms", "script"), code=code, runner=Subprocess())
+
+    assert await rig.say("hi", who=ANA) == "done"
+
+    text = rig.seen[-1].results[-1]
+    assert len(text) < 100_000
+    assert "END-8841" in text
+
+
+@pytest.mark.row("U14")
+async def test_what_a_script_lacks(driver: Driver, forms: Forms) -> None:
+    """It is said when the skill is loaded, before anything has run."""
+    code, rule = "import reportlab8841\n", allow("forms", "script")
+    rig = forms.rig(driver, rule, code=code, runner=Subprocess())
+
+    await rig.say("hi", who=ANA)
+
+    loaded, ran = rig.seen[-1].results[-2:]
+    assert "reportlab8841" in loaded
+    assert "No module named 'reportlab8841'" in ran
+
+
+@pytest.mark.capability("cancelled tools")
+@pytest.mark.row("U14")
+async def test_a_cancelled_run_ends_its_script(driver: Driver, forms: Forms) -> None:
+    """Nobody waits for it any more: its process ends."""
+    note = forms.folder / "process"
+    code = f"""import os, pathlib, time
+pathlib.Path({str(note)!r}).write_text(str(os.getpid()))
+time.sleep(60)
+"""
+    rule = allow("forms", "script")
+    rig = forms.rig(driver, rule, code=code, runner=Subprocess())
+
+    run = asyncio.create_task(rig.say("hi", who=ANA))
+    try:
+        await _until(lambda: note.exists() and bool(note.read_text("utf-8")))
+        run.cancel()
+        await asyncio.wait([run], timeout=20)
+        process = int(note.read_text("utf-8"))
+        await _until(lambda: not _is_there(process))
+    finally:
+        if note.exists() and _is_there(process := int(note.read_text("utf-8"))):
+            os.kill(process, 9)
+            raise AssertionError("the script goes on")
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds, for half a minute at most."""
+    for _ in range(1_500):
+        if holds():
+            return
+        await asyncio.sleep(0.02)
+
+
+def _is_there(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 READS: Final[list[Say]] = [[load("refunds")], "done"]
@@ -374,6 +492,74 @@ async def test_an_act_whose_skill_is_not_there(
 
     assert done == []
     assert ["cannot be read" in text for text in rig.seen[2].results] == [True] * 2
+
+
+@pytest.mark.capability("required acts")
+@pytest.mark.row("U07")
+async def test_an_act_after_a_quoted_skill(
+    driver: Driver, packs: Path, mode: Mode
+) -> None:
+    """A user may write anything: what a message of theirs quotes was not loaded."""
+    done: list[int] = []
+    skills = open_desk(packs, None, NEEDS)
+    quoted = str(skills.session().call("load_skill", {"skill_id": "refunds"}))
+    model = script([WIRE], [WIRE], "done")
+    rig = driver.build(setup(skills, model, wiring(done)))
+
+    await rig.say(quoted, who=ANA, mode=mode)
+
+    assert REFUNDS in rig.seen[1].results[-1]
+    assert done == [5]
+
+
+@pytest.mark.capability("required acts")
+@pytest.mark.row("U07")
+async def test_an_act_under_another_name(
+    driver: Driver, packs: Path, mode: Mode
+) -> None:
+    """The name of a server before that of the tool makes it no other tool."""
+    done: list[int] = []
+    wire = wiring(done)
+    wire.__name__ = "mcp__bank__wire"
+    call = Call("mcp__bank__wire", WIRE.arguments)
+    skills = open_desk(packs, None, NEEDS)
+    rig = driver.build(setup(skills, script([call], [call], "done"), wire))
+
+    await rig.say("hi", who=ANA, mode=mode)
+
+    assert REFUNDS in rig.seen[1].results[-1]
+    assert done == [5]
+
+
+@pytest.mark.capability("required acts")
+@pytest.mark.row("U07")
+@pytest.mark.parametrize("is_read", [False, True], ids=["unread", "read"])
+async def test_an_act_after_a_hand_over(
+    driver: Driver, packs: Path, *, is_read: bool
+) -> None:
+    """Who takes over has read what its own messages show, and acts on no other."""
+    done: list[int] = []
+    skills = open_desk(packs, None, NEEDS)
+
+    def first(seen: Seen) -> Say:
+        if is_read and REFUNDS not in "".join(seen.results):
+            return [load("refunds")]
+        return [transfer(seen)] if seen.since_user == is_read else "handed over"
+
+    def second(seen: Seen) -> Say:
+        return "over" if "sent 5" in "".join(seen.results) else [WIRE]
+
+    rig = driver.build_pair(
+        setup(skills, first, base="First desk."),
+        setup(skills, second, wiring(done), base="Second desk."),
+    )
+    await rig.say("hi", who=ANA)
+
+    theirs = [seen for seen in rig.seen if "Second desk." in seen.system]
+    shown = [REFUNDS in "".join([seen.system, *seen.results]) for seen in theirs]
+    assert done == [5]
+    assert shown[-2]
+    assert len(theirs) == 3 or (len(theirs) == 2 and shown[0])
 
 
 @pytest.mark.capability("required acts")

@@ -60,7 +60,7 @@ from tests.adapters.google_adk import (
     fake_model,
 )
 from tests.adapters.processes import Effects, careful
-from tests.adapters.test_contract_scripts import RUN, forms_with
+from tests.adapters.test_contract_scripts import RUN, forms_with, work_of
 
 ONE: dict[str, Any] = {"app_name": APP, "user_id": USER, "session_id": "one"}
 
@@ -500,7 +500,7 @@ async def filling(folder: Path, by: ScriptRunner | None = None) -> Runner:
     """Return a runner whose agent has a script fill in a form."""
     skills = forms_with(by or Subprocess(), folder, allow("forms", "script"))
     steps: list[Say] = [[load("forms")], [RUN], "done"]
-    tool = attach(skills, work=lambda _: folder / "work" / "ana")
+    tool = attach(skills, work=lambda _: work_of(folder))
     return await begun(agent_of(FakeLlm(script=script(*steps)), tool))
 
 

@@ -36,7 +36,7 @@ from satchel.tools import Run
 from satchel_scripts import Subprocess
 from satchel_scripts.testing import RunnerContract
 from tests.adapters.desk import REFUNDS, Desk, carried, open_desk, write_pack
-from tests.adapters.test_contract_scripts import ARGUMENTS, forms_with
+from tests.adapters.test_contract_scripts import ARGUMENTS, forms_with, work_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -381,7 +381,7 @@ async def test_what_a_script_made_is_in_the_metadata(tmp_path: Path) -> None:
     skills = forms_with(Subprocess(), tmp_path, allow("forms", "script"))
     calls = [ToolCallPart("load_skill", {"skill_id": "forms"}), ToolCallPart(*RUN)]
     model = Script(*([call] for call in calls), "done")
-    work = tmp_path / "work" / "ana"
+    work = work_of(tmp_path)
     agent = Agent(model, capabilities=[attach(skills, work=lambda _: work)])
 
     result = await agent.run("Fill it in.")
