@@ -135,8 +135,9 @@ class FakeApi(ThreadingHTTPServer):
             if block["type"] == "tool_use":
                 name = block["name"]
                 if name == "delegate":
-                    block["input"]["subagent_type"] = "second"
-                block["name"] = names.get(name, f"mcp__satchel__{name}")
+                    chosen = {"subagent_type": "second", "run_in_background": False}
+                    block["input"] |= chosen
+                block["name"] = names.get(_short(name), f"mcp__satchel__{name}")
         return blocks
 
 
@@ -319,7 +320,11 @@ class ClaudeRig:
                 chat.client = await self._connected(chat, who, mode, answers)
             if text is not None:
                 await chat.client.query(text)
-            result = await _result_of(chat.client)
+            try:
+                result = await _result_of(chat.client)
+            except asyncio.CancelledError:
+                await chat.leave()  # as an `async with` of the client does
+                raise
             chat.session_id = result.session_id
             waits = result.deferred_tool_use
             if waits is None:
@@ -457,7 +462,8 @@ class ClaudeAgentSdk:
         os.environ.setdefault("CLAUDE_CONFIG_DIR", str(_home() / "config"))
         seen: list[suite.Seen] = []
         options = options_of(setup, seen)
-        attach(setup.skills, to=options, **setup.options)  # as each chat does
+        given = setup.options_of(lambda _: {})
+        attach(setup.skills, to=options, **given)  # as each chat does
         rig = ClaudeRig(setup, options, seen)
         rig.options.session_store = rig.store
         self._leave.add(weakref.finalize(rig, _leave, rig.chats, self._leaving))
@@ -468,7 +474,8 @@ class ClaudeAgentSdk:
             asked = second if second.base in seen.system else first
             return asked.model(seen)
 
-        rig = self.build(replace(first, model=model))
+        own = (*first.own_tools, *second.own_tools)  # those of a session are of both
+        rig = self.build(replace(first, model=model, own_tools=own))
         agent = AgentDefinition("The second desk.", second.base, background=False)
         rig.options.agents = {"second": agent}
         rig.options.tools = ["Agent"]

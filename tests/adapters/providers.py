@@ -55,7 +55,7 @@ class LoopRig(BaseRig):
 
 def attached(attach: Callable[..., Any], setup: Setup, **given: Any) -> Any:
     """Attach as the suite asks for it; ``deps`` is a value here."""
-    options = setup.options_of(lambda _: given["who"])
+    options = setup.options_of(lambda _: given.get("who") or {})
     deps = options.pop("deps", None)
     made = deps() if deps else None
     return attach(setup.skills, deps=made, **given, **options)
