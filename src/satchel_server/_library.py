@@ -1,10 +1,12 @@
 """The library that a server offers: settings, callers, their views, threads."""
 
+import hmac
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from secrets import token_bytes
 from threading import Event
 from typing import Any, Final, TypeVar, cast
 
@@ -200,6 +202,7 @@ class ServedLibrary:
         self.settings = settings or ServerSettings()
         self.threads = SourceThreads()
         self.running = RunningScripts()
+        self._key = token_bytes(32)
         self._first_view: View | None = None
         # On the instance: a decorated method would keep every library in memory.
         self._caller_view = lru_cache(MAX_VIEWS)(self._make_caller_view)
@@ -234,9 +237,14 @@ class ServedLibrary:
 
         ``client`` is the name that a program gives itself: untrusted, for events only.
         """
-        if not client:
-            return self._caller_view(caller, via)
-        return self._client_view(caller, via, client)
+        if client:
+            view = self._client_view(caller, via, client)
+        else:
+            view = self._caller_view(caller, via)
+        if self.settings.work:  # a script on the record names its load by this
+            name = caller.name.encode("utf-8", "surrogatepass")
+            view.conversation = hmac.new(self._key, name, "sha256").hexdigest()[:32]
+        return view
 
     # Two caches, so that a program that changes its name with each request does not
     # evict the view whose skills all programs of its caller share.

@@ -162,7 +162,11 @@ class LlamaIndexRig(suite.BaseRig):
             ctx = self._context(chat)
             await ctx.store.set("who", who)
             handler = self.workflow.run(text, ctx=ctx, memory=Memory.new())
-            return await self._followed(handler, chat, is_stream=mode == "stream")
+            try:
+                return await self._followed(handler, chat, is_stream=mode == "stream")
+            except asyncio.CancelledError:
+                await handler.cancel_run()  # the way to cancel a run: it has a task
+                raise
 
         # LlamaIndex has no other synchronous call than to run an event loop.
         if mode == "sync":

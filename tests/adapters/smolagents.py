@@ -187,11 +187,15 @@ class Smolagents:
     name = "smolagents"
     distribution = "smolagents"
     limits: Mapping[str, str] = {}
-    lacks: Mapping[str, str] = dict.fromkeys(
-        ("approval", "edits"),
-        "smolagents carries out a step's calls as soon as the model has made them, and "
-        "its interrupt takes effect after them: no call waits; give attach an approve",
-    )
+    lacks: Mapping[str, str] = {
+        **dict.fromkeys(
+            ("approval", "edits"),
+            "smolagents carries out a step's calls as soon as the model has made them, "
+            "and its interrupt takes effect after them: no call waits; give attach an "
+            "approve",
+        ),
+        "cancelled tools": "smolagents runs in a thread; its interrupt waits for tools",
+    }
 
     def build(self, setup: suite.Setup) -> SmolRig:
         seen: list[Seen] = []

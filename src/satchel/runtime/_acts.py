@@ -121,13 +121,12 @@ class Acts:
 
         # Of an asynchronous handler, too: what it returns is awaited by the caller.
         def called(**given: object) -> object:
-            ended = "failed", ""
+            outcome, runner = "failed", ""
             try:
                 result = handler(**given)
-                ended = _ended(result)
+                outcome, runner = _ended(result)
                 return result
             finally:
-                outcome, runner = ended
                 self.note(*about, outcome, approval, script, runner)
 
         return replace(tool, handler=called)

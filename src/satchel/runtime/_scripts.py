@@ -159,8 +159,7 @@ class Scripts:
 
         filled = _coerced(arguments)
         skill_id, path = str(filled["skill_id"]), str(filled["path"])
-        ids = {entry.id: entry for entry in self._in_use()}
-        owner = ids.get(skill_id)
+        owner = {entry.id: entry for entry in self._in_use()}.get(skill_id)
         if owner is None:
             advice = f"load the skill {echo(skill_id)!r} first, and read what it says"
             raise ToolError(RUN_SCRIPT, advice)
@@ -190,21 +189,16 @@ class Scripts:
             return ""
         key, notes = (owner.id, owner.digest, owner.files), self._notes
         if key not in notes:
-            lacking = check(owner, partial(self._read, owner.id))
+            lacking = check(owner, lambda path: self._look(owner.id, path).data)
             notes[key] = ""
             if lacking is not None:
                 import logging
 
-                line = lacking.install
-                logging.getLogger("satchel").warning(
-                    wording.NEEDS_WARNING, owner.id, line
-                )
+                logger = logging.getLogger("satchel")
+                logger.warning(wording.NEEDS_WARNING, owner.id, lacking.install)
                 names = ", ".join(lacking.requirements)
                 notes[key] = wording.NEEDS_MISSING.format(names)
         return notes[key]
-
-    def _read(self, skill_id: str, path: str) -> bytes:
-        return self._look(skill_id, path).data
 
     def bound(self, call: ScriptCall) -> Tool:
         """Return the tool, made to run this very job."""
@@ -240,7 +234,9 @@ class CallerRule:
             return Decision("deny", "not named for this caller", action="script")
         decision = self.authorizer.decide("script", entry)
         # By default no script runs; who named the skill for a caller has decided that.
-        return decision if decision.by_rule else Decision("allow", action="script")
+        if decision.by_rule:
+            return decision
+        return Decision("allow", "named for this caller", action="script")
 
     def enforce(self, owner: Descriptor) -> None:
         decision = self.decide(owner)

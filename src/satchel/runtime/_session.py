@@ -123,10 +123,8 @@ class Session(ToolCalls):
         self._acts = None
         has_acts = (components.runner, self._state.requirements) != (None, None)
         if has_acts and components.sinks != ():
-            from satchel.runtime._acts import Acts
-
-            id = view.conversation = self._state.name_conversation()
-            self._acts = Acts(components, id, settings.agent, lambda: self.activations)
+            view.conversation = self._state.name_conversation()
+            self._acts = view.acts(lambda: self.activations)
         self._offered: tuple[tuple[OwnedTool, ...], Toolbox] = (), Toolbox("satchel")
         self._mark: tuple[object, ...] = (None, None, None)
         # Read now, so that a skill that cannot be loaded is an error of the opening.

@@ -35,6 +35,7 @@ from satchel.load import (
 from satchel.model import (
     IS_LOAD,
     Action,
+    Activation,
     Catalog,
     Decision,
     Descriptor,
@@ -57,8 +58,9 @@ from satchel.tools import Run, Toolbox
 if TYPE_CHECKING:
     from satchel.load import InvokedSkill
     from satchel.prompt import Format
+    from satchel.runtime._acts import Acts
     from satchel.runtime._components import Components
-    from satchel.runtime._scripts import Scripts
+    from satchel.runtime._scripts import CallerRule, Scripts
 
 _T = TypeVar("_T")
 
@@ -572,23 +574,31 @@ class View(ToolBackend):
         if events.sinks.awake:
             events.record_remote_load(self.catalog, event)
 
-    def scripts(
-        self, named: Sequence[str], loaded: Iterable[str], work: str
-    ) -> "Scripts":
-        """Return the scripts that a caller of a server may run; see `CallerRule`."""
-        from satchel.runtime._scripts import CallerRule, Scripts
-
-        rule = CallerRule(self._authorizer, named)
-        packs = [*filter(None, map(self.loadable, loaded))]
-        look = partial(self.load, as_="look")
-        of = self._components, look, lambda: packs, lambda: work, rule.enforce
-        return Scripts(*of)
-
-    def has_scripts(self, named: Sequence[str]) -> bool:
-        """Return whether a listed skill has a script that `scripts` would run."""
+    def caller_rule(self, named: Sequence[str]) -> "CallerRule":
+        """Return whose scripts a caller of a server may run: patterns over ids."""
         from satchel.runtime._scripts import CallerRule
 
-        return CallerRule(self._authorizer, named).allows_any(self.catalog.entries)
+        return CallerRule(self._authorizer, named)
+
+    def scripts(
+        self,
+        named: Sequence[str] = (),
+        loaded: Iterable[Activation] = (),
+        work: str = "",
+    ) -> "Scripts":
+        """Return the scripts of skills that a caller of a server has loaded."""
+        from satchel.runtime._scripts import Scripts
+
+        packs = [*filter(None, (self.loadable(one.id) for one in loaded))]
+        look, check = partial(self.load, as_="look"), self.caller_rule(named).enforce
+        return Scripts(self._components, look, lambda: packs, lambda: work, check)
+
+    def acts(self, in_use: Callable[[], Iterable[Activation]]) -> "Acts":
+        """Return what records acts, with the skills that are in use at each."""
+        from satchel.runtime._acts import Acts
+
+        agent = self.settings.agent
+        return Acts(self._components, self.conversation, agent, in_use)
 
     # --- Files and manifests ----------------------------------------------------------
 

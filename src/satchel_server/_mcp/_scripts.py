@@ -5,7 +5,7 @@ reads what the scripts of another one read or write.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -29,7 +29,7 @@ from mcp_types import (
 from satchel.errors import LimitExceededError, SkillError, ToolError
 from satchel.files import LruCache, path_problem, read_confined
 from satchel.load import error_result, first_part, media_type, wording
-from satchel.model import ScriptOutput
+from satchel.model import Activation, NeededSkill, ScriptOutput
 from satchel.runtime import RUN_SCRIPT, View, requested_access
 from satchel.text import is_text
 from satchel.tools import result_text
@@ -87,8 +87,10 @@ class ScriptHandlers:
     def offered(self, mcp: McpRequest) -> list[Tool]:
         """Return the tool, if the sender has a skill whose scripts it may run."""
         named = self.named(mcp.ctx)
-        has_scripts = named and mcp.view.has_scripts(named)
-        return [self._tool] if self._tool and has_scripts else []
+        if not (self._tool and named):
+            return []
+        rule, entries = mcp.view.caller_rule(named), mcp.view.catalog.entries
+        return [self._tool] if rule.allows_any(entries) else []
 
     def note_load(
         self, mcp: McpRequest, tool: str, arguments: Mapping[str, object]
@@ -139,17 +141,11 @@ class ScriptHandlers:
     def _run(
         self, ctx: McpContext, arguments: Mapping[str, object], cancelled: Event
     ) -> CallToolResult:
-        """Return what the heart says of a run, as a result."""
+        """Return what the heart says of a run, as a result; each is on record."""
         view = mcp_view(self._library, ctx)
         try:
             with self._library.running.one(cancelled):
-                skill_id = arguments.get("skill_id")
-                loaded = self._loaded(view, _name(ctx), skill_id)
-                work = self._folder(_name(ctx))
-                scripts = view.scripts(self.named(ctx), loaded, work)
-                call = scripts.prepare(arguments)
-                call = replace(call, job=replace(call.job, cancelled=cancelled))
-                result = scripts.bound(call).call(arguments)
+                result = self._run_recorded(view, ctx, arguments, cancelled)
         except SkillError as error:
             result = error_result(error)
         text, options = result_text(result), view.style_options
@@ -159,20 +155,49 @@ class ScriptHandlers:
             text = f"{wording.RESULT_CUT.format(RUN_SCRIPT, tokens, most)}\n\n{first}"
         return _call_result(result, text)
 
-    def _loaded(self, view: View, caller: str, skill_id: object) -> list[str]:
-        """Return the skill, if the caller has loaded it.
-
-        What the policy requires has to be loaded as it is now.
-        """
-        for one in self._library.skills.policy.requirements:
-            entry = view.get(one.skill)
-            read = self._loads.find((caller, one.skill))
-            if one.is_of(RUN_SCRIPT) and (entry is None or read != entry.digest):
-                advice = f"load the skill {one.skill!r} first, and read what it says"
+    def _run_recorded(
+        self,
+        view: View,
+        ctx: McpContext,
+        arguments: Mapping[str, object],
+        cancelled: Event,
+    ) -> object:
+        requirements = self._library.skills.policy.requirements
+        needed = [one.skill for one in requirements if one.is_of(RUN_SCRIPT)]
+        asked_for = *needed, arguments.get("skill_id")
+        loads = [*self._loads_of(view, _name(ctx), asked_for)]
+        loaded = {one.id: one.digest for one in loads}
+        acts, named = view.acts(lambda: loads), self.named(ctx)
+        needs = tuple(
+            NeededSkill.of(id, loaded[id], loads) if id in loaded else NeededSkill(id)
+            for id in needed
+        )
+        about = RUN_SCRIPT, needs, arguments
+        for need in needs:
+            if not need.read:
+                acts.note(*about, "refused")
+                advice = f"load the skill {need.name!r} first, and read what it says"
                 raise ToolError(RUN_SCRIPT, advice)
-        if isinstance(skill_id, str) and self._loads.find((caller, skill_id)):
-            return [skill_id]
-        return []
+        scripts = view.scripts(named, loads, self._folder(_name(ctx)))
+        try:
+            call = scripts.prepare(arguments)
+        except SkillError as error:
+            acts.permitted(None, *about, error.code, None)
+            raise
+        call = replace(call, job=replace(call.job, cancelled=cancelled))
+        reason = view.caller_rule(named).decide(call.owner).reason
+        tool = scripts.bound(call)
+        recorded = acts.permitted(tool, *about, reason, call) or tool
+        return recorded.call(arguments)
+
+    def _loads_of(
+        self, view: View, caller: str, ids: Iterable[object]
+    ) -> Iterator[Activation]:
+        """Yield which of these skills a caller has loaded as they are now."""
+        for skill_id in ids:
+            entry = view.get(skill_id) if isinstance(skill_id, str) else None
+            if entry and self._loads.find((caller, entry.id)) == entry.digest:
+                yield Activation(entry.id, entry.digest)
 
     def _folder(self, caller: str) -> str:
         """Return a caller's folder; a run makes it where there is none."""
@@ -207,7 +232,7 @@ class ScriptHandlers:
 
 def _tool_of(view: View) -> Tool | None:
     """Return the tool as clients list it; None without a runner."""
-    scripts, title = view.scripts((), (), ""), "Run a script of a skill"
+    scripts, title = view.scripts(), "Run a script of a skill"
     if scripts.isolated is None:
         return None
     return Tool(

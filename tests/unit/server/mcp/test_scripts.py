@@ -1,8 +1,8 @@
 """Scripts over MCP: to whom they are offered, and what has to be loaded before."""
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
@@ -14,9 +14,11 @@ from mcp.shared.exceptions import MCPError
 
 from satchel import Policy, Satchel, allow, ask, deny, require
 from satchel.errors import ConfigError
+from satchel.files import digest_bytes
 from satchel.model import Job, Outcome, OutputFile, Style
 from satchel.policy import OPEN_POLICY
 from satchel.testing import write_pack
+from satchel.usage import ListSink
 from satchel_scripts import Sandbox, Subprocess
 from satchel_server import (
     Caller,
@@ -30,6 +32,7 @@ from satchel_server import (
 )
 from satchel_server._guard._tokens import JoinedTokens, Token, digest_of, read_several
 from satchel_server._mcp._scripts import ScriptHandlers, folder_name
+from satchel_server.usage.check_acts import with_skills
 from tests.unit.server.mcp.clients import connected, context
 
 pytestmark = pytest.mark.row("U14")
@@ -69,6 +72,7 @@ def library(
     runner: object = None,
     *,
     policy: Policy = OPEN_POLICY,
+    sinks: Sequence[Any] = (),
     **settings: Any,  # noqa: ANN401
 ) -> ServedLibrary:
     """Return a library with a skill that has scripts, and one that has none."""
@@ -79,7 +83,7 @@ def library(
     runner = FakeRunner() if runner is None else runner
     skills = Satchel(
         folder / "skills",
-        sinks=(),
+        sinks=sinks,
         policy=policy,
         runner=runner,  # type: ignore[arg-type]
     )
@@ -228,6 +232,33 @@ async def test_a_skill_that_the_policy_needs_is_loaded_again_after_an_edit(
 
         assert "load the skill 'house' first" in early.content[0].text
         assert not (await fill(client)).is_error
+
+
+@pytest.mark.row("U17")
+async def test_each_script_is_on_the_record(tmp_path: Path) -> None:
+    """With the load that it rests on, where this caller has made it, and the rule."""
+    log = ListSink()
+    policy = Policy(require("house", tool="run_skill_script"))
+    served = library(tmp_path, policy=policy, sinks=[log], scripts=("f*",))
+    async with connected(served) as client:
+        await load(client)
+        await fill(client)  # too early
+        await load(client, "house")
+        await fill(client, args=["Ana Simpson"])
+        await fill(client, skill_id="house")  # not named for this caller
+
+    events = [*map(asdict, log.events), *map(asdict, log.acts)]
+    acts = [*with_skills(events)]
+    assert [(act["outcome"], act["approval"], read) for act, read in acts] == [
+        ("refused", "", "no"),
+        ("exit 0", "named for this caller", "yes"),
+        ("refused", "denied-by-policy", "yes"),
+    ]
+    _, (ran, _), _ = acts
+    assert [skill["name"] for skill in ran["skills"]] == ["forms", "house"]
+    assert (ran["script"], ran["runner"]) == ("scripts/fill.py", "")
+    assert ran["script_digest"] == digest_bytes(b"print(1)\n")
+    assert "Simpson" not in str(ran)
 
 
 @pytest.mark.parametrize(
