@@ -1,8 +1,8 @@
-"""What the Python scripts of a pack need of their interpreter; nothing of them is run.
+"""What the scripts of a pack need; nothing of them is run.
 
-A script's needs are its inline metadata (PEP 723), else what it imports as it starts;
-the requirements files of its pack are added. An import in a ``try`` or a function may
-fail, and is no need.
+A Python script's needs are its inline metadata (PEP 723), else what it imports as it
+starts; the requirements files of its pack are added. An import in a ``try`` or a
+function may fail, and is no need. A shell script needs the programs that it calls.
 """
 
 import ast
@@ -14,7 +14,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, cast
 
@@ -22,6 +22,7 @@ from satchel.errors import SkillError
 from satchel.model import Descriptor
 from satchel.runtime import Satchel
 from satchel.text import decode
+from satchel_scripts._programs import lacking_programs
 
 # Distributions that are called otherwise than what is imported from them.
 _DISTRIBUTIONS: Final = {
@@ -77,39 +78,55 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class MissingNeeds:
-    """What an interpreter lacks, as requirements; and the line that installs them."""
+    """What is not there: requirements of an interpreter, and programs of shell scripts.
+
+    ``programs`` may have the network, with the programs that ask it.
+    """
 
     requirements: tuple[str, ...]
     python: str
+    programs: tuple[str, ...] = ()
 
     @property
     def install(self) -> str:
-        """A command for the operator's shell."""
+        """A command for the operator's shell; empty without requirements."""
+        if not self.requirements:
+            return ""
         return shlex.join([self.python, "-m", "pip", "install", *self.requirements])
 
 
 def missing_for(
-    entry: Descriptor, read: Callable[[str], bytes], python: str = sys.executable
+    entry: Descriptor,
+    read: Callable[[str], bytes],
+    python: str = sys.executable,
+    path: str | None = None,
+    *,
+    network: bool = True,
 ) -> MissingNeeds | None:
-    """Return what an interpreter lacks for the scripts of a skill; None for nothing.
+    """Return what the scripts of a skill need and is not there; None for nothing.
 
-    ``read`` gives the bytes of a listed file. Where the interpreter cannot be asked,
-    nothing is known to be missing.
+    ``read`` gives the bytes of a listed file, and ``path`` is the PATH of scripts, by
+    default that of this process. Where the interpreter cannot be asked, nothing of it
+    is known to be missing.
     """
     files: dict[str, str] = {}
-    for path in entry.resources:
-        if path.endswith(".py") or path.rpartition("/")[2] == "requirements.txt":
-            with suppress(SkillError):
-                files[path] = decode(read(path)).text
-    try:
+    shell_scripts: list[bytes] = []
+    for file in entry.resources:
+        with suppress(SkillError):
+            if file.endswith(".py") or file.rpartition("/")[2] == "requirements.txt":
+                files[file] = decode(read(file)).text
+            elif file.endswith(".sh"):
+                shell_scripts.append(read(file))
+    programs = lacking_programs(shell_scripts, path, network=network)
+    lacking = MissingNeeds((), python)
+    with suppress(OSError, subprocess.SubprocessError, ValueError):
         lacking = missing(needs_of(files), python)
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return None
-    return lacking if lacking.requirements else None
+    lacking = replace(lacking, programs=programs)
+    return lacking if lacking.requirements or programs else None
 
 
 def missing_in(skills: Satchel) -> Iterator[tuple[str, MissingNeeds]]:
-    """Yield what this interpreter lacks, for each listed skill of this machine."""
+    """Yield what is not on this machine, for each listed skill of it."""
     most = skills.limits.file_bytes
     for entry in skills.catalog:
         reader = skills.catalog.readers[entry.source]

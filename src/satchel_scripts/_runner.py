@@ -51,6 +51,7 @@ class CopyRunner:
     """Runs a script on a private copy of its work folder."""
 
     kind: str
+    isolated: bool
 
     def __init__(
         self,
@@ -93,10 +94,12 @@ class CopyRunner:
     def missing(
         self, entry: Descriptor, read: Callable[[str], bytes]
     ) -> "MissingNeeds | None":
-        """Return what the interpreter lacks for a skill's scripts; None for nothing."""
+        """Return what a skill's scripts need and will not find; None for nothing."""
         from satchel_scripts._needs import missing_for
 
-        return missing_for(entry, read, self._interpreters.executable)
+        of, network = self._interpreters, not self.isolated
+        python, path = of.executable, of.search_path
+        return missing_for(entry, read, python, path, network=network)
 
     @property
     def holds(self) -> Mapping[str, Hold]:

@@ -183,8 +183,8 @@ class CrewAI:
         **dict.fromkeys(
             ("approval", "edits"),
             "crewAI stores a flow and goes on with it between two of its methods; "
-            "before a tool call a hook may wait for an answer, or abort, and nothing is "
-            "there to go on from: give attach an approve",
+            "before a tool call a hook may wait for an answer, or abort, and nothing "
+            "is there to go on from: give attach an approve",
         ),
         "cancelled tools": "crewAI calls tools in threads, which it waits for",
     }

@@ -534,7 +534,9 @@ async def test_an_act_under_another_name(
 
 @pytest.mark.capability("required acts")
 @pytest.mark.row("U07")
-async def test_an_act_after_a_hand_over(driver: Driver, packs: Path) -> None:
+async def test_an_act_after_a_hand_over(
+    driver: Driver, packs: Path, mode: Mode
+) -> None:
     """Who takes over has read what its own messages show, and acts on nothing else."""
     for is_read in (False, True):
         done: list[int] = []
@@ -544,7 +546,7 @@ async def test_an_act_after_a_hand_over(driver: Driver, packs: Path) -> None:
             setup(skills, first, base="First desk."),
             setup(skills, _takes_over, wiring(done), base="Second desk."),
         )
-        await rig.say("hi", who=ANA)
+        await rig.say("hi", who=ANA, mode=mode)
 
         theirs = [seen for seen in rig.seen if "Second desk." in seen.system]
         shown = [REFUNDS in "".join([seen.system, *seen.results]) for seen in theirs]

@@ -116,9 +116,9 @@ REQUIRED_UNREAD: Final = (
     "Not done: {} needs the skill {!r}, whose instructions cannot be read now."
 )
 NEEDS_MISSING: Final = (
-    "Its scripts need {}, which is not installed here: one that imports it will fail."
+    "Its scripts need {}, which is not there: one that uses it will fail."
 )
-NEEDS_WARNING: Final = "the scripts of the skill %r need what is not installed here: %s"
+NEEDS_WARNING: Final = "the scripts of the skill %r need what is not there: %s"
 NO_SCRIPT: Final = "{!r} of the skill {!r} is no script"
 SCRIPT_CHANGED: Final = (
     "the skill's files have changed since this call was decided about; call it again"

@@ -180,12 +180,12 @@ class Scripts:
         return ScriptCall(owner, job, self.kind)
 
     def needs_note(self, owner: Descriptor) -> str:
-        """Return what the interpreter lacks for a skill's scripts; empty for nothing.
+        """Return what a skill's scripts need and is not here; empty for nothing.
 
         The line that installs it is logged, once for these bytes.
         """
         check = getattr(self._runner, "missing", None)
-        if check is None or not any(path.endswith(".py") for path in scripts_of(owner)):
+        if check is None or not scripts_of(owner):
             return ""
         key, notes = (owner.id, owner.digest, owner.files), self._notes
         if key not in notes:
@@ -194,9 +194,9 @@ class Scripts:
             if lacking is not None:
                 import logging
 
-                logger = logging.getLogger("satchel")
-                logger.warning(wording.NEEDS_WARNING, owner.id, lacking.install)
-                names = ", ".join(lacking.requirements)
+                names = ", ".join((*lacking.requirements, *lacking.programs))
+                logger, line = logging.getLogger("satchel"), lacking.install
+                logger.warning(wording.NEEDS_WARNING, owner.id, line or names)
                 notes[key] = wording.NEEDS_MISSING.format(names)
         return notes[key]
 

@@ -403,11 +403,11 @@ def test_what_a_script_needs_is_said_as_its_skill_is_loaded(
 
     for _ in range(2):
         text = skills.session().call("load_skill", {"skill_id": "forms"})
-        assert "need pypdf>=4, which is not installed here" in str(text)
+        assert "need pypdf>=4, which is not there" in str(text)
 
     [record] = caplog.records
     assert record.message == (
-        "the scripts of the skill 'forms' need what is not installed here: "
+        "the scripts of the skill 'forms' need what is not there: "
         "/opt/python -m pip install 'pypdf>=4'"
     )
 

@@ -98,6 +98,7 @@ def _fields(
             {
                 "skill": skill_id,
                 "missing": list(lacking.requirements),
+                "programs": list(lacking.programs),
                 "install": lacking.install,
             }
             for skill_id, lacking in _missing(skills)
@@ -146,9 +147,11 @@ def _missing(skills: "Satchel") -> list[tuple[str, Any]]:
 
 
 def _needs(skill_id: str, missing: Any) -> Iterator[str]:  # noqa: ANN401 - of another product
-    names = ", ".join(missing.requirements)
-    yield one_line(f"{skill_id}: needs {names}; to install them:")
-    yield f"  {one_line(missing.install)}"
+    names = ", ".join((*missing.requirements, *missing.programs))
+    line = one_line(missing.install)
+    yield one_line(f"{skill_id}: needs {names}{'; to install them:' if line else ''}")
+    if line:
+        yield f"  {line}"
 
 
 def _section(title: str, lines: Sequence[str]) -> None:
