@@ -34,7 +34,7 @@ ifdef PRODUCT
 	@files=$$($(BIN)/python -m tools.tests_of $(PRODUCT)) && \
 	  $(BIN)/python -m pytest -q -n auto -m "not hostile and not slow" $$files $(ARGS)
 else
-	$(BIN)/python -m pytest -n auto $(or $(ARGS),-m "not hostile and not slow" --ignore=tests/docs)
+	$(BIN)/python -m pytest -n auto $(or $(ARGS),-m "not hostile and not slow" --ignore=tests/docs $(if $(CI),--cov --cov-report=))
 endif
 
 hostile: $(VENV)/.dev ## run the tests that attack: hundreds of packs, thousands of requests
@@ -77,8 +77,9 @@ record: $(VENV)/.dev ## record what 6,000 questions are answered, in tests/recor
 replay: $(VENV)/.dev ## ask them again; fails where an answer differs, or too few lines are reached
 	@$(BIN)/python -m tools.record reach
 
+# With CI set, `test` has noted what it reached, and the slow ones are added to that.
 coverage: $(VENV)/.dev ## run all, also the slow ones, with the coverage gate, and show what they do not reach
-	$(BIN)/python -m pytest -n auto -m "not hostile" --ignore=tests/docs --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto $(if $(CI),-m "slow and not hostile" --cov-append,-m "not hostile") --ignore=tests/docs --cov --cov-report=term
 
 figures: $(VENV)/.dev ## measure the house: size and doors, with their bars, and routes
 	@$(BIN)/python -m tools.figures $(ARGS)

@@ -1,9 +1,9 @@
 """Scripts of public packs, drawn by a seed and run in the sandbox.
 
 ``python -m benchmarks.drawn_scripts LIBRARIES ENVIRONMENT`` takes a folder of
-libraries, and one for an environment, which it makes. What a pack lacks is installed
-there by the line that Satchel prints; then the first script of each pack is asked for
-its help.
+libraries, and one for an environment, which it makes. What Python lacks for a pack is
+installed there by the line that Satchel prints; then the first script of each pack is
+asked for its help.
 """
 
 import json
@@ -44,7 +44,7 @@ def drawn(libraries: Path) -> list[tuple[Path, str, str]]:
 
 
 def rows(libraries: Path, environment: Path) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each pack, its script, what was installed, and how it ended."""
+    """Yield each pack, its script, what it needed first, and how it ended."""
     runner = Sandbox(python=environment, timeout_s=60)
     policy = Policy(allow("*", "script"))
     for folder, skill, path in drawn(libraries):
@@ -53,12 +53,17 @@ def rows(libraries: Path, environment: Path) -> Iterator[tuple[str, str, str, st
             chat.call("load_skill", {"skill_id": skill})
             entry = skills.view().descriptor(skill)
             lacking = runner.missing(entry, lambda p, id=skill: skills.load(id, p).data)
-            line = ", ".join(lacking.requirements) if lacking else ""
-            if lacking:
+            needs = (*lacking.requirements, *lacking.programs) if lacking else ()
+            if lacking and lacking.install:
                 subprocess.run(shlex.split(lacking.install), check=False)
             call = {"skill_id": skill, "path": path, "args": ["--help"]}
             result = chat.call("run_skill_script", call)
-            yield skill, path, line, ending(getattr(result, "outcome", None), result)
+            yield (
+                skill,
+                path,
+                ", ".join(needs),
+                ending(getattr(result, "outcome", None), result),
+            )
 
 
 def ending(outcome: Outcome | None, result: object) -> str:
@@ -77,5 +82,5 @@ if __name__ == "__main__":
     if not Path(sys.argv[2]).exists():
         venv.create(sys.argv[2], with_pip=True)
     found = [*rows(Path(sys.argv[1]), Path(sys.argv[2]))]
-    print(table(("skill", "script", "installed", "ended"), found))
+    print(table(("skill", "script", "needed", "ended"), found))
     print(json.dumps({"its end": sum(row[-1] == "its end" for row in found)}))

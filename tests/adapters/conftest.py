@@ -42,11 +42,7 @@ from tools.adapters.table import SUITES
 
 REFERENCE: Final = "reference"
 _CONTRACT: Final = tuple(f"{path.relative_to(ROOT).as_posix()}::" for path in SUITES)
-_SUITE: Final = (
-    *_CONTRACT,
-    "tests/adapters/test_capabilities.py::",
-    "tests/adapters/test_contract_scripts.py::",
-)
+_SUITE: Final = (*_CONTRACT, "tests/adapters/test_capabilities.py::")
 _LOCAL: Final = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "", None}  # noqa: S104
 
 

@@ -302,7 +302,7 @@ time.sleep(60)
     try:
         await _until(lambda: note.exists() and bool(note.read_text("utf-8")))
         run.cancel()
-        await asyncio.wait([run], timeout=20)
+        await asyncio.wait([run], timeout=10)
         process = int(note.read_text("utf-8"))
         await _until(lambda: not _is_there(process))
     finally:
@@ -312,8 +312,8 @@ time.sleep(60)
 
 
 async def _until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds, for half a minute at most."""
-    for _ in range(1_500):
+    """Wait until something holds, for some ten seconds at most."""
+    for _ in range(500):
         if holds():
             return
         await asyncio.sleep(0.02)
