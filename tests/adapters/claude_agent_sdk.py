@@ -475,7 +475,7 @@ class ClaudeAgentSdk:
             return asked.model(seen)
 
         own = (*first.own_tools, *second.own_tools)  # those of a session are of both
-        rig = self.build(replace(first, model=model, own_tools=own))
+        rig = self.build(Setup(first.skills, model, first.base, own, first.options))
         agent = AgentDefinition("The second desk.", second.base, background=False)
         rig.options.agents = {"second": agent}
         rig.options.tools = ["Agent"]

@@ -117,7 +117,8 @@ def attach(
             asynchronous, as ``ctx.store`` is.
         deps: A function of the same, for tools that ask for a `satchel.Run`; by
             default they get the ``Context``.
-        options: As for `satchel.Satchel.session`; ``agent`` is the agent's name.
+        options: As for `satchel.Satchel.session`; ``agent`` is the agent's name, and a
+            function as ``work`` gets what ``who`` gave.
 
     Raises:
         TypeError: The agent is not a ``FunctionAgent``; an argument is unknown or has
