@@ -475,7 +475,8 @@ class ClaudeAgentSdk:
             return asked.model(seen)
 
         own = (*first.own_tools, *second.own_tools)  # those of a session are of both
-        rig = self.build(Setup(first.skills, model, first.base, own, first.options))
+        both = suite.Setup(first.skills, model, first.base, own, first.options)
+        rig = self.build(both)
         agent = AgentDefinition("The second desk.", second.base, background=False)
         rig.options.agents = {"second": agent}
         rig.options.tools = ["Agent"]
