@@ -3,6 +3,7 @@
 import re
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final
@@ -11,6 +12,8 @@ from typing import Any, Final
 # parser takes minutes for thousands of here-documents, and .01 for scripts of packs.
 _MOST_S: Final = 1.0
 _CHUNK: Final = 4_096
+# How a script asks whether a program is there.
+_ASKED: Final = (b"command -v ", b"which ", b"hash ")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][\w.+-]*")
 _BUILTINS: Final = frozenset(
     "alias bg break builtin caller cd command compgen complete continue declare dirs "  # noqa: SIM905 - words
@@ -51,7 +54,7 @@ def _called(scripts: Iterable[bytes]) -> set[str]:
         return set()
     parser = Parser(Language(tree_sitter_bash.language()))
     end = time.process_time() + _MOST_S
-    words: dict[str, set[str]] = {"command_name": set(), "function_definition": set()}
+    words: dict[str, set[str]] = defaultdict(set)
     for script in scripts:
         nodes: list[Any] = []
 
@@ -66,8 +69,10 @@ def _called(scripts: Iterable[bytes]) -> set[str]:
         while nodes and not is_over():
             node = nodes.pop()
             nodes += node.named_children
-            if node.type == "word" and node.parent and node.parent.type in words:
+            if node.type == "word" and (of := node.parent):
+                is_asked = script.startswith(_ASKED, of.start_byte)
+                kind = "command_name" if is_asked else of.type
                 text = script[node.start_byte : node.end_byte]
-                words[node.parent.type].add(text.decode("utf-8", "replace"))
+                words[kind].add(text.decode("utf-8", "replace"))
     called = words["command_name"] - words["function_definition"]
     return {*filter(_PLAIN.fullmatch, called)}

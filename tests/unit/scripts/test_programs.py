@@ -38,8 +38,8 @@ FOO=bar tf2 \
 def test_what_shell_scripts_call_is_looked_for() -> None:
     found = lacking_programs([CALLS.encode()], "/usr/bin:/bin", network=True)
 
-    called = ("az2", "azd2", "gh2", "go_2", "inner_1", "inner_2", "jq2", "tf2")
-    assert found == called
+    called = "az2 azd2 gh2 go_2 inner_1 inner_2 jq2 rg2 tf2"
+    assert " ".join(found) == called
 
 
 def test_what_one_script_defines_another_calls() -> None:
