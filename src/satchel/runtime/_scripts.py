@@ -88,11 +88,8 @@ class ScriptCall:
     def shown(self) -> dict[str, object]:
         """What the question shows, under the names of the tool's parameters."""
         job = self.job
-        shown: dict[str, object] = {
-            "skill_id": job.skill,
-            "path": job.path,
-            "args": [*job.args],
-        }
+        shown: dict[str, object] = {"skill_id": job.skill, "path": job.path}
+        shown |= {"args": [*job.args]}
         return {**shown, "stdin": job.stdin} if job.stdin else shown
 
     def question(self, authorizer: "Authorizer", decision: Decision) -> Question:
@@ -189,7 +186,7 @@ class Scripts:
             return ""
         key, notes = (owner.id, owner.digest, owner.files), self._notes
         if key not in notes:
-            lacking = check(owner, lambda path: self._look(owner.id, path).data)
+            lacking = check(owner, partial(self._read, owner.id))
             notes[key] = ""
             if lacking is not None:
                 import logging
@@ -199,6 +196,9 @@ class Scripts:
                 logger.warning(wording.NEEDS_WARNING, owner.id, line or names)
                 notes[key] = wording.NEEDS_MISSING.format(names)
         return notes[key]
+
+    def _read(self, skill_id: str, path: str) -> bytes:
+        return self._look(skill_id, path).data
 
     def bound(self, call: ScriptCall) -> Tool:
         """Return the tool, made to run this very job."""
@@ -234,15 +234,13 @@ class CallerRule:
             return Decision("deny", "not named for this caller", action="script")
         decision = self.authorizer.decide("script", entry)
         # By default no script runs; who named the skill for a caller has decided that.
-        if decision.by_rule:
-            return decision
-        return Decision("allow", "named for this caller", action="script")
+        named = Decision("allow", "named for this caller", action="script")
+        return decision if decision.by_rule else named
 
     def enforce(self, owner: Descriptor) -> None:
         decision = self.decide(owner)
         if decision.verdict != "allow":
-            is_no = decision.verdict == "deny"
-            error = DeniedError if is_no else ApprovalNeededError
+            error = DeniedError if decision.verdict == "deny" else ApprovalNeededError
             raise error("script", owner.id, reason=decision.reason)
 
     def allows_any(self, entries: Iterable[Descriptor]) -> bool:
