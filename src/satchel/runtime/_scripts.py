@@ -191,7 +191,8 @@ class Scripts:
             if lacking is not None:
                 import logging
 
-                names = ", ".join((*lacking.requirements, *lacking.programs))
+                programs = getattr(lacking, "programs", ())
+                names = ", ".join((*lacking.requirements, *programs))
                 logger, line = logging.getLogger("satchel"), lacking.install
                 logger.warning(wording.NEEDS_WARNING, owner.id, line or names)
                 notes[key] = wording.NEEDS_MISSING.format(names)
