@@ -41,16 +41,19 @@ from satchel.errors import DuplicateToolError
 from satchel.policy import ask
 from tests.adapters.desk import (
     ANA,
+    NEEDS,
     PAID,
     REFUND,
     REFUNDED,
     REFUNDS,
+    WIRE,
     Desk,
     carried,
     load,
     open_desk,
     script,
     scripts,
+    wiring,
 )
 from tests.adapters.driver import Call, Say
 from tests.adapters.langchain import FakeModel, fake_model
@@ -656,6 +659,22 @@ class Behind(AgentMiddleware[Any, Any]):
         if self._guard is not None:
             await self._guard.ainvoke([HumanMessage("Is it kind?")])
         return response
+
+
+@pytest.mark.row("U07")
+async def test_an_act_waits_for_what_middleware_behind_took_out(packs: Path) -> None:
+    """No model call saw the instructions: only messages that are stored have them."""
+    for is_last, made in ((False, []), (True, [5])):
+        done: list[int] = []
+        attached = langchain.attach(open_desk(packs, None, NEEDS))
+        model = fake_model(script([load("refunds")], [WIRE], [WIRE], "done"))
+        clears = Behind(without_texts, None)
+        middleware = [clears, attached] if is_last else [attached, clears]
+        agent = create_agent(model, [wiring(done)], middleware=middleware)
+
+        await agent.ainvoke({"messages": [HumanMessage("hi")]})
+
+        assert done[:1] == made
 
 
 def without_texts(messages: list[Any]) -> list[Any]:

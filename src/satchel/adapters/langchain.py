@@ -336,9 +336,12 @@ class _SkillsMiddleware(AgentMiddleware[SkillsState, Any, Any]):
         calls = [c for m in inner.result for c in getattr(m, "tool_calls", ())]
         for call in calls:
             _question(call, conversation)
-        update |= _changes(state, conversation)
         # They get the stored messages, not those that the model was shown.
         hidden = _hidden(state["messages"], shown)
+        if hidden and self._sessions.requires:
+            seen = [*state["messages"], *inner.result]
+            conversation.see(_seen(seen, frozenset(hidden)))
+        update |= _changes(state, conversation)
         if hidden != state.get(_HIDDEN, []):
             update[_HIDDEN] = hidden
         if not calls:

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from satchel.cli._terminal import (
         DEFAULT_WIDTH as DEFAULT_WIDTH,
         bold as bold,
-        code_link as code_link,
         color_option as color_option,
         coloured as coloured,
         echo as echo,
@@ -63,7 +62,6 @@ if TYPE_CHECKING:
         on_terminal as on_terminal,
         one_line as one_line,
         progress as progress,
-        report_options as report_options,
         width as width,
         write_text as write_text,
     )
@@ -81,9 +79,9 @@ __getattr__ = lazy_door(
         "open_named_skills open_skills print_findings read_settings",
         "_paths": "alias_option allow_findings_option library_options named_paths "
         "named_skills_option option_paths options_again with_alias",
-        "_terminal": "DEFAULT_WIDTH bold code_link color_option coloured echo "
+        "_terminal": "DEFAULT_WIDTH bold color_option coloured echo "
         "echo_always echo_error echo_json echo_problem echo_prose echo_rows "
         "echo_table flag is_quiet is_verbose json_option layout on_terminal one_line "
-        "progress report_options width write_text",
+        "progress width write_text",
     },
 )

@@ -95,21 +95,6 @@ def coloured() -> bool:
     return context.color
 
 
-def code_link(code: str) -> str:
-    """Return a code as a link to its page on this computer; plain in a file."""
-    from pathlib import Path
-    from platform import node
-
-    from satchel.model import page_file
-
-    file = page_file(code) if on_terminal() and coloured() else None
-    if file is None or os.environ.get("TERM") in {"dumb", "linux"}:
-        return code
-    # A terminal opens it only where the host in the address is its own.
-    address = f"file://{node()}{Path(file).as_uri().removeprefix('file://')}"
-    return f"\x1b]8;;{address}\x1b\\{code}\x1b]8;;\x1b\\"
-
-
 def width() -> int | None:
     """Return the columns to fill; None if nothing limits a line."""
     columns = os.environ.get("COLUMNS", "")
@@ -183,46 +168,6 @@ def flag(name: str, text: str, parameter: str = "") -> Callable[[_Command], _Com
 
 
 json_option: Final = flag("--json", "Print one JSON object.", "as_json")
-
-
-def report_options(
-    formats: Sequence[str], help_text: str
-) -> Callable[[_Command], _Command]:
-    """Return the decorator for ``--format``, ``--json`` and ``--also FORMAT=FILE``."""
-
-    def format_files(
-        ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-    ) -> tuple[tuple[str, str], ...]:
-        parts = [value.partition("=") for value in values]
-        if any(style not in formats or not file for style, _, file in parts):
-            names = ", ".join(formats)
-            detail = f"expected FORMAT=FILE, where FORMAT is one of {names}"
-            raise click.BadParameter(detail, ctx, param)
-        return tuple((style, file) for style, _, file in parts)
-
-    def add(command: _Command) -> _Command:
-        for option in (
-            click.option(
-                "--also",
-                metavar="FORMAT=FILE",
-                multiple=True,
-                callback=format_files,
-                help="Write the report into a file as well; repeatable.",
-            ),
-            flag("--json", "The same as --format json.", "as_json"),
-            click.option(
-                "--format",
-                "style",
-                type=click.Choice(formats),
-                default="text",
-                show_default=True,
-                help=help_text,
-            ),
-        ):
-            command = option(command)
-        return command
-
-    return add
 
 
 def echo_json(value: Mapping[str, object]) -> None:

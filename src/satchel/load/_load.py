@@ -114,6 +114,15 @@ class TurnCache:
             done.set()
         return loaded
 
+    def drop_other(self, latest: Loaded) -> None:
+        """Drop a skill's files, where its SKILL.md is another one now."""
+        id = latest.descriptor.id
+        with self._lock:
+            kept = self._files.get((id, latest.file), latest)
+            for key in [*self._files] if kept.digest != latest.digest else ():
+                if key[0] == id:
+                    self._bytes -= len(self._files.pop(key).data)
+
     def _add(self, key: Key, loaded: Loaded) -> None:
         self._files[key] = loaded
         self._bytes += len(loaded.data)

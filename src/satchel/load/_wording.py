@@ -120,6 +120,7 @@ NEEDS_MISSING: Final = (
 )
 NEEDS_WARNING: Final = "the scripts of the skill %r need what is not there: %s"
 NO_SCRIPT: Final = "{!r} of the skill {!r} is no script"
+SKILL_CHANGED: Final = "the skill {!r} has changed since it was loaded: load it again"
 SCRIPT_CHANGED: Final = (
     "the skill's files have changed since this call was decided about; call it again"
 )

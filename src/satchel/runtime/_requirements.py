@@ -135,7 +135,7 @@ class Requirements:
         for skill_id in {rule.skill for rule in self._rules}:
             with suppress(Exception):
                 loaded = self._look(skill_id)
-                if visible.shows(self._style, loaded):
+                if visible.shows(self._style, loaded) or visible.begins(loaded):
                     yield self.version(loaded)
 
     def as_loads(self, history: Iterable[SeenMessage]) -> Iterator[SeenMessage]:
@@ -178,7 +178,9 @@ def held(
     arequired: Callable[..., Awaitable[str | None]],
 ) -> Callable[P, T | str]:
     """Return a function that asks, as a session does, before each call of it."""
-    name = function.__name__
+    name = getattr(function, "__name__", "")
+    if not name:
+        raise TypeError("requiring() takes a function, whose name is that of the tool")
     if iscoroutinefunction(function):
 
         @wraps(function)

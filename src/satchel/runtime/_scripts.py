@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 from satchel.errors import ApprovalNeededError, DeniedError, ToolError, echo
 from satchel.load import resolve, wording
 from satchel.model import (
+    Activation,
     Decision,
     Descriptor,
     Job,
@@ -108,11 +110,12 @@ class ScriptCall:
 class Scripts:
     """The scripts of the skills of one session."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what it uses of its session
         self,
         components: "Components",
         look: Callable[..., Loaded],
         in_use: Callable[[], Sequence[Descriptor]],
+        read: Callable[[], Iterable[Activation]],
         work: Callable[[], str],
         check: Callable[[Descriptor], None],
     ) -> None:
@@ -120,7 +123,7 @@ class Scripts:
         self._stager = components.script_stager
         self._look = look
         self._notes = components.script_notes
-        self._in_use = in_use
+        self._in_use, self._read_skills = in_use, read
         self._work = work
         self._check = check
         self.tool = Tool(
@@ -161,6 +164,11 @@ class Scripts:
             advice = f"load the skill {echo(skill_id)!r} first, and read what it says"
             raise ToolError(RUN_SCRIPT, advice)
         self._check(owner)
+        # An edited skill may want another script, or none.
+        owner = (loaded := self._look(skill_id)).descriptor
+        digests = {one.digest for one in self._read_skills() if one.id == skill_id}
+        if not digests <= {"", loaded.digest}:
+            raise ToolError(RUN_SCRIPT, wording.SKILL_CHANGED.format(skill_id))
         path = resolve(owner, path)
         if path not in scripts_of(owner):
             raise ToolError(RUN_SCRIPT, wording.NO_SCRIPT.format(path, skill_id))
@@ -276,6 +284,9 @@ def _args(value: object) -> Iterator[str]:
     """Yield a command line: of a list, of one text, or of an object of flags."""
     if value is None:
         return
+    if isinstance(value, str):
+        with suppress(ValueError):  # a list that was written as text
+            value = json.loads(value) if value.startswith("[") else value
     if isinstance(value, str):
         try:
             yield from shlex.split(value)

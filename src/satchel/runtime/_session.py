@@ -276,13 +276,12 @@ class Session(ToolCalls):
         parts, agent = self._components, frozenset(own_tools)
         if agent and agent not in parts.agents_checked:
             parts.agents_checked.add(agent)
-            required.warn_of(agent, parts.tool_registry.names)
+            names = parts.tool_registry.names
+            ours = ["run_skill_script"] if parts.runner else []
+            required.warn_of(agent, [*names, *ours])
 
     def follow(self, other: "Session") -> None:
-        """Let required skills count as read that did for this conversation's calls.
-
-        For a session that is opened again within a step, and sees no messages.
-        """
+        """Let required skills count as read that do in another session of the step."""
         saved = other._state.saved  # noqa: SLF001 - its own class
         self._state.set_ready(saved.ready, sees=saved.sees)
 

@@ -338,6 +338,7 @@ class SessionTools(ToolBackend):
             self._components,
             partial(self._view.load, as_="look"),
             lambda: self._packs((*ids, *self._state.in_use)),
+            lambda: self._state.saved.active,
             self._work_folder,
             self._check_script,
         )

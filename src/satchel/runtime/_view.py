@@ -323,7 +323,10 @@ class View(ToolBackend):
                 raise DeniedError("load", skill_id, reason=decision.reason)
             return ALLOWED if file is None else self._authorizer.decide("read", entry)
 
-        return self._read(Request(skill_id, file), decide)
+        loaded = self._read(Request(skill_id, file), decide)
+        if self.turn is not None and file is None:
+            self.turn.drop_other(loaded)  # a load gives what was looked at
+        return loaded
 
     def _read(
         self, request: Request, decide: Callable[[Descriptor | None], Decision]
@@ -581,24 +584,22 @@ class View(ToolBackend):
         return CallerRule(self._authorizer, named)
 
     def scripts(
-        self,
-        named: Sequence[str] = (),
-        loaded: Iterable[Activation] = (),
-        work: str = "",
+        self, named: Sequence[str], loaded: Iterable[Activation], work: str
     ) -> "Scripts":
         """Return the scripts of skills that a caller of a server has loaded."""
         from satchel.runtime._scripts import Scripts
 
         packs = [*filter(None, (self.loadable(one.id) for one in loaded))]
         look, check = partial(self.load, as_="look"), self.caller_rule(named).enforce
-        return Scripts(self._components, look, lambda: packs, lambda: work, check)
+        skills = look, lambda: packs, lambda: loaded
+        return Scripts(self._components, *skills, lambda: work, check)
 
     def acts(self, in_use: Callable[[], Iterable[Activation]]) -> "Acts":
         """Return what records acts, with the skills that are in use at each."""
         from satchel.runtime._acts import Acts
 
-        agent = self.settings.agent
-        return Acts(self._components, self.conversation, agent, in_use)
+        of = self.conversation, self.settings.agent
+        return Acts(self._components, *of, in_use)
 
     # --- Files and manifests ----------------------------------------------------------
 

@@ -12,7 +12,6 @@ import click
 
 from satchel.cli import (
     NoAnswerError,
-    code_link,
     coloured,
     echo,
     echo_error,
@@ -158,7 +157,7 @@ class CheckRun(PackRun):
         # A file, or the log of a CI system, has whole lines: COLUMNS is not for it.
         columns = width() if on_terminal() else None
         command = self._fix_command()
-        view = TextOptions(coloured(), columns, line_reader(), code_link, command)
+        view = TextOptions(coloured(), columns, line_reader(), _code_link, command)
         echo(render_report(report, cast("Format", self.style), view))
         view = TextOptions(fix_command=command)
         for style, file in self.also:
@@ -260,3 +259,18 @@ def _packs_elsewhere(folders: tuple[str, ...], limits: Limits) -> str:
         return ""
     lie = "1 more pack lies" if more == 1 else f"{more:,} more packs lie"
     return f"; {lie} elsewhere in this folder: satchel check ."
+
+
+def _code_link(code: str) -> str:
+    """Return a code as a link to its page on this computer; plain in a file."""
+    from pathlib import Path
+    from platform import node
+
+    from satchel.model import page_file
+
+    file = page_file(code) if on_terminal() and coloured() else None
+    if file is None or os.environ.get("TERM") in {"dumb", "linux"}:
+        return code
+    # A terminal opens it only where the host in the address is its own.
+    address = f"file://{node()}{Path(file).as_uri().removeprefix('file://')}"
+    return f"\x1b]8;;{address}\x1b\\{code}\x1b]8;;\x1b\\"

@@ -11,10 +11,10 @@ from satchel.cli import (
     color_option,
     errors_are_status_2,
     flag,
-    report_options,
     with_alias,
 )
 from satchel.model import SEVERITIES
+from satchel_lab.commands._report_options import report_options
 
 _FORMATS: Final = (
     *("text", "concise", "statistics", "json", "sarif", "github", "markdown"),

@@ -8,10 +8,10 @@ from satchel.cli import (
     alias_option,
     errors_are_status_2,
     flag,
-    report_options,
     with_alias,
 )
 from satchel.model import SEVERITIES, Style
+from satchel_lab.commands._report_options import report_options
 
 _STYLES = get_args(Style)
 _FORMATS = ("text", "json", "junit", "markdown", "html")

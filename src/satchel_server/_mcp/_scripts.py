@@ -232,7 +232,7 @@ class ScriptHandlers:
 
 def _tool_of(view: View) -> Tool | None:
     """Return the tool as clients list it; None without a runner."""
-    scripts, title = view.scripts(), "Run a script of a skill"
+    scripts, title = view.scripts((), (), ""), "Run a script of a skill"
     if scripts.isolated is None:
         return None
     return Tool(

@@ -322,7 +322,7 @@ def check_scripts(library: ServedLibrary) -> None:
     if settings.scripts:
         detail = "they are for stdio; over HTTP each token names its own"
         raise ConfigError("ServerSettings.scripts", detail)
-    if settings.work and library.view().scripts().isolated is False:
+    if settings.work and library.view().scripts((), (), "").isolated is False:
         detail = "over HTTP it keeps callers from one another, and says isolated = True"
         raise ConfigError("the runner", detail)
 

@@ -155,6 +155,11 @@ def _acts(path: str, days: int, *, named: bool, as_json: bool) -> int:
         echo_table(check_acts.HEAD, [check_acts.row(*act) for act in acts])
     else:
         echo_error(f"no act is on record in the last {plural(days, 'day')}")
+    if any("prev" in act for act, _ in acts):  # of a chain
+        with open(path, "rb") as lines:  # noqa: PTH123 - it is a string
+            if problem := check_acts.read_chain(lines)[2]:
+                echo_error(f"the log was changed: {problem}")
+                return 1
     return 0
 
 

@@ -2,15 +2,18 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from satchel import Policy, Run, Satchel, allow, ask, deny, require
+from satchel import Options, Policy, Run, Satchel, allow, ask, deny, require
 from satchel.model import SeenMessage
 from satchel.runtime import Session
 from satchel.tools import result_text
+from satchel_scripts import Subprocess
 from tests.fakes import FakeSource
 
 pytestmark = pytest.mark.row("U07")
@@ -40,7 +43,8 @@ class Desk:
             return f"paid {order}"
 
         policy = Policy(require("refunds", tool="refund"), *rules)  # type: ignore[arg-type]
-        self.skills = Satchel(folder, tools=[refund], policy=policy)
+        self.skills_with = partial(Satchel, folder, tools=[refund], policy=policy)
+        self.skills = self.skills_with()
 
     def session(self, **options: object) -> Session:
         return self.skills.session(**options)  # type: ignore[arg-type]
@@ -120,6 +124,57 @@ def test_after_compaction_the_prompt_repeats_it_or_the_act_waits(desk: Desk) -> 
     chat.step(("load_skill", LOAD))
     del chat.messages[1:]
     assert chat.step(("refund", PAY))[0].startswith("Not done")
+
+
+def test_a_skill_in_parts_counts_as_read_with_its_first(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.file.write_text(SKILL + f"{BODY}\n\n" * 9, "utf-8")
+    desk.skills = desk.skills_with(options=Options(max_result_tokens=300))
+    chat = Chat(desk.session())
+
+    [refusal] = chat.step(("refund", PAY))
+    assert "This is part 1 of " in refusal
+    assert chat.step(("refund", PAY)) == ["paid A-1"]
+
+    chat = Chat(desk.session())
+    chat.step(("load_skill", {**LOAD, "part": "2"}))
+    assert chat.step(("refund", PAY))[0].startswith("Not done")
+
+    chat = Chat(desk.session())
+    [first] = chat.step(("load_skill", LOAD))
+    chat.messages[-1] = replace(chat.messages[-1], text=first.replace("REF", "CUT"))
+    assert chat.step(("refund", PAY))[0].startswith("Not done")
+
+
+def test_edited_within_a_turn_the_refusal_has_the_new_text(desk: Desk) -> None:
+    """A turn reads each file once, but for a skill that an act has to wait for."""
+    chat = Chat(desk.session())
+    with chat.session.turn():
+        chat.step(("load_skill", LOAD))
+        desk.file.write_text(SKILL + BODY.replace("REFUNDS-1", "REFUNDS-2"), "utf-8")
+
+        [refusal] = chat.step(("refund", PAY))
+
+        assert "REFUNDS-2" in refusal
+        assert chat.step(("refund", PAY)) == ["paid A-1"]
+
+
+def test_what_has_no_name_is_no_tool(desk: Desk) -> None:
+    with pytest.raises(TypeError, match="takes a function, whose name"):
+        desk.session().requiring(partial(print, "x"))
+
+
+def test_the_tool_that_runs_scripts_is_no_unknown_tool(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "SKILL.md").write_text(SKILL.replace("refunds", "a"), "utf-8")
+    policy = Policy(require("a", tool="run_skill_script"))
+    session = Satchel(tmp_path, policy=policy, runner=Subprocess()).session()
+
+    session.tools(["mine"])
+
+    assert "no tool of this agent" not in caplog.text
 
 
 def test_in_another_process_it_is_known_what_was_read(desk: Desk) -> None:

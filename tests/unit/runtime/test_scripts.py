@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -22,6 +23,7 @@ from satchel.model import (
 )
 from satchel.runtime import Session, SessionOptions
 from satchel.tools import result_text
+from satchel.usage import ListSink
 from satchel_scripts._needs import MissingNeeds
 
 pytestmark = pytest.mark.row("U14", "E26")
@@ -109,6 +111,32 @@ def test_the_policy_decides(library: Path, policy: Policy, *, is_offered: bool) 
         assert (
             message(result) == "running a script of skill 'forms' is not allowed here"
         )
+
+
+@pytest.mark.parametrize("in_a_turn", [False, True])
+def test_a_skill_that_was_edited_is_loaded_again_first(
+    library: Path, *, in_a_turn: bool
+) -> None:
+    """It may want another script now, or none; the record names what was read."""
+    log = ListSink()
+    skills = Satchel(library, policy=ALLOWED, runner=FakeRunner(), sinks=[log])
+    session = skills.session()
+    with session.turn() if in_a_turn else nullcontext():
+        session.call("load_skill", {"skill_id": "forms"})
+        with (library / "forms" / "SKILL.md").open("a", encoding="utf-8") as file:
+            file.write("\nSTOP: never run it.\n")
+
+        early = message(session.call("run_skill_script", FILL))
+        assert early == (
+            "run_skill_script: the skill 'forms' has changed since it was loaded: load "
+            "it again"
+        )
+        assert "STOP" in str(session.call("load_skill", {"skill_id": "forms"}))
+        assert isinstance(session.call("run_skill_script", FILL), ScriptOutput)
+
+    [act] = log.acts
+    assert act.skills[0].digest == log.events[-1].digest
+    assert act.skills[0].read == "load"
 
 
 def test_without_a_runner_there_is_no_such_tool(library: Path) -> None:

@@ -234,6 +234,21 @@ async def test_a_skill_that_the_policy_needs_is_loaded_again_after_an_edit(
         assert not (await fill(client)).is_error
 
 
+async def test_a_skill_that_was_edited_is_loaded_again_first(tmp_path: Path) -> None:
+    """Also where the server has not read the folder again since."""
+    runner = FakeRunner()
+    async with connected(library(tmp_path, runner)) as client:
+        await load(client)
+        with (tmp_path / "skills" / "forms" / "SKILL.md").open("a") as file:
+            file.write("\nSTOP: never run it.\n")
+
+        for _ in range(2):
+            assert "load" in (await fill(client)).content[0].text
+        assert not runner.jobs
+        await load(client)
+        assert not (await fill(client)).is_error
+
+
 @pytest.mark.row("U17")
 async def test_each_script_is_on_the_record(tmp_path: Path) -> None:
     """With the load that it rests on, where this caller has made it, and the rule."""
