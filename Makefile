@@ -34,7 +34,7 @@ ifdef PRODUCT
 	@files=$$($(BIN)/python -m tools.tests_of $(PRODUCT)) && \
 	  $(BIN)/python -m pytest -q -n auto -m "not hostile and not slow" $$files $(ARGS)
 else
-	$(BIN)/python -m pytest -n auto $(or $(ARGS),-m "not hostile and not slow" --ignore=tests/docs $(if $(CI),--cov --cov-report=))
+	$(BIN)/python -m pytest -n auto $(or $(ARGS),-m "not hostile and not slow" --ignore=tests/docs $(if $(CI),--cov --cov-report= --cov-fail-under=0))
 endif
 
 hostile: $(VENV)/.dev ## run the tests that attack: hundreds of packs, thousands of requests
