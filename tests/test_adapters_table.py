@@ -64,6 +64,7 @@ def test_the_readme_and_its_table_say_what_is_supported() -> None:
     )
     assert modules == set(TITLES) == set(read_data())
     assert f"works with {len(modules)} agent frameworks" in readme
+    assert f"[{len(titles())} contracts](" in readme
     assert "](docs/how-to/adapters/index.md)" in readme
     with pytest.raises(ValueError, match="the page has no"):
         with_versions("# Connect your framework\n", {})
