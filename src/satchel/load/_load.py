@@ -118,8 +118,8 @@ class TurnCache:
         """Drop a skill's files, where its SKILL.md is another one now."""
         id = latest.descriptor.id
         with self._lock:
-            kept = self._files.get((id, latest.file), latest)
-            for key in [*self._files] if kept.digest != latest.digest else ():
+            cached = self._files.get((id, latest.file), latest)
+            for key in [*self._files] if cached.digest != latest.digest else ():
                 if key[0] == id:
                     self._bytes -= len(self._files.pop(key).data)
 
