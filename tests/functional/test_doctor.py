@@ -100,5 +100,10 @@ def test_what_scripts_need_and_this_python_lacks(folder: Path) -> None:
     line = f"{sys.executable} -m pip install no-such-thing"
     assert f"Scripts\n  good: needs no-such-thing; to install them:\n    {line}" in text
     assert fields["scripts"] == [
-        {"skill": "good", "missing": ["no-such-thing"], "install": line}
+        {
+            "skill": "good",
+            "missing": ["no-such-thing"],
+            "programs": [],
+            "install": line,
+        }
     ]
