@@ -142,8 +142,7 @@ class Registry:
             far = [s for s in asked if not s.source.near]
             self._await([s for s in asked if s.source.near], None)
             if any(scanner.is_scanning for scanner in far):
-                with self._assembling:
-                    self._assemble()
+                self.assemble()
             if far:
                 self._await(far, self._far_s if self.catalog.entries else None)
             report = self._report()
@@ -179,7 +178,7 @@ class Registry:
 
         Returns:
             None where the pack is as it was. Else the catalog has its new state, and
-            the readers that are returned have the bytes of it, for the load that asked.
+            these readers have the bytes of it, for the load that asked.
 
         Raises:
             SourceUnavailableError: The source does not answer.
@@ -195,12 +194,12 @@ class Registry:
         with self._assembling:
             rereader = self._rereader = self._rereader or PackRereader()
         with rereader.alone(scanner.label, key):
-            # Somebody else read it while this load waited for its turn.
-            if not is_current(scanner, descriptor):
-                return {}
-            reread = rereader.read(
-                scanner, descriptor, file, sure=sure, wait_for_writer=wait_for_writer
-            )
+            # Once: a sync in another thread may replace it at any time.
+            pack = scanner.pack(key)
+            if not is_current(pack, descriptor):
+                return {}  # somebody read it while this load waited for its turn
+            of = scanner, descriptor, file, pack
+            reread = rereader.read(*of, sure=sure, wait_for_writer=wait_for_writer)
             if reread is None:
                 return None
             with self._assembling:
@@ -208,6 +207,11 @@ class Registry:
                 scanner.replace(key, reread.pack)
                 self._assemble()
             return reread.readers
+
+    def assemble(self) -> None:
+        """Make the catalog of what was read of the sources so far."""
+        with self._assembling:
+            self._assemble()
 
     def resources(self, descriptor: Descriptor) -> tuple[Resource, ...]:
         """Return the pack's manifest of bytes, reading files not read before.

@@ -94,18 +94,20 @@ class PackRereader:
                 if users > 1:
                     self._busy[place] = turn, users - 1
 
-    def read(
+    def read(  # noqa: PLR0913 - what it looks at, and how
         self,
         scanner: ScannedSource,
         descriptor: Descriptor,
         file: str,
+        before: ScannedPack | None,
         *,
         sure: bool,
         wait_for_writer: bool,
     ) -> RereadPack | None:
         """Return the pack as it is now, or None where nothing about it has changed.
 
-        ``file`` is what a load asked for; it is read, too. ``sure`` says that the pack
+        ``file`` is what a load asked for; it is read, too. ``before`` is the pack as it
+        was read, and ``sure`` says that the pack
         has changed for certain, whatever its marks say. ``wait_for_writer`` says to
         look until two looks agree; one look finds a pack that is good, and nothing of
         one that is gone or broken.
@@ -115,7 +117,6 @@ class PackRereader:
             return None  # a name that a model made up is no reason to ask a far source
         # The cheap look first: marks alone, and no file is opened.
         listed = _find_pack(source, descriptor)
-        before = scanner.pack(descriptor.origin.key)
         same = listed and before and listed.stamp == before.stamp
         if same and not sure:
             return None
@@ -235,9 +236,8 @@ def _is_unstable(before: ScannedPack, packs: Mapping[str, ScannedPack]) -> bool:
     return not before.refused and (now is None or now.refused)
 
 
-def is_current(scanner: ScannedSource, descriptor: Descriptor) -> bool:
+def is_current(pack: ScannedPack | None, descriptor: Descriptor) -> bool:
     """Tell whether a pack was not read again since this descriptor was made."""
-    pack = scanner.pack(descriptor.origin.key)
     if pack is None:
         return False
     now = pack.descriptor

@@ -115,13 +115,12 @@ class TurnCache:
         return loaded
 
     def drop_other(self, latest: Loaded) -> None:
-        """Drop a skill's files, where its SKILL.md is another one now."""
-        id = latest.descriptor.id
+        """Drop all files, where the SKILL.md of a skill is another one now."""
         with self._lock:
-            cached = self._files.get((id, latest.file), latest)
-            for key in [*self._files] if cached.digest != latest.digest else ():
-                if key[0] == id:
-                    self._bytes -= len(self._files.pop(key).data)
+            cached = self._files.get((latest.descriptor.id, latest.file), latest)
+            if cached.digest != latest.digest:
+                self._files.clear()
+                self._bytes = 0
 
     def _add(self, key: Key, loaded: Loaded) -> None:
         self._files[key] = loaded

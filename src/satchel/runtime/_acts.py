@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # With the same key, equal arguments have equal digests in every process.
 KEY_VARIABLE: Final = "SATCHEL_ACTS_KEY"
 
-_RUN_SCRIPT: Final = "run_skill_script"
+RUN_SCRIPT: Final = "run_skill_script"
 
 Needs: TypeAlias = tuple[NeededSkill, ...]
 
@@ -106,7 +106,7 @@ class Acts:
         A framework calls its own tools, so such a call is on record now.
         """
         if not (needs or script):
-            if (name, approval) != (_RUN_SCRIPT, DeniedError.code):
+            if (name, approval) != (RUN_SCRIPT, DeniedError.code):
                 return tool  # no act
             # Denied before its files were looked at.
             given = cast("Mapping[str, object] | str", arguments)

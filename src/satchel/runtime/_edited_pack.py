@@ -81,7 +81,11 @@ def retry_after_edit(  # noqa: PLR0913 - what an attempt needs, the rest by name
                 raise
             first = first or error
         edited(entry.source)
-        here = catalog()
+        latest = catalog()
+        if latest is here:  # a sync has read the pack, and made no catalog of it yet
+            registry.assemble()
+            latest = catalog()
+        here = latest
         # The bytes of that reading, or one more edit would fail this load again.
         if readers:
             here = replace(here, readers={**here.readers, **readers})

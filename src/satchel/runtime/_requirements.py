@@ -24,7 +24,7 @@ from satchel.model import (
     Style,
 )
 from satchel.policy import Requirement, bare_name
-from satchel.runtime._acts import call_arguments
+from satchel.runtime._acts import RUN_SCRIPT, call_arguments
 from satchel.tools import result_text
 
 if TYPE_CHECKING:
@@ -155,10 +155,12 @@ class Requirements:
                 message = replace(message, text=text, tool=tool, arguments=arguments)  # noqa: PLW2901 - the same, read otherwise
             yield message
 
-    def warn_of(self, names: Collection[str], offered: Collection[str]) -> None:
+    def warn_of(
+        self, names: Collection[str], offered: Collection[str], runner: object
+    ) -> None:
         """Log what no tool is called, and which tools walk around a requirement."""
         logger = logging.getLogger("satchel")
-        every = (*names, *offered)
+        every = (*names, *offered, *([RUN_SCRIPT] if runner else []))
         for rule in self._rules:
             if not any(map(rule.is_of, every)):
                 logger.warning("%s: no tool of this agent is called so", rule)

@@ -276,9 +276,7 @@ class Session(ToolCalls):
         parts, agent = self._components, frozenset(own_tools)
         if agent and agent not in parts.agents_checked:
             parts.agents_checked.add(agent)
-            names = parts.tool_registry.names
-            ours = ["run_skill_script"] if parts.runner else []
-            required.warn_of(agent, [*names, *ours])
+            required.warn_of(agent, parts.tool_registry.names, parts.runner)
 
     def follow(self, other: "Session") -> None:
         """Let required skills count as read that do in another session of the step."""

@@ -598,8 +598,7 @@ class View(ToolBackend):
         """Return what records acts, with the skills that are in use at each."""
         from satchel.runtime._acts import Acts
 
-        of = self.conversation, self.settings.agent
-        return Acts(self._components, *of, in_use)
+        return Acts(self._components, self.conversation, self.settings.agent, in_use)
 
     # --- Files and manifests ----------------------------------------------------------
 
