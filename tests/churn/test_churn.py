@@ -21,6 +21,7 @@ def test_what_changes_costs_only_itself(surface: str, tmp_path: Path) -> None:
 
     assert outcome.wrong == []
     assert outcome.loads["stable"] > 0
+    assert 2 * outcome.errors["in place"] <= outcome.loads["in place"]
 
 
 def test_a_torn_body_is_told_from_a_whole_one() -> None:
