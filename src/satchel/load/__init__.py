@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 from satchel.load import _wording
 from satchel.load._lean import (
+    in_part as in_part,
     render_element as render_element,
     render_lean_error as render_lean_error,
     skill_of as skill_of,

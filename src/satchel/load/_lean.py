@@ -82,7 +82,7 @@ def _result(
         if file is None and (root := backend.folder(loaded)) is not None:
             loaded, options = place_in_folder(loaded, options, root)
         # Then the part, for that is what the model may see already.
-        loaded, lines = _in_part(loaded, options, file, part)
+        loaded, lines = in_part(loaded, options, file, part)
     except SkillError as error:
         return _inside(error) or render_lean_error(error, backend.advice(error))
     note = backend.unchanged(loaded)
@@ -94,8 +94,8 @@ def _result(
     return _render_file(loaded, notes)
 
 
-def _in_part(
-    loaded: Loaded, options: StyleOptions, file: str | None, part: str
+def in_part(
+    loaded: Loaded, options: StyleOptions, file: str | None = None, part: str = ""
 ) -> tuple[Loaded, list[str]]:
     """Return a text that is longer than the bound, or a part that is asked for."""
     most, counter = options.max_result_tokens, options.counter

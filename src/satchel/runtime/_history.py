@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Final, cast
 
-from satchel.load import READ_TOOL, render_context, skill_of, wording
+from satchel.load import READ_TOOL, render_context, skill_of
 from satchel.model import LOAD_TOOLS, SKILL_FILE, Action, Loaded, SeenMessage, Style
 from satchel.skill_md import plain_path
 
@@ -19,7 +19,6 @@ _CONTEXT: Final = re.compile(
 _LEAN: Final = re.compile(
     r"^Skill: (.*)(?:\n(?!Skill: |</skill_context>$).*)*", re.MULTILINE
 )
-_FIRST_PART: Final = "\n" + wording.PART.format("", 1, "").rstrip(".")
 _LEAN_HEADS: Final = ("Skill: ", "File: ")
 
 
@@ -50,16 +49,6 @@ class VisibleMessages:
     def shows(self, style: Style, loaded: Loaded) -> bool:
         """Return whether a result of the style's own tools is this file, unaltered."""
         return any(_is_given(style, result, loaded) for result in self.results)
-
-    def begins(self, loaded: Loaded) -> bool:
-        """Return whether a result is the first part of a long SKILL.md, unaltered."""
-        for result in self.results:
-            access = requested_access("lean", result.tool, result.arguments)
-            head, _, text = result.text.strip().partition("\n\n")
-            is_first = access == (("load",), loaded.id) and _FIRST_PART in head
-            if is_first and text and loaded.body.strip().startswith(text):
-                return True
-        return False
 
     def shows_other(self, style: Style, loaded: Loaded) -> bool:
         """Return whether the newest load of this skill gave another text."""

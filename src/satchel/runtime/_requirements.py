@@ -14,7 +14,7 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, cast
 
 from satchel.errors import echo
-from satchel.load import wording
+from satchel.load import StyleOptions, fill_folder, in_part, wording
 from satchel.model import (
     LOAD_TOOLS,
     Activation,
@@ -55,19 +55,24 @@ class Requirements:
         self,
         rules: tuple[Requirement, ...],
         style: Style,
+        options: StyleOptions,
         look: Callable[[str], Loaded],
-        load: Callable[[str], object],
+        folder: Callable[[Loaded], str | None],
+        call: Callable[[str, dict[str, object]], object],
         in_use: Callable[[], Iterable[Activation]],
         is_reading: Callable[[str], bool],
     ) -> None:
-        """Take the rules, how a skill is looked at and loaded, and those in use.
+        """Take the rules, how a skill is looked at and given, and those in use.
 
-        ``is_reading`` says that a tool only reads skills: it never waits for one.
+        ``folder`` is where an agent finds its files, ``call`` calls the style's tools,
+        and ``is_reading`` says that a tool is one of these: it never waits for a skill.
         """
         self._rules = rules
         self._style: Style = style
+        self._options = options
         self._look = look
-        self._load = load
+        self._folder = folder
+        self._call = call
         self._in_use = in_use
         self._is_reading = is_reading
 
@@ -119,7 +124,8 @@ class Requirements:
         return needs, self._refusal(tool, unread[0]) if unread else None
 
     def _refusal(self, tool: str, skill_id: str) -> str:
-        text = result_text(self._load(skill_id))
+        load, parameter = LOAD_TOOLS[self._style]
+        text = result_text(self._call(load, {parameter: skill_id}))
         now_read = [*map(self.version, self._in_use())]
         # Nobody is asked to read what is not there.
         is_read = self._needed(skill_id, now_read).read
@@ -135,8 +141,13 @@ class Requirements:
         for skill_id in {rule.skill for rule in self._rules}:
             with suppress(Exception):
                 loaded = self._look(skill_id)
-                if visible.shows(self._style, loaded) or visible.begins(loaded):
+                if visible.shows(self._style, self._as_given(loaded)):
                     yield self.version(loaded)
+
+    def _as_given(self, loaded: Loaded) -> Loaded:
+        """Return a skill as its load gives it: with its folder, a long one in part."""
+        loaded = fill_folder(loaded, self._folder(loaded))
+        return in_part(loaded, self._options)[0] if self._style == "lean" else loaded
 
     def as_loads(self, history: Iterable[SeenMessage]) -> Iterator[SeenMessage]:
         """Yield the messages, with refusals as the loads that they carry.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 
 from satchel.load import TurnCache
 from satchel.model import (
-    LOAD_TOOLS,
     Activation,
     Catalog,
     Descriptor,
@@ -115,8 +114,10 @@ class Session(ToolCalls):
             self._state.requirements = Requirements(
                 components.policy.requirements,
                 settings.style,
+                view.style_options,
                 partial(view.load, as_="look"),
-                self._load_for_model,
+                self._tools.folder,
+                self.call,
                 lambda: self.activations,
                 self._tools.is_reading,
             )
@@ -282,10 +283,6 @@ class Session(ToolCalls):
         """Let required skills count as read that do in another session of the step."""
         saved = other._state.saved  # noqa: SLF001 - its own class
         self._state.set_ready(saved.ready, sees=saved.sees)
-
-    def _load_for_model(self, skill_id: str) -> object:
-        tool, parameter = LOAD_TOOLS[self.style]
-        return self.call(tool, {parameter: skill_id})
 
     def requiring(self, function: Callable[P, T]) -> Callable[P, T | str]:
         """Return a function that answers as `required` where its skill was not read.

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import pytest
 
 from satchel import Options, Policy, Run, Satchel, allow, ask, deny, require
-from satchel.model import SeenMessage
+from satchel.model import SeenMessage, Style
 from satchel.runtime import Session
 from satchel.tools import result_text
 from satchel_scripts import Subprocess
@@ -128,7 +128,8 @@ def test_after_compaction_the_prompt_repeats_it_or_the_act_waits(desk: Desk) -> 
 
 def test_a_skill_in_parts_counts_as_read_with_its_first(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
-    desk.file.write_text(SKILL + f"{BODY}\n\n" * 9, "utf-8")
+    body = "\n\n".join(f"{BODY} {number}" for number in range(9))
+    desk.file.write_text(SKILL + body, "utf-8")
     desk.skills = desk.skills_with(options=Options(max_result_tokens=300))
     chat = Chat(desk.session())
 
@@ -140,10 +141,29 @@ def test_a_skill_in_parts_counts_as_read_with_its_first(tmp_path: Path) -> None:
     chat.step(("load_skill", {**LOAD, "part": "2"}))
     assert chat.step(("refund", PAY))[0].startswith("Not done")
 
-    chat = Chat(desk.session())
-    [first] = chat.step(("load_skill", LOAD))
-    chat.messages[-1] = replace(chat.messages[-1], text=first.replace("REF", "CUT"))
-    assert chat.step(("refund", PAY))[0].startswith("Not done")
+    for is_cut in (False, True):
+        chat = Chat(desk.session())
+        [first] = chat.step(("load_skill", LOAD))
+        text = first[:-50] if is_cut else first.replace("REF", "CUT")
+        chat.messages[-1] = replace(chat.messages[-1], text=text)
+        assert chat.step(("refund", PAY))[0].startswith("Not done")
+
+
+@pytest.mark.parametrize("style", get_args(Style))
+def test_a_skill_whose_text_names_its_folder_counts_as_read(
+    desk: Desk, style: Style
+) -> None:
+    """What the model reads has the folder of the copy in place of the variable."""
+    body = "Run ${CLAUDE_SKILL_DIR}/scripts/a.py. " * 9
+    desk.file.write_text(SKILL + body, "utf-8")
+    (desk.file.parent / "scripts").mkdir()
+    (desk.file.parent / "scripts" / "a.py").write_text("", "utf-8")
+    chat = Chat(desk.session(stage=True, style=style))
+
+    [refusal] = chat.step(("refund", PAY))
+
+    assert "${" not in refusal
+    assert chat.step(("refund", PAY)) == ["paid A-1"]
 
 
 def test_edited_within_a_turn_the_refusal_has_the_new_text(desk: Desk) -> None:
