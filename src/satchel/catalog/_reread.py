@@ -107,10 +107,9 @@ class PackRereader:
         """Return the pack as it is now, or None where nothing about it has changed.
 
         ``file`` is what a load asked for; it is read, too. ``before`` is the pack as it
-        was read, and ``sure`` says that the pack
-        has changed for certain, whatever its marks say. ``wait_for_writer`` says to
-        look until two looks agree; one look finds a pack that is good, and nothing of
-        one that is gone or broken.
+        was read last. ``sure`` says that it has changed for certain, whatever its marks
+        say. ``wait_for_writer`` says to look until two looks agree; one look finds a
+        pack that is good, and nothing of one that is gone or broken.
         """
         source = scanner.source
         if not (sure or source.near):

@@ -31,6 +31,7 @@ from satchel.load._style_tools import (
 from satchel.load._tool_backend import (
     EXTENDED as EXTENDED,
     READ_TOOL as READ_TOOL,
+    RUN_SCRIPT as RUN_SCRIPT,
     CallEvent as CallEvent,
     LoadAttempt as LoadAttempt,
     PlainBackend as PlainBackend,

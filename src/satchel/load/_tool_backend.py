@@ -19,6 +19,7 @@ _ID_PARAMETERS: Final = ("name", "skill_id", "skill_name")
 _FILE_PARAMETERS: Final = ("reference", "script", "path")
 # The tool that reads one file, in the styles that have one.
 READ_TOOL: Final = "read_skill_file"
+RUN_SCRIPT: Final = "run_skill_script"
 
 
 class ToolBackend(ABC):

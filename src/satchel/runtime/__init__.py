@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         parse_state as parse_state,
         read_state as read_state,
     )
-    from satchel.runtime._scripts import RUN_SCRIPT as RUN_SCRIPT
     from satchel.runtime._session import (
         Session as Session,
         SessionSkill as SessionSkill,
@@ -88,7 +87,6 @@ __getattr__ = lazy_door(
         "_rare_findings": "need_findings",
         "_satchel": "Satchel findings_of_sync",
         "_saved_state": "dump_state parse_state read_state",
-        "_scripts": "RUN_SCRIPT",
         "_session": "Session SessionSkill",
         "_session_state": "SavedState",
         "_staging": "LocalStager Stager UploadStager",

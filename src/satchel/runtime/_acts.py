@@ -13,6 +13,7 @@ from secrets import token_bytes
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from satchel.errors import DeniedError
+from satchel.load import RUN_SCRIPT
 from satchel.model import ActEvent, Activation, NeededSkill, ScriptOutput
 from satchel.runtime._used_approvals import fingerprint
 from satchel.tools import Tool, arguments_of
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 # With the same key, equal arguments have equal digests in every process.
 KEY_VARIABLE: Final = "SATCHEL_ACTS_KEY"
 
-RUN_SCRIPT: Final = "run_skill_script"
 
 Needs: TypeAlias = tuple[NeededSkill, ...]
 

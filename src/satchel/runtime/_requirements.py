@@ -14,7 +14,7 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, cast
 
 from satchel.errors import echo
-from satchel.load import StyleOptions, fill_folder, in_part, wording
+from satchel.load import RUN_SCRIPT, StyleOptions, fill_folder, in_part, wording
 from satchel.model import (
     LOAD_TOOLS,
     Activation,
@@ -24,7 +24,7 @@ from satchel.model import (
     Style,
 )
 from satchel.policy import Requirement, bare_name
-from satchel.runtime._acts import RUN_SCRIPT, call_arguments
+from satchel.runtime._acts import call_arguments
 from satchel.tools import result_text
 
 if TYPE_CHECKING:

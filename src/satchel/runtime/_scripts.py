@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, cast
 
 from satchel.errors import ApprovalNeededError, DeniedError, ToolError, echo
-from satchel.load import resolve, wording
+from satchel.load import RUN_SCRIPT, resolve, wording
 from satchel.model import (
     Activation,
     Decision,
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from satchel.protocols import Runner
     from satchel.runtime._authorizer import Authorizer
     from satchel.runtime._components import Components
-
-RUN_SCRIPT: Final = "run_skill_script"
 
 # What the operator's table of interpreters has by default; a runner may know more.
 _SUFFIXES: Final = (".py", ".sh", ".js")

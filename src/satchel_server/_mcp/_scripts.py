@@ -28,9 +28,9 @@ from mcp_types import (
 
 from satchel.errors import LimitExceededError, SkillError, ToolError
 from satchel.files import LruCache, path_problem, read_confined
-from satchel.load import error_result, first_part, media_type, wording
+from satchel.load import RUN_SCRIPT, error_result, first_part, media_type, wording
 from satchel.model import Activation, NeededSkill, ScriptOutput
-from satchel.runtime import RUN_SCRIPT, View, requested_access
+from satchel.runtime import View, requested_access
 from satchel.text import is_text
 from satchel.tools import result_text
 from satchel_server._library import ServedLibrary

@@ -36,8 +36,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.types import ASGIApp
 
 from satchel.errors import ConfigError
+from satchel.load import RUN_SCRIPT
 from satchel.published import VERSION
-from satchel.runtime import RUN_SCRIPT
 from satchel_server._library import ServedLibrary
 from satchel_server._mcp._extension import (
     IDENTIFIER,
