@@ -24,6 +24,7 @@ from satchel.model import (
     Question,
     ScriptOutput,
 )
+from satchel.text import first_names
 from satchel.tools import Tool
 
 if TYPE_CHECKING:
@@ -197,8 +198,8 @@ class Scripts:
             if lacking is not None:
                 import logging
 
-                programs = getattr(lacking, "programs", ())
-                names = ", ".join((*lacking.requirements, *programs))
+                needs = (*lacking.requirements, *getattr(lacking, "programs", ()))
+                names = first_names([echo(name) for name in needs])
                 logger, line = logging.getLogger("satchel"), lacking.install
                 logger.warning(wording.NEEDS_WARNING, owner.id, line or names)
                 notes[key] = wording.NEEDS_MISSING.format(names)

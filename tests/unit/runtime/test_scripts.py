@@ -440,6 +440,23 @@ def test_what_a_script_needs_is_said_as_its_skill_is_loaded(
     )
 
 
+def test_a_script_that_needs_thousands_of_names_floods_no_model(
+    library: Path,
+) -> None:
+    class Greedy(FakeRunner):
+        def missing(self, *_: object) -> MissingNeeds:
+            names = tuple(f"n{number}" for number in range(5_000))
+            return MissingNeeds(names, "python", ("p" * 60_000,))
+
+    skills = Satchel(library, policy=ALLOWED, runner=Greedy())
+
+    text = str(skills.session().call("load_skill", {"skill_id": "forms"}))
+
+    assert "need n0, n1, " in text
+    assert "n9 and 4,991 more, which is not there" in text
+    assert len(text) < 1_000
+
+
 def test_no_file_is_touched_for_a_script_that_is_denied(library: Path) -> None:
     session, _ = loaded(library, Policy(deny("forms", "script")))
     (library / "forms" / "scripts" / "fill.py").unlink()

@@ -18,7 +18,7 @@ from satchel.cli._terminal import bold, echo, echo_json, json_option, one_line
 from satchel.errors import NoSources, install_command
 from satchel.model import SEVERITIES, UNSEARCHED, Catalog, Finding
 from satchel.products import has_product, import_product
-from satchel.text import count_severities, plural, unsearched_folders
+from satchel.text import count_severities, first_names, plural, unsearched_folders
 
 _LAB: Final = "satchel_lab"
 _SCRIPTS: Final = "satchel_scripts"
@@ -147,7 +147,7 @@ def _missing(skills: "Satchel") -> list[tuple[str, Any]]:
 
 
 def _needs(skill_id: str, missing: Any) -> Iterator[str]:  # noqa: ANN401 - of another product
-    names = ", ".join((*missing.requirements, *missing.programs))
+    names = first_names((*missing.requirements, *missing.programs))
     line = one_line(missing.install)
     yield one_line(f"{skill_id}: needs {names}{'; to install them:' if line else ''}")
     if line:
