@@ -21,10 +21,14 @@ if TYPE_CHECKING:
         index_v2 as index_v2,
         parse_index as parse_index,
     )
+    from satchel_store.release._document import (
+        DocumentParser as DocumentParser,
+        canonical_json as canonical_json,
+        resource_to_json as resource_to_json,
+    )
     from satchel_store.release._format import (
         FORMAT as FORMAT,
         SITE_FORMAT as SITE_FORMAT,
-        canonical_json as canonical_json,
         check_release_id as check_release_id,
         parse_release as parse_release,
         parse_release_file as parse_release_file,
@@ -54,7 +58,8 @@ __getattr__ = lazy_door(
         "_build": "BuiltRelease build_release UNFINISHED_CODE is_refused",
         "_discovery_index": "INDEX_V1 INDEX_V2 DiscoveryIndex IndexEntry "
         "NotAnIndexError index_v1 index_v2 parse_index",
-        "_format": "FORMAT SITE_FORMAT canonical_json check_release_id "
+        "_document": "DocumentParser canonical_json resource_to_json",
+        "_format": "FORMAT SITE_FORMAT check_release_id "
         "parse_release parse_release_file render_pointer render_release",
         "_publication": "Artifact artifact_bytes plan_publication",
         "_site": "PublishedRelease build_folder check_not_in_sources publish",

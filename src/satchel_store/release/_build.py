@@ -29,8 +29,8 @@ from satchel.products import import_product
 from satchel.runtime import Satchel, unavailable_sources
 from satchel.usage import OwnerLookup
 from satchel_store.release._discovery_index import INDEX_V2, IndexEntry, index_v2
+from satchel_store.release._document import canonical_json
 from satchel_store.release._format import (
-    canonical_json,
     parse_release,
     render_release,
 )

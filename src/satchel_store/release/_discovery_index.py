@@ -25,7 +25,7 @@ from satchel.model import (
     Severity,
     is_name,
 )
-from satchel_store.release._format import DuplicateMemberError, unique_members
+from satchel_store.release._document import DuplicateMemberError, unique_members
 
 INDEX_V2: Final = ".well-known/agent-skills/index.json"
 INDEX_V1: Final = ".well-known/skills/index.json"

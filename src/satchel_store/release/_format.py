@@ -5,17 +5,14 @@ What is read may come from anybody: every path, digest and size is checked for i
 Source: docs/reference/release-format.md.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, TypeGuard, TypeVar, cast, get_args
+from typing import Any, Final, cast, get_args
 
-from satchel.errors import InvalidReleaseError, LimitExceededError
+from satchel.errors import InvalidReleaseError
 from satchel.files import (
     digest_bytes,
-    folded_name,
     folder_problem,
-    is_digest,
     is_excluded_file,
     may_be_public,
     path_problem,
@@ -33,6 +30,11 @@ from satchel.model import (
     Resource,
     bucket_of,
 )
+from satchel_store.release._document import (
+    DocumentParser,
+    canonical_json,
+    resource_to_json,
+)
 from satchel_store.release._release import Release, ReleasedSkill, release_path
 
 SCHEMA_VERSION: Final = 1
@@ -40,31 +42,12 @@ FORMAT: Final = "satchel-release"
 SITE_FORMAT: Final = "satchel-site"
 
 _ID: Final = re.compile(r"sha256-tree-v1:[0-9a-f]{64}")
-# A size that every reader of JSON takes for the same number (RFC 8259, section 6).
-_MAX_SIZE: Final = 2**53 - 1
 
 # Keys of a skill, which are also the names of the descriptor's fields.
 _TEXT_FIELDS: Final = ("owner", "status", "replaced_by")
 _LIST_FIELDS: Final = ("tools", "allowed_tools", "replaces", "keywords", "requires")
 _FLAG_FIELDS: Final = ("model_invocable", "user_invocable")
 _BUCKETS: Final[tuple[Bucket, ...]] = get_args(Bucket)
-
-_T = TypeVar("_T")
-
-
-class DuplicateMemberError(ValueError):
-    """An object of JSON has a member twice; the message says which."""
-
-
-def unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make an object of its members, and refuse one that has a name twice."""
-    # Of two digests, one program would use the first and another the last.
-    members: dict[str, object] = {}
-    for name, value in pairs:
-        if name in members:
-            raise DuplicateMemberError(f"an object has the member {name[:80]!r} twice")
-        members[name] = value
-    return members
 
 
 def check_release_id(text: str, where: str) -> str:
@@ -73,12 +56,6 @@ def check_release_id(text: str, where: str) -> str:
         detail = f"expected sha256-tree-v1: and 64 hex digits, got {text[:100]!r}"
         raise InvalidReleaseError(where, detail)
     return text
-
-
-def canonical_json(value: object) -> bytes:
-    """Return a document in its only spelling: ASCII, keys in their order, one LF."""
-    # release.json is part of a release's id, so equal content needs equal bytes.
-    return f"{json.dumps(value, indent=1)}\n".encode("ascii")
 
 
 def render_release(
@@ -90,7 +67,7 @@ def render_release(
             "format": FORMAT,
             "schema_version": SCHEMA_VERSION,
             "skills": [_skill_to_json(skill) for skill in skills],
-            "files": [_resource_to_json(resource) for resource in others],
+            "files": [resource_to_json(resource) for resource in others],
         }
     )
 
@@ -125,15 +102,11 @@ def _skill_to_json(skill: ReleasedSkill) -> dict[str, object]:
         if bucket != bucket_of(path)
     }
     fields["resources"] = [
-        _resource_to_json(resource)
+        resource_to_json(resource)
         | ({"bucket": buckets[resource.path]} if resource.path in buckets else {})
         for resource in skill.resources
     ]
     return fields
-
-
-def _resource_to_json(resource: Resource) -> dict[str, object]:
-    return {"path": resource.path, "digest": resource.digest, "size": resource.size}
 
 
 def parse_release_file(
@@ -147,18 +120,7 @@ def parse_release_file(
     Raises:
         InvalidReleaseError: It is not in this format, or in a later version of it.
     """
-    most = limits.release_bytes
-    if len(data) > most:
-        raise LimitExceededError("release_bytes", most, len(data), "bytes", where)
-    try:
-        document = json.loads(data, object_pairs_hook=unique_members)
-    except DuplicateMemberError as error:
-        raise InvalidReleaseError(where, str(error)) from error
-    except RecursionError as error:
-        raise InvalidReleaseError(where, "it is nested too deeply") from error
-    except ValueError as error:
-        raise InvalidReleaseError(where, f"it is not JSON: {error}") from error
-    return _ReleaseParser(where, limits).document(document, data)
+    return _ReleaseParser(where, limits, InvalidReleaseError).document(data)
 
 
 def parse_release(data: bytes, where: str, limits: Limits = DEFAULT_LIMITS) -> Release:
@@ -169,26 +131,12 @@ def parse_release(data: bytes, where: str, limits: Limits = DEFAULT_LIMITS) -> R
     return release
 
 
-class _ReleaseParser:
-    """Turns the JSON of one release.json into values, or says where it is wrong.
+class _ReleaseParser(DocumentParser):
+    """Turns the JSON of one release.json into values, or says where it is wrong."""
 
-    ``at`` is the path into the document that errors begin with.
-    """
-
-    def __init__(self, where: str, limits: Limits) -> None:
-        self._where = where
-        self._limits = limits
-
-    def document(self, document: object, data: bytes) -> Release | str:
-        top = self._object(document, "the document")
-        kind, version = top.get("format"), top.get("schema_version")
-        if kind not in (FORMAT, SITE_FORMAT):
-            raise self._error("format", f"expected {FORMAT!r}")
-        if not _is_count(version) or version < 1:
-            raise self._error("schema_version", "expected a number from 1")
-        if version > SCHEMA_VERSION:
-            detail = f"{version} is of a later Satchel; upgrade this one"
-            raise self._error("schema_version", detail)
+    def document(self, data: bytes) -> Release | str:
+        top = self.load(data)
+        kind = self.check_head(top, FORMAT, SITE_FORMAT, version=SCHEMA_VERSION)
         if kind == SITE_FORMAT:
             return check_release_id(self._text(top, "release", ""), self._where)
         skills = tuple(
@@ -283,77 +231,3 @@ class _ReleaseParser:
             ),
             **optional,
         )
-
-    def _check_names(self, names: list[str], at: str) -> None:
-        """Check that names are sorted, and that no two are one on any system."""
-        # One order, so that equal releases have equal bytes.
-        if names != sorted(names):
-            raise self._error(at, "they are not sorted")
-        if len({folded_name(name) for name in names}) != len(names):
-            raise self._error(at, "two of them are one on some systems")
-
-    def _resource(self, fields: Mapping[str, object], at: str) -> Resource:
-        digest, size = self._text(fields, "digest", at), fields.get("size")
-        if not is_digest(digest):
-            raise self._error(f"{at}digest", "expected sha256: and 64 hex digits")
-        if not _is_count(size) or size > _MAX_SIZE:
-            raise self._error(f"{at}size", "expected a count of bytes")
-        return Resource(self._text(fields, "path", at), digest, size)
-
-    def _name(self, fields: Mapping[str, object], key: str, at: str) -> str:
-        text = self._text(fields, key, at)
-        if not text.strip():
-            raise self._error(f"{at}{key}", "it is empty")
-        most = self._limits.name_chars
-        if len(text) > most:
-            raise self._error(f"{at}{key}", f"it has more than {most} characters")
-        return text
-
-    def _text(self, fields: Mapping[str, object], key: str, at: str) -> str:
-        text = self._typed(fields.get(key), str, f"{at}{key}", "a text")
-        return self._encodable(text, f"{at}{key}")
-
-    def _texts(
-        self, fields: Mapping[str, object], key: str, at: str
-    ) -> tuple[str, ...]:
-        items = self._list(fields, key, at) if key in fields else []
-        at += key
-        texts = (self._typed(item, str, at, "a list of texts") for item in items)
-        return tuple(self._encodable(text, at) for text in texts)
-
-    def _encodable(self, text: str, at: str) -> str:
-        # JSON can hold a lone surrogate, which no output could encode.
-        if not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError as error:
-                raise self._error(at, "it is not valid Unicode") from error
-        return text
-
-    def _list(self, fields: Mapping[str, object], key: str, at: str) -> list[object]:
-        value = fields.get(key)
-        return cast("list[object]", self._typed(value, list, f"{at}{key}", "a list"))
-
-    def _objects(
-        self, fields: Mapping[str, object], key: str, at: str
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the objects of a list, each with its place in the document."""
-        for number, item in enumerate(self._list(fields, key, at)):
-            place = f"{at}{key}[{number}]"
-            yield place, self._object(item, place)
-
-    def _object(self, value: object, at: str) -> dict[str, Any]:
-        return cast("dict[str, Any]", self._typed(value, dict, at, "an object"))
-
-    def _typed(self, value: object, kind: type[_T], at: str, expected: str) -> _T:
-        if not isinstance(value, kind):
-            raise self._error(at, f"expected {expected}")
-        return value
-
-    def _error(self, at: str, detail: str) -> InvalidReleaseError:
-        return InvalidReleaseError(self._where, f"{at}: {detail}")
-
-
-def _is_count(value: object) -> TypeGuard[int]:
-    # In Python, JSON's true is an int.
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

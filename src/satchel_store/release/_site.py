@@ -23,8 +23,8 @@ from satchel_store.release._discovery_index import (
     index_v1,
     index_v2,
 )
+from satchel_store.release._document import canonical_json
 from satchel_store.release._format import (
-    canonical_json,
     parse_release,
     parse_release_file,
     render_pointer,
