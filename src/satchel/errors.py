@@ -9,6 +9,7 @@
     │   ├── NotEditableError (ValueError)      a SKILL.md that no small change fits
     │   ├── AlreadyThereError                  nothing is written over what is there
     │   ├── NotWrittenError                    a file could not be written
+    │   ├── NotInstalledError                  skills that are not put into a project
     │   └── TemplateError (ValueError)         a legacy template that cannot be used
     │       └── TemplateNotFoundError (FileNotFoundError)  there is none
     ├── NamedError                             one named thing: name, detail
@@ -631,6 +632,12 @@ class NotWrittenError(PathError):
 
     code = "not-written"
     sentence = "{place} was not written: {detail}"
+
+
+class NotInstalledError(PathError):
+    """Skills are not put into a project; nothing of it was changed."""
+
+    code = "not-installed"
 
 
 class InvalidRoleError(NamedError, ValueError):

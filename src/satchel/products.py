@@ -18,6 +18,9 @@ COMMANDS: Final = {
         "satchel_lab",
     ),
     **dict.fromkeys(("build", "publish"), "satchel_store"),
+    **dict.fromkeys(
+        ("add", "remove", "store", "sync", "trust", "verify"), "satchel_install"
+    ),
     **dict.fromkeys(("connect", "serve", "usage"), "satchel_server"),
     "role": "satchel_compat",
 }

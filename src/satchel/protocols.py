@@ -67,6 +67,13 @@ class Store(Protocol):
 class Verifier(Protocol):
     """Says whether bytes are those that somebody reviewed; asked at each load."""
 
+    def check(self, skill: Descriptor) -> Finding | None:
+        """Return what is wrong with a SKILL.md as it was catalogued.
+
+        A skill with a finding that is an error is neither listed nor loaded.
+        """
+        ...
+
     def verify(self, skill: Descriptor, path: str, data: bytes) -> str:
         """Return who vouches for the bytes of a file: a lock, a release, a signer.
 

@@ -21,7 +21,7 @@ from satchel.model import (
     Finding,
     OnConflict,
 )
-from satchel.protocols import FullSource
+from satchel.protocols import FullSource, Verifier
 
 _PATTERN_CHARS: Final = frozenset("*?[")
 
@@ -63,6 +63,7 @@ class CatalogRules:
 
     on_conflict: OnConflict = "error"
     disabled: tuple[DisabledPattern, ...] = ()
+    verifier: Verifier | None = None
 
 
 def assemble(
@@ -84,7 +85,7 @@ def assemble(
             findings.extend(scanner.result.findings)
             for pack in scanner.result.packs.values():
                 findings.extend(pack.findings)
-            _sort_packs(scanner, rules, claims, broken, excluded)
+            _sort_packs(scanner, rules, claims, broken, excluded, findings)
     resolver = _ConflictResolver(
         rules,
         digests,
@@ -130,12 +131,13 @@ def _lost_for_trust(
             yield Finding.of("untrusted-pack-loses", path, id=pack.id, winner=place)
 
 
-def _sort_packs(
+def _sort_packs(  # noqa: PLR0913, PLR0917 - the parts of the catalog that is being made
     scanner: SourceScanner,
     rules: CatalogRules,
     claims: dict[str, list[Descriptor]],
     broken: dict[str, Descriptor],
     excluded: list[Excluded],
+    findings: list[Finding],
 ) -> None:
     """Add each pack of a source to what claims an id, or to what is excluded."""
     source, result = scanner.source, scanner.result
@@ -149,6 +151,13 @@ def _sort_packs(
         # What is not in use claims nothing, so that it cannot shadow or block another.
         in_use = source.trusted and disabled is None
         if in_use and not (pack.refused or pack.filtered):
+            unverified = rules.verifier and rules.verifier.check(descriptor)
+            if unverified:
+                findings.append(unverified)
+            if unverified and unverified.severity == "error":
+                of = descriptor, "unverified", unverified.message, unverified.fix
+                excluded.append(Excluded(*of))
+                continue
             claims.setdefault(descriptor.id, []).append(descriptor)
             continue
         # A broken pack keeps its id from sources that yield, or a server could take it

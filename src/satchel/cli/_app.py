@@ -39,6 +39,14 @@ GROUPS: Final = {
         "pack": "Check a pack, and make its .skill archive.",
         "retire": "Deprecate a skill, and name the one that takes its place.",
     },
+    "Install": {
+        "add": "Add skills to the project, from git, an archive, a site, a folder.",
+        "remove": "Remove skills from the project.",
+        "sync": "Make the project's skills what it wants, and lock them.",
+        "verify": "Compare the project's skills with its lock.",
+        "trust": "Approve the project's lock.",
+        "store": "Show or prune the store of what was fetched.",
+    },
     "Serve": {
         "build": "Build a release, named by the digest of all its bytes.",
         "publish": "Put a release on a static site.",

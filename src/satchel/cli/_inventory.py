@@ -118,7 +118,10 @@ def _conflict(conflict: Conflict) -> dict[str, object]:
     }
 
 
-_ORDER: Final = ("refused", "disabled", "untrusted", "shadowed", "deprecated", "hidden")
+_ORDER: Final = (
+    *("refused", "unverified", "disabled", "untrusted"),
+    *("shadowed", "deprecated", "hidden"),
+)
 
 
 def count_packs(catalog: Catalog) -> int:

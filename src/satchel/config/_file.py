@@ -131,6 +131,21 @@ def _lint_config(table: Mapping[str, object], path: str) -> LintConfig:
 
 _ADDRESSES: Final = ("https://", "http://")
 _KEYS: Final = frozenset(field.name for field in fields(Config)) - {"path"}
+# Where `satchel sync` puts the skills of a table ``[skills]``, next to the file.
+_INSTALLED: Final = "./skills"
+
+
+def _flattened(table: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Return a table with ``[skills]`` as their folder, and ``[trust]`` as keys."""
+    flat = {**table}
+    if isinstance(flat.get("skills"), dict):
+        flat["skills"] = [_INSTALLED]
+    if isinstance(trust := flat.get("trust"), dict):
+        _check_keys(trust, ("project", "verify"), path, "key in trust")
+        del flat["trust"]
+        names = {"project": "trust", "verify": "verify"}
+        flat |= {names[key]: value for key, value in trust.items()}
+    return flat
 
 
 def _parse_config(table: Mapping[str, object], file: "Path") -> Config:
@@ -156,6 +171,7 @@ def _parse_config(table: Mapping[str, object], file: "Path") -> Config:
         layers=_layers(table, file),
         usual=_flag(table, "usual", path),
         trust=_flag(table, "trust", path),
+        verify=table.get("verify", ""),
         allow_private=_flag(table, "allow_private", path),
         disabled=_strings(table, "disabled", path),
         profile=cast("Profile", table.get("profile", "auto")),
@@ -235,6 +251,7 @@ _USERS: Final = ("trust", "allow_private", "packages", "index")
 _LOOSENESS: Final[Mapping[str, Callable[[Any], int]]] = {
     "index": lambda value: value is not False,
     "check": lambda value: CHOICES["check"].index(value or "files"),
+    "verify": ("locked", "warn", "").index,
     "budget_tokens": lambda value: value or sys.maxsize,
     "on_conflict": ("error", "precedence").index,
     "profile": ("strict", "spec", "auto", "lenient").index,
@@ -276,7 +293,9 @@ def _read(path: "Path") -> _File:
     doubt = "" if is_inside else "it is a link to a file outside of its folder"
     for uid in filter(_is_stranger, owners):
         doubt = f"it belongs to another user (uid {uid})"
-    return _File(path, text, table if isinstance(table, dict) else None, doubt)
+    if isinstance(table, dict):
+        return _File(path, text, _flattened(table, str(path)), doubt)
+    return _File(path, text, None, doubt)
 
 
 def _is_stranger(uid: int) -> bool:
@@ -322,7 +341,7 @@ def _own(environ: Mapping[str, str] | None, folder: str) -> _Own:
     table.pop("projects", None)
     for place in projects:
         if os.path.realpath(Path(place).expanduser()) == os.path.realpath(folder):
-            project = _table_of(projects, place, str(path))
+            project = _flattened(_table_of(projects, place, str(path)), str(path))
             return _Own(path, table | project, project)
     return _Own(path, table)
 

@@ -29,6 +29,7 @@ CHOICES: Final = {
     "on_conflict": get_args(OnConflict),
     "style": get_args(Style),
     "check": ("files", "folders", "trust"),
+    "verify": ("locked", "warn"),
 }
 
 
@@ -43,8 +44,9 @@ class Config:
     ``skills`` lead to this machine and its network. ``layers`` are the folders of the
     layers that are named, by layer; None where there are no layers. ``index`` is the
     file of the index, whether there is one, or None where the program decides, as of
-    ``check``: what is looked at when it is opened. ``lint`` is for `satchel check`
-    alone.
+    ``check``: what is looked at when it is opened. ``verify`` is what each byte is
+    compared with, ``locked`` or only observed, ``warn``; empty is nothing. ``lint`` is
+    for `satchel check` alone.
     """
 
     path: str = ""
@@ -54,6 +56,7 @@ class Config:
     layers: tuple[tuple[str, str], ...] | None = None
     usual: bool = False
     trust: bool = False
+    verify: str = ""
     allow_private: bool = False
     disabled: tuple[str, ...] = ()
     profile: "Profile" = "auto"

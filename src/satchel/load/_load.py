@@ -40,7 +40,7 @@ from satchel.model import (
     Request,
     findings_of,
 )
-from satchel.protocols import CatalogView
+from satchel.protocols import CatalogView, Verifier
 from satchel.skill_md import body_of
 from satchel.text import content_warnings, decode, is_text, is_unsure, printable
 
@@ -140,13 +140,14 @@ _CLOSE_NAMES: Final = 3
 _DIGEST: Final = "sha256:"
 
 
-def load(
+def load(  # noqa: PLR0913 - what is asked for, and what decides, all by name
     catalog: CatalogView,
     request: Request,
     *,
     decision: Decision = ALLOWED,
     turn: TurnCache | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    verifier: Verifier | None = None,
 ) -> Loaded:
     """Return a skill's SKILL.md, or one listed file next to it, exact and whole.
 
@@ -162,6 +163,7 @@ def load(
         decision: What a policy says of this request, and a person where it asks one.
         turn: What the agent's turn has read already; None reads again.
         limits: How many bytes are accepted.
+        verifier: Compares the bytes with what somebody reviewed; None compares nothing.
 
     Raises:
         SkillNotFoundError: No skill of exactly this id.
@@ -175,6 +177,7 @@ def load(
         ReferenceNotFoundError: Listed, and missing.
         ReferenceUnreadableError: There, and cannot be read.
         ChangedSinceSyncError: Not the bytes that were catalogued.
+        DigestMismatchError: Not the bytes that somebody reviewed.
         LimitExceededError: Larger than the limits allow.
         SourceUnavailableError: The source does not answer.
     """
@@ -185,12 +188,16 @@ def load(
     file = SKILL_FILE
     if request.file is not None:
         file = resolve(descriptor, request.file)
+
     # The turn's cache is behind the decision: another user may have read it first.
-    if turn is None:
-        return _read(catalog, descriptor, file, notes, limits)
-    return turn.get(
-        (descriptor.id, file), lambda: _read(catalog, descriptor, file, notes, limits)
-    )
+    def read() -> Loaded:
+        loaded = _read(catalog, descriptor, file, notes, limits)
+        if verifier is None:
+            return loaded
+        vouched = verifier.verify(descriptor, file, loaded.data)
+        return replace(loaded, vouched=vouched)
+
+    return read() if turn is None else turn.get((descriptor.id, file), read)
 
 
 def find_loadable(catalog: CatalogView, id: str) -> Descriptor | None:

@@ -20,7 +20,14 @@ MAX_REPLACEMENTS: Final = 8
 MAX_OWNERS: Final = 3
 
 ExclusionReason = Literal[
-    "refused", "filtered", "untrusted", "disabled", "shadowed", "deprecated", "hidden"
+    "refused",
+    "filtered",
+    "untrusted",
+    "unverified",
+    "disabled",
+    "shadowed",
+    "deprecated",
+    "hidden",
 ]
 
 # Whether what is being read in this context is loaded by a model or a user.

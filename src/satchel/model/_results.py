@@ -57,7 +57,8 @@ class Loaded:
     text, unaltered; empty for a binary file, which ``media_type`` names. ``body``
     is the part of a SKILL.md after its frontmatter, else empty. ``notes`` are
     sentences for the reader, outside of the text: a replacement, hidden characters,
-    a tag that breaks out.
+    a tag that breaks out. ``vouched`` is who vouches for the bytes, such as the lock
+    with its source and digest; empty where nobody was asked.
     """
 
     descriptor: Descriptor
@@ -69,6 +70,7 @@ class Loaded:
     body: str = field(default="", repr=False)
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    vouched: str = ""
 
     @property
     def id(self) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from satchel.runtime._inputs import (
         SkillInputs as SkillInputs,
         no_input_advice as no_input_advice,
+        open_inputs as open_inputs,
     )
     from satchel.runtime._options import (
         Options as Options,
@@ -81,7 +82,7 @@ __getattr__ = lazy_door(
         "_finding_log": "without_logging",
         "_findings": "empty_folder_finding unavailable_sources",
         "_history": "loads_in_text requested_access",
-        "_inputs": "SkillInputs no_input_advice",
+        "_inputs": "SkillInputs no_input_advice open_inputs",
         "_options": "Options SessionOptions SystemClock check_approve check_choice "
         "check_only check_who patterns_of",
         "_rare_findings": "need_findings",

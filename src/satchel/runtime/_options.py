@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from satchel.agent import SkillLike
     from satchel.index import Check, IndexChoice
     from satchel.model import Catalog, Finding, Limits, OnConflict
-    from satchel.protocols import Clock, Ranker, TokenCounter
+    from satchel.protocols import Clock, Ranker, TokenCounter, Verifier
     from satchel.runtime._staging import Stager
     from satchel.tools import Tool
 
@@ -88,6 +88,8 @@ class Options:
         progress: Called with the number of packs that are read so far, some ten times a
             second, while a sync takes longer than that. It is not called again once it
             has raised, which is logged.
+        verifier: Compares each byte with what somebody reviewed; None is what
+            ``[trust] verify`` says. With one there is no index.
 
     Raises:
         ConfigError: A value is not known.
@@ -109,6 +111,7 @@ class Options:
     index: "IndexChoice" = None
     check: "Check | None" = None
     progress: Callable[[int], object] | None = None
+    verifier: "Verifier | None" = None
 
     def __post_init__(self) -> None:
         if (self.on_conflict, self.check) != (None, None):

@@ -153,16 +153,26 @@ class Satchel:
         off: tuple[DisabledPattern, ...] = ()
         if disabled or config.disabled or not DISABLED_VARIABLES.isdisjoint(environ):
             off = disabled_patterns(disabled, config.disabled, environ)
+        verifier = options.verifier
+        if verifier is None and config.verify:
+            from satchel.products import import_product
+
+            install = import_product("satchel_install.verification", "[trust] verify")
+            of = config.verify, opened.sources, config.path, environ
+            verifier = install.open_verifier(*of)
         self.policy = policy
         self.style: Style = style or config.style
         self.registry = Registry(
             opened.sources,
             accept=accept,
-            rules=CatalogRules(options.on_conflict or config.on_conflict, off),
+            rules=CatalogRules(
+                options.on_conflict or config.on_conflict, off, verifier
+            ),
             clock=clock,
             deadline_s=options.deadline_s,
             far_s=options.far_s,
-            index=index_settings(options, config, environ),
+            # What an index has was read without a look at its bytes.
+            index=None if verifier else index_settings(options, config, environ),
             progress=options.progress,
         )
         most = config.budget_tokens if isinstance(budget_tokens, str) else budget_tokens

@@ -107,7 +107,9 @@ class View(ToolBackend):
         self.turn: TurnCache | None = None
         self._components = components
         self._registry = components.registry
-        self._limits = components.accept.limits
+        verifier = components.registry.rules.verifier
+        limits = components.accept.limits
+        self._load_file = partial(load, limits=limits, verifier=verifier)
         self._authorizer = authorizer or Authorizer(components.policy, settings.who)
         self._scope = ScopeCache() if scope is None else scope
         self._wait_for_writer = wait_for_writer
@@ -334,7 +336,7 @@ class View(ToolBackend):
         def attempt(catalog: Catalog) -> Loaded:
             # Of this very catalog: another thread may have synced meanwhile.
             decision = decide(find_loadable(catalog, request.id))
-            return load(catalog, request, decision=decision, limits=self._limits)
+            return self._load_file(catalog, request, decision=decision)
 
         return self.current(request.id, attempt)
 
@@ -396,7 +398,7 @@ class View(ToolBackend):
         ):
             raise not_for(request.via, entry)
         decision = self._authorizer.decide_load(entry, request, reply, answered)
-        return load(catalog, request, decision=decision, turn=turn, limits=self._limits)
+        return self._load_file(catalog, request, decision=decision, turn=turn)
 
     def current(
         self,

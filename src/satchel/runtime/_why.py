@@ -38,7 +38,11 @@ Stage = Literal[
 ]
 
 # By reason of an exclusion; the others are called as their stage is.
-_STAGES: Final[dict[str, Stage]] = {"refused": "parse", "untrusted": "trust"}
+_STAGES: Final[dict[str, Stage]] = {
+    "refused": "parse",
+    "untrusted": "trust",
+    "unverified": "trust",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Skills from anywhere into a project: wanted, locked, installed, verified."""

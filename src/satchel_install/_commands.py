@@ -1,0 +1,355 @@
+"""What the commands do: find the project, plan, show, apply."""
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import click
+
+from satchel.cli import (
+    echo,
+    echo_error,
+    echo_json,
+    echo_rows,
+    finding_fields,
+    on_terminal,
+    progress,
+    show_findings,
+    width,
+)
+from satchel.errors import ConfigError, NotInstalledError
+from satchel.files import digest_bytes, write_file
+from satchel.model import SKILL_FILE
+from satchel.skill_md import parse
+from satchel.text import plural
+from satchel_install._lock import EMPTY, LOCK_FILE, Lock, LockedSkill, parse_lock
+from satchel_install._project import Project
+from satchel_install._resolve import opened_origin
+from satchel_install._sync import SIGNS, Plan, SyncOptions, apply_plan, plan_sync
+from satchel_install._trust import approve, check_places, is_approved, lock_digest
+from satchel_install._wanted import Origin, Wanted
+from satchel_store.content import ContentStore
+
+_PATTERN: Final = frozenset("*?[")
+_SHOWN: Final = 10
+_MODE: Final = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Whether a command only shows what it would do, and whether as JSON."""
+
+    dry_run: bool
+    as_json: bool
+
+
+def add(
+    start: Path, origin: Origin, names: Collection[str], name: str, output: Output
+) -> int:
+    """Add a source's skills to the project; see ``satchel add --help``."""
+    project, store = Project.nearest(start), ContentStore()
+    origin = _relative(origin, project, start)
+    wanted = project.wanted()
+    with project.changing(store):
+        new = _entries(origin, names, name, project, wanted)
+        others = {key: entry for key, entry in wanted.items() if key not in new}
+        check_places(project, others.values())
+        with progress(f"reading {origin.place}"):
+            plan = plan_sync(project, others | new, store, SyncOptions())
+        return _Execution(project, store, plan, output).run(new.keys())
+
+
+def _relative(origin: Origin, project: Project, start: Path) -> Origin:
+    """Return an origin whose path is relative to the project, as its file has it."""
+    if origin.kind not in {"folder", "archive"} or "://" in origin.place:
+        return origin
+    place = os.path.relpath(start.absolute() / origin.place, project.folder)
+    if Path(place) == Path("skills"):
+        detail = "it is the folder that skills are installed in"
+        raise ConfigError(origin.place, f"{detail}; they are in use as they are")
+    return Origin(origin.kind, Path(place).as_posix())
+
+
+def _entries(
+    origin: Origin,
+    names: Collection[str],
+    name: str,
+    project: Project,
+    wanted: Mapping[str, Wanted],
+) -> dict[str, Wanted]:
+    """Return the entries to add: one a skill that is named, else one for all."""
+    if names and not name and not any(_PATTERN & {*one} for one in names):
+        if origin.kind != "git":
+            return {one: Wanted(one, origin, (one,)) for one in names}
+        with opened_origin(origin, project.folder) as opened:
+            library = opened.library(origin.path)
+            paths = {e.id: library.path_of(e) for e in library.entries}
+        if all(one in paths for one in names):
+            return {one: Wanted(one, _at(origin, paths[one])) for one in names}
+        # What is wrong with the names is said where they are resolved.
+        return {one: Wanted(one, origin, (one,)) for one in names}
+    own = name or _entry_name(origin, wanted)
+    return {own: Wanted(own, origin, tuple(names))}
+
+
+def _at(origin: Origin, path: str) -> Origin:
+    return Origin(origin.kind, origin.place, path, origin.rev)
+
+
+def _entry_name(origin: Origin, wanted: Mapping[str, Wanted]) -> str:
+    """Return a name for all of an origin: its last part, and above it where taken."""
+    parts = f"{origin.place}/{origin.path}".rstrip("/").replace(":", "/").split("/")
+    words = [part.removesuffix(".git") for part in parts if part not in ("", "..")]
+    for count in range(1, len(words) + 1):
+        name = "-".join(words[-count:])
+        if name not in wanted or wanted[name].origin == origin:
+            return name
+    return "-".join(words)
+
+
+def remove(start: Path, names: Collection[str], output: Output) -> int:
+    """Remove entries; see ``satchel remove --help``."""
+    project, store = Project.nearest(start), ContentStore()
+    wanted = project.wanted()
+    for name in names:
+        if name in wanted:
+            del wanted[name]
+            continue
+        owner = next((w for w in wanted.values() if name in w.skills), None)
+        if owner is None:
+            raise ConfigError(str(project.config_file), _unknown(name, project, wanted))
+        rest = tuple(one for one in owner.skills if one != name)
+        del wanted[owner.name]
+        if rest:
+            wanted[owner.name] = Wanted(owner.name, owner.origin, rest)
+    with project.changing(store):
+        check_places(project, wanted.values())
+        plan = plan_sync(project, wanted, store, SyncOptions())
+        return _Execution(project, store, plan, output).run(())
+
+
+def _unknown(name: str, project: Project, wanted: Mapping[str, Wanted]) -> str:
+    skill = project.lock().skills.get(name)
+    if skill is not None and skill.entry in wanted:
+        others = [s.id for s in project.lock().of_entry(skill.entry) if s.id != name]
+        return (
+            f"{name} is one of {plural(len(others) + 1, 'skill')} of the entry "
+            f"{skill.entry}; list those that you want in its `skills`"
+        )
+    return f"[skills] has no entry {name!r}; it has: {', '.join(wanted) or 'none'}"
+
+
+def sync(start: Path, options: SyncOptions, output: Output) -> int:
+    """Make the project what it wants; see ``satchel sync --help``."""
+    project, store = Project.nearest(start), ContentStore()
+    with project.changing(store):
+        wanted = project.wanted()
+        if not wanted and not project.lock().skills:
+            detail = "there is no [skills] to sync; add one: satchel add SOURCE"
+            raise ConfigError(str(project.config_file), detail)
+        check_places(project, wanted.values())
+        with progress("looking for skills"):
+            plan = plan_sync(project, wanted, store, options)
+        return _Execution(project, store, plan, output).run(None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Execution:
+    """A plan that is carried out, and shown."""
+
+    project: Project
+    store: ContentStore
+    plan: Plan
+    output: Output
+
+    def run(self, added: Collection[str] | None) -> int:
+        """Carry it out; ``added`` is None where [skills] stays as it is."""
+        plan, project, store = self.plan, self.project, self.store
+        # What a user adds to a project without a lock is what this user wants.
+        counts = plan.before == EMPTY and bool(added)
+        counts |= is_approved(project.folder, lock_digest(project))
+        if not self.output.dry_run:
+            config = None if added is None else project.config_with(plan.wanted)
+            apply_plan(plan, project, store, config)
+            if counts:
+                approve(project, lock_digest(project))
+            _note_project(project, store)
+        if self.output.as_json:
+            echo_json(self._fields())
+        else:
+            self._show()
+        return 1 if plan.edited else 0
+
+    def _fields(self) -> dict[str, object]:
+        plan, skills = self.plan, self.plan.after.skills
+        changes = [
+            {"id": skill_id, "change": change}
+            | ({"digest": skills[skill_id].digest} if skill_id in skills else {})
+            for skill_id, change in plan.changes.items()
+        ]
+        edited = [{"id": i, "differences": said} for i, said in plan.edited.items()]
+        return {
+            "changes": changes,
+            "edited": edited,
+            "skills": len(skills),
+            "dry_run": self.output.dry_run,
+            "warnings": plan.warnings,
+            "findings": finding_fields(plan.findings),
+        }
+
+    def _show(self) -> None:
+        plan = self.plan
+        show_findings(plan.findings, hint="satchel list --verbose")
+        for warning in plan.warnings:
+            echo_error(f"warning: {warning}")
+        echo_rows([self._row(skill_id) for skill_id in plan.changes], width())
+        if self.output.dry_run:
+            for skill_id in plan.changes:
+                self._show_files(skill_id)
+        for skill_id, said in plan.edited.items():
+            more = len(said) - _SHOWN
+            echo_error(f"{skill_id} was edited by hand, and is left as it is:")
+            for line in said[:_SHOWN]:
+                echo_error(f"  {line}")
+            if more > 0:
+                echo_error(f"  and {more} more")
+            echo_error(f"  to take the locked one: satchel sync --discard {skill_id}")
+        count = plural(len(plan.after.skills), "skill")
+        done = "would change" if self.output.dry_run else "changed"
+        state = f"{len(plan.changes)} {done}" if plan.changes else "nothing to do"
+        echo_error(f"{self.project.skills}: {count}, {state}")
+
+    def _row(self, skill_id: str) -> tuple[str, ...]:
+        plan, change = self.plan, self.plan.changes[skill_id]
+        skill = plan.after.skills.get(skill_id) or plan.before.skills[skill_id]
+        return f"{SIGNS[change]} {skill_id}", change, skill.source
+
+    def _show_files(self, skill_id: str) -> None:
+        """Print what would change of one skill: its files, and its description."""
+        states = self.plan.before.skills, self.plan.after.skills
+        before, after = (skills.get(skill_id) for skills in states)
+        old, new = (
+            {file.path: file.digest for file in skill.files} if skill else {}
+            for skill in (before, after)
+        )
+        for path in sorted({*old, *new}):
+            if old.get(path) != new.get(path):
+                sign = "+" if path not in old else "-" if path not in new else "~"
+                echo(f"  {sign} {skill_id}/{path}")
+        if before is None or after is None:
+            return
+        first, second = (_description(one, self.store) for one in (before, after))
+        if first is not None and first != second:
+            echo(f"  its description was: {first}")
+            echo(f"  and would be:        {second}")
+
+
+def _description(skill: LockedSkill, store: ContentStore) -> str | None:
+    """Return what a locked skill says it is for; None where its bytes are not here."""
+    digest = next(file.digest for file in skill.files if file.path == SKILL_FILE)
+    if not store.has(digest):
+        return None
+    manifest = parse(store.get(digest), profile="auto").manifest
+    return manifest.description if manifest else None
+
+
+def verify(folder: Path, *, as_json: bool) -> int:
+    """Compare a project with its lock; see ``satchel verify --help``."""
+    project = Project.nearest(folder)
+    if not project.lock_file.is_file():
+        detail = f"there is no {LOCK_FILE}; make one: satchel sync"
+        raise NotInstalledError(str(project.folder), detail)
+    lock = parse_lock(project.lock_file.read_bytes(), str(project.lock_file))
+    differences = {
+        skill_id: said
+        for skill_id, skill in lock.skills.items()
+        if (said := project.differences(skill))
+    }
+    extra = _unlocked(project, lock)
+    approved = is_approved(project.folder, lock_digest(project))
+    if as_json:
+        rows = [{"id": i, "differences": said} for i, said in differences.items()]
+        fields: dict[str, object] = {"skills": len(lock.skills), "differences": rows}
+        echo_json(fields | {"not_locked": extra, "approved": approved})
+        return 1 if differences or extra or not approved else 0
+    for said in differences.values():
+        for line in said:
+            echo(line)
+    for name in extra:
+        echo(f"{name} is not in {LOCK_FILE}")
+    if not approved:
+        echo(f"{LOCK_FILE} is not approved; read it, and type: satchel trust")
+    bad = len(differences) + len(extra)
+    count = plural(len(lock.skills), "skill")
+    state = plural(bad, "difference") if bad else "all as locked"
+    echo_error(f"{project.skills}: {count}, {state}")
+    return 1 if bad or not approved else 0
+
+
+def _unlocked(project: Project, lock: Lock) -> list[str]:
+    """Return what is in the folder of skills, and in no lock."""
+    try:
+        there = sorted(os.listdir(project.skills))  # noqa: PTH208 - names alone
+    except FileNotFoundError:
+        return []
+    return [n for n in there if n not in lock.skills and not n.startswith(".")]
+
+
+def trust(start: Path, *, revoke: bool, yes: bool) -> int:
+    """Approve a lock; see ``satchel trust --help``."""
+    project = Project.nearest(start)
+    if revoke:
+        approve(project, "")
+        echo_error(f"{project.lock_file} is not approved any more")
+        return 0
+    if not project.lock_file.is_file():
+        detail = f"there is no {LOCK_FILE} to approve; make one: satchel sync"
+        raise NotInstalledError(str(project.folder), detail)
+    data = project.lock_file.read_bytes()
+    lock, digest = parse_lock(data, str(project.lock_file)), digest_bytes(data)
+    if is_approved(project.folder, digest):
+        echo_error(f"{project.lock_file} is approved already: {digest}")
+        return 0
+    rows = [(skill.id, skill.digest, skill.source) for skill in lock.skills.values()]
+    echo_rows(rows, None)
+    if not yes:
+        if not on_terminal():
+            raise click.UsageError(
+                "nobody is here to ask; read the lock, and add --yes"
+            )
+        question = f"Use these {plural(len(lock.skills), 'skill')} as they are locked?"
+        click.confirm(question, abort=True)
+    approve(project, digest)
+    echo_error(f"{project.lock_file} is approved: {digest}")
+    return 0
+
+
+def _note_project(project: Project, store: ContentStore) -> None:
+    """Note that a project's lock needs what is in the store."""
+    place = str(project.lock_file)
+    noted = store.folder / "projects" / sha256(place.encode()).hexdigest()[:32]
+    noted.parent.mkdir(parents=True, exist_ok=True)
+    write_file(noted, place.encode(), _MODE)
+
+
+def prune_store(*, as_json: bool) -> int:
+    """Remove what no lock of a noted project needs."""
+    store, keep, projects = ContentStore(), set[str](), 0
+    for noted in sorted((store.folder / "projects").glob("*")):
+        lock_file = Path(os.fsdecode(noted.read_bytes()))
+        if not lock_file.is_file():
+            noted.unlink()
+            continue
+        projects += 1
+        lock = parse_lock(lock_file.read_bytes(), str(lock_file))
+        keep |= {file.digest for skill in lock.skills.values() for file in skill.files}
+    files, size = store.prune(keep)
+    if as_json:
+        echo_json({"removed": files, "bytes": size, "projects": projects})
+    else:
+        counts = f"{plural(files, 'file')}, {size:,} bytes"
+        echo_error(f"{store.folder}: removed {counts}; kept for {projects} projects")
+    return 0

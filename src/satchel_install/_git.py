@@ -1,0 +1,243 @@
+"""Files of a git repository at one commit, by git itself, and never checked out.
+
+A repository is somebody else's: what is fetched is a bare, shallow history of one
+commit, and its files are read as objects. No hook, filter, submodule or link of it has
+any effect. The user's own settings of git count: credentials, proxies, certificates.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from satchel.errors import SourceUnavailableError
+from satchel.model import SKILL_FILE
+from satchel.text import clean_line
+from satchel_install._wanted import Origin
+
+# Switched off for every call, whatever the user's settings say.
+#
+# Source: docs/decisions/0034; git's own pages on `protocol.allow` and `fsck`.
+_SAFE: Final = (
+    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
+    *("-c", "core.symlinks=false", "-c", "submodule.recurse=false"),
+    *("-c", "protocol.allow=never", "-c", "protocol.https.allow=always"),
+    *("-c", "protocol.ssh.allow=always", "-c", "protocol.http.allow=always"),
+    *("-c", "protocol.git.allow=always", "-c", "protocol.file.allow=always"),
+    *("-c", "gc.auto=0", "-c", "maintenance.auto=false"),
+    *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30"),
+)
+# What tells git where it is, or makes it talk, is not passed on.
+_DROPPED: Final = re.compile(
+    r"GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|NAMESPACE|PREFIX"
+    r"|ALTERNATE_OBJECT_DIRECTORIES|CEILING_DIRECTORIES|EXEC_PATH|TEMPLATE_DIR"
+    r"|EXTERNAL_DIFF|PAGER|EDITOR|TRACE.*|CURL_VERBOSE|CONFIG_PARAMETERS"
+    r"|SHALLOW_FILE|QUARANTINE_PATH|ALLOW_PROTOCOL|DEFAULT_.*)"
+)
+_SECRET: Final = re.compile(r"(?<=//)[^/@\s]+@")
+# Seconds for one fetch, and bytes that it may write.
+TIMEOUT_S: Final = 600.0
+MAX_BYTES: Final = 2**31
+# The packs of the largest public library have 20,000 files.
+MAX_FILES: Final = 100_000
+MAX_FILE_BYTES: Final = 2**29
+_POLL_S: Final = 0.05
+# What git calls a regular file; a link is 120000, and a submodule 160000.
+_FILE: Final = "100"
+
+
+class GitFiles(NamedTuple):
+    """Files of a folder of a repository, by path, and the paths that are no files."""
+
+    files: Mapping[str, bytes]
+    links: frozenset[str]
+
+
+class Repository:
+    """One commit of a repository, in a folder that goes with it."""
+
+    def __init__(self, folder: Path, label: str, commit: str) -> None:
+        self.label: Final = label
+        self.commit: Final = commit
+        self._folder = folder
+        self._tree: dict[str, tuple[str, str, int]] | None = None
+
+    def read(self, path: str) -> GitFiles:
+        """Return the files of packs below a folder, by their paths in it.
+
+        Raises:
+            SourceUnavailableError: There is no such folder, or more than is read.
+        """
+        start = f"{path}/" if path else ""
+        inside = {
+            name.removeprefix(start): row
+            for name, row in self._listed().items()
+            if name.startswith(start)
+        }
+        if not inside:
+            detail = f"it has no folder {path!r} at {self.commit[:12]}"
+            raise SourceUnavailableError(self.label, detail)
+        links = {n for n, (mode, _, _) in inside.items() if not mode.startswith(_FILE)}
+        names = _of_packs({name for name in inside if name not in links})
+        total = sum(inside[name][2] for name in names)
+        for most, actual, unit in (
+            (MAX_FILES, len(names), "files"),
+            (MAX_FILE_BYTES, total, "bytes"),
+        ):
+            if actual > most:
+                detail = f"its packs have {actual:,} {unit}; at most {most:,} are read"
+                raise SourceUnavailableError(self.label, detail)
+        order = sorted(names)
+        blobs = self._blobs([inside[name][1] for name in order])
+        return GitFiles(dict(zip(order, blobs, strict=True)), frozenset(links))
+
+    def _listed(self) -> Mapping[str, tuple[str, str, int]]:
+        """Return mode, object and size of everything at the commit, by path."""
+        if self._tree is None:
+            out = _git(self._folder, "ls-tree", "-r", "-z", "--long", self.commit)
+            rows = (row.partition(b"\t") for row in out.split(b"\0") if row)
+            self._tree = {}
+            for head, _, name in rows:
+                mode, _, blob, size = head.decode("ascii").split()
+                # A name that is no text is listed as one that no system takes.
+                text = name.decode("utf-8", "replace")
+                self._tree[text] = mode, blob, int(size) if size != "-" else 0
+        return self._tree
+
+    def _blobs(self, names: Sequence[str]) -> Iterator[bytes]:
+        asked = "".join(f"{name}\n" for name in names).encode("ascii")
+        out = _git(self._folder, "cat-file", "--batch", stdin=asked)
+        at = 0
+        for _ in names:
+            end = out.index(b"\n", at)
+            size = int(out[at:end].rpartition(b" ")[2])
+            yield out[end + 1 : end + 1 + size]
+            at = end + 2 + size
+
+
+def _of_packs(names: set[str]) -> set[str]:
+    """Return the files at or below a folder that has a SKILL.md, however spelled."""
+    tops = {
+        name[: -len(SKILL_FILE)]
+        for name in names
+        if name.rpartition("/")[2].lower() == SKILL_FILE.lower()
+    }
+
+    def is_in(name: str) -> bool:
+        ends = (at for at, char in enumerate(name, 1) if char == "/")
+        return "" in tops or any(name[:end] in tops for end in ends)
+
+    return {name for name in names if is_in(name)}
+
+
+@contextmanager
+def fetched(origin: Origin, commit: str = "") -> Iterator[Repository]:
+    """Fetch one commit of a repository; ``commit`` is one that a lock names.
+
+    Raises:
+        SourceUnavailableError: git is not there, the repository does not answer, or
+            it is larger than `MAX_BYTES`.
+    """
+    label = origin.place
+    folder = Path(tempfile.mkdtemp(prefix="satchel-git-"))
+    try:
+        _git(folder, "init", "-q", "--bare", "--template=", label=label)
+        ref = commit or origin.rev or "HEAD"
+        try:
+            _fetch(folder, origin.place, ref, label)
+        except SourceUnavailableError:
+            if not commit:
+                raise
+            # A server may show only what a name leads to.
+            _fetch(folder, origin.place, origin.rev or "HEAD", label)
+        spec = f"{commit or 'FETCH_HEAD'}^{{commit}}"
+        try:
+            found = _git(folder, "rev-parse", "--verify", "-q", spec, label=label)
+        except SourceUnavailableError as error:
+            detail = f"the commit {commit[:12]} of the lock is not there any more"
+            raise SourceUnavailableError(label, detail) from error
+        yield Repository(folder, label, found.decode("ascii").strip())
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def current_commit(origin: Origin) -> str:
+    """Return the commit that a revision leads to now; empty where git cannot say."""
+    ref = origin.rev or "HEAD"
+    names = [ref] if ref == "HEAD" else [f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}"]
+    with tempfile.TemporaryDirectory(prefix="satchel-git-") as folder:
+        out = _git(Path(folder), "ls-remote", "--", origin.place, *names)
+    rows = dict(line.split("\t")[::-1] for line in out.decode("utf-8").splitlines())
+    return next((rows[name] for name in names if name in rows), "")
+
+
+def _fetch(folder: Path, place: str, ref: str, label: str) -> None:
+    options = ("-q", "--depth=1", "--no-tags", "--no-recurse-submodules")
+    _git(folder, "fetch", *options, "--", place, ref, label=label)
+
+
+def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> bytes:
+    """Run git in a bare repository of ours, bounded in time and in what it writes."""
+    environ = {k: v for k, v in os.environ.items() if not _DROPPED.fullmatch(k)}
+    environ |= {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "LC_ALL": "C"}
+    environ.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
+    environ["GIT_CEILING_DIRECTORIES"] = str(folder.parent)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            process = subprocess.Popen(
+                ["git", *_SAFE, *args],  # noqa: S607 - the user's own git
+                cwd=folder,
+                env=environ,
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=err,
+            )
+        except FileNotFoundError as error:
+            detail = "git is not installed, and repositories are read by it"
+            raise SourceUnavailableError(label, detail) from error
+        try:
+            _wait(process, stdin, folder, label)
+        finally:
+            process.kill()
+            process.wait()
+        if process.returncode:
+            err.seek(0)
+            text = err.read(8_192).decode("utf-8", "replace")
+            raise SourceUnavailableError(label, _reason(text))
+        out.seek(0)
+        return out.read()
+
+
+def _wait(
+    process: "subprocess.Popen[bytes]", stdin: bytes, folder: Path, label: str
+) -> None:
+    end = time.monotonic() + TIMEOUT_S
+    feed: bytes | None = stdin
+    while True:
+        try:
+            process.communicate(feed, timeout=_POLL_S)
+        except subprocess.TimeoutExpired:
+            feed = None
+        else:
+            return
+        if time.monotonic() > end:
+            detail = f"git took longer than {TIMEOUT_S:g} seconds"
+            raise SourceUnavailableError(label, detail)
+        written = sum(f.stat().st_size for f in folder.rglob("*pack*") if f.is_file())
+        if written > MAX_BYTES:
+            detail = f"git wrote more than {MAX_BYTES:,} bytes"
+            raise SourceUnavailableError(label, detail)
+
+
+def _reason(text: str) -> str:
+    """Return what git said last, on one line, and without a user or a password."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    said = (fatal or lines or ["git failed"])[0].partition(": ")
+    return clean_line(_SECRET.sub("***@", said[2] or said[0]))[:200]

@@ -1,0 +1,180 @@
+"""satchel.lock: which bytes each skill of a project has, and where they came from.
+
+Sorted, without times, in one spelling, so that equal projects have equal locks.
+Source: docs/reference/lock-format.md.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from satchel.errors import ConfigError
+from satchel.files import folder_problem, path_problem, tree_digest
+from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Resource
+from satchel_install._wanted import KINDS, Origin, checked
+from satchel_store.release import DocumentParser, canonical_json, resource_to_json
+
+LOCK_FILE: Final = "satchel.lock"
+FORMAT: Final = "satchel-lock"
+SCHEMA_VERSION: Final = 1
+_MARKERS: Final = re.compile(rb"^(?:<{7}|={7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class LockedSkill:
+    """One skill as it was resolved.
+
+    ``entry`` is the one of ``[skills]`` that wants it, or that wants a skill that
+    needs it. ``path`` is where the pack was in its origin, and ``commit`` git's name
+    of that state, empty for other kinds. ``files`` are sorted by path.
+    """
+
+    id: str
+    entry: str
+    origin: Origin
+    commit: str
+    path: str
+    files: tuple[Resource, ...]
+    requires: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The digest of the whole pack."""
+        return tree_digest(self.files)
+
+    @property
+    def source(self) -> str:
+        """Where it came from, for a message."""
+        at = f"@{self.commit[:12]}" if self.commit else ""
+        return f"{self.origin.place}{at}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """All skills of a project, by id; ``wanted`` is what each entry said then.
+
+    An entry that says the same as then is not resolved again.
+    """
+
+    skills: Mapping[str, LockedSkill]
+    wanted: Mapping[str, tuple[str, ...]]
+
+    def of_entry(self, name: str) -> list[LockedSkill]:
+        """Return the skills that are there for one entry."""
+        return [skill for skill in self.skills.values() if skill.entry == name]
+
+
+EMPTY: Final = Lock({}, {})
+
+
+def render_lock(lock: Lock) -> bytes:
+    """Return the bytes of a lock; equal locks have equal ones."""
+    skills = (lock.skills[skill_id] for skill_id in sorted(lock.skills))
+    document = {
+        "format": FORMAT,
+        "schema_version": SCHEMA_VERSION,
+        "entries": [
+            {"name": name, "skills": [*lock.wanted[name]]}
+            for name in sorted(lock.wanted)
+        ],
+        "skills": [_to_json(skill) for skill in skills],
+    }
+    return canonical_json(document)
+
+
+def _to_json(skill: LockedSkill) -> dict[str, object]:
+    of = skill.origin
+    source: dict[str, object] = {of.kind: of.place}
+    parts = {"rev": of.rev, "commit": skill.commit, "below": of.path}
+    source |= {key: value for key, value in parts.items() if value}
+    fields: dict[str, object] = {"id": skill.id, "entry": skill.entry}
+    fields |= {"source": source, "path": skill.path, "digest": skill.digest}
+    if skill.requires:
+        fields["requires"] = [*skill.requires]
+    return fields | {"files": [resource_to_json(file) for file in skill.files]}
+
+
+def read_lock(path: Path) -> Lock:
+    """Return what a lock says; an empty one where there is no file.
+
+    Raises:
+        ConfigError: It cannot be read; names the line of a merge's conflict.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return EMPTY
+    except OSError as error:
+        raise ConfigError(str(path), error.strerror or str(error)) from error
+    return parse_lock(data, str(path))
+
+
+def parse_lock(data: bytes, where: str) -> Lock:
+    """Return what the bytes of a lock say; ``where`` is what errors call it."""
+    if marker := _MARKERS.search(data):
+        detail = "a merge left its conflict here; take one side, and then run: "
+        line = data.count(b"\n", 0, marker.start()) + 1
+        raise ConfigError(where, f"{detail}satchel sync", line)
+    return _LockParser(where, DEFAULT_LIMITS, ConfigError).lock(data)
+
+
+class _LockParser(DocumentParser):
+    """Turns the JSON of one lock into values, or says where it is wrong."""
+
+    def lock(self, data: bytes) -> Lock:
+        top = self.load(data)
+        self.check_head(top, FORMAT, version=SCHEMA_VERSION)
+        wanted = {
+            self._name(fields, "name", f"{at}."): self._texts(fields, "skills", at)
+            for at, fields in self._objects(top, "entries", "")
+        }
+        skills = [
+            self._skill(fields, f"{at}.")
+            for at, fields in self._objects(top, "skills", "")
+        ]
+        self._check_names([skill.id for skill in skills], "skills")
+        return Lock({skill.id: skill for skill in skills}, wanted)
+
+    def _skill(self, fields: Mapping[str, object], at: str) -> LockedSkill:
+        skill_id = self._name(fields, "id", at)
+        if problem := folder_problem(skill_id):
+            raise self._error(f"{at}id", problem)
+        source = self._object(fields.get("source"), f"{at}source")
+        kind = next((kind for kind in KINDS if kind in source), None)
+        if kind is None:
+            raise self._error(f"{at}source", f"expected one of {', '.join(KINDS)}")
+        optional = {
+            key: self._text(source, key, f"{at}source.")
+            for key in ("rev", "commit", "below")
+            if key in source
+        }
+        commit = optional.get("commit", "")
+        if kind == "git" and not _COMMIT.fullmatch(commit):
+            raise self._error(f"{at}source.commit", "expected git's name of a commit")
+        place = self._text(source, kind, f"{at}source.")
+        of = optional.get("below", ""), optional.get("rev", "")
+        origin = checked(Origin(kind, place, *of), self._where, f"{at}source")
+        path = self._text(fields, "path", at)
+        if path and (problem := path_problem(path)):
+            raise self._error(f"{at}path", problem)
+        files = [
+            self._resource(item, f"{here}.")
+            for here, item in self._objects(fields, "files", at)
+        ]
+        for file in files:
+            if problem := path_problem(file.path):
+                raise self._error(f"{at}files", f"{file.path!r}: {problem}")
+        self._check_names([file.path for file in files], f"{at}files")
+        if all(file.path != SKILL_FILE for file in files):
+            raise self._error(f"{at}files", f"there is no {SKILL_FILE}")
+        entry = self._name(fields, "entry", at)
+        requires = self._texts(fields, "requires", at)
+        skill = LockedSkill(
+            skill_id, entry, origin, commit, path, tuple(files), requires
+        )
+        if self._text(fields, "digest", at) != skill.digest:
+            raise self._error(f"{at}digest", "it is not that of the files listed")
+        return skill

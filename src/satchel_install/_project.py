@@ -1,0 +1,305 @@
+"""A project that has skills installed: its files, and how they are changed as one.
+
+What changes is written down first, `Journal`, so that a command that was cut off is
+finished by the next one. The lock is written last.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, cast
+
+from satchel.config import CONFIG_FILE
+from satchel.errors import ConfigError, NotWrittenError
+from satchel.files import list_folder, write_file
+from satchel_install._lock import (
+    LOCK_FILE,
+    Lock,
+    LockedSkill,
+    parse_lock,
+    read_lock,
+    render_lock,
+)
+from satchel_install._resolve import stored_files
+from satchel_install._wanted import Wanted, parse_wanted
+from satchel_store.content import ContentStore
+
+SKILLS_FOLDER: Final = "skills"
+_PROJECT_FILE: Final = "pyproject.toml"
+# Below the folder of skills, as a rename needs one file system.
+_WORK: Final = ".satchel"
+_JOURNAL: Final = "journal.json"
+_FILE_MODE: Final = 0o644
+
+
+class Project:
+    """The folder of a project; nothing is read before it is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder: Final = folder.absolute()
+        self.skills: Final = self.folder / SKILLS_FOLDER
+        self.lock_file: Final = self.folder / LOCK_FILE
+
+    @classmethod
+    def nearest(cls, start: Path) -> "Project":
+        """Return the project of the nearest folder, from ``start`` upwards.
+
+        It is the one with a satchel.toml, a satchel.lock, or a table in pyproject.toml;
+        without any it is ``start``.
+        """
+        for folder in (start, *start.parents):
+            if (folder / CONFIG_FILE).is_file() or (folder / LOCK_FILE).is_file():
+                return cls(folder)
+            if _table_in(folder / _PROJECT_FILE) is not None:
+                return cls(folder)
+        return cls(start)
+
+    @property
+    def config_file(self) -> Path:
+        """The file that has ``[skills]``."""
+        own = self.folder / CONFIG_FILE
+        project = self.folder / _PROJECT_FILE
+        if not own.is_file() and _table_in(project) is not None:
+            return project
+        return own
+
+    def wanted(self) -> dict[str, Wanted]:
+        """Return the entries of ``[skills]``, by name."""
+        file = self.config_file
+        table = (_table_in(file) or {}).get("skills", {})
+        if isinstance(table, list):
+            if [*map(os.path.normpath, map(str, table))] in ([], [SKILLS_FOLDER]):
+                return {}
+            detail = "skills is a list of folders here; write the table [skills] in a "
+            detail += f"{CONFIG_FILE} of a folder of its own"
+            raise ConfigError(str(file), detail)
+        if not isinstance(table, dict):
+            raise ConfigError(str(file), "skills: expected a table")
+        return parse_wanted(cast("dict[str, object]", table), str(file))
+
+    def lock(self) -> Lock:
+        """Return what satchel.lock says; an empty lock without one."""
+        return read_lock(self.lock_file)
+
+    def config_with(self, wanted: Mapping[str, Wanted]) -> bytes:
+        """Return the configuration file with other entries; comments are kept."""
+        try:
+            import tomlkit
+        except ImportError as error:
+            from satchel.errors import ExtraMissingError
+
+            raise ExtraMissingError("to write satchel.toml", "install") from error
+        file = self.config_file
+        text = file.read_text("utf-8") if file.is_file() else ""
+        document: Any = tomlkit.parse(text)
+        table: Any = document
+        for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
+            table = table[key]
+        if not isinstance(table.get("skills"), dict):
+            table.pop("skills", None)
+            table["skills"] = tomlkit.table()
+        entries = table["skills"]
+        for name in [*entries]:
+            if name not in wanted:
+                del entries[name]
+        for name, entry in wanted.items():
+            fields = entry.to_toml()
+            if name in entries and entries[name].unwrap() == fields:
+                continue
+            row = tomlkit.inline_table()
+            row.update(fields)
+            entries[name] = row
+        return str(tomlkit.dumps(document)).encode()
+
+    # --- the folder of skills ---------------------------------------------------------
+
+    def state_of(self, skill: LockedSkill) -> str:
+        """Return how an installed pack is: ``equal``, ``missing`` or ``edited``."""
+        folder = self.skills / skill.id
+        if not os.path.lexists(folder):
+            return "missing"
+        return "edited" if self.differences(skill) else "equal"
+
+    def differences(self, skill: LockedSkill) -> list[str]:
+        """Return how the files of an installed pack differ from those of a lock."""
+        from satchel.files import digest_bytes
+
+        folder = self.skills / skill.id
+        if folder.is_symlink() or not folder.is_dir():
+            return [f"{skill.id} is no folder, or a link"]
+        found = dict(_files_below(folder))
+        said: list[str] = []
+        for file in skill.files:
+            path = found.pop(file.path, None)
+            if path is None:
+                said.append(f"{skill.id}/{file.path} is missing")
+                continue
+            try:
+                data = path.read_bytes()
+            except OSError as error:
+                said.append(f"{skill.id}/{file.path}: {error.strerror}")
+                continue
+            digest = digest_bytes(data)
+            if digest != file.digest:
+                said.append(f"{skill.id}/{file.path} is {digest}, locked {file.digest}")
+        said += [f"{skill.id}/{path} is not in satchel.lock" for path in found]
+        return said
+
+    @contextmanager
+    def changing(self, store: ContentStore) -> Iterator[None]:
+        """Let one command at a time change the project; finish what was cut off first.
+
+        Raises:
+            NotWrittenError: Another command is at work, or a folder is a link.
+        """
+        for place in (self.skills, self.skills / _WORK):
+            if place.is_symlink():
+                raise NotWrittenError(str(place), "it is a link; put a folder there")
+        with _alone(self.folder):
+            self._recover(store)
+            yield
+
+    def apply(
+        self,
+        before: Lock,
+        after: Lock,
+        config: bytes | None,
+        store: ContentStore,
+        *,
+        leave: frozenset[str],
+    ) -> None:
+        """Put the packs of a lock in place, then its files; `leave` names ids to skip.
+
+        Each pack is old or new, and never half of each. If this is cut off, the next
+        command goes on with it.
+        """
+        work = self.skills / _WORK
+        text = None if config is None else config.decode()
+        journal = {
+            "before": render_lock(before).decode(),
+            "after": render_lock(after).decode(),
+            "config": text,
+            "leave": sorted(leave),
+        }
+        work.mkdir(parents=True, exist_ok=True)
+        write_file(work / _JOURNAL, json.dumps(journal).encode(), _FILE_MODE)
+        self._finish(before, after, config, store, leave)
+
+    def _finish(
+        self,
+        before: Lock,
+        after: Lock,
+        config: bytes | None,
+        store: ContentStore,
+        leave: frozenset[str],
+    ) -> None:
+        for skill_id, skill in after.skills.items():
+            if skill_id not in leave and self.state_of(skill) != "equal":
+                self._swap(skill_id, stored_files(skill, store))
+        for skill_id in before.skills.keys() - after.skills.keys() - leave:
+            self._swap(skill_id, None)
+        if config is not None:
+            write_file(self.config_file, config, _FILE_MODE)
+        write_file(self.lock_file, render_lock(after), _FILE_MODE)
+        shutil.rmtree(self.skills / _WORK, ignore_errors=True)
+
+    def _swap(self, skill_id: str, files: Mapping[str, bytes] | None) -> None:
+        """Put a pack in the place of what is there; None removes it."""
+        work, place = self.skills / _WORK, self.skills / skill_id
+        new, old = work / "new" / skill_id, work / "old" / skill_id
+        for left in (new, old):
+            _remove(left)
+            left.parent.mkdir(parents=True, exist_ok=True)
+        for path, data in (files or {}).items():
+            file = new / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("xb") as out:
+                out.write(data)
+            file.chmod(_FILE_MODE)
+        if os.path.lexists(place):
+            place.rename(old)
+        if files is not None:
+            new.rename(place)
+        _remove(old)
+
+    def _recover(self, store: ContentStore) -> None:
+        """Finish what a command that was cut off had begun."""
+        journal = self.skills / _WORK / _JOURNAL
+        try:
+            said = json.loads(journal.read_bytes())
+            before, after = (
+                parse_lock(str(said[key]).encode(), str(journal))
+                for key in ("before", "after")
+            )
+            config = None if said["config"] is None else str(said["config"]).encode()
+            leave = frozenset(map(str, said["leave"]))
+        except FileNotFoundError:
+            shutil.rmtree(self.skills / _WORK, ignore_errors=True)
+            return
+        except (ValueError, KeyError, TypeError) as error:
+            detail = f"it is damaged; delete {journal.parent}, and type: satchel sync"
+            raise ConfigError(str(journal), detail) from error
+        # A pack that was moved out of the way, and whose new one never came.
+        for skill_id in {*before.skills, *after.skills}:
+            old = self.skills / _WORK / "old" / skill_id
+            if os.path.lexists(old) and not os.path.lexists(self.skills / skill_id):
+                old.rename(self.skills / skill_id)
+        self._finish(before, after, config, store, leave)
+
+
+def _table_in(file: Path) -> dict[str, object] | None:
+    """Return what a file says of Satchel; None where it says nothing."""
+    import tomllib
+
+    try:
+        table: Any = tomllib.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise ConfigError(str(file), str(error)) from error
+    for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
+        table = table.get(key) if isinstance(table, dict) else None
+    return cast("dict[str, object]", table) if isinstance(table, dict) else None
+
+
+def _files_below(folder: Path, start: str = "") -> Iterator[tuple[str, Path]]:
+    """Yield all that is in a folder and is no folder, by its path there."""
+    for entry in list_folder(str(folder), 100_000):
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files_below(Path(entry.path), f"{start}{entry.name}/")
+        elif entry.name != "__pycache__":
+            yield f"{start}{entry.name}", Path(entry.path)
+
+
+def _remove(place: Path) -> None:
+    if place.is_symlink() or place.is_file():
+        place.unlink()
+    elif place.is_dir():
+        shutil.rmtree(place)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let no other command of ours work on a project meanwhile, where that is held.
+
+    The lock is on the folder itself, and ends with the process, however it ends.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such lock on a folder
+        yield
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            detail = "another satchel command is changing this project; wait for it"
+            raise NotWrittenError(str(folder), detail) from error
+        yield
+    finally:
+        with suppress(OSError):
+            os.close(opened)

@@ -1,0 +1,312 @@
+"""From what is wanted to which bytes: an origin is asked, and its packs are stored."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from satchel.catalog import CatalogRules, ParseOptions, Registry
+from satchel.errors import (
+    ConfigError,
+    ExtraMissingError,
+    SkillError,
+    SourceUnavailableError,
+)
+from satchel.files import digest_bytes, folder_problem, path_problem
+from satchel.load import STILL_LOADS, fetch
+from satchel.model import (
+    DEFAULT_LIMITS,
+    SKILL_FILE,
+    Catalog,
+    Descriptor,
+    Finding,
+    Resource,
+)
+from satchel.protocols import SkillSource
+from satchel.runtime import SystemClock, open_inputs
+from satchel.text import nearest
+from satchel_install._git import Repository, fetched
+from satchel_install._lock import LockedSkill
+from satchel_install._wanted import Origin, Wanted
+from satchel_store.archives import TreeSource, archive_size_limit, open_library
+from satchel_store.content import ContentStore
+
+_LIMITS: Final = DEFAULT_LIMITS
+_SHOWN: Final = 10
+# Seconds for an archive, and the status of an answer that has one.
+_DOWNLOAD_S: Final = 300.0
+_OK: Final = 200
+
+
+@dataclass(slots=True)
+class Resolved:
+    """What an entry came to: its skills, and what somebody should know."""
+
+    skills: list[LockedSkill] = field(default_factory=list[LockedSkill])
+    findings: list[Finding] = field(default_factory=list[Finding])
+    warnings: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class _Library:
+    """The packs of an origin; ``start`` is where in a repository they are."""
+
+    catalog: Catalog
+    commit: str = ""
+    start: str = ""
+    root: str = ""
+
+    def entry(self, skill_id: str) -> Descriptor | None:
+        """Return the pack of an id that a load would give."""
+        entry = self.catalog.get(skill_id)
+        excluded = None if entry else self.catalog.exclusion_of(skill_id)
+        if excluded is not None and excluded.reason in STILL_LOADS:
+            return excluded.descriptor
+        return entry
+
+    @property
+    def entries(self) -> list[Descriptor]:
+        """Return all packs that a load would give, by id."""
+        hidden = (
+            e.descriptor for e in self.catalog.excluded if e.reason in STILL_LOADS
+        )
+        return sorted((*self.catalog.entries, *hidden), key=lambda entry: entry.id)
+
+    def path_of(self, entry: Descriptor) -> str:
+        """Return where a pack is in its origin."""
+        key = "" if entry.origin.key == self.root else entry.origin.key
+        return "/".join(filter(None, (self.start, key)))
+
+
+class OpenOrigin:
+    """An origin that is open: it says which packs it has, and reads them."""
+
+    def __init__(
+        self, origin: Origin, repository: Repository | None, base: Path
+    ) -> None:
+        self.origin: Final = origin
+        self._repository = repository
+        self._base = base
+        self._libraries: dict[str, _Library] = {}
+
+    def library(self, path: str) -> _Library:
+        """Return the packs below a folder of a repository, or all of another origin."""
+        if path not in self._libraries:
+            self._libraries[path] = self._open(path)
+        return self._libraries[path]
+
+    def _open(self, path: str) -> _Library:
+        origin, repository = self.origin, self._repository
+        if repository is None:
+            place = origin.place
+            if origin.kind == "archive" and "://" in place:
+                return _Library(_catalog_of((_downloaded(place),)))
+            if "://" not in place:
+                place = str(self._base / place)
+            opened = open_inputs((place,), limits=_LIMITS)
+            return _Library(_catalog_of(opened.sources))
+        read = repository.read(path)
+        name = _name_of(path or origin.place)
+        source = TreeSource(
+            read.files, name, label=origin.place, limits=_LIMITS, links=read.links
+        )
+        is_pack = SKILL_FILE in read.files
+        catalog = _catalog_of((source,))
+        return _Library(catalog, repository.commit, path, name if is_pack else "")
+
+    def lock(
+        self, entry: Descriptor, library: _Library, name: str, store: ContentStore
+    ) -> LockedSkill:
+        """Store a pack, and return it as a lock has it.
+
+        Raises:
+            SkillError: A file cannot be read, or no system could have it.
+        """
+        if problem := folder_problem(entry.id):
+            raise ConfigError(entry.id, problem)
+        reader = library.catalog.readers[entry.source]
+        files: list[Resource] = []
+        for path in sorted({SKILL_FILE, *entry.present}):
+            if problem := path_problem(path):
+                raise ConfigError(f"{entry.id}/{path}", problem)
+            most = _LIMITS.skill_md_bytes if path == SKILL_FILE else _LIMITS.pack_bytes
+            data = fetch(reader, entry, path, most)
+            files.append(Resource(path, store.put(data), len(data)))
+        at = library.path_of(entry)
+        of = entry.id, name, self.origin, library.commit, at, tuple(files)
+        return LockedSkill(*of, tuple(entry.requires))
+
+
+def _downloaded(address: str) -> TreeSource:
+    """Return the packs of an archive at an address."""
+    try:
+        from satchel_store.http import HttpClient, HttpRequest, parse_url
+    except ImportError as error:
+        raise ExtraMissingError("an archive at an address", "http") from error
+
+    client = HttpClient(address, timeout_s=_DOWNLOAD_S)
+    try:
+        most = archive_size_limit(_LIMITS)
+        got = client.get(HttpRequest(parse_url(address), "archive_bytes", most))
+    finally:
+        client.close()
+    if got.status != _OK or got.encoding_problem:
+        detail = got.encoding_problem or f"it answered with status {got.status}"
+        raise SourceUnavailableError(address, detail)
+    tree = open_library(got.body, limits=_LIMITS)
+    name = tree.folder or _name_of(address).partition(".")[0]
+    return TreeSource(tree.files, name, label=address, limits=_LIMITS, links=tree.links)
+
+
+def _catalog_of(sources: Sequence[SkillSource]) -> Catalog:
+    registry = Registry(
+        sources,
+        accept=ParseOptions(profile="auto", limits=_LIMITS),
+        rules=CatalogRules(),
+        clock=SystemClock(),
+    )
+    registry.sync()
+    latest = registry.latest
+    away = next((s for s in latest.sources if s.error), None)
+    if away is not None:
+        raise SourceUnavailableError(away.label, away.error)
+    return latest
+
+
+def _name_of(place: str) -> str:
+    """Return what a repository, or a folder of it, is called."""
+    return place.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git")
+
+
+@contextmanager
+def opened_origin(origin: Origin, base: Path, commit: str = "") -> Iterator[OpenOrigin]:
+    """Open an origin; ``base`` is the project's folder, and ``commit`` a lock's."""
+    if origin.kind != "git":
+        yield OpenOrigin(origin, None, base)
+        return
+    with fetched(origin, commit) as repository:
+        yield OpenOrigin(origin, repository, base)
+
+
+def resolve(wanted: Wanted, base: Path, store: ContentStore) -> Resolved:
+    """Return the skills that an entry of a project comes to now, and store them.
+
+    A skill that another one needs is added where the origin has it.
+
+    Raises:
+        ConfigError: A skill that is named is not there; names close ones.
+        SkillError: The origin does not answer, or a pack cannot be read.
+    """
+    result = Resolved()
+    with opened_origin(wanted.origin, base) as origin:
+        library = origin.library(wanted.origin.path)
+        chosen = {e.id: (e, library) for e in library.entries if wanted.takes(e.id)}
+        _check_named(wanted, library, [*chosen])
+        _add_needed(chosen, origin, result)
+        # Of packs that nobody asked for, nothing is said.
+        places = tuple(e.origin.location for e, _ in chosen.values())
+        result.findings += (
+            finding
+            for finding in library.catalog.findings
+            if not wanted.skills or finding.path.startswith(places)
+        )
+        for entry, where in chosen.values():
+            skill = origin.lock(entry, where, wanted.name, store)
+            result.skills.append(skill)
+    return result
+
+
+def _check_named(wanted: Wanted, library: _Library, chosen: Sequence[str]) -> None:
+    ids = [entry.id for entry in library.entries]
+    place = f"{wanted.origin.place} {wanted.origin.path}".strip()
+    for pattern in wanted.skills:
+        if any(fnmatchcase(skill_id, pattern) for skill_id in chosen):
+            continue
+        if conflict := library.catalog.conflict_of(pattern):
+            detail = f"{len(conflict.owners)} packs are called {pattern!r}: "
+            detail += f"{conflict.places}; name the path of one"
+            raise ConfigError(place, detail)
+        if excluded := library.catalog.exclusion_of(pattern):
+            raise ConfigError(place, f"{pattern!r}: {excluded.detail}")
+        close = nearest(pattern, ids, 3)
+        hint = f"did you mean {', '.join(close)}?" if close else _listed(ids)
+        raise ConfigError(place, f"it has no skill {pattern!r}; {hint}")
+    if not chosen:
+        findings = library.catalog.findings
+        why = f": {findings[0]}" if findings else ""
+        raise ConfigError(place, f"it has no skill{why}")
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = len(ids) - _SHOWN
+    return f"it has {', '.join(ids[:_SHOWN])}" + (f" and {more} more" * (more > 0))
+
+
+def _add_needed(
+    chosen: dict[str, tuple[Descriptor, _Library]],
+    origin: OpenOrigin,
+    result: Resolved,
+) -> None:
+    """Add what chosen skills need and the origin has; a cycle ends, as all are in."""
+    waiting = [*chosen]
+    while waiting:
+        entry, _ = chosen[waiting.pop()]
+        for name in entry.requires:
+            if name in chosen:
+                continue
+            # All of a repository, not only the folder that was named.
+            whole = origin.library("")
+            needed = whole.entry(name)
+            if needed is None:
+                text = f"{entry.id} needs {name}, which is not in {origin.origin.place}"
+                result.warnings.append(
+                    f"{text}; add it: satchel add SOURCE --skill {name}"
+                )
+                continue
+            chosen[name] = needed, whole
+            waiting.append(name)
+
+
+def fetch_locked(
+    skills: Sequence[LockedSkill], base: Path, store: ContentStore
+) -> None:
+    """Store the bytes of locked skills that are not there yet, each from its origin.
+
+    Raises:
+        SourceUnavailableError: An origin does not answer, or has other bytes now.
+    """
+    groups: dict[tuple[Origin, str], list[LockedSkill]] = {}
+    for skill in skills:
+        if not all(store.has(file.digest) for file in skill.files):
+            groups.setdefault((skill.origin, skill.commit), []).append(skill)
+    for (of, commit), missing in groups.items():
+        with opened_origin(of, base, commit) as origin:
+            for skill in missing:
+                _fetch_one(skill, origin, store)
+
+
+def _fetch_one(skill: LockedSkill, origin: OpenOrigin, store: ContentStore) -> None:
+    library = origin.library(skill.path if skill.commit else "")
+    entry = library.entry(skill.id)
+    found: Mapping[str, str] = {}
+    if entry is not None:
+        now = origin.lock(entry, library, skill.entry, store)
+        found = {file.path: file.digest for file in now.files}
+    for file in skill.files:
+        if found.get(file.path) != file.digest:
+            there = found.get(file.path, "no such file")
+            detail = f"{skill.id}/{file.path} was {file.digest}, and now there is "
+            raise SourceUnavailableError(skill.source, f"{detail}{there}")
+
+
+def stored_files(skill: LockedSkill, store: ContentStore) -> dict[str, bytes]:
+    """Return the bytes of a locked skill by path, each checked as it is read."""
+    files: dict[str, bytes] = {}
+    for file in skill.files:
+        data = store.get(file.digest)
+        if len(data) != file.size or digest_bytes(data) != file.digest:
+            raise SkillError(f"{skill.id}/{file.path} is not what satchel.lock says")
+        files[file.path] = data
+    return files

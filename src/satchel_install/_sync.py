@@ -1,0 +1,184 @@
+"""Make a project's skills what its ``[skills]`` wants: plan, show, apply."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from satchel.errors import ConfigError, NotInstalledError
+from satchel.model import Finding
+from satchel_install._git import current_commit
+from satchel_install._lock import Lock, LockedSkill
+from satchel_install._project import Project
+from satchel_install._resolve import fetch_locked, resolve
+from satchel_install._wanted import Wanted
+from satchel_store.content import ContentStore
+
+Change = Literal["add", "update", "remove", "restore"]
+SIGNS: Final[Mapping[Change, str]] = {
+    "add": "+",
+    "update": "~",
+    "remove": "-",
+    "restore": "=",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncOptions:
+    """How a sync decides.
+
+    ``upgrade`` are the entries to resolve again; empty is all, None only what changed.
+    ``frozen`` takes the lock as it is, and refuses any difference. ``discard`` are ids
+    of packs whose edits may be lost.
+    """
+
+    upgrade: Collection[str] | None = None
+    frozen: bool = False
+    discard: Collection[str] = ()
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a sync would do.
+
+    ``changes`` are by id; ``edited`` are the packs that somebody changed by hand, each
+    with how, and which are left as they are.
+    """
+
+    before: Lock
+    after: Lock
+    wanted: Mapping[str, Wanted]
+    changes: dict[str, Change] = field(default_factory=dict[str, Change])
+    edited: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    findings: list[Finding] = field(default_factory=list[Finding])
+    warnings: list[str] = field(default_factory=list[str])
+
+    @property
+    def is_current(self) -> bool:
+        """Whether there is nothing to do, and nothing that was left."""
+        return not (self.changes or self.edited) and self.before == self.after
+
+
+def plan_sync(
+    project: Project,
+    wanted: Mapping[str, Wanted],
+    store: ContentStore,
+    options: SyncOptions,
+) -> Plan:
+    """Return what to do so that the project has what is wanted.
+
+    Nothing of the project is written; the bytes of packs are put into ``store``.
+
+    Raises:
+        NotInstalledError: ``frozen`` is set, and the lock does not fit; or two entries
+            want different skills of one id.
+        SkillError: An origin does not answer, or has not what is wanted.
+    """
+    plan = Plan(before := project.lock(), before, wanted)
+    if options.frozen:
+        _check_frozen(project, wanted, before)
+    else:
+        _resolve_all(project, plan, store, options.upgrade)
+    _compare(project, plan, options.discard)
+    if options.frozen and plan.edited:
+        first = next(said[0] for said in plan.edited.values())
+        raise NotInstalledError(str(project.skills), f"--frozen: {first}")
+    return plan
+
+
+def apply_plan(
+    plan: Plan, project: Project, store: ContentStore, config: bytes | None
+) -> None:
+    """Fetch what the store lacks, and put everything in place."""
+    needed = [plan.after.skills[i] for i in plan.changes if i in plan.after.skills]
+    fetch_locked(needed, project.folder, store)
+    project.apply(plan.before, plan.after, config, store, leave=frozenset(plan.edited))
+
+
+def is_resolved(entry: Wanted, lock: Lock) -> bool:
+    """Tell whether a lock has an entry as it is wanted now."""
+    skills = lock.of_entry(entry.name)
+    same = all(skill.origin == entry.origin for skill in skills)
+    return bool(skills) and same and lock.wanted.get(entry.name) == entry.skills
+
+
+def _resolve_all(
+    project: Project, plan: Plan, store: ContentStore, upgrade: Collection[str] | None
+) -> None:
+    wanted, before = plan.wanted, plan.before
+    for name in upgrade or ():
+        if name not in wanted:
+            known = ", ".join(sorted(wanted)) or "none"
+            detail = f"there is no entry {name!r}; there are: {known}"
+            raise ConfigError("--upgrade", detail)
+    skills: dict[str, LockedSkill] = {}
+    for name in sorted(wanted):
+        entry = wanted[name]
+        is_asked = upgrade is not None and (not upgrade or name in upgrade)
+        if is_resolved(entry, before) and not (is_asked and _has_moved(entry, before)):
+            resolved = before.of_entry(name)
+        else:
+            result = resolve(entry, project.folder, store)
+            plan.findings += result.findings
+            plan.warnings += result.warnings
+            resolved = result.skills
+        for skill in resolved:
+            _claim(skills, skill)
+    plan.after = Lock(
+        {skill_id: skills[skill_id] for skill_id in sorted(skills)},
+        {name: wanted[name].skills for name in sorted(wanted)},
+    )
+
+
+def _has_moved(entry: Wanted, lock: Lock) -> bool:
+    """Tell whether an entry may come to something else now, without fetching it."""
+    if entry.origin.kind != "git":
+        return True
+    return current_commit(entry.origin) != lock.of_entry(entry.name)[0].commit
+
+
+def _claim(skills: dict[str, LockedSkill], skill: LockedSkill) -> None:
+    other = skills.setdefault(skill.id, skill)
+    if other.files != skill.files:
+        detail = f"{other.entry} ({other.source}) and {skill.entry} ({skill.source}) "
+        detail += "have different skills of this name; list in `skills` of one entry "
+        detail += "those that you want"
+        raise NotInstalledError(skill.id, detail)
+
+
+def _check_frozen(project: Project, wanted: Mapping[str, Wanted], lock: Lock) -> None:
+    where = str(project.lock_file)
+    stale = [n for n in sorted(wanted) if not is_resolved(wanted[n], lock)]
+    extra = sorted(lock.wanted.keys() - wanted.keys())
+    if stale or extra:
+        name = (stale or extra)[0]
+        detail = (
+            f"--frozen: entry {name!r} is not the one of {project.config_file.name}"
+        )
+        raise NotInstalledError(where, f"{detail}; type: satchel sync")
+
+
+def _compare(project: Project, plan: Plan, discard: Collection[str]) -> None:
+    old, new = plan.before.skills, plan.after.skills
+    unknown = sorted({*discard} - {*old, *new})
+    if unknown:
+        raise ConfigError("--discard", f"no skill {unknown[0]!r} is locked here")
+    for skill_id in sorted({*old, *new}):
+        before, after = old.get(skill_id), new.get(skill_id)
+        states = {
+            which: project.state_of(skill)
+            for which, skill in (("old", before), ("new", after))
+            if skill is not None
+        }
+        kind: Change = "remove" if after is None else "update" if before else "add"
+        if states.get("new") == "equal":
+            continue
+        if "missing" in states.values():
+            if after is not None:
+                is_same = before is not None and before.files == after.files
+                plan.changes[skill_id] = "restore" if is_same else kind
+            continue
+        if states.get("old") == "equal" or skill_id in discard:
+            plan.changes[skill_id] = kind
+            continue
+        # Somebody's work: it is named, and left.
+        plan.edited[skill_id] = project.differences(before or new[skill_id])

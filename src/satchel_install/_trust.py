@@ -1,0 +1,90 @@
+"""Which locks the user has approved: kept outside of every project.
+
+A lock that came with a project proves that nothing drifted, and not that anybody here
+wants it. What counts is the digest of its bytes, noted for the project's real folder.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, cast
+
+from satchel.errors import NotInstalledError
+from satchel.files import digest_bytes, write_file
+from satchel_install._project import Project
+from satchel_install._wanted import Wanted
+
+# A digest, or several with commas, for CI: the lock of any project that has one counts.
+VARIABLE: Final = "SATCHEL_TRUSTED_LOCK"
+_FILE: Final = "trusted-locks.json"
+_PRIVATE: Final = 0o600
+
+
+def approvals_file() -> Path:
+    """Return the user's file of approvals."""
+    from platformdirs import user_data_path
+
+    return user_data_path("satchel", appauthor=False) / _FILE
+
+
+def approvals() -> dict[str, str]:
+    """Return the approved digest of each project, by its real folder."""
+    try:
+        said: object = json.loads(approvals_file().read_bytes())
+    except (OSError, ValueError):
+        return {}  # nothing counts as approved that cannot be read
+    found = cast("dict[str, object]", said) if isinstance(said, dict) else {}
+    return {k: v for k, v in found.items() if isinstance(v, str)}
+
+
+def lock_digest(project: Project) -> str:
+    """Return the digest of a project's lock; empty without one."""
+    try:
+        return digest_bytes(project.lock_file.read_bytes())
+    except OSError:
+        return ""
+
+
+def is_approved(
+    folder: Path, digest: str, environ: Mapping[str, str] = os.environ
+) -> bool:
+    """Tell whether a lock of a project's folder counts."""
+    named = {one.strip() for one in environ.get(VARIABLE, "").split(",")}
+    return bool(digest) and (
+        digest in named or approvals().get(os.path.realpath(folder)) == digest
+    )
+
+
+def approve(project: Project, digest: str) -> None:
+    """Note that a lock counts; an empty digest takes the note back."""
+    noted = approvals()
+    noted.pop(os.path.realpath(project.folder), None)
+    if digest:
+        noted[os.path.realpath(project.folder)] = digest
+    file = approvals_file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(dict(sorted(noted.items())), indent=1)
+    write_file(file, f"{text}\n".encode(), _PRIVATE)
+
+
+def check_places(project: Project, wanted: Iterable[Wanted]) -> None:
+    """Refuse places of this machine outside of a project that nobody here approved.
+
+    Raises:
+        NotInstalledError: An entry names one; says what to type.
+    """
+    if is_approved(project.folder, lock_digest(project)):
+        return
+    for entry in wanted:
+        kind, place = entry.origin.kind, entry.origin.place
+        is_local = "://" not in place and kind in {"folder", "archive"}
+        root = os.path.realpath(project.folder)
+        real = os.path.realpath(project.folder / place) if is_local else root
+        inside = os.path.commonpath([real, root]) == root
+        if not inside or place.startswith("file:"):
+            detail = f"{place} is outside of this project, whose lock you have not "
+            detail += (
+                "approved; if you want it, add it yourself, or type: satchel trust"
+            )
+            raise NotInstalledError(entry.name, detail)

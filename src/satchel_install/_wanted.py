@@ -1,0 +1,188 @@
+"""What a project wants: entries of ``[skills]``, and what users write for them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final, Literal, cast
+
+from satchel.errors import ConfigError, echo
+from satchel.files import folder_problem, is_archive_name, path_problem
+
+Kind = Literal["git", "archive", "site", "folder"]
+KINDS: Final[tuple[Kind, ...]] = ("git", "archive", "site", "folder")
+_KEYS: Final = frozenset({*KINDS, "path", "rev", "skills"})
+# What `owner/repo` is short for, as with the other tools that install skills.
+_FORGE: Final = "https://github.com"
+_SHORT: Final = re.compile(
+    r"(?P<repo>[A-Za-z0-9][\w.-]*/[\w.-]+)(?P<path>(?:/[^@/]+)*)(?:@(?P<rev>[^@]+))?"
+)
+_SCP: Final = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:(?!/)[^\s@]+")
+_GIT_ADDRESS: Final = re.compile(r"(?:git\+)?(?:https|http|ssh|git|file)://\S+")
+# As git's own rules for names, and none that it could take for an option.
+_REV: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+-]*")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Origin:
+    """Where skills come from: a kind, its place, and for git a path and a revision.
+
+    ``place`` is an address, or a path as the project's file writes it. ``rev`` is a
+    branch, a tag or a commit; empty is what the repository shows first.
+    """
+
+    kind: Kind
+    place: str
+    path: str = ""
+    rev: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One entry of ``[skills]``: a name, an origin, patterns of ids; none is all."""
+
+    name: str
+    origin: Origin
+    skills: tuple[str, ...] = ()
+
+    def takes(self, skill_id: str) -> bool:
+        """Tell whether the entry wants the skill of an id."""
+        patterns = self.skills or ("*",)
+        return any(fnmatchcase(skill_id, pattern) for pattern in patterns)
+
+    def to_toml(self) -> dict[str, Any]:
+        """Return the entry as a table of TOML."""
+        of = self.origin
+        table: dict[str, Any] = {of.kind: of.place}
+        table |= {key: getattr(of, key) for key in ("path", "rev") if getattr(of, key)}
+        return table | ({"skills": [*self.skills]} if self.skills else {})
+
+
+def parse_wanted(table: Mapping[str, object], path: str) -> dict[str, Wanted]:
+    """Return the entries of a table ``[skills]``, by name.
+
+    Raises:
+        ConfigError: An entry cannot be used; names it.
+    """
+    return {name: _entry(name, value, path) for name, value in table.items()}
+
+
+def _entry(name: str, value: object, file: str) -> Wanted:
+    shown = f"skills.{echo(name)}"
+    if problem := folder_problem(name):
+        raise ConfigError(file, f"{shown}: {problem}")
+    if not isinstance(value, dict):
+        detail = 'expected a table such as { git = "https://...", path = "..." }'
+        raise ConfigError(file, f"{shown}: {detail}")
+    entry = cast("dict[str, object]", value)
+    if unknown := sorted(entry.keys() - _KEYS):
+        known = ", ".join(sorted(_KEYS))
+        raise ConfigError(file, f"{shown}: unknown key {unknown[0]!r}; known: {known}")
+    kinds = [kind for kind in KINDS if kind in entry]
+    if len(kinds) != 1:
+        raise ConfigError(file, f"{shown}: expected one of {', '.join(KINDS)}")
+    texts: dict[str, str] = {}
+    for key in (kinds[0], "path", "rev"):
+        text = entry.get(key, "")
+        if not isinstance(text, str) or (key == kinds[0] and not text):
+            raise ConfigError(file, f"{shown}.{key}: expected a text")
+        texts[key] = text
+    patterns = entry.get("skills", [])
+    items = cast("list[object]", patterns) if isinstance(patterns, list) else [None]
+    skills = tuple(item for item in items if isinstance(item, str))
+    if len(skills) != len(items):
+        raise ConfigError(file, f"{shown}.skills: expected a list of texts")
+    place, inner, rev = texts[kinds[0]], texts["path"], texts["rev"]
+    origin = checked(Origin(kinds[0], place, inner, rev), file, shown)
+    return Wanted(name, origin, skills)
+
+
+def checked(origin: Origin, where: str, shown: str = "") -> Origin:
+    """Return an origin that can be asked for, or raise what is wrong with it."""
+    at = f"{shown}: " if shown else ""
+    is_git = origin.kind == "git"
+    if not is_git and (origin.path or origin.rev):
+        raise ConfigError(where, f"{at}path and rev are for git only")
+    if origin.place.startswith("-") or not origin.place.isprintable():
+        raise ConfigError(where, f"{at}{echo(origin.place)!r} is no address or path")
+    if origin.path and (problem := path_problem(origin.path)):
+        raise ConfigError(where, f"{at}path {echo(origin.path)!r}: {problem}")
+    if origin.rev and (not _REV.fullmatch(origin.rev) or ".." in origin.rev):
+        raise ConfigError(where, f"{at}rev {echo(origin.rev)!r} is no name of git's")
+    if is_git and not (_GIT_ADDRESS.fullmatch(origin.place) or is_scp(origin.place)):
+        detail = "expected https://..., ssh://..., file:///... or user@host:path"
+        raise ConfigError(where, f"{at}git {echo(origin.place)!r}: {detail}")
+    # A name alone is how ssh is addressed; a token would end up in files and logs.
+    user, mark, _ = origin.place.partition("://")[2].partition("/")[0].rpartition("@")
+    if mark and (":" in user or not origin.place.startswith("ssh://")):
+        detail = "an address has no user or password here; git's own credential "
+        detail += "helper, or a .netrc, is where they belong"
+        raise ConfigError(where, f"{at}{detail}")
+    return origin
+
+
+def is_scp(place: str) -> bool:
+    """Tell whether this is ``user@host:path``, as ssh and git write it."""
+    return _SCP.fullmatch(place) is not None
+
+
+def parse_source(text: str, rev: str = "") -> Origin:
+    """Return the origin that a user means by SOURCE.
+
+    ``owner/repo[/path][@ref]`` is a repository of GitHub, unless there is such a
+    folder. An address that ends like an archive is one; one that begins with
+    ``git+``, ends with ``.git`` or is ssh's or GitHub's is a repository; any other
+    https address is a site with an index. Everything else is a path.
+
+    Raises:
+        ConfigError: It is none of these.
+    """
+    import os
+
+    where = "SOURCE"
+    if os.path.exists(text):  # noqa: PTH110
+        if os.path.isdir(f"{text}/.git") or os.path.isfile(f"{text}/HEAD"):  # noqa: PTH112, PTH113
+            place = f"file://{os.path.abspath(text)}"  # noqa: PTH100
+            return checked(Origin("git", place, "", rev), where)
+        kind: Kind = "archive" if is_archive_name(text) else "folder"
+        return _without_rev(Origin(kind, text), rev, where)
+    if is_scp(text):
+        return checked(Origin("git", text, "", rev), where)
+    scheme, mark, rest = text.partition("://")
+    if mark:
+        address = text.removeprefix("git+")
+        host = rest.partition("/")[0]
+        is_git = scheme in {"ssh", "git", "file"} or scheme.startswith("git+")
+        if is_git or host == "github.com" or rest.rstrip("/").endswith(".git"):
+            address, path, ref = _parts(address.rstrip("/"))
+            return checked(Origin("git", address, path, rev or ref), where)
+        if scheme not in {"https", "http"}:
+            raise ConfigError(where, f"{echo(text)!r} is no address that is read")
+        kind = "archive" if is_archive_name(rest.partition("?")[0]) else "site"
+        return _without_rev(checked(Origin(kind, text), where), rev, where)
+    short = _SHORT.fullmatch(text)
+    if short is None or text.startswith("."):
+        detail = "no such file or folder, and no owner/repo or address either"
+        raise ConfigError(where, f"{echo(text)!r}: {detail}")
+    ref = short["rev"] or ""
+    place = f"{_FORGE}/{short['repo'].removesuffix('.git')}"
+    path = short["path"].removeprefix("/")
+    return checked(Origin("git", place, path, rev or ref), where)
+
+
+def _parts(address: str) -> tuple[str, str, str]:
+    """Return repository, path and ref of an address, as browsers show it, too."""
+    base, mark, rest = address.partition("/tree/")
+    if mark:
+        ref, _, path = rest.partition("/")
+        return base, path, ref
+    base, mark, ref = address.rpartition("@")
+    if mark and "/" in base.partition("://")[2] and "/" not in ref.partition(".git")[0]:
+        return base, "", ref
+    return address, "", ""
+
+
+def _without_rev(origin: Origin, rev: str, where: str) -> Origin:
+    if rev:
+        raise ConfigError(where, "--rev is for git only")
+    return origin

@@ -1,0 +1,1 @@
+"""Commands: add, remove, sync, verify, trust, store."""

@@ -1,0 +1,48 @@
+"""``satchel add``."""
+
+from pathlib import Path
+
+import click
+
+from satchel.cli import flag, json_option
+
+
+@click.command("add")
+@click.argument("source", metavar="SOURCE")
+@click.option(
+    "--skill",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A skill of SOURCE, or a pattern such as 'sql-*'; repeatable. Default: all.",
+)
+@click.option("--rev", default="", metavar="REF", help="A branch, a tag or a commit.")
+@click.option("--name", default="", metavar="ENTRY", help="What to call the entry.")
+@flag("--dry-run", "Show what would change, and write nothing.")
+@json_option
+def command(  # noqa: PLR0913, PLR0917 - one for each option
+    source: str,
+    names: tuple[str, ...],
+    rev: str,
+    name: str,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Add skills to the project: to satchel.toml, satchel.lock and its folder skills.
+
+    SOURCE is owner/repo[/path][@ref], any address of git, an archive, a site with an
+    index, or a folder. Nothing of it is run.
+
+    Status: 0, or 1 if SOURCE does not answer or has no such skill.
+
+    \b
+    Examples:
+      satchel add anthropics/skills --skill pdf
+      satchel add https://git.example.com/team/skills.git --rev v2
+      satchel add ../our-skills
+    """
+    from satchel_install._commands import Output, add
+    from satchel_install._wanted import parse_source
+
+    output = Output(dry_run, as_json)
+    return add(Path.cwd(), parse_source(source, rev), names, name, output)

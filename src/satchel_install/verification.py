@@ -1,0 +1,167 @@
+"""Skills verified where a model reads them: against the approved locks of projects."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from satchel.errors import ConfigError, DigestMismatchError
+from satchel.files import digest_bytes
+from satchel.model import SKILL_FILE, Descriptor, Finding, Severity
+from satchel.protocols import SkillSource, with_abilities
+from satchel.sources import MemorySource
+from satchel_install._lock import LOCK_FILE, LockedSkill, parse_lock
+from satchel_install._trust import VARIABLE, approvals_file, is_approved
+
+# Digests by path of one skill, and who vouches for it.
+_Expected: TypeAlias = tuple[Mapping[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadLock:
+    """A lock as it was read: digests by path, and who vouches, for each id.
+
+    ``problem`` is why it does not count.
+    """
+
+    skills: Mapping[str, _Expected]
+    problem: str = ""
+
+
+class LockVerifier:
+    """Says whether bytes are those of an approved lock. Safe across threads.
+
+    Locks and approvals are read again whenever their files change, so that what is
+    approved or withdrawn counts at the next load.
+    """
+
+    def __init__(
+        self,
+        folders: Iterable[Path],
+        *,
+        warn: bool = False,
+        vouched: Mapping[str, str] | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Take the folders whose locks count, if they are approved.
+
+        ``warn`` only observes. ``vouched`` says, by the label of a source, who vouches
+        for it without a lock, such as a release.
+        """
+        self._files = tuple(dict.fromkeys(folder / LOCK_FILE for folder in folders))
+        self._warn = warn
+        self._vouched = dict(vouched or {})
+        self._environ = environ
+        self._read: tuple[object, tuple[_ReadLock, ...]] | None = None
+
+    def check(self, skill: Descriptor) -> Finding | None:
+        """Return what is wrong with a skill's SKILL.md as it was catalogued."""
+        found = self._find(skill, SKILL_FILE, skill.digest)
+        if isinstance(found, str):
+            return None
+        where = f"{skill.origin.location}/{SKILL_FILE}"
+        severity: Severity = "warning" if self._warn else "error"
+        detail, fix = found
+        return Finding.of(
+            "unverified-skill", where, severity=severity, detail=detail, fix=fix
+        )
+
+    def verify(self, skill: Descriptor, path: str, data: bytes) -> str:
+        """Return who vouches for the bytes of a file.
+
+        Raises:
+            DigestMismatchError: Nobody does; says what the lock has.
+        """
+        found = self._find(skill, path, digest_bytes(data))
+        if isinstance(found, str):
+            return found
+        if self._warn:
+            return ""
+        raise DigestMismatchError(skill.id, path, detail="; ".join(found))
+
+    def _find(self, skill: Descriptor, path: str, digest: str) -> str | tuple[str, str]:
+        """Return who vouches for a file, else why nobody does, and what to do."""
+        if skill.origin.source in self._vouched:
+            return self._vouched[skill.origin.source]
+        locks = self._locks()
+        expected = ""
+        for lock in locks:
+            # A prefix may be in front of the id, which no lock knows.
+            for skill_id in {skill.id, skill.name} & lock.skills.keys():
+                files, who = lock.skills[skill_id]
+                is_same = skill.digest in ("", files[SKILL_FILE])
+                if files.get(path) == digest and is_same:
+                    return who
+                expected = files.get(path, "no such file")
+        if expected:
+            detail = f"{LOCK_FILE} has {expected}, and this is {digest}"
+            return detail, "look at it with satchel verify, or type: satchel sync"
+        problem = next((lock.problem for lock in locks if lock.problem), "")
+        detail = problem or f"no approved {LOCK_FILE} has a skill of this name"
+        return detail, "add it with satchel add, or approve its lock: satchel trust"
+
+    def _locks(self) -> tuple[_ReadLock, ...]:
+        marks = tuple(map(_mark, (*self._files, approvals_file())))
+        read = self._read
+        if read is None or read[0] != marks:
+            self._read = read = marks, tuple(map(self._read_lock, self._files))
+        return read[1]
+
+    def _read_lock(self, file: Path) -> _ReadLock:
+        try:
+            data = file.read_bytes()
+        except OSError:
+            return _ReadLock({})
+        if not is_approved(file.parent, digest_bytes(data), self._environ):
+            detail = f"{file} is not approved; to approve it, type: satchel trust"
+            return _ReadLock({}, f"{detail} (in CI: {VARIABLE})")
+        try:
+            lock = parse_lock(data, str(file))
+        except ConfigError as error:
+            return _ReadLock({}, str(error))
+        return _ReadLock({i: _expected(skill) for i, skill in lock.skills.items()})
+
+
+def _expected(skill: LockedSkill) -> _Expected:
+    files = {file.path: file.digest for file in skill.files}
+    return files, f"{LOCK_FILE}: {skill.source}, {skill.digest}"
+
+
+def _mark(file: Path) -> object:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ino, status.st_size, status.st_ctime_ns
+
+
+# Who vouches for what no lock can have: skills that the program itself has made.
+_CODE: Final = "the program's own code"
+
+
+def open_verifier(
+    verify: str,
+    sources: Iterable[SkillSource],
+    config_file: str,
+    environ: Mapping[str, str],
+) -> LockVerifier:
+    """Return what a program verifies with, for ``[trust] verify``.
+
+    Locks are looked for next to the configuration file, in each folder of the sources,
+    and in the folder above it. A release vouches for itself by its digest.
+    """
+    folders = [Path(config_file).absolute().parent] if config_file else []
+    vouched: dict[str, str] = {}
+    for source in sources:
+        abilities = with_abilities(source)
+        if type(source) is MemorySource:
+            vouched[source.label] = _CODE
+        elif abilities.release is not None:
+            vouched[source.label] = f"release {abilities.release}"
+        if abilities.root:
+            root = Path(abilities.root)
+            folders += [root, root.parent]
+    return LockVerifier(
+        folders, warn=verify == "warn", vouched=vouched, environ=environ
+    )
