@@ -25,6 +25,7 @@ PRODUCTS: Final = (
     "satchel_lab",
     "satchel_compat",
     "satchel_scripts",
+    "satchel_install",
 )
 _ADAPTERS: Final = "satchel.adapters."
 

@@ -39,11 +39,12 @@ MAX_FUNCTION_LINES: Final = 71
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
     "satchel": 29_150,
-    "satchel_store": 3_450,
+    "satchel_store": 3_520,
     "satchel_server": 9_850,
     "satchel_lab": 18_450,
     "satchel_compat": 2_150,
     "satchel_scripts": 2_020,
+    "satchel_install": 1_700,
 }
 # Lines and files that the default run of an agent may import.
 IMPORTED_LINES: Final = 17_050

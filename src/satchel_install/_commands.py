@@ -282,7 +282,7 @@ def verify(folder: Path, *, as_json: bool) -> int:
         echo(f"{name} is not in {LOCK_FILE}")
     if not approved:
         echo(f"{LOCK_FILE} is not approved; read it, and type: satchel trust")
-    bad = len(differences) + len(extra)
+    bad = sum(map(len, differences.values())) + len(extra)
     count = plural(len(lock.skills), "skill")
     state = plural(bad, "difference") if bad else "all as locked"
     echo_error(f"{project.skills}: {count}, {state}")

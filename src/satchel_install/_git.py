@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -137,7 +137,7 @@ def _of_packs(names: set[str]) -> set[str]:
 
 
 @contextmanager
-def fetched(origin: Origin, commit: str = "") -> Iterator[Repository]:
+def fetched(origin: Origin, commit: str = "") -> Generator[Repository]:
     """Fetch one commit of a repository; ``commit`` is one that a lock names.
 
     Raises:

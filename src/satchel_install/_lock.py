@@ -13,7 +13,7 @@ from typing import Final
 from satchel.errors import ConfigError
 from satchel.files import folder_problem, path_problem, tree_digest
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Resource
-from satchel_install._wanted import KINDS, Origin, checked
+from satchel_install._wanted import KINDS, Kind, Origin, checked
 from satchel_store.release import DocumentParser, canonical_json, resource_to_json
 
 LOCK_FILE: Final = "satchel.lock"
@@ -143,7 +143,7 @@ class _LockParser(DocumentParser):
         if problem := folder_problem(skill_id):
             raise self._error(f"{at}id", problem)
         source = self._object(fields.get("source"), f"{at}source")
-        kind = next((kind for kind in KINDS if kind in source), None)
+        kind: Kind | None = next((one for one in KINDS if one in source), None)
         if kind is None:
             raise self._error(f"{at}source", f"expected one of {', '.join(KINDS)}")
         optional = {

@@ -7,7 +7,7 @@ finished by the next one. The lock is written last.
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, cast
@@ -71,7 +71,10 @@ class Project:
         file = self.config_file
         table = (_table_in(file) or {}).get("skills", {})
         if isinstance(table, list):
-            if [*map(os.path.normpath, map(str, table))] in ([], [SKILLS_FOLDER]):
+            folders = [
+                os.path.normpath(str(one)) for one in cast("list[object]", table)
+            ]
+            if folders in ([], [SKILLS_FOLDER]):
                 return {}
             detail = "skills is a list of folders here; write the table [skills] in a "
             detail += f"{CONFIG_FILE} of a folder of its own"
@@ -109,7 +112,7 @@ class Project:
             fields = entry.to_toml()
             if name in entries and entries[name].unwrap() == fields:
                 continue
-            row = tomlkit.inline_table()
+            row: Any = tomlkit.inline_table()
             row.update(fields)
             entries[name] = row
         return str(tomlkit.dumps(document)).encode()
@@ -149,7 +152,7 @@ class Project:
         return said
 
     @contextmanager
-    def changing(self, store: ContentStore) -> Iterator[None]:
+    def changing(self, store: ContentStore) -> Generator[None]:
         """Let one command at a time change the project; finish what was cut off first.
 
         Raises:
@@ -261,7 +264,8 @@ def _table_in(file: Path) -> dict[str, object] | None:
     except (OSError, ValueError) as error:
         raise ConfigError(str(file), str(error)) from error
     for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
-        table = table.get(key) if isinstance(table, dict) else None
+        is_table = isinstance(table, dict)
+        table = cast("dict[str, object]", table).get(key) if is_table else None
     return cast("dict[str, object]", table) if isinstance(table, dict) else None
 
 
@@ -282,7 +286,7 @@ def _remove(place: Path) -> None:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _alone(folder: Path) -> Generator[None]:
     """Let no other command of ours work on a project meanwhile, where that is held.
 
     The lock is on the folder itself, and ends with the process, however it ends.

@@ -1,6 +1,6 @@
 """From what is wanted to which bytes: an origin is asked, and its packs are stored."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -181,7 +181,9 @@ def _name_of(place: str) -> str:
 
 
 @contextmanager
-def opened_origin(origin: Origin, base: Path, commit: str = "") -> Iterator[OpenOrigin]:
+def opened_origin(
+    origin: Origin, base: Path, commit: str = ""
+) -> Generator[OpenOrigin]:
     """Open an origin; ``base`` is the project's folder, and ``commit`` a lock's."""
     if origin.kind != "git":
         yield OpenOrigin(origin, None, base)

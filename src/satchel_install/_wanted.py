@@ -78,7 +78,7 @@ def _entry(name: str, value: object, file: str) -> Wanted:
     if unknown := sorted(entry.keys() - _KEYS):
         known = ", ".join(sorted(_KEYS))
         raise ConfigError(file, f"{shown}: unknown key {unknown[0]!r}; known: {known}")
-    kinds = [kind for kind in KINDS if kind in entry]
+    kinds: list[Kind] = [kind for kind in KINDS if kind in entry]
     if len(kinds) != 1:
         raise ConfigError(file, f"{shown}: expected one of {', '.join(KINDS)}")
     texts: dict[str, str] = {}

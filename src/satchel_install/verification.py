@@ -78,7 +78,7 @@ class LockVerifier:
             return found
         if self._warn:
             return ""
-        raise DigestMismatchError(skill.id, path, detail="; ".join(found))
+        raise DigestMismatchError(skill.id, path, detail=found[0])
 
     def _find(self, skill: Descriptor, path: str, digest: str) -> str | tuple[str, str]:
         """Return who vouches for a file, else why nobody does, and what to do."""

@@ -151,12 +151,12 @@ def _sort_packs(  # noqa: PLR0913, PLR0917 - the parts of the catalog that is be
         # What is not in use claims nothing, so that it cannot shadow or block another.
         in_use = source.trusted and disabled is None
         if in_use and not (pack.refused or pack.filtered):
-            unverified = rules.verifier and rules.verifier.check(descriptor)
+            unverified = rules.verifier.check(descriptor) if rules.verifier else None
             if unverified:
                 findings.append(unverified)
             if unverified and unverified.severity == "error":
-                of = descriptor, "unverified", unverified.message, unverified.fix
-                excluded.append(Excluded(*of))
+                detail, fix = unverified.message, unverified.fix
+                excluded.append(Excluded(descriptor, "unverified", detail, fix))
                 continue
             claims.setdefault(descriptor.id, []).append(descriptor)
             continue

@@ -140,7 +140,8 @@ def _flattened(table: Mapping[str, Any], path: str) -> dict[str, Any]:
     flat = {**table}
     if isinstance(flat.get("skills"), dict):
         flat["skills"] = [_INSTALLED]
-    if isinstance(trust := flat.get("trust"), dict):
+    if isinstance(flat.get("trust"), dict):
+        trust = _table_of(flat, "trust", path)
         _check_keys(trust, ("project", "verify"), path, "key in trust")
         del flat["trust"]
         names = {"project": "trust", "verify": "verify"}
@@ -171,7 +172,7 @@ def _parse_config(table: Mapping[str, object], file: "Path") -> Config:
         layers=_layers(table, file),
         usual=_flag(table, "usual", path),
         trust=_flag(table, "trust", path),
-        verify=table.get("verify", ""),
+        verify=cast("str", table.get("verify", "")),
         allow_private=_flag(table, "allow_private", path),
         disabled=_strings(table, "disabled", path),
         profile=cast("Profile", table.get("profile", "auto")),
@@ -293,9 +294,10 @@ def _read(path: "Path") -> _File:
     doubt = "" if is_inside else "it is a link to a file outside of its folder"
     for uid in filter(_is_stranger, owners):
         doubt = f"it belongs to another user (uid {uid})"
-    if isinstance(table, dict):
-        return _File(path, text, _flattened(table, str(path)), doubt)
-    return _File(path, text, None, doubt)
+    if not isinstance(table, dict):
+        return _File(path, text, None, doubt)
+    said = cast("dict[str, Any]", table)
+    return _File(path, text, _flattened(said, str(path)), doubt)
 
 
 def _is_stranger(uid: int) -> bool:

@@ -108,7 +108,7 @@ class View(ToolBackend):
         self._components = components
         self._registry = components.registry
         verifier = components.registry.rules.verifier
-        limits = components.accept.limits
+        self._limits = limits = components.accept.limits
         self._load_file = partial(load, limits=limits, verifier=verifier)
         self._authorizer = authorizer or Authorizer(components.policy, settings.who)
         self._scope = ScopeCache() if scope is None else scope
