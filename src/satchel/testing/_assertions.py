@@ -1,16 +1,12 @@
-"""A pack for a test in a line, and assertions about skills: listed, found, loaded."""
+"""A pack for a test in a line, and assertions about skills: listed, found, clean."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from satchel.products import import_product
 from satchel.runtime import Satchel
-
-if TYPE_CHECKING:
-    from satchel.testing._rehearsal import Rehearsal
-
 
 _DESCRIPTION: Final = "Use when a test needs a skill."
 _BODY: Final = "# Steps\n\nDo what the test says.\n"
@@ -82,20 +78,6 @@ def assert_found(skills: Satchel, query: str, *ids: str, within: int = 3) -> Non
         raise AssertionError(
             f"{query!r} does not find {', '.join(missing)} among its first {within}; "
             f"it finds {hits}"
-        )
-
-
-def assert_loaded(played: "Rehearsal", *ids: str) -> None:
-    """Assert that these skills, and no others, were in use at the end of a rehearsal.
-
-    Raises:
-        AssertionError: They were not; with what was, and the last result.
-    """
-    if sorted(played.loaded) != sorted(ids):
-        last = played.results[-1] if played.results else "no call was made"
-        raise AssertionError(
-            f"in use: {', '.join(played.loaded) or 'nothing'}; "
-            f"expected: {', '.join(ids) or 'nothing'}; last result: {last}"
         )
 
 
