@@ -42,40 +42,6 @@ Approver: TypeAlias = Callable[[Question], Approval | Awaitable[Approval]]
 """A function that asks a person before something is done."""
 
 
-class Store(Protocol):
-    """Bytes by their digest, verified whenever they are read; safe across threads."""
-
-    def get(self, digest: str) -> bytes:
-        """Return the bytes of a digest, such as ``sha256:4f1c...``.
-
-        Raises:
-            ReferenceNotFoundError: The store does not have them.
-            DigestMismatchError: What it has is something else.
-        """
-        ...
-
-    def materialise(self, files: Mapping[str, str]) -> str:
-        """Return a folder that has these files, read-only: digests by path.
-
-        Raises:
-            ReferenceNotFoundError: The store does not have one of them.
-            DigestMismatchError: What it has is something else.
-        """
-        ...
-
-
-class Verifier(Protocol):
-    """Says whether bytes are those that somebody reviewed; asked at each load."""
-
-    def verify(self, skill: Descriptor, path: str, data: bytes) -> str:
-        """Return who vouches for the bytes of a file: a lock, a release, a signer.
-
-        Raises:
-            DigestMismatchError: Others were reviewed.
-        """
-        ...
-
-
 class Runner(Protocol):
     """Runs scripts of skills, each where it can do no harm; safe across threads.
 

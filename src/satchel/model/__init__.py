@@ -21,17 +21,12 @@ from satchel.model._finding import (
     UNSEARCHED as UNSEARCHED,
     Finding as Finding,
     Severity as Severity,
-    UnknownCodeError as UnknownCodeError,
-    any_fails as any_fails,
     code_entry as code_entry,
     codes as codes,
     finding_kind as finding_kind,
     findings_of as findings_of,
     joined_findings as joined_findings,
     kinds_of as kinds_of,
-    page_file as page_file,
-    read_page as read_page,
-    title_of as title_of,
     worst as worst,
 )
 from satchel.model._lazy_tuple import LazyTuple as LazyTuple, ids_of as ids_of

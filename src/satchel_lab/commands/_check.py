@@ -266,7 +266,7 @@ def _code_link(code: str) -> str:
     from pathlib import Path
     from platform import node
 
-    from satchel.model import page_file
+    from satchel_lab._pages import page_file
 
     file = page_file(code) if on_terminal() and coloured() else None
     if file is None or os.environ.get("TERM") in {"dumb", "linux"}:

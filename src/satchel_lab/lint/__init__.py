@@ -18,6 +18,7 @@ from satchel_lab.lint._report import (
     NewExecutable as NewExecutable,
     SimilarPacks as SimilarPacks,
     SkillFix as SkillFix,
+    any_fails as any_fails,
     fingerprint as fingerprint,
     without_repeats as without_repeats,
 )

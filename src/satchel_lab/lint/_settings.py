@@ -22,10 +22,10 @@ from satchel.model import (
     LintConfig,
     Severity,
     Thresholds,
-    UnknownCodeError,
     codes,
 )
 from satchel.skill_md import Profile, body_of
+from satchel_lab._pages import UnknownCodeError
 from satchel_lab.lint._context import LintRule, matches_in
 from satchel_lab.lint._rules.fields import doubtful_field
 from satchel_lab.lint._rules.risks import risky_code

@@ -5,13 +5,8 @@ from dataclasses import fields
 import pytest
 
 from satchel.errors import ConfigError
-from satchel.model import (
-    DEFAULT_THRESHOLDS,
-    Finding,
-    LintConfig,
-    UnknownCodeError,
-    codes,
-)
+from satchel.model import DEFAULT_THRESHOLDS, Finding, LintConfig, codes
+from satchel_lab._pages import UnknownCodeError
 from satchel_lab.lint import (
     NEVER_IGNORED,
     RULES,
