@@ -20,9 +20,10 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import IdentityCache, LruCache
+from satchel.files import LruCache
 from satchel.model import SYNC, Catalog, Style, SyncReport
 from satchel.runtime import As, Satchel, View
+from satchel_server._cache import IdentityCache
 from satchel_server._errors import public_labels
 
 _T = TypeVar("_T")

@@ -87,14 +87,6 @@ color_option: Final = click.option(
 )
 
 
-def coloured() -> bool:
-    """Tell whether output has colours: --color, else the environment, else where."""
-    context = click.get_current_context(silent=True)
-    if context is None or context.color is None:
-        return on_terminal() and os.environ.get("TERM") != "dumb"
-    return context.color
-
-
 def width() -> int | None:
     """Return the columns to fill; None if nothing limits a line."""
     columns = os.environ.get("COLUMNS", "")

@@ -87,16 +87,12 @@ if TYPE_CHECKING:
     )
     from satchel.skill_md._repairs import (
         FENCE_REPAIRS as FENCE_REPAIRS,
-        LOSSY_REPAIR as LOSSY_REPAIR,
-        READ_DIFFERENTLY as READ_DIFFERENTLY,
-        WRITTEN_REPAIRS as WRITTEN_REPAIRS,
         YAML_REPAIRS as YAML_REPAIRS,
     )
     from satchel.skill_md._writer import (
         as_written as as_written,
         quoted as quoted,
         render_frontmatter,
-        same_values as same_values,
         scalar as scalar,
     )
 
@@ -113,8 +109,7 @@ __getattr__ = lazy_door(
         "_named_files": "first_request named_files plain_path split_target",
         "_profiles": "spec_name_violations strict_name_violations",
         "_repair": "RepairedFrontmatter repair_frontmatter without_controls",
-        "_repairs": "FENCE_REPAIRS LOSSY_REPAIR READ_DIFFERENTLY WRITTEN_REPAIRS "
-        "YAML_REPAIRS",
-        "_writer": "as_written quoted scalar render_frontmatter same_values",
+        "_repairs": "FENCE_REPAIRS YAML_REPAIRS",
+        "_writer": "as_written quoted scalar render_frontmatter",
     },
 )
