@@ -21,9 +21,9 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "_assertions": "assert_clean assert_complete assert_found assert_listed "
-        "write_pack",
+        "_packs": "write_pack",
         "satchel_lab.testing": "ESCAPES PACKS Packs Rehearsal SourceContract "
-        "assert_loaded call rehearse user",
+        "assert_clean assert_complete assert_found assert_listed assert_loaded "
+        "call rehearse user",
     },
 )

@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
+    from satchel_lab.testing._assertions import (
+        assert_clean as assert_clean,
+        assert_complete as assert_complete,
+        assert_found as assert_found,
+        assert_listed as assert_listed,
+        assert_loaded as assert_loaded,
+    )
     from satchel_lab.testing._rehearsal import (
         Rehearsal as Rehearsal,
-        assert_loaded as assert_loaded,
         call as call,
         rehearse as rehearse,
         user as user,
@@ -22,7 +28,9 @@ if TYPE_CHECKING:
 __getattr__ = lazy_door(
     __name__,
     {
-        "_rehearsal": "Rehearsal assert_loaded call rehearse user",
+        "_assertions": "assert_clean assert_complete assert_found assert_listed "
+        "assert_loaded",
+        "_rehearsal": "Rehearsal call rehearse user",
         "_source_contract": "ESCAPES PACKS Packs SourceContract",
     },
 )

@@ -110,20 +110,6 @@ def rehearse(
     return run.result()
 
 
-def assert_loaded(played: Rehearsal, *ids: str) -> None:
-    """Assert that these skills, and no others, were in use at the end of a rehearsal.
-
-    Raises:
-        AssertionError: They were not; with what was, and the last result.
-    """
-    if sorted(played.loaded) != sorted(ids):
-        last = played.results[-1] if played.results else "no call was made"
-        raise AssertionError(
-            f"in use: {', '.join(played.loaded) or 'nothing'}; "
-            f"expected: {', '.join(ids) or 'nothing'}; last result: {last}"
-        )
-
-
 class _RehearsalRun:
     """The agent of a rehearsal, and the model that follows the script."""
 
