@@ -153,7 +153,7 @@ class Scripts:
             DeniedError: The policy denies it.
             SkillError: Its files cannot be read.
         """
-        from satchel.runtime._staging import stage_listed
+        from satchel.runtime._staging import stage_files
 
         filled = _coerced(arguments)
         skill_id, path = str(filled["skill_id"]), str(filled["path"])
@@ -170,7 +170,7 @@ class Scripts:
         path = resolve(owner, path)
         if path not in scripts_of(owner):
             raise ToolError(RUN_SCRIPT, wording.NO_SCRIPT.format(path, skill_id))
-        folder, digest = stage_listed(self._stager, self._look, owner)
+        folder, digest = stage_files(self._stager, self._look, owner)
         job = Job(
             skill=skill_id,
             digest=digest,
