@@ -40,7 +40,6 @@ if TYPE_CHECKING:
         with_alias as with_alias,
     )
     from satchel.cli._terminal import (
-        DEFAULT_WIDTH as DEFAULT_WIDTH,
         bold as bold,
         color_option as color_option,
         echo as echo,
@@ -75,7 +74,7 @@ __getattr__ = lazy_door(
         "open_named_skills open_skills print_findings read_settings",
         "_paths": "alias_option library_options library_settings named_paths "
         "named_skills_option option_paths with_alias",
-        "_terminal": "DEFAULT_WIDTH bold color_option echo echo_always "
+        "_terminal": "bold color_option echo echo_always "
         " echo_error echo_json echo_problem echo_prose echo_rows "
         "echo_table flag is_quiet is_verbose json_option layout on_terminal one_line "
         "progress width write_text",

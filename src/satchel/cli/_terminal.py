@@ -195,8 +195,6 @@ def write_text(text: str, data: bytes | None = None) -> None:
 
 # Columns that the last cell needs to be on the line of the others.
 MIN_LAST: Final = 24
-# Columns of a file or a pipe, where a table needs a width.
-DEFAULT_WIDTH: Final = 100
 
 
 def layout(rows: Sequence[tuple[str, ...]], columns: int | None) -> Iterator[str]:

@@ -15,7 +15,7 @@ from satchel.model import (
     Limits,
     Manifest,
 )
-from satchel.skill_md import dialect_of, parse
+from satchel.skill_md import corrected_keys, dialect_of_keys, parse
 from satchel.text import decode
 from satchel_lab import lint
 
@@ -99,7 +99,8 @@ def read_context(
     manifest = parsed.manifest or Manifest(name=folder, description="")
     profile, by_dialect = settings.profile, settings.profile == "dialect"
     if by_dialect:
-        profile = dialect_of(manifest)
+        keys = corrected_keys(manifest.frontmatter).keys()
+        profile = dialect_of_keys(keys)
     # The list that a load would use, by this profile.
     listed = allow(manifest, files, closed=profile == "strict")
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from satchel.lazy import lazy_door
 from satchel_lab.lint._context import (
+    DEFAULT_THRESHOLDS as DEFAULT_THRESHOLDS,
     LintContext as LintContext,
     LintRule as LintRule,
     Neighbour as Neighbour,
