@@ -21,10 +21,11 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.files import LruCache
-from satchel.model import SYNC, Catalog, Style, SyncReport
+from satchel.model import Catalog, Style, SyncReport
 from satchel.runtime import As, Satchel, View
 from satchel_server._cache import IdentityCache
 from satchel_server._errors import public_labels
+from satchel_server._purpose import SYNC
 
 _T = TypeVar("_T")
 

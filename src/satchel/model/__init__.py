@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from satchel.lazy import lazy_door
 from satchel.model._catalog import (
     IS_LOAD as IS_LOAD,
-    PURPOSE_KEY as PURPOSE_KEY,
-    SYNC as SYNC,
     Catalog as Catalog,
     Conflict,
     Excluded,

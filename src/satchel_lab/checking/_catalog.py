@@ -15,7 +15,7 @@ from satchel.model import (
     Limits,
     Manifest,
 )
-from satchel.skill_md import corrected_keys, dialect_of_keys, parse
+from satchel.skill_md import Profile, corrected_keys, dialect_of_keys, parse
 from satchel.text import decode
 from satchel_lab import lint
 
@@ -99,8 +99,7 @@ def read_context(
     manifest = parsed.manifest or Manifest(name=folder, description="")
     profile, by_dialect = settings.profile, settings.profile == "dialect"
     if by_dialect:
-        keys = corrected_keys(manifest.frontmatter).keys()
-        profile = dialect_of_keys(keys)
+        profile = dialect_of(manifest)
     # The list that a load would use, by this profile.
     listed = allow(manifest, files, closed=profile == "strict")
 
@@ -131,3 +130,8 @@ def read_context(
         if by_dialect and profile == "strict"
         else settings.thresholds,
     )
+
+
+def dialect_of(manifest: Manifest) -> Profile:
+    """Return the profile of the dialect that a manifest is written in."""
+    return dialect_of_keys(corrected_keys(manifest.frontmatter).keys())
