@@ -38,16 +38,16 @@ MAX_FUNCTION_LINES: Final = 71
 # Lines of code that each product may have. To raise one is a decision page that says
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
-    "satchel": 29_150,
-    "satchel_store": 3_520,
-    "satchel_server": 9_850,
-    "satchel_lab": 18_450,
+    "satchel": 28_680,
+    "satchel_store": 3_530,
+    "satchel_server": 9_990,
+    "satchel_lab": 18_800,
     "satchel_compat": 2_150,
     "satchel_scripts": 2_020,
     "satchel_install": 1_700,
 }
 # Lines and files that the default run of an agent may import.
-IMPORTED_LINES: Final = 17_050
+IMPORTED_LINES: Final = 16_980
 IMPORTED_FILES: Final = 80
 _WITH_DOCSTRING: Final = (
     ast.Module,

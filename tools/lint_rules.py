@@ -9,7 +9,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from satchel.model import code_entry, title_of
+from satchel.model import code_entry
+from satchel_lab._pages import title_of
 from satchel_lab.lint import FIXABLE, ON_REQUEST, RULES
 
 __all__ = ["PAGE", "render"]

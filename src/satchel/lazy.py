@@ -14,7 +14,8 @@ def lazy_door(
 
     Args:
         room: The room's ``__name__``.
-        modules: Modules of the room, each with its names, separated by spaces.
+        modules: Modules of the room, or with its whole path one of another product,
+            each with its names, separated by spaces.
         extra: What needs a library that may be missing, and the extra that brings it.
 
     The function raises `AttributeError` for any other name, and `ExtraMissingError`
@@ -27,15 +28,21 @@ def lazy_door(
             from satchel.moved import moved_name
 
             return moved_name(room, name)
+        home = homes[name]
         try:
-            home = import_module(f"{room}.{homes[name]}")
+            if home.startswith("satchel_"):
+                from satchel.products import import_product
+
+                module = import_product(home, f"{room}.{name}")
+            else:
+                module = import_module(f"{room}.{home}")
         except ImportError as error:
             if extra is None:
                 raise
             from satchel.errors import ExtraMissingError
 
             raise ExtraMissingError(*extra) from error
-        value: object = getattr(home, name)
+        value: object = getattr(module, name)
         setattr(sys.modules[room], name, value)
         return value
 

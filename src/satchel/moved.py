@@ -18,10 +18,14 @@ from satchel.products import import_product
 NAMES: Final[dict[str, dict[str, str]]] = {
     "satchel.adapters": {"Turn": "satchel.adapters._base"},
     "satchel.catalog": {"SourceHealth": "satchel.catalog._registry"},
+    "satchel.model": dict.fromkeys(
+        ("UnknownCodeError", "read_page", "title_of"), "satchel_lab._pages"
+    ),
     "satchel.prompt": {"WhenEmpty": "satchel.prompt._render"},
     "satchel.runtime": {"CallerView": "satchel.runtime:View"},
     "satchel.skill_md": {
         "Violation": "satchel.skill_md._profiles",
+        "dialect_of": "satchel_lab.checking._catalog",
         "first_sentence": "satchel.skill_md._body",
     },
     "satchel.testing": {

@@ -232,7 +232,7 @@ def allow(
     pattern: str = "*", action: Actions = (), **options: Unpack[RuleOptions]
 ) -> PolicyRule:
     """Return a rule that lets it be done."""
-    return _rule("allow", pattern, action=action, **options)
+    return _rule("allow", pattern, action, options)
 
 
 def ask(
@@ -242,14 +242,14 @@ def ask(
 
     ``reason`` is what they read; by default that the policy asks.
     """
-    return _rule("ask", pattern, action=action, **options)
+    return _rule("ask", pattern, action, options)
 
 
 def deny(
     pattern: str = "*", action: Actions = (), **options: Unpack[RuleOptions]
 ) -> PolicyRule:
     """Return a rule by which it is not done."""
-    return _rule("deny", pattern, action=action, **options)
+    return _rule("deny", pattern, action, options)
 
 
 def require(skill: str, *, tool: str) -> Requirement:
@@ -260,19 +260,11 @@ def require(skill: str, *, tool: str) -> Requirement:
     return Requirement(skill, tool)
 
 
-def _rule(  # noqa: PLR0913 - by name, and each with a default
-    verdict: Verdict,
-    pattern: str,
-    *,
-    action: Actions = (),
-    tool: str | None = None,
-    when: Condition | None = None,
-    unless: Condition | None = None,
-    reason: str = "",
-    missing_ok: bool = False,
+def _rule(
+    verdict: Verdict, pattern: str, action: Actions, options: RuleOptions
 ) -> PolicyRule:
     actions = frozenset((action,) if isinstance(action, str) else action)
-    return PolicyRule(verdict, pattern, actions, tool, when, unless, reason, missing_ok)
+    return PolicyRule(verdict, pattern, actions, **options)
 
 
 def _reason(rule: PolicyRule, number: int, action: Action) -> str:

@@ -42,32 +42,10 @@ Approver: TypeAlias = Callable[[Question], Approval | Awaitable[Approval]]
 """A function that asks a person before something is done."""
 
 
-class Store(Protocol):
-    """Bytes by their digest, verified whenever they are read; safe across threads."""
-
-    def get(self, digest: str) -> bytes:
-        """Return the bytes of a digest, such as ``sha256:4f1c...``.
-
-        Raises:
-            ReferenceNotFoundError: The store does not have them.
-            DigestMismatchError: What it has is something else.
-        """
-        ...
-
-    def materialise(self, files: Mapping[str, str]) -> str:
-        """Return a folder that has these files, read-only: digests by path.
-
-        Raises:
-            ReferenceNotFoundError: The store does not have one of them.
-            DigestMismatchError: What it has is something else.
-        """
-        ...
-
-
 class Verifier(Protocol):
     """Says whether bytes are those that somebody reviewed; asked at each load."""
 
-    def check(self, skill: Descriptor) -> Finding | None:
+    def problem_of(self, skill: Descriptor) -> Finding | None:
         """Return what is wrong with a SKILL.md as it was catalogued.
 
         A skill with a finding that is an error is neither listed nor loaded.

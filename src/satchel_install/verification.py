@@ -55,7 +55,7 @@ class LockVerifier:
         self._environ = environ
         self._read: tuple[object, tuple[_ReadLock, ...]] | None = None
 
-    def check(self, skill: Descriptor) -> Finding | None:
+    def problem_of(self, skill: Descriptor) -> Finding | None:
         """Return what is wrong with a skill's SKILL.md as it was catalogued."""
         found = self._find(skill, SKILL_FILE, skill.digest)
         if isinstance(found, str):

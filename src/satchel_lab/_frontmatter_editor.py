@@ -1,5 +1,6 @@
 """Frontmatter edited as text, entry by entry: what does not change keeps its bytes."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, cast
@@ -8,7 +9,6 @@ from satchel.model import DEFAULT_LIMITS, Json, Limits
 from satchel.skill_md import (
     ANY_DEPTH,
     HEADING,
-    LOSSY_REPAIR,
     RepairedFrontmatter,
     Span,
     YamlTree,
@@ -17,11 +17,13 @@ from satchel.skill_md import (
     read_tree,
     render_frontmatter,
     repair_frontmatter,
-    same_values,
     split_entries,
     tolerant_span,
     without_controls,
 )
+
+# A repair that leaves text out: only the author can write it down.
+LOSSY_REPAIR: Final = "translated-keys"
 
 LINES: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _OPENING: Final = re.compile(r"\ufeff?---[ \t]*\r?\n")
@@ -268,3 +270,8 @@ def indent_of(line: str) -> str:
 def _rendered(mapping: Mapping[str, Json]) -> list[str]:
     # Without the two fences, and the empty text after the last line end.
     return render_frontmatter(mapping).split("\n")[1:-2] if mapping else []
+
+
+def same_values(first: Json, second: Json) -> bool:
+    """Return whether two values are equal and of one kind: 1 is not 1.0, nor true."""
+    return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)

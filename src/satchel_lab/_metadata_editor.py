@@ -14,10 +14,9 @@ from satchel.skill_md import (
     find_span,
     read_frontmatter,
     read_tree,
-    same_values,
     scalar,
 )
-from satchel_lab._frontmatter_editor import LINES, indent_of
+from satchel_lab._frontmatter_editor import LINES, indent_of, same_values
 
 _METADATA: Final = "metadata"
 _PLAIN: Final = re.compile(r"[A-Za-z][\w-]*(?: [\w-]+)*", re.ASCII)

@@ -20,10 +20,12 @@ from satchel.errors import (
     SkillNotFoundError,
     SourceUnavailableError,
 )
-from satchel.files import IdentityCache, LruCache
-from satchel.model import SYNC, Catalog, Style, SyncReport
+from satchel.files import LruCache
+from satchel.model import Catalog, Style, SyncReport
 from satchel.runtime import As, Satchel, View
+from satchel_server._cache import IdentityCache
 from satchel_server._errors import public_labels
+from satchel_server._purpose import SYNC
 
 _T = TypeVar("_T")
 

@@ -8,13 +8,8 @@ from typing import Any, Final
 import pytest
 
 from satchel.config import Config
-from satchel.model import (
-    DEFAULT_LIMITS,
-    DEFAULT_THRESHOLDS,
-    Limits,
-    LintConfig,
-    Thresholds,
-)
+from satchel.model import DEFAULT_LIMITS, Limits, LintConfig, Thresholds
+from satchel_lab.lint import DEFAULT_THRESHOLDS
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
 

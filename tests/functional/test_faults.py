@@ -11,7 +11,7 @@ from benchmarks.faults.not_found import NOT_FOUND, all_faults
 from benchmarks.faults.outcomes import FOUND, NOTED, SILENT, judge
 from benchmarks.faults.reports import Report, Said, kind_of, level_of
 from benchmarks.faults.subjects import NOT_OURS, SUBJECTS, unknown
-from satchel.model import read_page
+from satchel_lab._pages import read_page
 from satchel_lab.checking import check
 
 FAULTS = all_faults()

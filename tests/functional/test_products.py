@@ -224,17 +224,48 @@ def test_an_old_folder_without_modules_hides_nothing(
     assert "satchel_lab" in alone(heart, "-c", code, cwd=tmp_path)[1]
 
 
-def test_the_stub_has_the_names_of_the_front_door() -> None:
-    stub = ast.parse((ROOT / "src/satchel/__init__.pyi").read_text("utf-8"))
-    imported = {
-        name.asname or name.name
+def test_what_the_heart_alone_lacks_for_tests_is_named(
+    heart: Path, tmp_path: Path
+) -> None:
+    code = (
+        "from satchel.testing import write_pack\n"
+        "try: from satchel.testing import rehearse\n"
+        "except ImportError as error: print(error)"
+    )
+    status, said = alone(heart, "-c", code, cwd=tmp_path)
+
+    assert status == 0
+    assert said.startswith("satchel.testing.rehearse needs satchel_lab, which is not")
+
+
+def in_stub(path: str) -> tuple[dict[str, str], object]:
+    """Return the module of each name that a stub imports, and what it lists."""
+    stub = ast.parse((ROOT / "src" / path).read_text("utf-8"))
+    homes = {
+        name.asname or name.name: node.module or ""
         for node in stub.body
         if isinstance(node, ast.ImportFrom)
         for name in node.names
     }
-    assert imported == {*vars(satchel)["_HOMES"], "errors", "sources"}
     listed = next(node.value for node in stub.body if isinstance(node, ast.Assign))
-    assert ast.literal_eval(listed) == vars(satchel)["__all__"]
+    return homes, ast.literal_eval(listed)
+
+
+def test_the_stub_has_the_names_of_the_front_door() -> None:
+    homes, listed = in_stub("satchel/__init__.pyi")
+
+    assert homes.keys() == {*vars(satchel)["_HOMES"], "errors", "sources"}
+    assert listed == vars(satchel)["__all__"]
+
+
+def test_the_stub_has_the_names_of_the_door_of_tests() -> None:
+    homes, listed = in_stub("satchel/testing/__init__.pyi")
+    door = import_module("satchel.testing")
+
+    assert listed == door.__all__
+    assert {*door.__all__} <= homes.keys()
+    for name, home in homes.items():
+        assert getattr(door, name) is getattr(import_module(home), name)
 
 
 @pytest.mark.parametrize("path", [p for p in MOVED if "__main__" not in p])

@@ -7,15 +7,9 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from satchel.model import SKILL_FILE, Json
-from satchel.skill_md import (
-    find_span,
-    from_spec,
-    parse,
-    render_frontmatter,
-    same_values,
-    to_spec,
-)
+from satchel.skill_md import find_span, from_spec, parse, render_frontmatter, to_spec
 from satchel_compat import render_template
+from satchel_lab._frontmatter_editor import same_values
 from satchel_lab.authoring import Conversion
 from satchel_lab.authoring._convert._output import put_pack
 from satchel_lab.authoring._convert._packs import rewrite

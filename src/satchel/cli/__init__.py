@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         finding_fields as finding_fields,
         show_finding as show_finding,
         show_findings as show_findings,
-        show_release_findings as show_release_findings,
     )
     from satchel.cli._options import (
         budget_option as budget_option,
@@ -33,19 +32,16 @@ if TYPE_CHECKING:
     )
     from satchel.cli._paths import (
         alias_option as alias_option,
-        allow_findings_option as allow_findings_option,
         library_options as library_options,
+        library_settings as library_settings,
         named_paths as named_paths,
         named_skills_option as named_skills_option,
         option_paths as option_paths,
-        options_again as options_again,
         with_alias as with_alias,
     )
     from satchel.cli._terminal import (
-        DEFAULT_WIDTH as DEFAULT_WIDTH,
         bold as bold,
         color_option as color_option,
-        coloured as coloured,
         echo as echo,
         echo_always as echo_always,
         echo_error as echo_error,
@@ -73,14 +69,13 @@ __getattr__ = lazy_door(
     {
         "_approval": "ask_in_terminal",
         "_errors": "NoAnswerError errors_are_status_2",
-        "_findings": "MOST finding_fields show_finding show_findings "
-        "show_release_findings",
+        "_findings": "MOST finding_fields show_finding show_findings",
         "_options": "budget_option command_sinks complete_skill name_values "
         "open_named_skills open_skills print_findings read_settings",
-        "_paths": "alias_option allow_findings_option library_options named_paths "
-        "named_skills_option option_paths options_again with_alias",
-        "_terminal": "DEFAULT_WIDTH bold color_option coloured echo "
-        "echo_always echo_error echo_json echo_problem echo_prose echo_rows "
+        "_paths": "alias_option library_options library_settings named_paths "
+        "named_skills_option option_paths with_alias",
+        "_terminal": "bold color_option echo echo_always "
+        " echo_error echo_json echo_problem echo_prose echo_rows "
         "echo_table flag is_quiet is_verbose json_option layout on_terminal one_line "
         "progress width write_text",
     },

@@ -5,7 +5,7 @@ from typing import Final
 
 from satchel.cli._terminal import echo_always, echo_error, is_verbose
 from satchel.model import SEVERITIES, UNSEARCHED, Finding
-from satchel.text import count_severities, plural, unsearched_folders
+from satchel.text import count_severities, unsearched_folders
 
 # Findings that are printed one by one; the rest is only counted.
 MOST: Final = 10
@@ -49,13 +49,3 @@ def finding_fields(findings: Iterable[Finding]) -> list[dict[str, object]]:
     """Return findings as JSON has them."""
     keys = ("code", "severity", "path", "line", "message", "fix")
     return [{key: getattr(finding, key) for key in keys} for finding in findings]
-
-
-def show_release_findings(findings: Iterable[Finding]) -> None:
-    """Print the findings of a release; warn of what it lacks because of an error."""
-    findings = tuple(findings)
-    show_findings(findings, hint="satchel doctor")
-    errors = sum(finding.severity == "error" for finding in findings)
-    if errors:
-        count = plural(errors, "error")
-        echo_error(f"warning: this release lacks what is in error ({count} above)")

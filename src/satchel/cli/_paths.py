@@ -1,13 +1,10 @@
 """The paths that a command reads: its argument, its option, and what goes with both."""
 
-import os
 import shlex
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
 import click
-
-from satchel.cli._terminal import flag
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -64,11 +61,6 @@ def skills_option(command: _Command) -> _Command:
     """Add ``[PATH]...`` and its options, for a command that only shows skills."""
     usual = "else ./skills, .claude/skills and so on"
     return _with_paths(command, f"{_SAME}, {usual}.")
-
-
-allow_findings_option: Final = flag(
-    "--allow-findings", "Leave out what is in error instead of refusing everything."
-)
 
 
 def named_skills_option(command: _Command) -> _Command:
@@ -157,18 +149,3 @@ def library_settings() -> dict[str, Any]:
     """Return ``--prefix`` and ``--on-conflict`` as options of Satchel."""
     ctx = click.get_current_context(silent=True)
     return {} if ctx is None else ctx.meta.get(_CONTEXT_KEY, {})
-
-
-def options_again() -> list[str]:
-    """Return ``--prefix`` and ``--on-conflict`` as arguments for another process."""
-    options = library_settings()
-    prefix = options.get("prefix", {})
-    by_place = {"": prefix} if isinstance(prefix, str) else prefix
-    arguments: list[str] = []
-    for place, text in by_place.items():
-        # The other process may start in another folder.
-        where = f"{os.path.abspath(place)}=" if place else ""  # noqa: PTH100
-        arguments += ["--prefix", f"{where}{text}"]
-    if "on_conflict" in options:
-        arguments += ["--on-conflict", options["on_conflict"]]
-    return arguments

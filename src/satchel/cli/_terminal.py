@@ -87,14 +87,6 @@ color_option: Final = click.option(
 )
 
 
-def coloured() -> bool:
-    """Tell whether output has colours: --color, else the environment, else where."""
-    context = click.get_current_context(silent=True)
-    if context is None or context.color is None:
-        return on_terminal() and os.environ.get("TERM") != "dumb"
-    return context.color
-
-
 def width() -> int | None:
     """Return the columns to fill; None if nothing limits a line."""
     columns = os.environ.get("COLUMNS", "")
@@ -203,8 +195,6 @@ def write_text(text: str, data: bytes | None = None) -> None:
 
 # Columns that the last cell needs to be on the line of the others.
 MIN_LAST: Final = 24
-# Columns of a file or a pipe, where a table needs a width.
-DEFAULT_WIDTH: Final = 100
 
 
 def layout(rows: Sequence[tuple[str, ...]], columns: int | None) -> Iterator[str]:

@@ -32,12 +32,11 @@ from satchel.files._listing import (
     tree_digest as tree_digest,
     walk_pack as walk_pack,
 )
-from satchel.files._lru import IdentityCache as IdentityCache, LruCache as LruCache
+from satchel.files._lru import LruCache as LruCache
 from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.files._atomic_write import (
-        replace_file as replace_file,
         staged_file as staged_file,
         write_file as write_file,
     )
@@ -48,7 +47,7 @@ __all__ = ["check_path", "digest_bytes", "read_confined"]
 __getattr__ = lazy_door(
     __name__,
     {
-        "_atomic_write": "replace_file staged_file write_file",
+        "_atomic_write": "staged_file write_file",
         "_circuit_breaker": "ReadLimiter",
     },
 )

@@ -19,6 +19,7 @@ from satchel.errors import (
 from satchel.load import _wording as wording
 from satchel.load._error_wording import (
     error_result,
+    escaped,
     load_error,
     model_message,
     words_of_no,
@@ -138,7 +139,7 @@ def render_context(
     reader gets the files.
     """
     descriptor = loaded.descriptor
-    id = _escaped(descriptor.id)
+    id = escaped(descriptor.id)
     text = loaded.text if options.content == "file" else loaded.body
     # Raw by default, as the contract has it; a text that would leave its envelope has a
     # note of the load.
@@ -153,7 +154,7 @@ def render_context(
     if options.envelope == "extended":
         resources = _resources(descriptor, show_root=options.show_root)
         all_notes = (*loaded.notes, *folder_notes(loaded, options, style), *notes)
-    lines = "".join(f"    {_escaped(note)}\n" for note in all_notes)
+    lines = "".join(f"    {escaped(note)}\n" for note in all_notes)
     noted = f"\n  <notes>\n{lines}  </notes>\n" if lines else ""
     return (
         f'<skill_context id="{id}">\n  <instructions>\n{text}{end}  </instructions>\n\n'
@@ -162,17 +163,17 @@ def render_context(
 
 
 def render_context_note(skill_id: str, *notes: str) -> str:
-    lines = "".join(f"  <note>{_escaped(note)}</note>\n" for note in notes)
-    return f'<skill_context id="{_escaped(skill_id)}">\n{lines}</skill_context>'
+    lines = "".join(f"  <note>{escaped(note)}</note>\n" for note in notes)
+    return f'<skill_context id="{escaped(skill_id)}">\n{lines}</skill_context>'
 
 
 def render_context_error(
     error: SkillError, skill_id: str, advice: str | None = None
 ) -> str:
     """Return the envelope that says why ``skill_id`` was not loaded."""
-    id = _escaped(echo(skill_id))
+    id = escaped(echo(skill_id))
     lines = (words_of_no(error), advice or "")
-    more = "".join(f"\n{_escaped(line)}" for line in lines if line)
+    more = "".join(f"\n{escaped(line)}" for line in lines if line)
     return (
         f'<skill_context id="{id}">\n  <error>\n    {load_error(error, id)}\n'
         f"  </error>\n</skill_context>{more}"
@@ -191,18 +192,14 @@ def _resources(descriptor: Descriptor, *, show_root: bool) -> str:
     if not named:
         return ""
     lines = [
-        f"    <{kind}>{_escaped(path)}</{kind}>\n" for kind, path in named[:MAX_LISTED]
+        f"    <{kind}>{escaped(path)}</{kind}>\n" for kind, path in named[:MAX_LISTED]
     ]
     if show_root:
-        root = _escaped(descriptor.origin.location)
+        root = escaped(descriptor.origin.location)
         lines.insert(0, f"    <skill_root>{root}</skill_root>\n")
     if len(named) > MAX_LISTED:
         lines.append(f'    <more files="{len(named) - MAX_LISTED}"/>\n')
     return f"  <active_resources>\n{''.join(lines)}  </active_resources>\n\n"
-
-
-def _escaped(text: str) -> str:
-    return escape_xml(printable(text, keep=""), quotes=True)
 
 
 # --- packs ----------------------------------------------------------------------------

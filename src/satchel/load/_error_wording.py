@@ -87,8 +87,8 @@ def load_error(error: SkillError, id: str) -> str:
     elif isinstance(error, LimitExceededError):
         reason = model_message(error)
     else:
-        return _in_envelope(model_message(error))
-    return f'Failed to load SKILL.md for "{id}": {_in_envelope(reason)}'
+        return escaped(model_message(error))
+    return f'Failed to load SKILL.md for "{id}": {escaped(reason)}'
 
 
 def _denied(error: DeniedError, id: str) -> str:
@@ -105,7 +105,8 @@ def words_of_no(error: SkillError) -> str:
     return f"The user says: {words}" if words else ""
 
 
-def _in_envelope(text: str) -> str:
+def escaped(text: str) -> str:
+    """Return a text as one that no envelope of a skill ends with."""
     return escape_xml(printable(text, keep=""), quotes=True)
 
 

@@ -7,9 +7,7 @@ escapes them first.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from satchel.errors import (
-    echo,
-)
+from satchel.errors import echo
 from satchel.model import Catalog, Descriptor, Loaded, Style
 from satchel.text import clean_line, escape_xml, first_names, printable
 

@@ -34,10 +34,6 @@ ExclusionReason = Literal[
 #
 # A source that fetches from another server tells it which requests are loads.
 IS_LOAD: Final = ContextVar("satchel_is_load", default=False)
-# The key of ``_meta`` in a request over MCP that says so.
-PURPOSE_KEY: Final = "satchel/purpose"
-# The value for a request that is not a load.
-SYNC: Final = "sync"
 
 
 class FileReader(Protocol):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
 
 from satchel.errors import SkillError, shown
 from satchel.model._lazy_tuple import LazyTuple
-from satchel.model._limits import FailOn
 
 if TYPE_CHECKING:
     from importlib.abc import FileLoader
@@ -23,21 +22,6 @@ if TYPE_CHECKING:
 # Read through the loader, for the package may be in a zip file.
 _FOLDER: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "codes")  # noqa: PTH118, PTH120
 _FENCE: Final = "---\n"
-
-
-class UnknownCodeError(SkillError, LookupError):
-    """No page explains this code."""
-
-    code = "unknown-code"
-
-    def __init__(self, requested: str, close: tuple[str, ...] = ()) -> None:
-        super().__init__(requested, close)
-        self.requested = requested
-        self.close = close
-
-    def __str__(self) -> str:
-        close = f"; did you mean {', '.join(self.close)}?" if self.close else ""
-        return f"no code {self.requested!r}{close}"
 
 
 class CodeEntry(NamedTuple):
@@ -88,36 +72,6 @@ def codes() -> tuple[str, ...]:
 
     pages = files("satchel").joinpath("codes").iterdir()
     return tuple(sorted(page.name[:-3] for page in pages if page.name.endswith(".md")))
-
-
-def read_page(code: str) -> str:
-    """Return the page of a code, in Markdown.
-
-    Raises:
-        UnknownCodeError: There is none; with close codes.
-    """
-    # So that no path, such as `../x`, is read as a page.
-    if code not in codes():
-        from difflib import get_close_matches
-
-        raise UnknownCodeError(code, tuple(get_close_matches(code, codes())))
-    return code_entry(code).page
-
-
-def page_file(code: str) -> str | None:
-    """Return the path of a code's page; None without one, or in a zip file."""
-    file = os.path.join(_FOLDER, f"{code}.md")  # noqa: PTH118
-    return file if code in codes() and os.path.isfile(file) else None  # noqa: PTH113
-
-
-def title_of(code: str) -> str:
-    """Return what a code means: the first paragraph of its page, on one line.
-
-    Raises:
-        UnknownCodeError: It has no page.
-    """
-    _, _, rest = read_page(code).partition("\n\n")
-    return " ".join(rest.partition("\n\n")[0].split())
 
 
 Severity = Literal["error", "warning", "note"]
@@ -206,12 +160,6 @@ class Finding:
 
 def _shown(control: re.Match[str]) -> str:
     return f"<U+{ord(control[0]):04X}>"
-
-
-def any_fails(findings: Iterable[Finding], on: FailOn) -> bool:
-    """Tell whether a finding is at least as severe as ``on``."""
-    severe = () if on == "never" else SEVERITIES[: SEVERITIES.index(on) + 1]
-    return any(finding.severity in severe for finding in findings)
 
 
 def worst(findings: Iterable[Finding]) -> Severity | None:

@@ -133,10 +133,6 @@ class Thresholds:
     """Files of a pack: what MCP's skills extension asks hosts to take."""
 
 
-DEFAULT_THRESHOLDS: Final = Thresholds()
-STRICT_BODY_BYTES: Final = 5 * _KIB
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintConfig:
     """The table ``lint`` as it was written: names of codes, and only what it gives."""

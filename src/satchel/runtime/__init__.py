@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         parse_state as parse_state,
         read_state as read_state,
     )
+    from satchel.runtime._scripts import scripts_of as scripts_of
     from satchel.runtime._session import (
         Session as Session,
         SessionSkill as SessionSkill,
@@ -88,6 +89,7 @@ __getattr__ = lazy_door(
         "_rare_findings": "need_findings",
         "_satchel": "Satchel findings_of_sync",
         "_saved_state": "dump_state parse_state read_state",
+        "_scripts": "scripts_of",
         "_session": "Session SessionSkill",
         "_session_state": "SavedState",
         "_staging": "LocalStager Stager UploadStager",

@@ -1,7 +1,7 @@
 """Findings that few libraries have: names that fit nothing, and needs in vain."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase, translate
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
@@ -24,15 +24,20 @@ def unused_finding(disabled: DisabledPattern, latest: Catalog) -> Finding:
     names = [entry.id for entry in latest.entries]
     if disabled.kind == "source":
         names = [state.label for state in latest.sources]
-    close = nearest(disabled.pattern, names, 1)
     return Finding.of(
         "disabled-unknown",
         disabled.where.strip("`"),
         kind=disabled.kind,
         pattern=disabled.pattern,
-        fix=f"write {close[0]!r}, or " if close else "",
+        fix=_write_instead(disabled.pattern, names),
         option=disabled.fix,
     )
+
+
+def _write_instead(given: str, names: Sequence[str]) -> str:
+    """Return the beginning of a fix that has a close name; empty where none is."""
+    close = nearest(given, names, 1)
+    return f"write {close[0]!r}, or " if close else ""
 
 
 def idle_rules(policy: Policy, registry: Registry) -> Iterator[Finding]:
@@ -40,15 +45,7 @@ def idle_rules(policy: Policy, registry: Registry) -> Iterator[Finding]:
     latest = registry.latest
     for number, needed in enumerate(policy.requirements, 1):
         if needed.skill not in registry.ids:
-            close = nearest(echo(needed.skill), sorted(registry.ids), 1)
-            yield Finding.of(
-                "rule-names-nothing",
-                "policy",
-                number=number,
-                rule=echo(str(needed)),
-                kind="skill",
-                fix=f"write {close[0]!r}, or " if close else "",
-            )
+            yield _idle(number, needed, "skill", needed.skill, registry.ids)
     for number, rule in enumerate(policy.rules, 1):
         if rule.missing_ok:
             continue
@@ -62,16 +59,21 @@ def idle_rules(policy: Policy, registry: Registry) -> Iterator[Finding]:
             names = {tool for pack in packs if fits(pack.id) for tool in pack.tools}
             if any(fnmatchcase(name, given) for name in names):
                 continue
-        close = nearest(echo(given), sorted(names), 1)
-        fix = f"write {close[0]!r}, or " if close else ""
-        yield Finding.of(
-            "rule-names-nothing",
-            "policy",
-            number=number,
-            rule=echo(str(rule)),
-            kind=kind,
-            fix=fix,
-        )
+        yield _idle(number, rule, kind, given, names)
+
+
+def _idle(
+    number: int, rule: object, kind: str, given: str, names: Collection[str]
+) -> Finding:
+    """Return the finding for a rule whose name of a skill or tool is none."""
+    return Finding.of(
+        "rule-names-nothing",
+        "policy",
+        number=number,
+        rule=echo(str(rule)),
+        kind=kind,
+        fix=_write_instead(echo(given), sorted(names)),
+    )
 
 
 def need_findings(

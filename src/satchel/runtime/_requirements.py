@@ -8,7 +8,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, cast
@@ -48,33 +48,23 @@ def _head(words: str, tool: str, skill_id: str) -> str:
     return words.format(name, skill_id)
 
 
+@dataclass(frozen=True, slots=True)
 class Requirements:
-    """The requirements of a policy in one session."""
+    """The requirements of a policy in one session.
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what it uses of its session
-        self,
-        rules: tuple[Requirement, ...],
-        style: Style,
-        options: StyleOptions,
-        look: Callable[[str], Loaded],
-        folder: Callable[[Loaded], str | None],
-        call: Callable[[str, dict[str, object]], object],
-        in_use: Callable[[], Iterable[Activation]],
-        is_reading: Callable[[str], bool],
-    ) -> None:
-        """Take the rules, how a skill is looked at and given, and those in use.
+    ``look`` returns a skill as it is now, ``folder`` where an agent finds its files,
+    ``call`` calls the style's tools, and ``in_use`` are the skills in use.
+    ``is_reading`` says that a tool is one of the style's: it never waits for a skill.
+    """
 
-        ``folder`` is where an agent finds its files, ``call`` calls the style's tools,
-        and ``is_reading`` says that a tool is one of these: it never waits for a skill.
-        """
-        self._rules = rules
-        self._style: Style = style
-        self._options = options
-        self._look = look
-        self._folder = folder
-        self._call = call
-        self._in_use = in_use
-        self._is_reading = is_reading
+    rules: tuple[Requirement, ...]
+    style: Style
+    options: StyleOptions
+    look: Callable[[str], Loaded]
+    folder: Callable[[Loaded], str | None]
+    call: Callable[[str, dict[str, object]], object]
+    in_use: Callable[[], Iterable[Activation]]
+    is_reading: Callable[[str], bool]
 
     @staticmethod
     def version(skill: Loaded | Activation) -> str:
@@ -85,8 +75,8 @@ class Requirements:
         """Yield the ids of the skills that a tool needs."""
         if not isinstance(cast("object", tool), str):  # a model may write any JSON
             return
-        for rule in self._rules:
-            if rule.is_of(tool) and not self._is_reading(tool):
+        for rule in self.rules:
+            if rule.is_of(tool) and not self.is_reading(tool):
                 yield rule.skill
 
     def needs(self, tool: str, ready: Collection[str]) -> "Needs":
@@ -98,9 +88,9 @@ class Requirements:
         # Fails closed: of what cannot be read now nobody knows whether it was read, and
         # a source is a plug-in that may raise anything.
         with suppress(Exception):
-            loaded = self._look(skill_id)
+            loaded = self.look(skill_id)
             if self.version(loaded) in ready:
-                return NeededSkill.of(skill_id, loaded.digest, self._in_use())
+                return NeededSkill.of(skill_id, loaded.digest, self.in_use())
             return NeededSkill(skill_id, loaded.digest)
         return NeededSkill(skill_id)
 
@@ -124,9 +114,9 @@ class Requirements:
         return needs, self._refusal(tool, unread[0]) if unread else None
 
     def _refusal(self, tool: str, skill_id: str) -> str:
-        load, parameter = LOAD_TOOLS[self._style]
-        text = result_text(self._call(load, {parameter: skill_id}))
-        now_read = [*map(self.version, self._in_use())]
+        load, parameter = LOAD_TOOLS[self.style]
+        text = result_text(self.call(load, {parameter: skill_id}))
+        now_read = [*map(self.version, self.in_use())]
         # Nobody is asked to read what is not there.
         is_read = self._needed(skill_id, now_read).read
         words = wording.REQUIRED if is_read else wording.REQUIRED_UNREAD
@@ -138,23 +128,23 @@ class Requirements:
 
     def ready(self, visible: "VisibleMessages") -> Iterator[str]:
         """Yield the versions of required skills that the messages of a step show."""
-        for skill_id in {rule.skill for rule in self._rules}:
+        for skill_id in {rule.skill for rule in self.rules}:
             with suppress(Exception):
-                loaded = self._look(skill_id)
-                if visible.shows(self._style, self._as_given(loaded)):
+                loaded = self.look(skill_id)
+                if visible.shows(self.style, self._as_given(loaded)):
                     yield self.version(loaded)
 
     def _as_given(self, loaded: Loaded) -> Loaded:
         """Return a skill as its load gives it: with its folder, a long one in part."""
-        loaded = fill_folder(loaded, self._folder(loaded))
-        return in_part(loaded, self._options)[0] if self._style == "lean" else loaded
+        loaded = fill_folder(loaded, self.folder(loaded))
+        return in_part(loaded, self.options)[0] if self.style == "lean" else loaded
 
     def as_loads(self, history: Iterable[SeenMessage]) -> Iterator[SeenMessage]:
         """Yield the messages, with refusals as the loads that they carry.
 
         Only what a load gives now: the result of any tool may be made to look like it.
         """
-        tool, parameter = LOAD_TOOLS[self._style]
+        tool, parameter = LOAD_TOOLS[self.style]
         for message in history:
             head, _, text = message.text.partition("\n\n")
             ids = self.of(message.tool) if message.role == "tool" else ()
@@ -172,12 +162,12 @@ class Requirements:
         """Log what no tool is called, and which tools walk around a requirement."""
         logger = logging.getLogger("satchel")
         every = (*names, *offered, *([RUN_SCRIPT] if runner else []))
-        for rule in self._rules:
+        for rule in self.rules:
             if not any(map(rule.is_of, every)):
                 logger.warning("%s: no tool of this agent is called so", rule)
         around = sorted(filter(_AROUND.search, names))
         around = [name for name in around if not any(self.of(name))]
-        if around and self._rules:
+        if around and self.rules:
             logger.warning(
                 "tools of this agent may do what a required skill is to guide, and "
                 "need none: %s",

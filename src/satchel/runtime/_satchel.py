@@ -438,8 +438,6 @@ class Satchel:
         section = sections.of(
             self._listed, style or self.style, format, budget_tokens, tuple(featured)
         )
-        if message is None:
-            return section
         return sections.add_suggestions(section, self.find, message)
 
     def load(

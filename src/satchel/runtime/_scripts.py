@@ -6,12 +6,11 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, cast
 
-from satchel.errors import ApprovalNeededError, DeniedError, ToolError, echo
+from satchel.errors import ToolError, echo
 from satchel.load import RUN_SCRIPT, resolve, wording
 from satchel.model import (
     Activation,
@@ -154,7 +153,7 @@ class Scripts:
             DeniedError: The policy denies it.
             SkillError: Its files cannot be read.
         """
-        from satchel.runtime._staging import stage_listed
+        from satchel.runtime._staging import stage_files
 
         filled = _coerced(arguments)
         skill_id, path = str(filled["skill_id"]), str(filled["path"])
@@ -171,7 +170,7 @@ class Scripts:
         path = resolve(owner, path)
         if path not in scripts_of(owner):
             raise ToolError(RUN_SCRIPT, wording.NO_SCRIPT.format(path, skill_id))
-        folder, digest = stage_listed(self._stager, self._look, owner)
+        folder, digest = stage_files(self._stager, self._look, owner)
         job = Job(
             skill=skill_id,
             digest=digest,
@@ -224,38 +223,6 @@ class Scripts:
         os.makedirs(job.work, 0o700, exist_ok=True)  # noqa: PTH103 - pathlib costs start-up time
         outcome = self._runner.run(job)
         return ScriptOutput.of("\n".join(_lines(job, outcome)), outcome, job.work)
-
-
-@dataclass(frozen=True, slots=True)
-class CallerRule:
-    """Whose scripts a caller of a server may run; nobody can be asked there.
-
-    Those of the skills that a pattern of ``named`` names, where no rule of the policy
-    says otherwise.
-    """
-
-    authorizer: "Authorizer"
-    named: Sequence[str]
-
-    def decide(self, entry: Descriptor) -> Decision:
-        if not any(fnmatchcase(entry.id, pattern) for pattern in self.named):
-            return Decision("deny", "not named for this caller", action="script")
-        decision = self.authorizer.decide("script", entry)
-        # By default no script runs; who named the skill for a caller has decided that.
-        named = Decision("allow", "named for this caller", action="script")
-        return decision if decision.by_rule else named
-
-    def enforce(self, owner: Descriptor) -> None:
-        decision = self.decide(owner)
-        if decision.verdict != "allow":
-            error = DeniedError if decision.verdict == "deny" else ApprovalNeededError
-            raise error("script", owner.id, reason=decision.reason)
-
-    def allows_any(self, entries: Iterable[Descriptor]) -> bool:
-        return any(
-            self.decide(entry).verdict == "allow" and scripts_of(entry)
-            for entry in entries
-        )
 
 
 def scripts_of(entry: Descriptor) -> list[str]:

@@ -322,8 +322,8 @@ class Session(ToolCalls):
             result = await permit.tool.acall(permit.arguments, self._run(permit))
         finally:
             # A thread goes on after its task was cancelled; a script must not.
-            if permit.cancelled is not None:
-                permit.cancelled.set()
+            if permit.script is not None:
+                permit.script.job.cancelled.set()
         result = self._tools.bounded(permit.tool, result)
         return with_note(result, self._tools.outdated_note(permit.tool.name))
 

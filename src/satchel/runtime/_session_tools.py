@@ -481,7 +481,8 @@ class SessionTools(ToolBackend):
         from satchel.runtime._staging import stage_files
 
         stager = self.settings.stager or self._components.stager
-        return stage_files(stager, partial(self._view.load, as_="look"), descriptor)
+        look = partial(self._view.load, as_="look")
+        return stage_files(stager, look, descriptor)[0]
 
     def _unstaged(self, skill_id: str, file: str) -> str:
         """Return the path in the pack where a file is asked for by its copy."""

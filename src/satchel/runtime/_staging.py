@@ -59,8 +59,6 @@ class UploadStager:
         ``upload`` is given a name for a folder and the files by path in it; it returns
         the absolute folder inside the sandbox.
         """
-        import threading
-
         self._upload = upload
         self._lock = threading.Lock()
         self._folders: dict[tuple[str, str], str] = {}
@@ -82,19 +80,12 @@ def stage_pack(
 ) -> Staged:
     """Stage a skill that was loaded; where that fails, a note says so and why."""
     try:
-        return Staged(stage_files(stager, load, descriptor))
+        return Staged(stage_files(stager, load, descriptor)[0])
     except SkillError as error:  # a model reads the note: no path of this machine
         return Staged("", (not_staged_note(error),))
 
 
 def stage_files(
-    stager: Stager, load: Callable[..., Loaded], descriptor: Descriptor
-) -> str:
-    """Stage SKILL.md and the listed files; return their folder."""
-    return stage_listed(stager, load, descriptor)[0]
-
-
-def stage_listed(
     stager: Stager, load: Callable[..., Loaded], descriptor: Descriptor
 ) -> tuple[str, str]:
     """Stage SKILL.md and the listed files; return their folder, and their digest."""

@@ -22,8 +22,6 @@ from satchel.runtime._view import View
 from satchel.tools import Run, Tool, arguments_of, result_text, with_text
 
 if TYPE_CHECKING:
-    from threading import Event
-
     from satchel.runtime._acts import Acts, Needs
     from satchel.runtime._components import Components
     from satchel.runtime._scripts import ScriptCall
@@ -53,8 +51,7 @@ class Permit:
     ``refusal`` is the result that takes the place of the call, None where it may be
     made. ``arguments`` are those to call it with; ``is_edited`` says that a person
     put them in the place of the model's. ``approved`` is what somebody answered.
-    ``cancelled`` ends a script, for which nobody waits any more. ``script`` and
-    ``basis``, the yes or the rule that decided, are for the record.
+    ``script`` and ``basis``, the yes or the rule that decided, are for the record.
     """
 
     arguments: Mapping[str, object]
@@ -62,7 +59,6 @@ class Permit:
     tool: Tool | None = None
     is_edited: bool = False
     approved: Reply | None = None
-    cancelled: "Event | None" = None
     script: "ScriptCall | None" = None
     basis: str = ""
 
@@ -275,7 +271,7 @@ class ToolCalls:
             # A person may have put other arguments in the place of the model's.
             edited = reply.arguments if reply is not None and reply.is_yes else None
             given = given if edited is None else dict(edited)
-            scripts, cancelled = self._tools.scripts, None
+            scripts = self._tools.scripts
             if scripts is not None and tool is scripts.tool:
                 script = scripts.prepare(given)
                 if reply is not None and reply.is_yes:
@@ -283,16 +279,14 @@ class ToolCalls:
                     if shown not in (None, script.version):
                         raise ToolError(tool.name, wording.SCRIPT_CHANGED)
                 owner, tool = script.owner, scripts.bound(script)
-                cancelled = script.job.cancelled
+            if owner is not None:
                 basis = self._permit_skill(owner, tool, given, reply, script)
-            elif owner is not None:
-                basis = self._permit_skill(owner, tool, given, reply)
             elif reply is not None and not reply.is_yes:
                 return Permit(given, self._declined(tool, given, reply))
         except SkillError as error:
             return Permit({}, _result_of(error), script=script, basis=error.code)
         answered, is_edited = None if owner else reply, edited is not None
-        return Permit(given, None, tool, is_edited, answered, cancelled, script, basis)
+        return Permit(given, None, tool, is_edited, answered, script, basis)
 
     def _declined(self, tool: Tool, arguments: dict[str, object], no: Reply) -> object:
         """Return the result of a call of the style's tools that a person declined."""
@@ -310,7 +304,7 @@ class ToolCalls:
         tool: Tool,
         arguments: Mapping[str, object],
         reply: Reply | None,
-        script: "ScriptCall | None" = None,
+        script: "ScriptCall | None",
     ) -> str:
         """Return the yes or the rule; raise where one says no, or nobody answered."""
         decision = self._decide(owner, tool.name, script)

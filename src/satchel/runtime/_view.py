@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from satchel.prompt import Format
     from satchel.runtime._acts import Acts
     from satchel.runtime._components import Components
-    from satchel.runtime._scripts import CallerRule, Scripts
+    from satchel.runtime._scripts import Scripts
 
 _T = TypeVar("_T")
 
@@ -579,21 +579,24 @@ class View(ToolBackend):
         if events.sinks.awake:
             events.record_remote_load(self.catalog, event)
 
-    def caller_rule(self, named: Sequence[str]) -> "CallerRule":
-        """Return whose scripts a caller of a server may run: patterns over ids."""
-        from satchel.runtime._scripts import CallerRule
-
-        return CallerRule(self._authorizer, named)
+    def decide_script(self, entry: Descriptor) -> Decision:
+        """Return what the policy says of the scripts of a skill."""
+        return self._authorizer.decide("script", entry)
 
     def scripts(
-        self, named: Sequence[str], loaded: Iterable[Activation], work: str
+        self,
+        loaded: Iterable[Activation],
+        work: str,
+        check: Callable[[Descriptor], None],
     ) -> "Scripts":
-        """Return the scripts of skills that a caller of a server has loaded."""
+        """Return the scripts of skills that a caller of a server has loaded.
+
+        ``check`` raises where the caller may not run those of a skill.
+        """
         from satchel.runtime._scripts import Scripts
 
         packs = [*filter(None, (self.loadable(one.id) for one in loaded))]
-        look, check = partial(self.load, as_="look"), self.caller_rule(named).enforce
-        skills = look, lambda: packs, lambda: loaded
+        skills = partial(self.load, as_="look"), lambda: packs, lambda: loaded
         return Scripts(self._components, *skills, lambda: work, check)
 
     def acts(self, in_use: Callable[[], Iterable[Activation]]) -> "Acts":

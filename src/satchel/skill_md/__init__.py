@@ -37,7 +37,6 @@ from satchel.skill_md._parser import (
     Parsed,
     Profile as Profile,
     WrittenFrontmatter as WrittenFrontmatter,
-    dialect_of as dialect_of,
     parse,
     read_as_written as read_as_written,
     read_frontmatter as read_frontmatter,
@@ -77,6 +76,7 @@ if TYPE_CHECKING:
         split_target as split_target,
     )
     from satchel.skill_md._profiles import (
+        dialect_of_keys as dialect_of_keys,
         spec_name_violations as spec_name_violations,
         strict_name_violations as strict_name_violations,
     )
@@ -87,16 +87,12 @@ if TYPE_CHECKING:
     )
     from satchel.skill_md._repairs import (
         FENCE_REPAIRS as FENCE_REPAIRS,
-        LOSSY_REPAIR as LOSSY_REPAIR,
-        READ_DIFFERENTLY as READ_DIFFERENTLY,
-        WRITTEN_REPAIRS as WRITTEN_REPAIRS,
         YAML_REPAIRS as YAML_REPAIRS,
     )
     from satchel.skill_md._writer import (
         as_written as as_written,
         quoted as quoted,
         render_frontmatter,
-        same_values as same_values,
         scalar as scalar,
     )
 
@@ -111,10 +107,9 @@ __getattr__ = lazy_door(
         "_layers": "Layer MergedField merge_layers",
         "_misspelled": "corrected_keys find_misspelled nearest_key",
         "_named_files": "first_request named_files plain_path split_target",
-        "_profiles": "spec_name_violations strict_name_violations",
+        "_profiles": "dialect_of_keys spec_name_violations strict_name_violations",
         "_repair": "RepairedFrontmatter repair_frontmatter without_controls",
-        "_repairs": "FENCE_REPAIRS LOSSY_REPAIR READ_DIFFERENTLY WRITTEN_REPAIRS "
-        "YAML_REPAIRS",
-        "_writer": "as_written quoted scalar render_frontmatter same_values",
+        "_repairs": "FENCE_REPAIRS YAML_REPAIRS",
+        "_writer": "as_written quoted scalar render_frontmatter",
     },
 )

@@ -77,14 +77,6 @@ def parse(  # noqa: PLR0913 - keywords, each with a default
         return Parsed(None, (Finding.of("parser-failed", path, 1, error=error),))
 
 
-def dialect_of(manifest: Manifest) -> Profile:
-    """Return the profile of the dialect that a manifest is written in."""
-    from satchel.skill_md._misspelled import corrected_keys
-    from satchel.skill_md._profiles import dialect_of_keys
-
-    return dialect_of_keys(corrected_keys(manifest.frontmatter).keys())
-
-
 def read_frontmatter(data: bytes, limits: Limits) -> Frontmatter | Finding:
     # Before any search, so that a file over the limit costs no work.
     if len(data) > limits.skill_md_bytes:

@@ -19,20 +19,3 @@ YAML_REPAIRS: Final = frozenset(
         *("translated-keys", "description-not-text"),
     ]
 )
-
-# A repair that leaves text out: only the author can write it down.
-LOSSY_REPAIR: Final = "translated-keys"
-
-# Repairs that `satchel check --fix` writes into the file as they were read.
-WRITTEN_REPAIRS: Final = (FENCE_REPAIRS | YAML_REPAIRS) - {
-    LOSSY_REPAIR,
-    "description-not-text",
-}
-
-# Findings of a frontmatter that no reader of plain YAML 1.2 would read as it is read
-# here: a host that compares field by field would call its skill forged.
-READ_DIFFERENTLY: Final = (
-    FENCE_REPAIRS
-    | YAML_REPAIRS
-    | {"not-utf8", "duplicate-key", "missing-name", "missing-description"}
-)

@@ -1,6 +1,5 @@
 """Frontmatter as text, and its values with the spelling of numbers kept."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -78,11 +77,6 @@ _WORDS: Final = (bool, type(None))
 def as_written(tree: YamlTree) -> dict[str, Json]:
     """Return a tree's values, with numbers as texts where JSON would respell them."""
     return {key: _plain(tree, tree.root, key, node) for key, node in tree.root.items()}
-
-
-def same_values(first: Json, second: Json) -> bool:
-    """Return whether two values are equal and of one kind: 1 is not 1.0, nor true."""
-    return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
 
 
 def _plain(tree: YamlTree, around: Node, key: str | int, node: Node) -> Json:

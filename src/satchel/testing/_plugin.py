@@ -53,7 +53,7 @@ def skill_pack(tmp_path: Path) -> "Callable[..., Path]":
     """Return `satchel.testing.write_pack`, for the test's own folder of packs."""
     from functools import partial
 
-    from satchel.testing._assertions import write_pack
+    from satchel.testing._packs import write_pack
 
     return partial(write_pack, tmp_path / "skills")
 

@@ -32,11 +32,8 @@ if TYPE_CHECKING:
         owned_sinks as owned_sinks,
     )
     from satchel.usage._owners import OwnerLookup as OwnerLookup
-    from satchel.usage._queries import (
-        QUERIES_VARIABLE as QUERIES_VARIABLE,
-        record_query as record_query,
-        suggest_cases as suggest_cases,
-    )
+    from satchel.usage._queries import record_query as record_query
+    from satchel.usage._redaction import INVALID as INVALID
 
 __all__ = [
     "EventSink",
@@ -52,6 +49,7 @@ __getattr__ = lazy_door(
     {
         "_events": "UsageEvents owned_sinks",
         "_owners": "OwnerLookup",
-        "_queries": "QUERIES_VARIABLE record_query suggest_cases",
+        "_queries": "record_query",
+        "_redaction": "INVALID",
     },
 )

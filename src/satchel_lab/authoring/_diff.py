@@ -7,8 +7,9 @@ from typing import Final, Literal, TypeAlias
 from satchel.errors import DuplicateSkillError, rename_advice
 from satchel.model import SKILL_FILE, Finding, Json, Resource
 from satchel.prompt import XmlId
-from satchel.skill_md import WrittenFrontmatter, read_as_written, same_values
+from satchel.skill_md import WrittenFrontmatter, read_as_written
 from satchel.text import EstimateCounter, clean_line, unified_lines
+from satchel_lab._frontmatter_editor import same_values
 from satchel_lab.authoring._packs import PackLocation, WholePack, find_packs
 
 ChangeKind: TypeAlias = Literal["added", "removed", "changed", "equal"]

@@ -15,7 +15,7 @@ from satchel.model import (
     Limits,
     Manifest,
 )
-from satchel.skill_md import dialect_of, parse
+from satchel.skill_md import Profile, corrected_keys, dialect_of_keys, parse
 from satchel.text import decode
 from satchel_lab import lint
 
@@ -130,3 +130,8 @@ def read_context(
         if by_dialect and profile == "strict"
         else settings.thresholds,
     )
+
+
+def dialect_of(manifest: Manifest) -> Profile:
+    """Return the profile of the dialect that a manifest is written in."""
+    return dialect_of_keys(corrected_keys(manifest.frontmatter).keys())

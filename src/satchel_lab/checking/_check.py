@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from satchel.errors import NotWrittenError, SkillError
-from satchel.files import replace_file
 from satchel.lazy import lazy_pattern
 from satchel.model import (
     SKILL_FILE,
@@ -23,6 +22,7 @@ from satchel.model import (
 )
 from satchel.runtime import empty_folder_finding, need_findings
 from satchel.skill_md import Profile
+from satchel_lab._replace import replace_file
 from satchel_lab.checking._catalog import read_context
 from satchel_lab.checking._library import (
     PackLibrary,

@@ -12,7 +12,6 @@ import click
 
 from satchel.cli import (
     NoAnswerError,
-    coloured,
     echo,
     echo_error,
     on_terminal,
@@ -157,7 +156,7 @@ class CheckRun(PackRun):
         # A file, or the log of a CI system, has whole lines: COLUMNS is not for it.
         columns = width() if on_terminal() else None
         command = self._fix_command()
-        view = TextOptions(coloured(), columns, line_reader(), _code_link, command)
+        view = TextOptions(_coloured(), columns, line_reader(), _code_link, command)
         echo(render_report(report, cast("Format", self.style), view))
         view = TextOptions(fix_command=command)
         for style, file in self.also:
@@ -266,11 +265,19 @@ def _code_link(code: str) -> str:
     from pathlib import Path
     from platform import node
 
-    from satchel.model import page_file
+    from satchel_lab._pages import page_file
 
-    file = page_file(code) if on_terminal() and coloured() else None
+    file = page_file(code) if on_terminal() and _coloured() else None
     if file is None or os.environ.get("TERM") in {"dumb", "linux"}:
         return code
     # A terminal opens it only where the host in the address is its own.
     address = f"file://{node()}{Path(file).as_uri().removeprefix('file://')}"
     return f"\x1b]8;;{address}\x1b\\{code}\x1b]8;;\x1b\\"
+
+
+def _coloured() -> bool:
+    """Tell whether output has colours: --color, else the environment, else where."""
+    context = click.get_current_context(silent=True)
+    if context is None or context.color is None:
+        return on_terminal() and os.environ.get("TERM") != "dumb"
+    return context.color

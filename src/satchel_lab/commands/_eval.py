@@ -26,10 +26,11 @@ from satchel.errors import (
     NotWrittenError,
     SkillNotFoundError,
 )
-from satchel.files import replace_file, write_file
+from satchel.files import write_file
 from satchel.model import FailOn, Style
 from satchel.sources import usual_folders
 from satchel.text import nearest, plural
+from satchel_lab._replace import replace_file
 from satchel_lab.checking import EvalRun, folders_of_skills, run_evals
 from satchel_lab.evals import (
     NEW_FILE,

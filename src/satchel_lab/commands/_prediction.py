@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 import click
 
-from satchel.cli import DEFAULT_WIDTH, bold, echo, echo_rows, progress, width
+from satchel.cli import bold, echo, echo_rows, progress, width
 from satchel.text import ascii_json, plural
 from satchel_lab.checking import (
     LOADER_GROUPS,
@@ -34,6 +34,8 @@ from satchel_lab.commands._listing import is_all_listed, render_listing
 from satchel_lab.lint import CheckReport, Format, render_report
 
 SCHEMA_VERSION: Final = 1
+# Columns of a file or a pipe, where a table needs a width.
+_DEFAULT_WIDTH: Final = 100
 # How each verdict but the good one is printed, the worst first.
 VERDICT_HEADS: Final[dict[LoaderVerdict, str]] = {
     "breaks-neighbours": "breaks",
@@ -65,9 +67,9 @@ class PredictRun(PackRun):
         """Predict, print, write; return the exit status."""
         # Read before packs are: what is wrong with a file of the user comes first.
         settings, _, listing = self.settings, self.known, self._listing
-        echo(self._render(self.style, width() or DEFAULT_WIDTH))
+        echo(self._render(self.style, width() or _DEFAULT_WIDTH))
         for style, file in self.also:
-            save(click.unstyle(self._render(style, DEFAULT_WIDTH)), file)
+            save(click.unstyle(self._render(style, _DEFAULT_WIDTH)), file)
         if listing is None:
             return self.status(self._prediction[1])
         is_fine = is_all_listed(listing, whole=settings.fail_on != "error")

@@ -6,7 +6,8 @@ from typing import Final
 import click
 
 from satchel.cli import bold, echo, echo_json, echo_rows, json_option, width
-from satchel.model import UnknownCodeError, code_entry, codes, read_page, title_of
+from satchel.model import code_entry, codes
+from satchel_lab._pages import UnknownCodeError, read_page, title_of
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final, cast
 
 from satchel.errors import ConfigError
-from satchel.model import FailOn, Finding, any_fails
+from satchel.model import FailOn, Finding
 from satchel_lab.evals._files import EvalSet, PassedOver
 from satchel_lab.evals._library import EvalLibrary
 from satchel_lab.evals._routing import (
@@ -24,6 +24,7 @@ from satchel_lab.evals._routing import (
     share,
 )
 from satchel_lab.evals._shadows import Duplicate, Rival, Shadow, hidden_skills
+from satchel_lab.lint import any_fails
 
 SCHEMA_VERSION: Final = 1
 NOTE: Final = (

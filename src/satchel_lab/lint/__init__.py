@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from satchel.lazy import lazy_door
 from satchel_lab.lint._context import (
+    DEFAULT_THRESHOLDS as DEFAULT_THRESHOLDS,
     LintContext as LintContext,
     LintRule as LintRule,
     Neighbour as Neighbour,
@@ -18,6 +19,7 @@ from satchel_lab.lint._report import (
     NewExecutable as NewExecutable,
     SimilarPacks as SimilarPacks,
     SkillFix as SkillFix,
+    any_fails as any_fails,
     fingerprint as fingerprint,
     without_repeats as without_repeats,
 )

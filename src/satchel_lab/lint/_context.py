@@ -10,7 +10,6 @@ from satchel.errors import SkillError
 from satchel.lazy import lazy_pattern
 from satchel.model import (
     DEFAULT_LIMITS,
-    DEFAULT_THRESHOLDS,
     SKILL_FILE,
     Descriptor,
     Finding,
@@ -24,6 +23,8 @@ from satchel.skill_md import body_of, is_of_a_skill
 from satchel.text import decode, is_text
 from satchel_lab.lint._markdown import MarkdownDocument, read_markdown
 from satchel_lab.lint._programs import ProgramCheck, compile_python
+
+DEFAULT_THRESHOLDS: Final = Thresholds()
 
 _FENCE: Final = lazy_pattern(r"\n(?=---|\.\.\.)")
 MARKDOWN: Final = (".md", ".markdown")

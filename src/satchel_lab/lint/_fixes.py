@@ -16,7 +16,8 @@ from satchel.model import (
     portable_name,
 )
 from satchel.skill_md import (
-    WRITTEN_REPAIRS,
+    FENCE_REPAIRS,
+    YAML_REPAIRS,
     MisspelledKey,
     Profile,
     body_of,
@@ -26,7 +27,12 @@ from satchel.skill_md import (
     quoted,
     render_frontmatter,
 )
-from satchel_lab._frontmatter_editor import entry_text, repaired_text, set_entry
+from satchel_lab._frontmatter_editor import (
+    LOSSY_REPAIR,
+    entry_text,
+    repaired_text,
+    set_entry,
+)
 from satchel_lab.lint._report import SkillFix
 
 
@@ -145,6 +151,12 @@ class Fixer:
     fields: AbstractSet[str] = frozenset()
     partly: bool = False
 
+
+# Repairs that `satchel check --fix` writes into the file as they were read.
+WRITTEN_REPAIRS: Final = (FENCE_REPAIRS | YAML_REPAIRS) - {
+    LOSSY_REPAIR,
+    "description-not-text",
+}
 
 FIXERS: Final = (
     Fixer(frontmatter, WRITTEN_REPAIRS),  # the others need valid YAML

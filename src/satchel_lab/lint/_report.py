@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from satchel.lazy import lazy_pattern
-from satchel.model import FailOn, Finding, Severity, any_fails
+from satchel.model import SEVERITIES, FailOn, Finding, Severity
 from satchel.text import count_severities, plural, unsearched_folders
 
 
@@ -281,3 +281,9 @@ def fingerprint(finding: Finding) -> str:
     what = f"{finding.code}\0{path}\0{finding.message}"
     # A path may have lone surrogates, which UTF-8 cannot encode.
     return hashlib.sha256(what.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def any_fails(findings: Iterable[Finding], on: FailOn) -> bool:
+    """Tell whether a finding is at least as severe as ``on``."""
+    severe = () if on == "never" else SEVERITIES[: SEVERITIES.index(on) + 1]
+    return any(finding.severity in severe for finding in findings)

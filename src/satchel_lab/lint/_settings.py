@@ -12,9 +12,7 @@ from satchel.lazy import lazy_pattern
 from satchel.model import (
     DEFAULT_LIMITS,
     DEFAULT_LINT,
-    DEFAULT_THRESHOLDS,
     SKILL_FILE,
-    STRICT_BODY_BYTES,
     FailOn,
     Finding,
     Level,
@@ -22,11 +20,11 @@ from satchel.model import (
     LintConfig,
     Severity,
     Thresholds,
-    UnknownCodeError,
     codes,
 )
 from satchel.skill_md import Profile, body_of
-from satchel_lab.lint._context import LintRule, matches_in
+from satchel_lab._pages import UnknownCodeError
+from satchel_lab.lint._context import DEFAULT_THRESHOLDS, LintRule, matches_in
 from satchel_lab.lint._rules.fields import doubtful_field
 from satchel_lab.lint._rules.risks import risky_code
 from satchel_lab.lint._rules.scripts import script_start
@@ -151,12 +149,13 @@ def _names(text: str) -> Iterator[tuple[str, int]]:
 
 
 COMMAND_LINE: Final = "the command line"
+_STRICT_BODY_BYTES: Final = 5 * 1024
 
 
 def thresholds_for(profile: str, given: Mapping[str, int] | None = None) -> Thresholds:
     base = DEFAULT_THRESHOLDS
     if profile == "strict":
-        base = replace(base, body_bytes=STRICT_BODY_BYTES)
+        base = replace(base, body_bytes=_STRICT_BODY_BYTES)
     return replace(base, **given) if given else base
 
 

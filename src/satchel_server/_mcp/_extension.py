@@ -29,7 +29,7 @@ from mcp_types import (
 
 from satchel.files import LruCache
 from satchel.load import media_type
-from satchel.model import PURPOSE_KEY, SKILL_FILE, SYNC, Descriptor, Loaded
+from satchel.model import SKILL_FILE, Descriptor, Loaded
 from satchel.runtime import As, View
 from satchel.skill_md import named_files
 from satchel.text import clean_line, printable
@@ -43,6 +43,7 @@ from satchel_server._mcp._skills import (
     skill_in,
     uri_of,
 )
+from satchel_server._purpose import PURPOSE_KEY, SYNC
 
 IDENTIFIER: Final = "io.modelcontextprotocol/skills"
 INDEX_URI: Final = f"{SCHEME}index.json"

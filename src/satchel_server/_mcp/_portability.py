@@ -15,11 +15,18 @@ from satchel.model import (
     Limits,
     findings_of,
 )
-from satchel.skill_md import READ_DIFFERENTLY, spec_name_violations
+from satchel.skill_md import FENCE_REPAIRS, YAML_REPAIRS, spec_name_violations
 from satchel_server._library import ServerSettings
 
 # Packs without a problem that are remembered, so that each is checked once.
 MAX_REMEMBERED: Final = 65_536
+# Findings of a frontmatter that no reader of plain YAML 1.2 would read as it is read
+# here: a host that compares field by field would call its skill forged.
+READ_DIFFERENTLY: Final = (
+    FENCE_REPAIRS
+    | YAML_REPAIRS
+    | {"not-utf8", "duplicate-key", "missing-name", "missing-description"}
+)
 _SHOWN_FIELDS: Final = 3
 FRONTMATTER: Final = "mcp-frontmatter"
 FRONTMATTER_FIX: Final = "fix the frontmatter: satchel check says where"

@@ -5,8 +5,9 @@ reads what the scripts of another one read or write.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -26,11 +27,23 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from satchel.errors import LimitExceededError, SkillError, ToolError
+from satchel.errors import (
+    ApprovalNeededError,
+    DeniedError,
+    LimitExceededError,
+    SkillError,
+    ToolError,
+)
 from satchel.files import LruCache, path_problem, read_confined
 from satchel.load import RUN_SCRIPT, error_result, first_part, media_type, wording
-from satchel.model import Activation, NeededSkill, ScriptOutput
-from satchel.runtime import View, requested_access
+from satchel.model import (
+    Activation,
+    Decision,
+    Descriptor,
+    NeededSkill,
+    ScriptOutput,
+)
+from satchel.runtime import View, requested_access, scripts_of
 from satchel.text import is_text
 from satchel.tools import result_text
 from satchel_server._library import ServedLibrary
@@ -89,7 +102,7 @@ class ScriptHandlers:
         named = self.named(mcp.ctx)
         if not (self._tool and named):
             return []
-        rule, entries = mcp.view.caller_rule(named), mcp.view.catalog.entries
+        rule, entries = _CallerRule(mcp.view, named), mcp.view.catalog.entries
         return [self._tool] if rule.allows_any(entries) else []
 
     def note_load(
@@ -178,14 +191,15 @@ class ScriptHandlers:
                 acts.note(*about, "refused")
                 advice = f"load the skill {need.name!r} first, and read what it says"
                 raise ToolError(RUN_SCRIPT, advice)
-        scripts = view.scripts(named, loads, self._folder(_name(ctx)))
+        rule = _CallerRule(view, named)
+        scripts = view.scripts(loads, self._folder(_name(ctx)), rule.enforce)
         try:
             call = scripts.prepare(arguments)
         except SkillError as error:
             acts.permitted(None, *about, error.code, None)
             raise
         call = replace(call, job=replace(call.job, cancelled=cancelled))
-        reason = view.caller_rule(named).decide(call.owner).reason
+        reason = rule.decide(call.owner).reason
         tool = scripts.bound(call)
         recorded = acts.permitted(tool, *about, reason, call) or tool
         return recorded.call(arguments)
@@ -230,9 +244,42 @@ class ScriptHandlers:
         return ReadResourceResult(contents=[contents], ttl_ms=0, cache_scope="private")
 
 
+@dataclass(frozen=True, slots=True)
+class _CallerRule:
+    """Whose scripts a caller of a server may run; nobody can be asked there.
+
+    Those of the skills that a pattern of ``named`` names, where no rule of the policy
+    says otherwise.
+    """
+
+    view: View
+    named: Sequence[str]
+
+    def decide(self, entry: Descriptor) -> Decision:
+        if not any(fnmatchcase(entry.id, pattern) for pattern in self.named):
+            return Decision("deny", "not named for this caller", action="script")
+        decision = self.view.decide_script(entry)
+        # By default no script runs; who named the skill for a caller has decided that.
+        named = Decision("allow", "named for this caller", action="script")
+        return decision if decision.by_rule else named
+
+    def enforce(self, owner: Descriptor) -> None:
+        decision = self.decide(owner)
+        if decision.verdict != "allow":
+            error = DeniedError if decision.verdict == "deny" else ApprovalNeededError
+            raise error("script", owner.id, reason=decision.reason)
+
+    def allows_any(self, entries: Iterable[Descriptor]) -> bool:
+        return any(
+            self.decide(entry).verdict == "allow" and scripts_of(entry)
+            for entry in entries
+        )
+
+
 def _tool_of(view: View) -> Tool | None:
     """Return the tool as clients list it; None without a runner."""
-    scripts, title = view.scripts((), (), ""), "Run a script of a skill"
+    rule, title = _CallerRule(view, ()), "Run a script of a skill"
+    scripts = view.scripts((), "", rule.enforce)
     if scripts.isolated is None:
         return None
     return Tool(
@@ -248,6 +295,11 @@ def _tool_of(view: View) -> Tool | None:
             open_world_hint=not scripts.isolated,
         ),
     )
+
+
+def is_isolated(view: View) -> bool | None:
+    """Return whether scripts are kept from all else; None without a runner."""
+    return view.scripts((), "", _CallerRule(view, ()).enforce).isolated
 
 
 def _name(ctx: McpContext) -> str:

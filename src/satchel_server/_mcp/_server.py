@@ -53,7 +53,7 @@ from satchel_server._mcp._request import (
     handler_of,
     run_handler,
 )
-from satchel_server._mcp._scripts import ScriptHandlers
+from satchel_server._mcp._scripts import ScriptHandlers, is_isolated
 from satchel_server._mcp._short_way import ShortWay
 from satchel_server._mcp._skills import ExtensionCatalog, skill_in
 from satchel_server._mcp._subscriptions import (
@@ -322,7 +322,7 @@ def check_scripts(library: ServedLibrary) -> None:
     if settings.scripts:
         detail = "they are for stdio; over HTTP each token names its own"
         raise ConfigError("ServerSettings.scripts", detail)
-    if settings.work and library.view().scripts((), (), "").isolated is False:
+    if settings.work and is_isolated(library.view()) is False:
         detail = "over HTTP it keeps callers from one another, and says isolated = True"
         raise ConfigError("the runner", detail)
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeVar
 from urllib.parse import quote, unquote
 
 from satchel.errors import SkillError
-from satchel.files import IdentityCache, LruCache
+from satchel.files import LruCache
 from satchel.model import (
     DEFAULT_LIMITS,
     SKILL_FILE,
@@ -21,12 +21,14 @@ from satchel.model import (
     Limits,
 )
 from satchel.runtime import View
-from satchel.skill_md import READ_DIFFERENTLY, find_span, nonstandard_fields, parse
+from satchel.skill_md import find_span, nonstandard_fields, parse
 from satchel.text import clean_line
+from satchel_server._cache import IdentityCache
 from satchel_server._library import ServedLibrary
 from satchel_server._mcp._portability import (
     FRONTMATTER,
     FRONTMATTER_FIX,
+    READ_DIFFERENTLY,
     PortabilityCheck,
     has_unindented_text,
     not_carried_finding,

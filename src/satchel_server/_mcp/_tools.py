@@ -18,12 +18,12 @@ from mcp_types import (
 )
 
 from satchel.errors import ToolError, echo, error_payload
-from satchel.files import IdentityCache
 from satchel.load import offer_find, offer_reader, render_lean_error
 from satchel.model import Catalog, Json, Rendered, Style
 from satchel.runtime import View
 from satchel.text import clean_line
 from satchel.tools import ErrorText, Tool as CoreTool, result_text
+from satchel_server._cache import IdentityCache
 from satchel_server._library import ServedLibrary
 from satchel_server._mcp._request import McpRequest, reject_cursor
 from satchel_server._mcp._scripts import ScriptHandlers

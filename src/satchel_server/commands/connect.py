@@ -16,9 +16,9 @@ from satchel.cli import (
     echo,
     echo_error,
     flag,
+    library_settings,
     named_skills_option,
     one_line,
-    options_again,
 )
 from satchel.errors import ConfigError
 from satchel_server.commands._connect._clients import (
@@ -158,10 +158,25 @@ def _start_command(client: McpClient, paths: tuple[str, ...]) -> ServerAddress:
         raise ConfigError("--stdio", detail)
     # The client starts the server in a folder that is not this one.
     skills = [part for path in paths for part in ("--skills", os.path.abspath(path))]  # noqa: PTH100
-    arguments = ("serve", "--stdio", *skills, *options_again())
+    arguments = ("serve", "--stdio", *skills, *_options_again())
     program = shutil.which("satchel")
     if program is None:
         return StdioCommand(sys.executable, ("-m", "satchel", *arguments))
     # In a virtual environment the program is found only while that is active.
     shared = sys.prefix == sys.base_prefix
     return StdioCommand("satchel" if shared else program, arguments)
+
+
+def _options_again() -> list[str]:
+    """Return ``--prefix`` and ``--on-conflict`` as arguments for another process."""
+    options = library_settings()
+    prefix = options.get("prefix", {})
+    by_place = {"": prefix} if isinstance(prefix, str) else prefix
+    arguments: list[str] = []
+    for place, text in by_place.items():
+        # The other process may start in another folder.
+        where = f"{os.path.abspath(place)}=" if place else ""  # noqa: PTH100
+        arguments += ["--prefix", f"{where}{text}"]
+    if "on_conflict" in options:
+        arguments += ["--on-conflict", options["on_conflict"]]
+    return arguments

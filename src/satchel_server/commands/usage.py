@@ -164,7 +164,7 @@ def _acts(path: str, days: int, *, named: bool, as_json: bool) -> int:
 
 
 def _suggest_evals(report: "UsageReport", *, as_json: bool) -> None:
-    from satchel.usage import QUERIES_VARIABLE, suggest_cases
+    from satchel_server.usage import QUERIES_VARIABLE, suggest_cases
 
     path = os.environ.get(QUERIES_VARIABLE, "").strip()
     if not path:

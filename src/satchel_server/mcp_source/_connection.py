@@ -21,7 +21,8 @@ from mcp.shared.exceptions import MCPError
 from pydantic import RootModel, ValidationError
 
 from satchel.errors import SourceUnavailableError
-from satchel.model import IS_LOAD, PURPOSE_KEY, SYNC
+from satchel.model import IS_LOAD
+from satchel_server._purpose import PURPOSE_KEY, SYNC
 from satchel_server.mcp_source._entry import short_line
 from satchel_server.mcp_source._target import EXTENSION, McpTarget
 

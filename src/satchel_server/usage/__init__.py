@@ -6,6 +6,10 @@ from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel_server.usage import check_acts as check_acts
+    from satchel_server.usage._cases import (
+        QUERIES_VARIABLE as QUERIES_VARIABLE,
+        suggest_cases as suggest_cases,
+    )
     from satchel_server.usage._file_store import verify_chain as verify_chain
     from satchel_server.usage._location import (
         open_store as open_store,
@@ -37,6 +41,7 @@ __all__ = ["MetricsSink", "TracingSink", "report_to"]
 __getattr__ = lazy_door(
     __name__,
     {
+        "_cases": "QUERIES_VARIABLE suggest_cases",
         "_file_store": "verify_chain",
         "_location": "open_store parse_location",
         "_metrics": "MetricsSink",

@@ -5,7 +5,6 @@ from pathlib import Path
 import click
 
 from satchel.cli import (
-    allow_findings_option,
     echo,
     echo_error,
     echo_json,
@@ -14,9 +13,12 @@ from satchel.cli import (
     named_skills_option,
     open_named_skills,
     progress,
-    show_release_findings,
 )
 from satchel.text import plural
+from satchel_store.commands._findings import (
+    allow_findings_option,
+    show_release_findings,
+)
 
 
 @click.command("build")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from satchel.cli import (
-    allow_findings_option,
     echo,
     echo_error,
     echo_json,
@@ -19,9 +18,12 @@ from satchel.cli import (
     library_options,
     open_named_skills,
     option_paths,
-    show_release_findings,
 )
 from satchel.errors import MissingPathError
+from satchel_store.commands._findings import (
+    allow_findings_option,
+    show_release_findings,
+)
 
 if TYPE_CHECKING:
     from satchel_store.release import PublishedRelease

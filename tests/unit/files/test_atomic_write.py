@@ -8,7 +8,7 @@ from typing import NoReturn
 import pytest
 
 from satchel.errors import NotWrittenError
-from satchel.files import replace_file
+from satchel_lab._replace import replace_file
 
 
 def held(folder: Path) -> dict[str, bytes]:

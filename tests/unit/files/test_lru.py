@@ -4,7 +4,8 @@ from functools import partial
 
 import pytest
 
-from satchel.files import IdentityCache, LruCache
+from satchel.files import LruCache
+from satchel_server._cache import IdentityCache
 
 
 class Made:

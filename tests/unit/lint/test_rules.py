@@ -12,8 +12,8 @@ from satchel.errors import (
     ReferenceNotFoundError,
     ReferenceUnreadableError,
 )
-from satchel.model import DEFAULT_THRESHOLDS, Descriptor, FileStat, Manifest
-from satchel_lab.lint import RULES, LintContext, LintRule
+from satchel.model import Descriptor, FileStat, Manifest
+from satchel_lab.lint import DEFAULT_THRESHOLDS, RULES, LintContext, LintRule
 from satchel_lab.lint._english import is_english, opening_chars
 from satchel_lab.lint._programs import MAX_BYTES
 from satchel_lab.lint._rules.description import description_lacks_when, long_description

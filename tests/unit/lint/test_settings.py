@@ -5,14 +5,10 @@ from dataclasses import fields
 import pytest
 
 from satchel.errors import ConfigError
-from satchel.model import (
-    DEFAULT_THRESHOLDS,
-    Finding,
-    LintConfig,
-    UnknownCodeError,
-    codes,
-)
+from satchel.model import Finding, LintConfig, codes
+from satchel_lab._pages import UnknownCodeError
 from satchel_lab.lint import (
+    DEFAULT_THRESHOLDS,
     NEVER_IGNORED,
     RULES,
     LintSettings,

@@ -12,9 +12,10 @@ import pytest
 
 import satchel
 from satchel import errors
-from satchel.model import Finding, UnknownCodeError, codes, read_page, title_of
+from satchel.model import Finding, codes
 from satchel.model._finding import code_entry
 from satchel.skill_md import FENCE_REPAIRS, YAML_REPAIRS
+from satchel_lab._pages import UnknownCodeError, read_page, title_of
 
 SOURCE = Path(satchel.__file__).parents[1]
 ROOMS = (

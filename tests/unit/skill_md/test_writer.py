@@ -3,8 +3,9 @@
 import pytest
 
 from satchel.model import Finding, Json
-from satchel.skill_md import parse, read_as_written, render_frontmatter, same_values
+from satchel.skill_md import parse, read_as_written, render_frontmatter
 from satchel.skill_md._frontmatter import FIRST_OF_ODD, resolve
+from satchel_lab._frontmatter_editor import same_values
 
 
 @pytest.mark.parametrize(

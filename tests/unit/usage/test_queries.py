@@ -8,7 +8,8 @@ import pytest
 
 from satchel import Satchel
 from satchel.cli import main
-from satchel.usage import record_query, suggest_cases
+from satchel.usage import record_query
+from satchel_server.usage import suggest_cases
 
 
 def library(folder: Path, **packs: str) -> Path:

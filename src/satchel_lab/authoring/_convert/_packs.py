@@ -35,14 +35,13 @@ from satchel.skill_md import (
     from_spec,
     parse,
     read_frontmatter,
-    same_values,
     spec_name_violations,
     strict_name_violations,
     to_spec,
 )
 from satchel.sources import LocalSource, folder
 from satchel.text import decode, plural
-from satchel_lab._frontmatter_editor import edit_fields
+from satchel_lab._frontmatter_editor import edit_fields, same_values
 from satchel_lab.authoring._convert._builder import listed_files, spec_tools
 from satchel_lab.authoring._convert._values import Conversion, Dialect
 from satchel_lab.authoring._packs import PackDraft, found_in, is_of, some_of

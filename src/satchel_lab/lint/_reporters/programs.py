@@ -4,8 +4,9 @@ from dataclasses import asdict
 from typing import Final
 from urllib.parse import quote
 
-from satchel.model import Finding, codes, read_page, title_of
+from satchel.model import Finding, codes
 from satchel.text import printable, safe_in_log
+from satchel_lab._pages import read_page, title_of
 from satchel_lab.lint._report import (
     SCHEMA_VERSION,
     CheckReport,

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from satchel.lazy import lazy_pattern
-from satchel.model import Finding, codes, title_of
+from satchel.model import Finding, codes
 from satchel.text import cells, clip, safe_in_log, wrap
+from satchel_lab._pages import title_of
 from satchel_lab.lint._report import CheckReport
 from satchel_lab.lint._reporters._formats import (
     PLAIN_TEXT,

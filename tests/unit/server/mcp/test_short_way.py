@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from satchel import Options, Policy, Satchel
 from satchel.index import _stored_packs
-from satchel.model import PURPOSE_KEY, SYNC, LazyTuple, _lazy_tuple
+from satchel.model import LazyTuple, _lazy_tuple
 from satchel.policy import deny
 from satchel.testing import write_pack
 from satchel.usage import ListSink
@@ -34,6 +34,7 @@ from satchel_server import (
 from satchel_server._guard._limits import replay_body
 from satchel_server._mcp import _short_way
 from satchel_server._mcp._short_way import ShortWay
+from satchel_server._purpose import PURPOSE_KEY, SYNC
 from satchel_server.usage import TracingSink
 from tests.unit.server.mcp.clients import library, write_skills
 
