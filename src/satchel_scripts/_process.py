@@ -315,7 +315,9 @@ class Watch:
     def _too_much(self) -> str:
         limits, run = self.limits, self.run
         used = [*map(_usage, descendants(run.anchor_pid or run.process.pid))]
-        memory, seconds, processes = (sum(each[n] for each in used) for n in range(3))
+        memory = sum(size for size, _, _ in used)
+        seconds = sum(of_one for _, of_one, _ in used)
+        processes = sum(threads for _, _, threads in used)
         if limits.memory_bytes is not None and memory > limits.memory_bytes:
             return f"more than {limits.memory_bytes:,} bytes of memory"
         if limits.cpu_s is not None and seconds > limits.cpu_s:
