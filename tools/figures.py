@@ -43,7 +43,7 @@ BUDGETS: Final = {
     "satchel_server": 9_990,
     "satchel_lab": 18_800,
     "satchel_compat": 2_150,
-    "satchel_scripts": 2_020,
+    "satchel_scripts": 1_900,
     "satchel_install": 1_700,
 }
 # Lines and files that the default run of an agent may import.

@@ -4,15 +4,13 @@
 
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from satchel_scripts._limits import NotRunError, RunLimits
 from satchel_scripts._runner import RunPlace
-from satchel_scripts._seccomp import make_filter
 
 PACK: Final = "/skill"
 WORK: Final = "/work"
@@ -37,21 +35,13 @@ def bwrap_path() -> str:
         return ""
 
 
-def seccomp_file() -> IO[bytes]:
-    """Return an open file with the filter."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-    file.write(make_filter())
-    file.seek(0)
-    return file
-
-
 def inside(path: str, prefixes: Sequence[str]) -> str:
     """Return where a path of the machine is seen in the sandbox."""
     for number, prefix in enumerate(prefixes):
-        if path == prefix or path.startswith(f"{prefix}/"):
+        if _is_below(path, (prefix,)):
             if _is_below(prefix, _OURS):
                 return f"{_ELSEWHERE}/{number}{path.removeprefix(prefix)}"
-            return path
+            break
     return path
 
 
@@ -60,26 +50,19 @@ def _is_below(path: str, folders: Sequence[str]) -> bool:
 
 
 def make_arguments(
-    readable: Mapping[str, str],
-    pack: str,
-    work: str,
-    limits: RunLimits,
-    *,
-    own_user: bool,
+    readable: Mapping[str, str], place: RunPlace, limits: RunLimits
 ) -> list[str]:
     """Return the options of bubblewrap, but for files that are open and the command.
 
     Args:
         readable: Files and folders of the machine, read-only, and where they are seen.
-        pack: The pack's folder.
-        work: The folder of the private copy.
+        place: The pack and the work folder; without a user there, who nobody else is,
+            there is a namespace of users.
         limits: The sizes of what is in memory.
-        own_user: Whether root becomes a user that nobody else is; else there is a
-            namespace of users.
     """
     arguments = ["--die-with-parent", "--new-session", "--clearenv"]
     arguments += ["--cap-drop", "ALL"]
-    if own_user:
+    if place.uid:
         # The launcher needs both to become that user, and then has neither.
         arguments += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
         arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net"]
@@ -109,5 +92,5 @@ def make_arguments(
         else:
             arguments += ["--ro-bind", path, seen]
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/proc"]
-    arguments += ["--ro-bind", pack, PACK, "--bind", work, WORK]
+    arguments += ["--ro-bind", place.pack, PACK, "--bind", place.work, WORK]
     return [*arguments, "--remount-ro", "/", "--chdir", "/"]

@@ -31,10 +31,16 @@ def main(plan_fd: int, status_fd: int) -> int:
         options: dict[str, Any] = marshal.loads(data)["landlock"]  # noqa: S302 - ours
         # It is where Satchel found it, also where that is not this Python's own folder.
         sys.path.append(options["library"])
-        write_private(options["plan"], data)
+        # Only this user reads it.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with open(os.open(options["plan"], flags, 0o600), "wb") as private:
+            private.write(data)
         # What loses its parent becomes a child of this process.
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        process = start(options)
+        sandbox = import_module("sandlock").Sandbox(
+            **options["sandbox"], clean_env=True, no_coredump=True
+        )
+        process = sandbox.popen([*options["launcher"], options["plan"], "2"])
         group = process.pid
     except Exception as error:  # noqa: BLE001 - the other side reports it
         os.write(status_fd, f"{type(error).__name__}: {error}".encode())
@@ -66,21 +72,6 @@ def finish(group: int) -> None:
     with suppress(ChildProcessError):
         while True:
             os.wait()
-
-
-def write_private(path: str, data: bytes) -> None:
-    """Write a file that only this user reads."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
-
-
-def start(options: dict[str, Any]) -> Any:  # noqa: ANN401 - a class of sandlock
-    """Start the launcher under Landlock."""
-    names = ("fs_readable", "fs_writable", "max_memory", "max_processes", "cwd")
-    sandbox = import_module("sandlock").Sandbox(
-        **{name: options[name] for name in names}, clean_env=True, no_coredump=True
-    )
-    return sandbox.popen([*options["launcher"], options["plan"], "2"])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Final
 
 from satchel_scripts._limits import NotRunError
@@ -20,12 +19,8 @@ _PARTS: Final = ("bin", "lib", "lib32", "lib64", "libexec", "share", "pyvenv.cfg
 _SYSTEM_FILES: Final = (
     *("/bin", "/lib", "/lib32", "/lib64", "/sbin"),
     *("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime"),
-    *(
-        "/etc/libreoffice",
-        "/etc/mime.types",
-        "/etc/ssl/openssl.cnf",
-        "/etc/ImageMagick-6",
-    ),
+    *("/etc/libreoffice", "/etc/mime.types", "/etc/ssl/openssl.cnf"),
+    "/etc/ImageMagick-6",
 )
 # Programs that reserve far more addresses than they use.
 _RESERVING: Final = frozenset({"node", "nodejs", "deno", "bun", "java"})
@@ -106,15 +101,14 @@ class Interpreters:
             raise NotRunError(f"{self.executable} does not run: {error}") from error
         base = asked.stdout.strip()
         environment = os.path.dirname(os.path.dirname(self.executable))
-        return tuple(dict.fromkeys((base, environment, *self._other_prefixes)))
+        others = [os.path.dirname(os.path.dirname(path)) for path in self._programs]
+        return tuple(dict.fromkeys((base, environment, *others)))
 
     @property
-    def _other_prefixes(self) -> list[str]:
-        return [
-            str(Path(path).parent.parent)
-            for command in self._table.values()
-            for path in _hops(command[0])
-        ]
+    def _programs(self) -> list[str]:
+        """The programs of the table, and where links of them lead to."""
+        commands = self._table.values()
+        return [path for command in commands for path in _hops(command[0])]
 
     @cached_property
     def readable(self) -> tuple[str, ...]:
@@ -126,10 +120,7 @@ class Interpreters:
             if prefix != "/"
             for part in _PARTS
         ]
-        programs = [
-            path for command in self._table.values() for path in _hops(command[0])
-        ]
-        every = (*_SYSTEM_FILES, *paths, *programs, *self._read)
+        every = (*_SYSTEM_FILES, *paths, *self._programs, *self._read)
         existing = [path for path in dict.fromkeys(every) if os.path.exists(path)]
         folders = tuple(f"{path}/" for path in existing)
         return tuple(path for path in existing if not path.startswith(folders))

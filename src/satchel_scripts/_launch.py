@@ -49,8 +49,8 @@ def become(uid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
-def give_up_rights() -> None:
-    """Give up all rights of root, for ever."""
+def confine(filters: bytes) -> None:
+    """Give up all rights of root, and install a filter of calls, for ever."""
     import ctypes
 
     call = ctypes.CDLL(None, use_errno=True)
@@ -60,13 +60,6 @@ def give_up_rights() -> None:
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     if call.capset(header, (ctypes.c_uint32 * 6)()):
         raise OSError(ctypes.get_errno(), "the rights of root are not given up")
-
-
-def install(filters: bytes) -> None:
-    """Install a filter of calls, for ever."""
-    import ctypes
-
-    call = ctypes.CDLL(None, use_errno=True)
     text = ctypes.create_string_buffer(filters, len(filters))
 
     class FilterProgram(ctypes.Structure):
@@ -159,8 +152,7 @@ def main(where: str, status_fd: int) -> None:
             become(plan["uid"])
         os.chdir(plan["cwd"])
         if plan["filter"]:
-            give_up_rights()
-            install(plan["filter"])
+            confine(plan["filter"])
         if status_fd != STDERR:
             os.write(status_fd, b"+")
         os.execve(  # noqa: S606 - what a runner is for

@@ -57,27 +57,28 @@ class RunLimits:
                 raise ValueError(f"{field.name}={value!r}: expected more than 0")
 
     def of_the_kernel(
-        self, *, address_space: bool = True
+        self, *, address_space: bool, processes: bool
     ) -> dict[str, tuple[int, int]]:
         """Return the limits that the kernel holds for each process, by their names.
 
         Args:
             address_space: Whether memory is counted by addresses; a program that
                 reserves far more than it uses, such as Node, would not start.
+            processes: Whether they are counted. The kernel counts all of the user,
+                also those that are no script's.
         """
         limits = {
-            "RLIMIT_CORE": (0, 0),
-            "RLIMIT_FSIZE": (self.file_bytes, self.file_bytes),
-            "RLIMIT_NOFILE": (self.open_files, self.open_files),
+            "RLIMIT_CORE": 0,
+            "RLIMIT_FSIZE": self.file_bytes,
+            "RLIMIT_NOFILE": self.open_files,
+            "RLIMIT_DATA": self.memory_bytes,
+            "RLIMIT_AS": self.memory_bytes if address_space else None,
+            "RLIMIT_NPROC": self.processes if processes else None,
         }
-        if self.memory_bytes is not None:
-            of_memory = (self.memory_bytes, self.memory_bytes)
-            limits["RLIMIT_DATA"] = of_memory
-            if address_space:
-                limits["RLIMIT_AS"] = of_memory
+        pairs = {
+            name: (most, most) for name, most in limits.items() if most is not None
+        }
         if self.cpu_s is not None:
             seconds = math.ceil(self.cpu_s)
-            limits["RLIMIT_CPU"] = (seconds, seconds + _GRACE_S)
-        if self.processes is not None:
-            limits["RLIMIT_NPROC"] = (self.processes, self.processes)
-        return limits
+            pairs["RLIMIT_CPU"] = (seconds, seconds + _GRACE_S)
+        return pairs

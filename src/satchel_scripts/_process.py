@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import IO, Final, NamedTuple, cast
+from typing import IO, Final
 
-from satchel.model import Ending
-from satchel_scripts._launch import descendants
+from satchel.model import Ending, Job, Outcome
+from satchel_scripts._launch import SIGNALLED, descendants
 from satchel_scripts._limits import NotRunError, RunLimits
 
 _LAUNCH: Final = Path(__file__).with_name("_launch.py").read_text("utf-8")
@@ -30,7 +30,6 @@ _END_S: Final = 10.0
 _CHUNK: Final = 1 << 16
 # A pipe holds 1 MB at the most, where its user is not root.
 _DRAINS: Final = 16
-_SIGNALLED: Final = 128
 _TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
@@ -59,17 +58,22 @@ class Plan:
     landlock: Mapping[str, object] = field(default_factory=dict[str, object])
     supervise: bool = False
 
-    def write(self) -> IO[bytes]:
-        """Return an open file with the plan in it."""
-        file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    def dump(self) -> bytes:
+        """Return the plan as the launcher reads it."""
         plan = vars(self) | {
             "argv": list(map(os.fsencode, self.argv)),
             "env": {os.fsencode(k): os.fsencode(v) for k, v in self.env.items()},
         }
         # Version 2 is read by each Python 3.
-        file.write(marshal.dumps(plan, 2))
-        file.seek(0)
-        return file
+        return marshal.dumps(plan, 2)
+
+
+def open_file(data: bytes) -> IO[bytes]:
+    """Return an open file without a name that holds some bytes."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file.write(data)
+    file.seek(0)
+    return file
 
 
 def launcher(python: str) -> tuple[str, ...]:
@@ -96,16 +100,6 @@ class ProgramStart:
     info_end: IO[bytes] | None = None
 
 
-class Ended(NamedTuple):
-    """How a program ended."""
-
-    ending: Ending
-    detail: str
-    exit_code: int | None
-    stdout: str
-    stderr: str
-
-
 class Capped:
     """What a program prints: its beginning, and more of its end."""
 
@@ -128,25 +122,21 @@ class Capped:
 
     def text(self) -> str:
         """Return it as text, with a line that counts what was left out."""
-        if not self._left_out:
-            return bytes(self._head + self._tail).decode("utf-8", "replace")
-        head, tail = (
-            bytes(part).decode("utf-8", "replace") for part in (self._head, self._tail)
-        )
-        return f"{head}\n[{self._left_out:,} bytes are left out]\n{tail}"
+        line = f"\n[{self._left_out:,} bytes are left out]\n" if self._left_out else ""
+        return (self._head + line.encode() + self._tail).decode("utf-8", "replace")
 
 
 class RunningProgram:
     """A program that runs: its pipes, its first process, its end."""
 
-    def __init__(self, program: ProgramStart, plan: Plan, stdin: str) -> None:
-        self._program = program
+    def __init__(
+        self, program: ProgramStart, plan: Plan, stdin: str, output_bytes: int
+    ) -> None:
         self._stops = program.stops
         self._anchor: int | None = None
         self.anchor_pid = 0
-        with plan.write() as plan_file, tempfile.TemporaryFile() as stdin_file:
-            stdin_file.write(stdin.encode("utf-8", "surrogateescape"))
-            stdin_file.seek(0)
+        given = stdin.encode("utf-8", "surrogateescape")
+        with open_file(plan.dump()) as plan_file, open_file(given) as stdin_file:
             status, status_end = os.pipe()
             files = (plan_file.fileno(), status_end)
             try:
@@ -168,6 +158,8 @@ class RunningProgram:
                 if program.info_end is not None:
                     program.info_end.close()
         self._status = status
+        pipes = filter(None, (self.process.stdout, self.process.stderr))
+        self.outputs = [(pipe, Capped(output_bytes)) for pipe in pipes]
 
     def find_anchor(self, info: int) -> None:
         """Hold the process whose end ends all others, before its id can be reused.
@@ -182,7 +174,10 @@ class RunningProgram:
             self.anchor_pid = int(match[1])
             with contextlib.suppress(ProcessLookupError):
                 self._anchor = os.pidfd_open(self.anchor_pid)
-        elif self.process.poll() is None and not wait_ended(self.process):
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(_LOOK_S)
+        if self.process.returncode is None:
             raise NotRunError("the sandbox does not say which process it is")
 
     def end(self) -> None:
@@ -191,13 +186,19 @@ class RunningProgram:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._anchor, signal.SIGKILL)
             wait_readable(self._anchor, _END_S)
-        if self._stops and self.process.poll() is None:
+        if self._stops:
             self.process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(_END_S)
-        if self.process.poll() is None:
-            self.process.kill()
+        self.process.kill()
         self.process.wait()
+
+    def drain(self) -> None:
+        """Read what is left in the pipes."""
+        for pipe, output in self.outputs:
+            for _ in range(_DRAINS):
+                if not _read(pipe.fileno(), output):
+                    break
 
     def status(self) -> str:
         """Return what the launcher wrote: ``+``, and an error if there was one."""
@@ -212,18 +213,8 @@ class RunningProgram:
         os.close(self._status)
         if self._anchor is not None:
             os.close(self._anchor)
-        for pipe in (self.process.stdout, self.process.stderr):
-            if pipe is not None:
-                pipe.close()
-
-
-def wait_ended(process: "subprocess.Popen[bytes]") -> bool:
-    """Wait a moment for the end of a program; return whether it came."""
-    try:
-        process.wait(_LOOK_S)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
+        for pipe, _ in self.outputs:
+            pipe.close()
 
 
 def wait_readable(fd: int, timeout_s: float) -> bool:
@@ -233,76 +224,68 @@ def wait_readable(fd: int, timeout_s: float) -> bool:
         return bool(selector.select(timeout_s))
 
 
-def run_program(  # noqa: PLR0913, PLR0917 - a run has as many sides
+def run_program(
     program: ProgramStart,
     plan: Plan,
-    stdin: str,
+    job: Job,
     limits: RunLimits,
-    cancelled: Event,
     disk: Callable[[], str],
-) -> Ended:
-    """Run a program until it ends, or has to.
+) -> Outcome:
+    """Run a program until it ends, or has to; say how it ended, and what it printed.
 
     Args:
         program: What to start.
         plan: What the launcher does.
-        stdin: What the script reads.
+        job: What the script reads, and when nobody waits any more.
         limits: Those that are watched from here.
-        cancelled: Set when nobody waits any more.
         disk: Returns which limit of the work folder is passed; empty for none.
 
     Raises:
         NotRunError: It could not be started.
     """
-    run = RunningProgram(program, plan, stdin)
-    outputs = (Capped(limits.output_bytes), Capped(limits.output_bytes))
+    run = RunningProgram(program, plan, job.stdin, limits.output_bytes)
     try:
         if program.info is not None:
             run.find_anchor(program.info)
-        watch = Watch(run, limits, cancelled, disk)
-        ending, detail = watch.until_the_end(outputs)
+        ending, detail = Watch(run, limits, job.cancelled, disk).until_the_end()
         run.end()
-        watch.drain(outputs)
+        run.drain()
         status = run.status()
     finally:
         run.end()
         run.close()
-    stdout, stderr = (output.text() for output in outputs)
+    stdout, stderr = (output.text() for _, output in run.outputs)
     if ending == "exit" and status != "+":
         reason = status.lstrip("+") or stderr.strip()
         raise NotRunError(f"it cannot be started: {reason}")
     code = run.process.returncode
-    code = _SIGNALLED - code if code < 0 else code
+    code = SIGNALLED - code if code < 0 else code
     cpu_s = limits.cpu_s
-    if ending == "exit" and code == _SIGNALLED + signal.SIGXCPU and cpu_s is not None:
+    if ending == "exit" and code == SIGNALLED + signal.SIGXCPU and cpu_s is not None:
         ending, detail = "limit", f"more than {cpu_s:g} s of processor time"
-    if ending == "exit" and code == _SIGNALLED + signal.SIGKILL:
+    if ending == "exit" and code == SIGNALLED + signal.SIGKILL:
         detail = "it was killed, most likely for the memory that it used"
-    return Ended(ending, detail, code if ending == "exit" else None, stdout, stderr)
+    exit_code = code if ending == "exit" else None
+    return Outcome(
+        ending=ending, exit_code=exit_code, stdout=stdout, stderr=stderr, detail=detail
+    )
 
 
+@dataclass
 class Watch:
     """Reads what a program prints, and looks at its clock, its size and its caller."""
 
-    def __init__(
-        self,
-        run: RunningProgram,
-        limits: RunLimits,
-        cancelled: Event,
-        disk: Callable[[], str],
-    ) -> None:
-        self._run = run
-        self._limits = limits
-        self._cancelled = cancelled
-        self._disk = disk
-        self._began = time.monotonic()
-        self._looked = self._began
+    run: RunningProgram
+    limits: RunLimits
+    cancelled: Event
+    disk: Callable[[], str]
+    began: float = field(default_factory=time.monotonic)
+    looked: float = field(default_factory=time.monotonic)
 
-    def until_the_end(self, outputs: Sequence[Capped]) -> tuple[Ending, str]:
+    def until_the_end(self) -> tuple[Ending, str]:
         """Return why the program ended, or has to be ended."""
-        process = self._run.process
         with selectors.DefaultSelector() as selector:
-            for pipe, output in zip(self._pipes(), outputs, strict=True):
+            for pipe, output in self.run.outputs:
                 os.set_blocking(pipe.fileno(), False)
                 selector.register(pipe, selectors.EVENT_READ, output)
             while True:
@@ -312,43 +295,29 @@ class Watch:
                 ):
                     if not _read(key.fd, key.data):
                         selector.unregister(key.fileobj)
-                if process.poll() is not None:
+                if self.run.process.poll() is not None:
                     return "exit", ""
                 if reason := self._reason():
                     return reason
 
-    def drain(self, outputs: Sequence[Capped]) -> None:
-        """Read what is left in the pipes."""
-        for pipe, output in zip(self._pipes(), outputs, strict=True):
-            for _ in range(_DRAINS):
-                if not _read(pipe.fileno(), output):
-                    break
-
-    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
-        process = self._run.process
-        return cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stderr)
-
     def _reason(self) -> tuple[Ending, str] | None:
-        if self._cancelled.is_set():
+        if self.cancelled.is_set():
             return "cancelled", ""
         now = time.monotonic()
-        if now - self._began > self._limits.timeout_s:
-            return "time-out", f"it ran longer than {self._limits.timeout_s:g} s"
-        if now - self._looked < _LOOK_S:
+        if now - self.began > self.limits.timeout_s:
+            return "time-out", f"it ran longer than {self.limits.timeout_s:g} s"
+        if now - self.looked < _LOOK_S:
             return None
-        reason = self._disk() or self._too_much()
-        self._looked = time.monotonic()
+        reason = self.disk() or self._too_much()
+        self.looked = time.monotonic()
         return ("limit", reason) if reason else None
 
     def _too_much(self) -> str:
-        limits = self._limits
-        memory = processes = 0
-        seconds = 0.0
-        for pid in descendants(self._run.anchor_pid or self._run.process.pid):
-            used = _usage(pid)
-            memory += used[0]
-            seconds += used[1]
-            processes += used[2]
+        limits, run = self.limits, self.run
+        used = [*map(_usage, descendants(run.anchor_pid or run.process.pid))]
+        memory = sum(size for size, _, _ in used)
+        seconds = sum(of_one for _, of_one, _ in used)
+        processes = sum(threads for _, _, threads in used)
         if limits.memory_bytes is not None and memory > limits.memory_bytes:
             return f"more than {limits.memory_bytes:,} bytes of memory"
         if limits.cpu_s is not None and seconds > limits.cpu_s:

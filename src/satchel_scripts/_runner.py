@@ -4,21 +4,20 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from satchel.errors import SkillError
 from satchel.files import path_problem, read_confined
-from satchel.model import Descriptor, Hold, Job, Outcome
+from satchel.model import Descriptor, Hold, Job, Outcome, OutputFile
 from satchel_scripts._interpreters import Interpreters
 from satchel_scripts._limits import NotRunError, RunLimits
-from satchel_scripts._process import Ended, Plan, ProgramStart, run_program
+from satchel_scripts._process import Plan, ProgramStart, run_program
 from satchel_scripts._work import (
     Reasons,
-    Results,
     Seen,
     copy_in,
     copy_out,
@@ -66,30 +65,14 @@ class CopyRunner:
     def run(self, job: Job) -> Outcome:
         """Run a script to its end; what cannot be run is an outcome with the reason."""
         began = time.monotonic()
-        ended, results, detail = None, Results(), ""
         try:
             self._check(job)
-            ended, results = self._run_in_copy(job)
-        except NotRunError as error:
-            detail = str(error)
-        except (OSError, ValueError) as error:
-            # Not its text, which may hold a path of this machine: a model reads it.
-            reason = error.strerror if isinstance(error, OSError) else None
-            detail = reason or type(error).__name__
-        if ended is None:
+            outcome = self._run_in_copy(job)
+        except (NotRunError, OSError, ValueError) as error:
+            detail = str(error) if isinstance(error, NotRunError) else _reason(error)
             return Outcome(ending="refused", runner=self.kind, detail=detail)
-        return Outcome(
-            ending=ended.ending,
-            exit_code=ended.exit_code,
-            stdout=ended.stdout,
-            stderr=ended.stderr,
-            files=tuple(results.files),
-            left_out=results.reasons.all(),
-            runner=self.kind,
-            limits=self.holds,
-            detail=ended.detail,
-            seconds=time.monotonic() - began,
-        )
+        seconds = time.monotonic() - began
+        return replace(outcome, runner=self.kind, limits=self.holds, seconds=seconds)
 
     def missing(
         self, entry: Descriptor, read: Callable[[str], bytes]
@@ -104,9 +87,18 @@ class CopyRunner:
     @property
     def holds(self) -> Mapping[str, Hold]:
         """Which limits are held, and how surely."""
-        raise NotImplementedError
+        limits = self._limits
+        optional = {
+            "processor time": limits.cpu_s,
+            "memory": limits.memory_bytes,
+            "processes": limits.processes,
+        }
+        names = ["time", "file size", "work folder", "files"]
+        names += [name for name, most in optional.items() if most is not None]
+        holds: dict[str, Hold] = dict.fromkeys(names, "best effort")
+        return MappingProxyType({"output": "hard", **holds})
 
-    def _start(self, job: Job, place: RunPlace) -> Ended:
+    def _start(self, job: Job, place: RunPlace) -> Outcome:
         """Run the script in its place."""
         raise NotImplementedError
 
@@ -133,11 +125,10 @@ class CopyRunner:
         except SkillError as error:
             raise NotRunError(str(error)) from error
 
-    def _run_in_copy(self, job: Job) -> tuple[Ended, Results]:
+    def _run_in_copy(self, job: Job) -> Outcome:
         uid = self._uid()
-        with ExitStack() as stack:
-            folder = tempfile.mkdtemp(prefix="satchel-run-")
-            stack.callback(_remove, folder)
+        folder = tempfile.mkdtemp(prefix="satchel-run-")
+        try:
             if uid:
                 os.chown(folder, uid, uid)
             work = new_folder(f"{folder}/work", uid)
@@ -151,16 +142,35 @@ class CopyRunner:
             reasons = Reasons()
             if job.work:
                 seen, reasons = copy_in(job.work, work, self._limits, uid=uid)
-            place = RunPlace(folder, work, pack, temporary, uid)
-            ended = self._start(job, place)
-            if not job.work or ended.ending == "cancelled":
-                return ended, Results(reasons=reasons)
-            try:
-                return ended, copy_out(work, job.work, seen, self._limits, reasons)
-            except OSError as error:
-                # No path of this machine: a model reads what was left out.
-                reasons.add("the work folder", error.strerror or type(error).__name__)
-                return ended, Results(reasons=reasons)
+            outcome = self._start(job, RunPlace(folder, work, pack, temporary, uid))
+            files: list[OutputFile] = []
+            if job.work and outcome.ending != "cancelled":
+                try:
+                    files = copy_out(work, job.work, seen, self._limits, reasons)
+                except OSError as error:
+                    reasons.add("the work folder", _reason(error))
+            return replace(outcome, files=tuple(files), left_out=reasons.all())
+        finally:
+            remove(folder)
+
+    def _plan(self, job: Job, place: RunPlace, *, processes: bool = False) -> Plan:
+        """Return what the launcher does, with the paths as the script sees them.
+
+        A job without a path tries the place, with nothing to do. ``processes`` says
+        whether the kernel counts those of the script alone.
+        """
+        python = self._interpreters.executable
+        argv = [python, "-I", "-S", "-c", ""]
+        if job.path:
+            command = self._interpreters.command(job.path)
+            argv = [*command, f"{place.pack}/{job.path}", *job.args]
+        reserves = self._interpreters.reserves_addresses(argv[0])
+        limits = self._limits.of_the_kernel(
+            address_space=not reserves, processes=processes
+        )
+        return Plan(
+            argv=argv, env=self._variables(job, place), cwd=place.work, limits=limits
+        )
 
     def _variables(self, job: Job, place: RunPlace) -> dict[str, str]:
         """Return all variables of a script, and the paths as it sees them."""
@@ -179,17 +189,16 @@ class CopyRunner:
 
     def _watch(
         self, start: ProgramStart, plan: Plan, job: Job, place: RunPlace
-    ) -> Ended:
+    ) -> Outcome:
         """Run a program to its end, and look at the folders that it fills."""
 
         def disk() -> str:
             limits = self._limits
             return usage(place.work, limits) or usage(place.temporary, limits)
 
-        return run_program(start, plan, job.stdin, self._limits, job.cancelled, disk)
+        return run_program(start, plan, job, self._limits, disk)
 
 
-def _remove(folder: str) -> None:
-    """Remove a folder; what came of the run is said, also where this fails."""
-    with suppress(OSError):
-        remove(folder)
+def _reason(error: Exception) -> str:
+    """Return a text without paths of this machine, since a model reads it."""
+    return getattr(error, "strerror", None) or type(error).__name__

@@ -16,14 +16,13 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias, Unpack
 
 from satchel.errors import install_command
-from satchel.model import Hold, Job
+from satchel.model import Hold, Job, Outcome
 from satchel_scripts import _bubblewrap as bubblewrap
 from satchel_scripts._interpreters import Interpreters
 from satchel_scripts._limits import LimitOptions, NotRunError, RunLimits
-from satchel_scripts._process import Ended, Plan, ProgramStart, launcher
+from satchel_scripts._process import ProgramStart, launcher, open_file
 from satchel_scripts._runner import CopyRunner, RunPlace
 from satchel_scripts._seccomp import make_filter
-from satchel_scripts._work import new_folder
 
 Kind: TypeAlias = Literal["bubblewrap", "landlock"]
 
@@ -93,11 +92,16 @@ class Sandbox(CopyRunner):
     @property
     def kind(self) -> str:  # type: ignore[override]
         """Which kind of sandbox runs the scripts; ``none`` where neither works."""
-        return self._way.kind if self._way else "none"
+        return self._tried[0].kind
+
+    @property
+    def reason(self) -> str:
+        """Why no kind of sandbox works; empty where one does."""
+        return self._tried[1]
 
     @cached_property
-    def _tried(self) -> tuple["_Way | None", str]:
-        """The first way that works, and why those before it do not."""
+    def _tried(self) -> tuple["_Way", str]:
+        """The first way that works, and why none does."""
         reasons: list[str] = []
         is_root = os.geteuid() == 0
         for way in _WAYS:
@@ -108,111 +112,71 @@ class Sandbox(CopyRunner):
                     reasons.append(f"{way.kind}: {error}")
                 else:
                     return way, ""
-        return None, "; ".join(dict.fromkeys(reasons))
-
-    @property
-    def _way(self) -> "_Way | None":
-        return self._tried[0]
-
-    @property
-    def _chosen(self) -> "_Way":
-        """The way that works; raises `NotRunError` where none does."""
-        if self._way is None:
-            # A model reads it: no path of this machine.
-            raise NotRunError(_PATH.sub("<path>", self.reason))
-        return self._way
-
-    @property
-    def reason(self) -> str:
-        """Why no kind of sandbox works; empty where one does."""
-        why = f"no sandbox works here: {self._tried[1]}. {_WAYS_OUT}"
-        return "" if self._way else why
+        why = "; ".join(dict.fromkeys(reasons))
+        return _Way("none"), f"no sandbox works here: {why}. {_WAYS_OUT}"
 
     @property
     def holds(self) -> Mapping[str, Hold]:
         """Which limits are held, and how surely."""
-        way, limits = self._way, self._limits
-        holds: dict[str, Hold] = {"time": "hard", "output": "hard", "file size": "hard"}
-        holds |= {"work folder": "best effort", "files": "best effort"}
-        if limits.cpu_s is not None:
-            holds |= {"processor time of a process": "hard"}
-            holds |= {"processor time": "best effort"}
-        if limits.memory_bytes is not None:
-            holds |= {"memory of a process": "hard", "memory": "best effort"}
-        if limits.processes is not None:
-            sure = way is not None and way.counts_processes
-            holds["processes"] = "hard" if sure else "best effort"
+        holds: dict[str, Hold] = {**super().holds, "time": "hard", "file size": "hard"}
+        for name in ("processor time", "memory"):
+            if name in holds:
+                holds[f"{name} of a process"] = "hard"
+        if "processes" in holds and self._tried[0].counts_processes:
+            holds["processes"] = "hard"
         return MappingProxyType(holds)
 
+    def _check(self, job: Job) -> None:
+        super()._check(job)
+        if self.reason:
+            # A model reads it: no path of this machine.
+            raise NotRunError(_PATH.sub("<path>", self.reason))
+
     def _uid(self) -> int:
-        return _new_uid() if self._chosen.needs_root else 0
+        if not self._tried[0].needs_root:
+            return 0
+        # One that nobody else is, so that its processes can be counted.
+        first, _, count = map(int, Path("/proc/self/uid_map").read_bytes().split()[:3])
+        if first == 0 and count > _FIRST_UID + _UIDS:
+            return _FIRST_UID + secrets.randbelow(_UIDS)
+        return _NOBODY
 
     def _try(self, way: "_Way") -> None:
         """Raise what keeps a kind of sandbox from working."""
-        with tempfile.TemporaryDirectory(prefix="satchel-try-") as folder:
-            uid = _new_uid() if way.needs_root else 0
-            names = ("work", "pack", "temporary")
-            work, pack, temporary = (new_folder(f"{folder}/{n}", uid) for n in names)
-            place = RunPlace(folder, work, pack, temporary, uid)
-            job = Job(skill="", digest="", path="", pack=place.pack)
-            command = (self._interpreters.executable, "-I", "-S", "-c", "")
-            # A short time that a script is granted says nothing of the sandbox.
-            trial = copy(self)
-            trial._limits = replace(self._limits, timeout_s=_TRY_S, cpu_s=None)  # noqa: SLF001 - its own
-            ended = trial._start_in(way, job, place, command)  # noqa: SLF001 - its own
-            if ended.exit_code != 0:
-                raise NotRunError(ended.stderr.strip() or ended.detail)
+        trial = copy(self)
+        trial._tried = way, ""  # noqa: SLF001 - its own
+        # A short time that a script is granted says nothing of the sandbox.
+        trial._limits = replace(self._limits, timeout_s=_TRY_S, cpu_s=None)  # noqa: SLF001 - its own
+        with tempfile.TemporaryDirectory(prefix="satchel-try-") as pack:
+            job = Job(skill="", digest="", path="", pack=pack)
+            outcome = trial._run_in_copy(job)  # noqa: SLF001 - its own
+        if outcome.exit_code != 0:
+            raise NotRunError(outcome.stderr.strip() or outcome.detail)
 
-    def _start(self, job: Job, place: RunPlace) -> Ended:
-        command = self._interpreters.command(job.path)
-        return self._start_in(self._chosen, job, place, command)
+    def _start(self, job: Job, place: RunPlace) -> Outcome:
+        if self.kind == "landlock":
+            return self._start_landlock(job, place)
+        return self._start_bubblewrap(job, place)
 
-    def _start_in(
-        self, way: "_Way", job: Job, place: RunPlace, command: tuple[str, ...]
-    ) -> Ended:
-        if way.kind == "landlock":
-            return self._start_landlock(job, place, command)
-        return self._start_bubblewrap(job, place, command, own_user=way.needs_root)
-
-    def _plan(
-        self, job: Job, place: RunPlace, command: tuple[str, ...], uid: int
-    ) -> Plan:
-        """Return what the launcher does in a place, as it is seen from inside."""
-        script = [f"{place.pack}/{job.path}"] if job.path else []
-        reserves = self._interpreters.reserves_addresses(command[0])
-        return Plan(
-            argv=[*command, *script, *job.args],
-            env=self._variables(job, place),
-            cwd=place.work,
-            limits=self._limits.of_the_kernel(address_space=not reserves),
-            uid=uid,
-        )
-
-    def _start_bubblewrap(
-        self, job: Job, place: RunPlace, command: tuple[str, ...], *, own_user: bool
-    ) -> Ended:
+    def _start_bubblewrap(self, job: Job, place: RunPlace) -> Outcome:
         program = bubblewrap.bwrap_path()
         if not program:
             install = install_command("scripts")
             raise NotRunError(f"there is no bwrap; install bubblewrap, or: {install}")
         interpreters = self._interpreters
         inside = partial(bubblewrap.inside, prefixes=interpreters.prefixes)
-        plan = self._plan(job, bubblewrap.PLACE, command, place.uid)
+        plan = self._plan(job, bubblewrap.PLACE, processes=True)
         paths = plan.env["PATH"].split(":")
         plan = replace(
             plan,
             argv=[inside(plan.argv[0]), *plan.argv[1:]],
             env={**plan.env, "PATH": ":".join(map(inside, paths))},
+            uid=place.uid,
         )
-        arguments = bubblewrap.make_arguments(
-            {path: inside(path) for path in interpreters.readable},
-            place.pack,
-            place.work,
-            self._limits,
-            own_user=own_user,
-        )
+        readable = {path: inside(path) for path in interpreters.readable}
+        arguments = bubblewrap.make_arguments(readable, place, self._limits)
         with ExitStack() as stack:
-            filter_file = stack.enter_context(bubblewrap.seccomp_file())
+            filter_file = stack.enter_context(open_file(make_filter()))
             info, info_end = os.pipe()
             stack.callback(os.close, info)
             end = stack.enter_context(os.fdopen(info_end, "wb"))
@@ -227,30 +191,31 @@ class Sandbox(CopyRunner):
             )
             return self._watch(start, plan, job, place)
 
-    def _start_landlock(
-        self, job: Job, place: RunPlace, command: tuple[str, ...]
-    ) -> Ended:
+    def _start_landlock(self, job: Job, place: RunPlace) -> Outcome:
         library = find_spec("sandlock")
         if library is None or library.origin is None:
             raise NotRunError(f"there is no sandlock; {install_command('landlock')}")
-        interpreters, limits = self._interpreters, self._limits
-        plan, file = self._plan(job, place, command, 0), f"{place.folder}/plan"
-        # sandlock counts the processes of this sandbox; this is all of the user's.
-        kernel = {k: v for k, v in plan.limits.items() if k != "RLIMIT_NPROC"}
-        readable = [*interpreters.readable, *_DEVICES, place.pack, file]
+        interpreters, file = self._interpreters, f"{place.folder}/plan"
         plan = replace(
-            plan,
-            limits=kernel,
+            self._plan(job, place),
             filter=make_filter(with_landlock=True),
             landlock={
                 "library": str(Path(library.origin).parents[1]),
                 "plan": file,
                 "launcher": list(launcher(interpreters.executable)),
-                "fs_readable": readable,
-                "fs_writable": [place.work, place.temporary, "/dev/null"],
-                "max_memory": limits.memory_bytes,
-                "max_processes": limits.processes,
-                "cwd": place.work,
+                "sandbox": {
+                    "fs_readable": [
+                        *interpreters.readable,
+                        *_DEVICES,
+                        place.pack,
+                        file,
+                    ],
+                    "fs_writable": [place.work, place.temporary, "/dev/null"],
+                    "max_memory": self._limits.memory_bytes,
+                    # sandlock counts those of this sandbox.
+                    "max_processes": self._limits.processes,
+                    "cwd": place.work,
+                },
             },
         )
         start = ProgramStart(command=(sys.executable, "-I", _CONFINE), stops=True)
@@ -262,19 +227,11 @@ class _Way(NamedTuple):
 
     kind: str
     needs_root: bool = False
-    counts_processes: bool = True
+    counts_processes: bool = False
 
 
 _WAYS: Final = (
-    _Way("bubblewrap", needs_root=True),
+    _Way("bubblewrap", needs_root=True, counts_processes=True),
     _Way("bubblewrap", counts_processes=os.geteuid() != 0),
-    _Way("landlock", counts_processes=False),
+    _Way("landlock"),
 )
-
-
-def _new_uid() -> int:
-    """Return a user that nobody else is, so that its processes can be counted."""
-    first, _, count = map(int, Path("/proc/self/uid_map").read_bytes().split()[:3])
-    if first == 0 and count > _FIRST_UID + _UIDS:
-        return _FIRST_UID + secrets.randbelow(_UIDS)
-    return _NOBODY

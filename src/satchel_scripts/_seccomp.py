@@ -72,10 +72,19 @@ _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _EPERM, _EACCES, _ENOSYS = 1, 13, 38
 
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
+_LOAD, _RETURN = 0x20, 0x06
 _EQUAL, _SET, _AT_LEAST = 0x15, 0x45, 0x35
 _NUMBER, _ARCH, _ARGUMENT = 0, 4, 16
 _X32: Final = 0x40000000
+
+
+def _step(code: int, value: int, *, yes: int = 0, no: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, yes, no, value)
+
+
+_ALLOWED: Final = _step(_RETURN, _ALLOW)
+_REFUSED: Final = _step(_RETURN, _ERRNO | _EPERM)
+_UNKNOWN: Final = _step(_RETURN, _ERRNO | _ENOSYS)
 
 
 @cache
@@ -100,72 +109,40 @@ def make_filter(*, with_landlock: bool = False) -> bytes:
         _step(_LOAD, _NUMBER),
     ]
     if machine == "x86_64":
-        program += [_step(_AT_LEAST, _X32, no=1), _step(_RETURN, _ERRNO | _ENOSYS)]
+        program += [_step(_AT_LEAST, _X32, no=1), _UNKNOWN]
     for numbers in _DENIED.values():
-        if numbers[column] != _NONE:
-            program += _call(numbers[column], [_step(_RETURN, _ERRNO | _EPERM)])
+        program += _call(numbers[column], [_REFUSED])
     # Its flags are in memory, where no filter looks; glibc falls back to clone.
-    program += _call(_CLONE3[column], [_step(_RETURN, _ERRNO | _ENOSYS)])
-    program += _call(
-        _CLONE[column],
-        [
-            _step(_LOAD, _ARGUMENT),
-            _step(_SET, _NEW_NAMESPACE, no=1),
-            _step(_RETURN, _ERRNO | _EPERM),
-            _step(_RETURN, _ALLOW),
-        ],
-    )
-    requests = [
-        step
-        for request in _IOCTLS
-        for step in (
-            _step(_EQUAL, request, no=1),
-            _step(_RETURN, _ERRNO | _EPERM),
-        )
-    ]
-    program += _call(
-        _IOCTL[column],
-        [_step(_LOAD, _ARGUMENT + 8), *requests, _step(_RETURN, _ALLOW)],
-    )
+    program += _call(_CLONE3[column], [_UNKNOWN])
+    first, second = _step(_LOAD, _ARGUMENT), _step(_LOAD, _ARGUMENT + 8)
+    flags = [_step(_SET, _NEW_NAMESPACE, no=1), _REFUSED]
+    program += _call(_CLONE[column], [first, *flags, _ALLOWED])
+    requests = _if_one_of(_IOCTLS, _REFUSED)
+    program += _call(_IOCTL[column], [second, *requests, _ALLOWED])
     # In a network of its own there is nothing but a loopback.
     families = () if with_landlock else (_AF_UNIX, _AF_INET, _AF_INET6)
-    allowed = [
-        step
-        for family in families
-        for step in (_step(_EQUAL, family, no=1), _step(_RETURN, _ALLOW))
-    ]
-    socket = [_step(_LOAD, _ARGUMENT), *allowed, _step(_RETURN, _ERRNO | _EACCES)]
-    program += _call(_SOCKET[column], socket)
+    allowed = _if_one_of(families, _ALLOWED)
+    no_access = _step(_RETURN, _ERRNO | _EACCES)
+    program += _call(_SOCKET[column], [first, *allowed, no_access])
     if with_landlock:
-        program += _of_landlock(column)
-    return b"".join([*program, _step(_RETURN, _ALLOW)])
-
-
-def _of_landlock(column: int) -> list[bytes]:
-    program: list[bytes] = []
-    for names, steps in (
-        (_DENIED_WITH_LANDLOCK, [_step(_RETURN, _ERRNO | _EPERM)]),
-        (_WITHOUT_EFFECT, [_step(_RETURN, _ERRNO)]),
-        (
-            _OF_ITSELF,
-            [
-                _step(_LOAD, _ARGUMENT),
-                _step(_EQUAL, 0, no=1),
-                _step(_RETURN, _ALLOW),
-                _step(_RETURN, _ERRNO | _EPERM),
-            ],
-        ),
-    ):
-        for numbers in names.values():
-            if numbers[column] != _NONE:
+        itself = [first, *_if_one_of((0,), _ALLOWED), _REFUSED]
+        for names, steps in (
+            (_DENIED_WITH_LANDLOCK, [_REFUSED]),
+            (_WITHOUT_EFFECT, [_step(_RETURN, _ERRNO)]),
+            (_OF_ITSELF, itself),
+        ):
+            for numbers in names.values():
                 program += _call(numbers[column], steps)
-    return program
+    return b"".join([*program, _ALLOWED])
 
 
-def _step(code: int, value: int, *, yes: int = 0, no: int = 0) -> bytes:
-    return struct.pack("=HBBI", code, yes, no, value)
+def _if_one_of(values: tuple[int, ...], then: bytes) -> list[bytes]:
+    """Return steps that end with one, where what was loaded is one of the values."""
+    return [step for value in values for step in (_step(_EQUAL, value, no=1), then)]
 
 
 def _call(number: int, steps: list[bytes]) -> list[bytes]:
     """Return steps that are taken for one call, and jumped over for the others."""
+    if number == _NONE:
+        return []
     return [_step(_EQUAL, number, no=len(steps)), *steps]

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Mapping
-from types import MappingProxyType
+from dataclasses import replace
 from typing import Unpack
 
-from satchel.model import Hold, Job
+from satchel.model import Job, Outcome
 from satchel_scripts._interpreters import Interpreters
 from satchel_scripts._limits import LimitOptions, RunLimits
-from satchel_scripts._process import Ended, Plan, ProgramStart, launcher
+from satchel_scripts._process import ProgramStart, launcher
 from satchel_scripts._runner import CopyRunner, RunPlace
 
 
@@ -60,31 +60,8 @@ class Subprocess(CopyRunner):
             environ,
         )
 
-    @property
-    def holds(self) -> Mapping[str, Hold]:
-        """Which limits are held, and how surely: none is sure but that of output."""
-        limits = self._limits
-        names = ["time", "file size", "work folder", "files"]
-        names += ["processor time"] if limits.cpu_s is not None else []
-        names += ["memory"] if limits.memory_bytes is not None else []
-        names += ["processes"] if limits.processes is not None else []
-        holds: dict[str, Hold] = dict.fromkeys(names, "best effort")
-        return MappingProxyType({"output": "hard", **holds})
-
-    def _start(self, job: Job, place: RunPlace) -> Ended:
-        interpreters = self._interpreters
-        command = interpreters.command(job.path)
-        kernel = self._limits.of_the_kernel(
-            address_space=not interpreters.reserves_addresses(command[0])
-        )
-        # It counts all processes of the user, also those that are no script's.
-        kernel.pop("RLIMIT_NPROC", None)
-        plan = Plan(
-            argv=[*command, f"{place.pack}/{job.path}", *job.args],
-            env=self._variables(job, place),
-            cwd=place.work,
-            limits=kernel,
-            supervise=True,
-        )
-        start = ProgramStart(command=launcher(interpreters.executable), stops=True)
+    def _start(self, job: Job, place: RunPlace) -> Outcome:
+        plan = replace(self._plan(job, place), supervise=True)
+        python = self._interpreters.executable
+        start = ProgramStart(command=launcher(python), stops=True)
         return self._watch(start, plan, job, place)

@@ -94,7 +94,7 @@ def walk(root: int, *, is_ours: bool = True) -> Iterator[Entry]:
                     continue
                 entry = Entry(f"{path}/{name}" if path else name, folder, name, status)
                 yield entry
-                if stat.S_ISDIR(status.st_mode) and not path_problem(entry.path):
+                if entry.is_folder and not path_problem(entry.path):
                     below.append(entry.path)
             waiting += reversed(below)
 
@@ -134,10 +134,8 @@ def _unlock(name: str, folder: int) -> None:
 
 
 def _make_folder(name: str, folder: int) -> None:
-    try:
+    with suppress(FileExistsError):
         os.mkdir(name, 0o755, dir_fd=folder)
-    except FileExistsError:
-        return
 
 
 def _problem(entry: Entry) -> str:
@@ -214,17 +212,9 @@ def _copy(entry: Entry, folder: int, name: str, most: int) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-@dataclass
-class Results:
-    """What was copied out."""
-
-    files: list[OutputFile] = field(default_factory=list[OutputFile])
-    reasons: Reasons = field(default_factory=Reasons)
-
-
 def copy_out(
     copy: str, work: str, seen: Seen, limits: RunLimits, reasons: Reasons
-) -> Results:
+) -> list[OutputFile]:
     """Copy new and changed regular files to the work folder, each at once or not.
 
     Args:
@@ -232,9 +222,9 @@ def copy_out(
         work: The user's folder.
         seen: What the copy was before.
         limits: How many files and bytes are taken.
-        reasons: What was left out so far.
+        reasons: What was left out so far; more is added.
     """
-    results = Results(reasons=reasons)
+    files: list[OutputFile] = []
     total = 0
     with (
         _closing(os.open(copy, _FOLDER)) as source,
@@ -246,15 +236,14 @@ def copy_out(
                 reasons.add(entry.path, problem)
             elif entry.is_folder or seen.get(entry.path) == mark_of(entry.status):
                 continue
-            elif len(results.files) >= limits.files:
+            elif len(files) >= limits.files:
                 reasons.add(entry.path, f"more than {limits.files:,} files")
             elif total + size > limits.work_bytes:
                 reasons.add(entry.path, f"more than {limits.work_bytes:,} bytes")
             elif file := _copy_one(entry, target, reasons):
-                results.files.append(file)
+                files.append(file)
                 total += size
-    results.files.sort(key=lambda file: file.path)
-    return results
+    return sorted(files, key=lambda file: file.path)
 
 
 def _copy_one(entry: Entry, target: int, reasons: Reasons) -> OutputFile | None:
@@ -322,15 +311,19 @@ def new_folder(path: str, uid: int = 0) -> str:
 
 
 def remove(root: str) -> None:
-    """Remove a folder with all that is in it, however deep, and follow no link."""
-    with _closing(os.open(root, _FOLDER)) as top:
-        while names := os.listdir(top):
-            for name in names:
-                if stat.S_ISDIR(os.lstat(name, dir_fd=top).st_mode):
-                    _flatten(name, top)
-                else:
-                    os.unlink(name, dir_fd=top)
-    os.rmdir(root)
+    """Remove a folder with all that is in it, however deep, and follow no link.
+
+    What came of the run is said, also where this fails.
+    """
+    with suppress(OSError):
+        with _closing(os.open(root, _FOLDER)) as top:
+            while names := os.listdir(top):
+                for name in names:
+                    if stat.S_ISDIR(os.lstat(name, dir_fd=top).st_mode):
+                        _flatten(name, top)
+                    else:
+                        os.unlink(name, dir_fd=top)
+        os.rmdir(root)
 
 
 def _flatten(name: str, top: int) -> None:

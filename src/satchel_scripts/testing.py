@@ -17,6 +17,7 @@ import json
 import threading
 import time
 from abc import abstractmethod
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -286,21 +287,16 @@ class RunnerContract:
             "import os, sys, time; open(sys.argv[1], 'w').write(sys.argv[1]); "
             "time.sleep(0.5); print(sorted(os.listdir()))"
         )
-        outcomes: dict[str, Outcome] = {}
         runner = self.make_runner()
 
-        def run(name: str) -> None:
+        def run(name: str) -> Outcome:
             folder = tmp_path / name
-            work = _work(folder)
-            outcomes[name] = run_text(runner, folder, text, name, work=str(work))
+            return run_text(runner, folder, text, name, work=str(_work(folder)))
 
-        threads = [threading.Thread(target=run, args=(name,)) for name in "ab"]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor() as pool:
+            outcomes = [*pool.map(run, "ab")]
 
-        for name, outcome in outcomes.items():
+        for name, outcome in zip("ab", outcomes, strict=True):
             assert outcome.stdout == f"['{name}']\n"
             assert [file.path for file in outcome.files] == [name]
 
