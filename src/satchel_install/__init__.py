@@ -1,1 +1,1 @@
-"""Skills from anywhere into a project: wanted, locked, installed, verified."""
+"""Skills from anywhere into a project: added, locked, installed, verified."""

@@ -25,12 +25,12 @@ from satchel.files import digest_bytes, write_file
 from satchel.model import SKILL_FILE
 from satchel.skill_md import parse
 from satchel.text import plural
+from satchel_install._entries import SkillsEntry, Upstream
 from satchel_install._lock import EMPTY, LOCK_FILE, Lock, LockedSkill, parse_lock
 from satchel_install._project import Project
-from satchel_install._resolve import opened_origin
-from satchel_install._sync import SIGNS, Plan, SyncOptions, apply_plan, plan_sync
+from satchel_install._resolve import opened_upstream
+from satchel_install._sync import SIGNS, SyncOptions, SyncPlan, apply_plan, plan_sync
 from satchel_install._trust import approve, check_places, is_approved, lock_digest
-from satchel_install._wanted import Origin, Wanted
 from satchel_store.content import ContentStore
 
 _PATTERN: Final = frozenset("*?[")
@@ -47,65 +47,65 @@ class Output:
 
 
 def add(
-    start: Path, origin: Origin, names: Collection[str], name: str, output: Output
+    start: Path, upstream: Upstream, names: Collection[str], name: str, output: Output
 ) -> int:
     """Add a source's skills to the project; see ``satchel add --help``."""
     project, store = Project.nearest(start), ContentStore()
-    origin = _relative(origin, project, start)
-    wanted = project.wanted()
+    upstream = _relative(upstream, project, start)
+    entries = project.entries()
     with project.changing(store):
-        new = _entries(origin, names, name, project, wanted)
-        others = {key: entry for key, entry in wanted.items() if key not in new}
+        new = _new_entries(upstream, names, name, project, entries)
+        others = {key: entry for key, entry in entries.items() if key not in new}
         check_places(project, others.values())
-        with progress(f"reading {origin.place}"):
+        with progress(f"reading {upstream.place}"):
             plan = plan_sync(project, others | new, store, SyncOptions())
         return _Execution(project, store, plan, output).run(new.keys())
 
 
-def _relative(origin: Origin, project: Project, start: Path) -> Origin:
-    """Return an origin whose path is relative to the project, as its file has it."""
-    if origin.kind not in {"folder", "archive"} or "://" in origin.place:
-        return origin
-    place = os.path.relpath(start.absolute() / origin.place, project.folder)
+def _relative(upstream: Upstream, project: Project, start: Path) -> Upstream:
+    """Return an upstream whose path is relative to the project, as its file has it."""
+    if upstream.kind not in {"folder", "archive"} or "://" in upstream.place:
+        return upstream
+    place = os.path.relpath(start.absolute() / upstream.place, project.folder)
     if Path(place) == Path("skills"):
         detail = "it is the folder that skills are installed in"
-        raise ConfigError(origin.place, f"{detail}; they are in use as they are")
-    return Origin(origin.kind, Path(place).as_posix())
+        raise ConfigError(upstream.place, f"{detail}; they are in use as they are")
+    return Upstream(upstream.kind, Path(place).as_posix())
 
 
-def _entries(
-    origin: Origin,
+def _new_entries(
+    upstream: Upstream,
     names: Collection[str],
     name: str,
     project: Project,
-    wanted: Mapping[str, Wanted],
-) -> dict[str, Wanted]:
+    entries: Mapping[str, SkillsEntry],
+) -> dict[str, SkillsEntry]:
     """Return the entries to add: one a skill that is named, else one for all."""
     if names and not name and not any(_PATTERN & {*one} for one in names):
-        if origin.kind != "git":
-            return {one: Wanted(one, origin, (one,)) for one in names}
-        with opened_origin(origin, project.folder) as opened:
-            library = opened.library(origin.path)
+        if upstream.kind != "git":
+            return {one: SkillsEntry(one, upstream, (one,)) for one in names}
+        with opened_upstream(upstream, project.folder) as opened:
+            library = opened.library(upstream.path)
             paths = {e.id: library.path_of(e) for e in library.entries}
         if all(one in paths for one in names):
-            return {one: Wanted(one, _at(origin, paths[one])) for one in names}
-        # What is wrong with the names is said where they are resolved.
-        return {one: Wanted(one, origin, (one,)) for one in names}
-    own = name or _entry_name(origin, wanted)
-    return {own: Wanted(own, origin, tuple(names))}
+            return {one: SkillsEntry(one, _at(upstream, paths[one])) for one in names}
+        # What is wrong with the names is texts where they are resolved.
+        return {one: SkillsEntry(one, upstream, (one,)) for one in names}
+    own = name or _entry_name(upstream, entries)
+    return {own: SkillsEntry(own, upstream, tuple(names))}
 
 
-def _at(origin: Origin, path: str) -> Origin:
-    return Origin(origin.kind, origin.place, path, origin.rev)
+def _at(upstream: Upstream, path: str) -> Upstream:
+    return Upstream(upstream.kind, upstream.place, path, upstream.rev)
 
 
-def _entry_name(origin: Origin, wanted: Mapping[str, Wanted]) -> str:
-    """Return a name for all of an origin: its last part, and above it where taken."""
-    parts = f"{origin.place}/{origin.path}".rstrip("/").replace(":", "/").split("/")
+def _entry_name(upstream: Upstream, entries: Mapping[str, SkillsEntry]) -> str:
+    """Return a name for all of an upstream: its last part, and above it where taken."""
+    parts = f"{upstream.place}/{upstream.path}".rstrip("/").replace(":", "/").split("/")
     words = [part.removesuffix(".git") for part in parts if part not in ("", "..")]
     for count in range(1, len(words) + 1):
         name = "-".join(words[-count:])
-        if name not in wanted or wanted[name].origin == origin:
+        if name not in entries or entries[name].upstream == upstream:
             return name
     return "-".join(words)
 
@@ -113,46 +113,47 @@ def _entry_name(origin: Origin, wanted: Mapping[str, Wanted]) -> str:
 def remove(start: Path, names: Collection[str], output: Output) -> int:
     """Remove entries; see ``satchel remove --help``."""
     project, store = Project.nearest(start), ContentStore()
-    wanted = project.wanted()
+    entries = project.entries()
     for name in names:
-        if name in wanted:
-            del wanted[name]
+        if name in entries:
+            del entries[name]
             continue
-        owner = next((w for w in wanted.values() if name in w.skills), None)
+        owner = next((w for w in entries.values() if name in w.skills), None)
         if owner is None:
-            raise ConfigError(str(project.config_file), _unknown(name, project, wanted))
+            detail = _unknown(name, project, entries)
+            raise ConfigError(str(project.config_file), detail)
         rest = tuple(one for one in owner.skills if one != name)
-        del wanted[owner.name]
+        del entries[owner.name]
         if rest:
-            wanted[owner.name] = Wanted(owner.name, owner.origin, rest)
+            entries[owner.name] = SkillsEntry(owner.name, owner.upstream, rest)
     with project.changing(store):
-        check_places(project, wanted.values())
-        plan = plan_sync(project, wanted, store, SyncOptions())
+        check_places(project, entries.values())
+        plan = plan_sync(project, entries, store, SyncOptions())
         return _Execution(project, store, plan, output).run(())
 
 
-def _unknown(name: str, project: Project, wanted: Mapping[str, Wanted]) -> str:
+def _unknown(name: str, project: Project, entries: Mapping[str, SkillsEntry]) -> str:
     skill = project.lock().skills.get(name)
-    if skill is not None and skill.entry in wanted:
+    if skill is not None and skill.entry in entries:
         others = [s.id for s in project.lock().of_entry(skill.entry) if s.id != name]
         return (
             f"{name} is one of {plural(len(others) + 1, 'skill')} of the entry "
             f"{skill.entry}; list those that you want in its `skills`"
         )
-    return f"[skills] has no entry {name!r}; it has: {', '.join(wanted) or 'none'}"
+    return f"[skills] has no entry {name!r}; it has: {', '.join(entries) or 'none'}"
 
 
 def sync(start: Path, options: SyncOptions, output: Output) -> int:
     """Make the project what it wants; see ``satchel sync --help``."""
     project, store = Project.nearest(start), ContentStore()
     with project.changing(store):
-        wanted = project.wanted()
-        if not wanted and not project.lock().skills:
+        entries = project.entries()
+        if not entries and not project.lock().skills:
             detail = "there is no [skills] to sync; add one: satchel add SOURCE"
             raise ConfigError(str(project.config_file), detail)
-        check_places(project, wanted.values())
+        check_places(project, entries.values())
         with progress("looking for skills"):
-            plan = plan_sync(project, wanted, store, options)
+            plan = plan_sync(project, entries, store, options)
         return _Execution(project, store, plan, output).run(None)
 
 
@@ -162,7 +163,7 @@ class _Execution:
 
     project: Project
     store: ContentStore
-    plan: Plan
+    plan: SyncPlan
     output: Output
 
     def run(self, added: Collection[str] | None) -> int:
@@ -172,7 +173,7 @@ class _Execution:
         counts = plan.before == EMPTY and bool(added)
         counts |= is_approved(project.folder, lock_digest(project))
         if not self.output.dry_run:
-            config = None if added is None else project.config_with(plan.wanted)
+            config = None if added is None else project.config_with(plan.entries)
             apply_plan(plan, project, store, config)
             if counts:
                 approve(project, lock_digest(project))
@@ -190,7 +191,7 @@ class _Execution:
             | ({"digest": skills[skill_id].digest} if skill_id in skills else {})
             for skill_id, change in plan.changes.items()
         ]
-        edited = [{"id": i, "differences": said} for i, said in plan.edited.items()]
+        edited = [{"id": i, "differences": texts} for i, texts in plan.edited.items()]
         return {
             "changes": changes,
             "edited": edited,
@@ -209,10 +210,10 @@ class _Execution:
         if self.output.dry_run:
             for skill_id in plan.changes:
                 self._show_files(skill_id)
-        for skill_id, said in plan.edited.items():
-            more = len(said) - _SHOWN
+        for skill_id, texts in plan.edited.items():
+            more = len(texts) - _SHOWN
             echo_error(f"{skill_id} was edited by hand, and is left as it is:")
-            for line in said[:_SHOWN]:
+            for line in texts[:_SHOWN]:
                 echo_error(f"  {line}")
             if more > 0:
                 echo_error(f"  and {more} more")
@@ -264,19 +265,19 @@ def verify(folder: Path, *, as_json: bool) -> int:
         raise NotInstalledError(str(project.folder), detail)
     lock = parse_lock(project.lock_file.read_bytes(), str(project.lock_file))
     differences = {
-        skill_id: said
+        skill_id: texts
         for skill_id, skill in lock.skills.items()
-        if (said := project.differences(skill))
+        if (texts := project.differences(skill))
     }
     extra = _unlocked(project, lock)
     approved = is_approved(project.folder, lock_digest(project))
     if as_json:
-        rows = [{"id": i, "differences": said} for i, said in differences.items()]
+        rows = [{"id": i, "differences": texts} for i, texts in differences.items()]
         fields: dict[str, object] = {"skills": len(lock.skills), "differences": rows}
         echo_json(fields | {"not_locked": extra, "approved": approved})
         return 1 if differences or extra or not approved else 0
-    for said in differences.values():
-        for line in said:
+    for texts in differences.values():
+        for line in texts:
             echo(line)
     for name in extra:
         echo(f"{name} is not in {LOCK_FILE}")

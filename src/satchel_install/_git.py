@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from satchel.errors import SourceUnavailableError
 from satchel.model import SKILL_FILE
 from satchel.text import clean_line
-from satchel_install._wanted import Origin
+from satchel_install._entries import Upstream
 
 # Switched off for every call, whatever the user's settings say.
 #
@@ -137,42 +137,42 @@ def _of_packs(names: set[str]) -> set[str]:
 
 
 @contextmanager
-def fetched(origin: Origin, commit: str = "") -> Generator[Repository]:
+def fetched(upstream: Upstream, commit: str = "") -> Generator[Repository]:
     """Fetch one commit of a repository; ``commit`` is one that a lock names.
 
     Raises:
         SourceUnavailableError: git is not there, the repository does not answer, or
             it is larger than `MAX_BYTES`.
     """
-    label = origin.place
+    label = upstream.place
     folder = Path(tempfile.mkdtemp(prefix="satchel-git-"))
     try:
         _git(folder, "init", "-q", "--bare", "--template=", label=label)
-        ref = commit or origin.rev or "HEAD"
+        ref = commit or upstream.rev or "HEAD"
         try:
-            _fetch(folder, origin.place, ref, label)
+            _fetch(folder, upstream.place, ref, label)
         except SourceUnavailableError:
             if not commit:
                 raise
             # A server may show only what a name leads to.
-            _fetch(folder, origin.place, origin.rev or "HEAD", label)
+            _fetch(folder, upstream.place, upstream.rev or "HEAD", label)
         spec = f"{commit or 'FETCH_HEAD'}^{{commit}}"
         try:
-            found = _git(folder, "rev-parse", "--verify", "-q", spec, label=label)
+            name = _git(folder, "rev-parse", "--verify", "-q", spec, label=label)
         except SourceUnavailableError as error:
             detail = f"the commit {commit[:12]} of the lock is not there any more"
             raise SourceUnavailableError(label, detail) from error
-        yield Repository(folder, label, found.decode("ascii").strip())
+        yield Repository(folder, label, name.decode("ascii").strip())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def current_commit(origin: Origin) -> str:
+def current_commit(upstream: Upstream) -> str:
     """Return the commit that a revision leads to now; empty where git cannot say."""
-    ref = origin.rev or "HEAD"
+    ref = upstream.rev or "HEAD"
     names = [ref] if ref == "HEAD" else [f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}"]
     with tempfile.TemporaryDirectory(prefix="satchel-git-") as folder:
-        out = _git(Path(folder), "ls-remote", "--", origin.place, *names)
+        out = _git(Path(folder), "ls-remote", "--", upstream.place, *names)
     rows = dict(line.split("\t")[::-1] for line in out.decode("utf-8").splitlines())
     return next((rows[name] for name in names if name in rows), "")
 
@@ -239,5 +239,5 @@ def _reason(text: str) -> str:
     """Return what git said last, on one line, and without a user or a password."""
     lines = [line for line in text.splitlines() if line.strip()]
     fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
-    said = (fatal or lines or ["git failed"])[0].partition(": ")
-    return clean_line(_SECRET.sub("***@", said[2] or said[0]))[:200]
+    line = (fatal or lines or ["git failed"])[0].partition(": ")
+    return clean_line(_SECRET.sub("***@", line[2] or line[0]))[:200]

@@ -13,7 +13,7 @@ from typing import Final
 from satchel.errors import ConfigError
 from satchel.files import folder_problem, path_problem, tree_digest
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Resource
-from satchel_install._wanted import KINDS, Kind, Origin, checked
+from satchel_install._entries import KINDS, Kind, Upstream, checked
 from satchel_store.release import DocumentParser, canonical_json, resource_to_json
 
 LOCK_FILE: Final = "satchel.lock"
@@ -28,13 +28,13 @@ class LockedSkill:
     """One skill as it was resolved.
 
     ``entry`` is the one of ``[skills]`` that wants it, or that wants a skill that
-    needs it. ``path`` is where the pack was in its origin, and ``commit`` git's name
+    needs it. ``path`` is where the pack was in its upstream, and ``commit`` git's name
     of that state, empty for other kinds. ``files`` are sorted by path.
     """
 
     id: str
     entry: str
-    origin: Origin
+    upstream: Upstream
     commit: str
     path: str
     files: tuple[Resource, ...]
@@ -49,7 +49,7 @@ class LockedSkill:
     def source(self) -> str:
         """Where it came from, for a message."""
         at = f"@{self.commit[:12]}" if self.commit else ""
-        return f"{self.origin.place}{at}"
+        return f"{self.upstream.place}{at}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Lock:
     """
 
     skills: Mapping[str, LockedSkill]
-    wanted: Mapping[str, tuple[str, ...]]
+    entries: Mapping[str, tuple[str, ...]]
 
     def of_entry(self, name: str) -> list[LockedSkill]:
         """Return the skills that are there for one entry."""
@@ -77,8 +77,8 @@ def render_lock(lock: Lock) -> bytes:
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
         "entries": [
-            {"name": name, "skills": [*lock.wanted[name]]}
-            for name in sorted(lock.wanted)
+            {"name": name, "skills": [*lock.entries[name]]}
+            for name in sorted(lock.entries)
         ],
         "skills": [_to_json(skill) for skill in skills],
     }
@@ -86,7 +86,7 @@ def render_lock(lock: Lock) -> bytes:
 
 
 def _to_json(skill: LockedSkill) -> dict[str, object]:
-    of = skill.origin
+    of = skill.upstream
     source: dict[str, object] = {of.kind: of.place}
     parts = {"rev": of.rev, "commit": skill.commit, "below": of.path}
     source |= {key: value for key, value in parts.items() if value}
@@ -127,7 +127,7 @@ class _LockParser(DocumentParser):
     def lock(self, data: bytes) -> Lock:
         top = self.load(data)
         self.check_head(top, FORMAT, version=SCHEMA_VERSION)
-        wanted = {
+        entries = {
             self._name(fields, "name", f"{at}."): self._texts(fields, "skills", at)
             for at, fields in self._objects(top, "entries", "")
         }
@@ -136,7 +136,7 @@ class _LockParser(DocumentParser):
             for at, fields in self._objects(top, "skills", "")
         ]
         self._check_names([skill.id for skill in skills], "skills")
-        return Lock({skill.id: skill for skill in skills}, wanted)
+        return Lock({skill.id: skill for skill in skills}, entries)
 
     def _skill(self, fields: Mapping[str, object], at: str) -> LockedSkill:
         skill_id = self._name(fields, "id", at)
@@ -156,7 +156,7 @@ class _LockParser(DocumentParser):
             raise self._error(f"{at}source.commit", "expected git's name of a commit")
         place = self._text(source, kind, f"{at}source.")
         of = optional.get("below", ""), optional.get("rev", "")
-        origin = checked(Origin(kind, place, *of), self._where, f"{at}source")
+        upstream = checked(Upstream(kind, place, *of), self._where, f"{at}source")
         path = self._text(fields, "path", at)
         if path and (problem := path_problem(path)):
             raise self._error(f"{at}path", problem)
@@ -173,7 +173,7 @@ class _LockParser(DocumentParser):
         entry = self._name(fields, "entry", at)
         requires = self._texts(fields, "requires", at)
         skill = LockedSkill(
-            skill_id, entry, origin, commit, path, tuple(files), requires
+            skill_id, entry, upstream, commit, path, tuple(files), requires
         )
         if self._text(fields, "digest", at) != skill.digest:
             raise self._error(f"{at}digest", "it is not that of the files listed")

@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 from satchel.config import CONFIG_FILE
 from satchel.errors import ConfigError, NotWrittenError
 from satchel.files import list_folder, write_file
+from satchel_install._entries import SkillsEntry, parse_entries
 from satchel_install._lock import (
     LOCK_FILE,
     Lock,
@@ -24,7 +25,6 @@ from satchel_install._lock import (
     render_lock,
 )
 from satchel_install._resolve import stored_files
-from satchel_install._wanted import Wanted, parse_wanted
 from satchel_store.content import ContentStore
 
 SKILLS_FOLDER: Final = "skills"
@@ -66,7 +66,7 @@ class Project:
             return project
         return own
 
-    def wanted(self) -> dict[str, Wanted]:
+    def entries(self) -> dict[str, SkillsEntry]:
         """Return the entries of ``[skills]``, by name."""
         file = self.config_file
         table = (_table_in(file) or {}).get("skills", {})
@@ -81,13 +81,13 @@ class Project:
             raise ConfigError(str(file), detail)
         if not isinstance(table, dict):
             raise ConfigError(str(file), "skills: expected a table")
-        return parse_wanted(cast("dict[str, object]", table), str(file))
+        return parse_entries(cast("dict[str, object]", table), str(file))
 
     def lock(self) -> Lock:
         """Return what satchel.lock says; an empty lock without one."""
         return read_lock(self.lock_file)
 
-    def config_with(self, wanted: Mapping[str, Wanted]) -> bytes:
+    def config_with(self, entries: Mapping[str, SkillsEntry]) -> bytes:
         """Return the configuration file with other entries; comments are kept."""
         try:
             import tomlkit
@@ -104,17 +104,17 @@ class Project:
         if not isinstance(table.get("skills"), dict):
             table.pop("skills", None)
             table["skills"] = tomlkit.table()
-        entries = table["skills"]
-        for name in [*entries]:
-            if name not in wanted:
-                del entries[name]
-        for name, entry in wanted.items():
+        rows = table["skills"]
+        for name in [*rows]:
+            if name not in entries:
+                del rows[name]
+        for name, entry in entries.items():
             fields = entry.to_toml()
-            if name in entries and entries[name].unwrap() == fields:
+            if name in rows and rows[name].unwrap() == fields:
                 continue
             row: Any = tomlkit.inline_table()
             row.update(fields)
-            entries[name] = row
+            rows[name] = row
         return str(tomlkit.dumps(document)).encode()
 
     # --- the folder of skills ---------------------------------------------------------
@@ -133,23 +133,24 @@ class Project:
         folder = self.skills / skill.id
         if folder.is_symlink() or not folder.is_dir():
             return [f"{skill.id} is no folder, or a link"]
-        found = dict(_files_below(folder))
-        said: list[str] = []
+        paths = dict(_files_below(folder))
+        texts: list[str] = []
         for file in skill.files:
-            path = found.pop(file.path, None)
+            path = paths.pop(file.path, None)
             if path is None:
-                said.append(f"{skill.id}/{file.path} is missing")
+                texts.append(f"{skill.id}/{file.path} is missing")
                 continue
             try:
                 data = path.read_bytes()
             except OSError as error:
-                said.append(f"{skill.id}/{file.path}: {error.strerror}")
+                texts.append(f"{skill.id}/{file.path}: {error.strerror}")
                 continue
             digest = digest_bytes(data)
             if digest != file.digest:
-                said.append(f"{skill.id}/{file.path} is {digest}, locked {file.digest}")
-        said += [f"{skill.id}/{path} is not in satchel.lock" for path in found]
-        return said
+                where = f"{skill.id}/{file.path}"
+                texts.append(f"{where} is {digest}, locked {file.digest}")
+        texts += [f"{skill.id}/{path} is not in satchel.lock" for path in paths]
+        return texts
 
     @contextmanager
     def changing(self, store: ContentStore) -> Generator[None]:
@@ -232,13 +233,15 @@ class Project:
         """Finish what a command that was cut off had begun."""
         journal = self.skills / _WORK / _JOURNAL
         try:
-            said = json.loads(journal.read_bytes())
+            document = json.loads(journal.read_bytes())
             before, after = (
-                parse_lock(str(said[key]).encode(), str(journal))
+                parse_lock(str(document[key]).encode(), str(journal))
                 for key in ("before", "after")
             )
-            config = None if said["config"] is None else str(said["config"]).encode()
-            leave = frozenset(map(str, said["leave"]))
+            config = (
+                None if document["config"] is None else str(document["config"]).encode()
+            )
+            leave = frozenset(map(str, document["leave"]))
         except FileNotFoundError:
             shutil.rmtree(self.skills / _WORK, ignore_errors=True)
             return

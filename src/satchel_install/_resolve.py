@@ -1,4 +1,4 @@
-"""From what is wanted to which bytes: an origin is asked, and its packs are stored."""
+"""From what is wanted to which bytes: an upstream is asked, its packs are stored."""
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,9 +27,9 @@ from satchel.model import (
 from satchel.protocols import SkillSource
 from satchel.runtime import SystemClock, open_inputs
 from satchel.text import nearest
+from satchel_install._entries import SkillsEntry, Upstream
 from satchel_install._git import Repository, fetched
 from satchel_install._lock import LockedSkill
-from satchel_install._wanted import Origin, Wanted
 from satchel_store.archives import TreeSource, archive_size_limit, open_library
 from satchel_store.content import ContentStore
 
@@ -51,7 +51,7 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class _Library:
-    """The packs of an origin; ``start`` is where in a repository they are."""
+    """The packs of an upstream; ``start`` is where in a repository they are."""
 
     catalog: Catalog
     commit: str = ""
@@ -75,42 +75,43 @@ class _Library:
         return sorted((*self.catalog.entries, *hidden), key=lambda entry: entry.id)
 
     def path_of(self, entry: Descriptor) -> str:
-        """Return where a pack is in its origin."""
+        """Return where a pack is in its upstream."""
         key = "" if entry.origin.key == self.root else entry.origin.key
         return "/".join(filter(None, (self.start, key)))
 
 
-class OpenOrigin:
-    """An origin that is open: it says which packs it has, and reads them."""
+class OpenUpstream:
+    """An upstream that is open: it says which packs it has, and reads them."""
 
     def __init__(
-        self, origin: Origin, repository: Repository | None, base: Path
+        self, upstream: Upstream, repository: Repository | None, base: Path
     ) -> None:
-        self.origin: Final = origin
+        self.place: Final = upstream.place
+        self._upstream = upstream
         self._repository = repository
         self._base = base
         self._libraries: dict[str, _Library] = {}
 
     def library(self, path: str) -> _Library:
-        """Return the packs below a folder of a repository, or all of another origin."""
+        """Return the packs below a folder of a repository, else all there are."""
         if path not in self._libraries:
             self._libraries[path] = self._open(path)
         return self._libraries[path]
 
     def _open(self, path: str) -> _Library:
-        origin, repository = self.origin, self._repository
+        upstream, repository = self._upstream, self._repository
         if repository is None:
-            place = origin.place
-            if origin.kind == "archive" and "://" in place:
+            place = upstream.place
+            if upstream.kind == "archive" and "://" in place:
                 return _Library(_catalog_of((_downloaded(place),)))
             if "://" not in place:
                 place = str(self._base / place)
             opened = open_inputs((place,), limits=_LIMITS)
             return _Library(_catalog_of(opened.sources))
         read = repository.read(path)
-        name = _name_of(path or origin.place)
+        name = _name_of(path or upstream.place)
         source = TreeSource(
-            read.files, name, label=origin.place, limits=_LIMITS, links=read.links
+            read.files, name, label=upstream.place, limits=_LIMITS, links=read.links
         )
         is_pack = SKILL_FILE in read.files
         catalog = _catalog_of((source,))
@@ -133,9 +134,9 @@ class OpenOrigin:
                 raise ConfigError(f"{entry.id}/{path}", problem)
             most = _LIMITS.skill_md_bytes if path == SKILL_FILE else _LIMITS.pack_bytes
             data = fetch(reader, entry, path, most)
-            files.append(Resource(path, store.put(data), len(data)))
+            files.append(Resource(path, store.keep(data), len(data)))
         at = library.path_of(entry)
-        of = entry.id, name, self.origin, library.commit, at, tuple(files)
+        of = entry.id, name, self._upstream, library.commit, at, tuple(files)
         return LockedSkill(*of, tuple(entry.requires))
 
 
@@ -181,49 +182,51 @@ def _name_of(place: str) -> str:
 
 
 @contextmanager
-def opened_origin(
-    origin: Origin, base: Path, commit: str = ""
-) -> Generator[OpenOrigin]:
-    """Open an origin; ``base`` is the project's folder, and ``commit`` a lock's."""
-    if origin.kind != "git":
-        yield OpenOrigin(origin, None, base)
+def opened_upstream(
+    upstream: Upstream, base: Path, commit: str = ""
+) -> Generator[OpenUpstream]:
+    """Open an upstream; ``base`` is the project's folder, and ``commit`` a lock's."""
+    if upstream.kind != "git":
+        yield OpenUpstream(upstream, None, base)
         return
-    with fetched(origin, commit) as repository:
-        yield OpenOrigin(origin, repository, base)
+    with fetched(upstream, commit) as repository:
+        yield OpenUpstream(upstream, repository, base)
 
 
-def resolve(wanted: Wanted, base: Path, store: ContentStore) -> Resolved:
+def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
     """Return the skills that an entry of a project comes to now, and store them.
 
-    A skill that another one needs is added where the origin has it.
+    A skill that another one needs is added where the upstream has it.
 
     Raises:
         ConfigError: A skill that is named is not there; names close ones.
-        SkillError: The origin does not answer, or a pack cannot be read.
+        SkillError: The upstream does not answer, or a pack cannot be read.
     """
     result = Resolved()
-    with opened_origin(wanted.origin, base) as origin:
-        library = origin.library(wanted.origin.path)
-        chosen = {e.id: (e, library) for e in library.entries if wanted.takes(e.id)}
-        _check_named(wanted, library, [*chosen])
-        _add_needed(chosen, origin, result)
+    with opened_upstream(request.upstream, base) as upstream:
+        library = upstream.library(request.upstream.path)
+        chosen = {e.id: (e, library) for e in library.entries if request.takes(e.id)}
+        _check_named(request, library, [*chosen])
+        _add_needed(chosen, upstream, result)
         # Of packs that nobody asked for, nothing is said.
         places = tuple(e.origin.location for e, _ in chosen.values())
         result.findings += (
             finding
             for finding in library.catalog.findings
-            if not wanted.skills or finding.path.startswith(places)
+            if not request.skills or finding.path.startswith(places)
         )
         for entry, where in chosen.values():
-            skill = origin.lock(entry, where, wanted.name, store)
+            skill = upstream.lock(entry, where, request.name, store)
             result.skills.append(skill)
     return result
 
 
-def _check_named(wanted: Wanted, library: _Library, chosen: Sequence[str]) -> None:
+def _check_named(
+    request: SkillsEntry, library: _Library, chosen: Sequence[str]
+) -> None:
     ids = [entry.id for entry in library.entries]
-    place = f"{wanted.origin.place} {wanted.origin.path}".strip()
-    for pattern in wanted.skills:
+    place = f"{request.upstream.place} {request.upstream.path}".strip()
+    for pattern in request.skills:
         if any(fnmatchcase(skill_id, pattern) for skill_id in chosen):
             continue
         if conflict := library.catalog.conflict_of(pattern):
@@ -248,10 +251,10 @@ def _listed(ids: Sequence[str]) -> str:
 
 def _add_needed(
     chosen: dict[str, tuple[Descriptor, _Library]],
-    origin: OpenOrigin,
+    upstream: OpenUpstream,
     result: Resolved,
 ) -> None:
-    """Add what chosen skills need and the origin has; a cycle ends, as all are in."""
+    """Add what chosen skills need and the upstream has; a cycle ends, as all are in."""
     waiting = [*chosen]
     while waiting:
         entry, _ = chosen[waiting.pop()]
@@ -259,13 +262,12 @@ def _add_needed(
             if name in chosen:
                 continue
             # All of a repository, not only the folder that was named.
-            whole = origin.library("")
+            whole = upstream.library("")
             needed = whole.entry(name)
             if needed is None:
-                text = f"{entry.id} needs {name}, which is not in {origin.origin.place}"
-                result.warnings.append(
-                    f"{text}; add it: satchel add SOURCE --skill {name}"
-                )
+                text = f"{entry.id} needs {name}, which is not in {upstream.place}"
+                advice = f"add it: satchel add SOURCE --skill {name}"
+                result.warnings.append(f"{text}; {advice}")
                 continue
             chosen[name] = needed, whole
             waiting.append(name)
@@ -274,31 +276,31 @@ def _add_needed(
 def fetch_locked(
     skills: Sequence[LockedSkill], base: Path, store: ContentStore
 ) -> None:
-    """Store the bytes of locked skills that are not there yet, each from its origin.
+    """Store the bytes of locked skills that are not there yet, each from its upstream.
 
     Raises:
-        SourceUnavailableError: An origin does not answer, or has other bytes now.
+        SourceUnavailableError: An upstream does not answer, or has other bytes now.
     """
-    groups: dict[tuple[Origin, str], list[LockedSkill]] = {}
+    groups: dict[tuple[Upstream, str], list[LockedSkill]] = {}
     for skill in skills:
         if not all(store.has(file.digest) for file in skill.files):
-            groups.setdefault((skill.origin, skill.commit), []).append(skill)
+            groups.setdefault((skill.upstream, skill.commit), []).append(skill)
     for (of, commit), missing in groups.items():
-        with opened_origin(of, base, commit) as origin:
+        with opened_upstream(of, base, commit) as upstream:
             for skill in missing:
-                _fetch_one(skill, origin, store)
+                _fetch_one(skill, upstream, store)
 
 
-def _fetch_one(skill: LockedSkill, origin: OpenOrigin, store: ContentStore) -> None:
-    library = origin.library(skill.path if skill.commit else "")
+def _fetch_one(skill: LockedSkill, upstream: OpenUpstream, store: ContentStore) -> None:
+    library = upstream.library(skill.path if skill.commit else "")
     entry = library.entry(skill.id)
-    found: Mapping[str, str] = {}
+    digests: Mapping[str, str] = {}
     if entry is not None:
-        now = origin.lock(entry, library, skill.entry, store)
-        found = {file.path: file.digest for file in now.files}
+        now = upstream.lock(entry, library, skill.entry, store)
+        digests = {file.path: file.digest for file in now.files}
     for file in skill.files:
-        if found.get(file.path) != file.digest:
-            there = found.get(file.path, "no such file")
+        if digests.get(file.path) != file.digest:
+            there = digests.get(file.path, "no such file")
             detail = f"{skill.id}/{file.path} was {file.digest}, and now there is "
             raise SourceUnavailableError(skill.source, f"{detail}{there}")
 

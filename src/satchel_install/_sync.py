@@ -6,11 +6,11 @@ from typing import Final, Literal
 
 from satchel.errors import ConfigError, NotInstalledError
 from satchel.model import Finding
+from satchel_install._entries import SkillsEntry
 from satchel_install._git import current_commit
 from satchel_install._lock import Lock, LockedSkill
 from satchel_install._project import Project
 from satchel_install._resolve import fetch_locked, resolve
-from satchel_install._wanted import Wanted
 from satchel_store.content import ContentStore
 
 Change = Literal["add", "update", "remove", "restore"]
@@ -37,7 +37,7 @@ class SyncOptions:
 
 
 @dataclass(slots=True)
-class Plan:
+class SyncPlan:
     """What a sync would do.
 
     ``changes`` are by id; ``edited`` are the packs that somebody changed by hand, each
@@ -46,7 +46,7 @@ class Plan:
 
     before: Lock
     after: Lock
-    wanted: Mapping[str, Wanted]
+    entries: Mapping[str, SkillsEntry]
     changes: dict[str, Change] = field(default_factory=dict[str, Change])
     edited: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     findings: list[Finding] = field(default_factory=list[Finding])
@@ -60,33 +60,33 @@ class Plan:
 
 def plan_sync(
     project: Project,
-    wanted: Mapping[str, Wanted],
+    entries: Mapping[str, SkillsEntry],
     store: ContentStore,
     options: SyncOptions,
-) -> Plan:
-    """Return what to do so that the project has what is wanted.
+) -> SyncPlan:
+    """Return what to do so that the project has what its entries want.
 
     Nothing of the project is written; the bytes of packs are put into ``store``.
 
     Raises:
         NotInstalledError: ``frozen`` is set, and the lock does not fit; or two entries
             want different skills of one id.
-        SkillError: An origin does not answer, or has not what is wanted.
+        SkillError: An upstream does not answer, or has not what is wanted.
     """
-    plan = Plan(before := project.lock(), before, wanted)
+    plan = SyncPlan(before := project.lock(), before, entries)
     if options.frozen:
-        _check_frozen(project, wanted, before)
+        _check_frozen(project, entries, before)
     else:
         _resolve_all(project, plan, store, options.upgrade)
     _compare(project, plan, options.discard)
     if options.frozen and plan.edited:
-        first = next(said[0] for said in plan.edited.values())
+        first = next(texts[0] for texts in plan.edited.values())
         raise NotInstalledError(str(project.skills), f"--frozen: {first}")
     return plan
 
 
 def apply_plan(
-    plan: Plan, project: Project, store: ContentStore, config: bytes | None
+    plan: SyncPlan, project: Project, store: ContentStore, config: bytes | None
 ) -> None:
     """Fetch what the store lacks, and put everything in place."""
     needed = [plan.after.skills[i] for i in plan.changes if i in plan.after.skills]
@@ -94,25 +94,28 @@ def apply_plan(
     project.apply(plan.before, plan.after, config, store, leave=frozenset(plan.edited))
 
 
-def is_resolved(entry: Wanted, lock: Lock) -> bool:
-    """Tell whether a lock has an entry as it is wanted now."""
+def is_resolved(entry: SkillsEntry, lock: Lock) -> bool:
+    """Tell whether a lock has an entry as it is now."""
     skills = lock.of_entry(entry.name)
-    same = all(skill.origin == entry.origin for skill in skills)
-    return bool(skills) and same and lock.wanted.get(entry.name) == entry.skills
+    same = all(skill.upstream == entry.upstream for skill in skills)
+    return bool(skills) and same and lock.entries.get(entry.name) == entry.skills
 
 
 def _resolve_all(
-    project: Project, plan: Plan, store: ContentStore, upgrade: Collection[str] | None
+    project: Project,
+    plan: SyncPlan,
+    store: ContentStore,
+    upgrade: Collection[str] | None,
 ) -> None:
-    wanted, before = plan.wanted, plan.before
+    entries, before = plan.entries, plan.before
     for name in upgrade or ():
-        if name not in wanted:
-            known = ", ".join(sorted(wanted)) or "none"
-            detail = f"there is no entry {name!r}; there are: {known}"
+        if name not in entries:
+            names = ", ".join(sorted(entries)) or "none"
+            detail = f"there is no entry {name!r}; there are: {names}"
             raise ConfigError("--upgrade", detail)
     skills: dict[str, LockedSkill] = {}
-    for name in sorted(wanted):
-        entry = wanted[name]
+    for name in sorted(entries):
+        entry = entries[name]
         is_asked = upgrade is not None and (not upgrade or name in upgrade)
         if is_resolved(entry, before) and not (is_asked and _has_moved(entry, before)):
             resolved = before.of_entry(name)
@@ -125,15 +128,15 @@ def _resolve_all(
             _claim(skills, skill)
     plan.after = Lock(
         {skill_id: skills[skill_id] for skill_id in sorted(skills)},
-        {name: wanted[name].skills for name in sorted(wanted)},
+        {name: entries[name].skills for name in sorted(entries)},
     )
 
 
-def _has_moved(entry: Wanted, lock: Lock) -> bool:
+def _has_moved(entry: SkillsEntry, lock: Lock) -> bool:
     """Tell whether an entry may come to something else now, without fetching it."""
-    if entry.origin.kind != "git":
+    if entry.upstream.kind != "git":
         return True
-    return current_commit(entry.origin) != lock.of_entry(entry.name)[0].commit
+    return current_commit(entry.upstream) != lock.of_entry(entry.name)[0].commit
 
 
 def _claim(skills: dict[str, LockedSkill], skill: LockedSkill) -> None:
@@ -145,10 +148,12 @@ def _claim(skills: dict[str, LockedSkill], skill: LockedSkill) -> None:
         raise NotInstalledError(skill.id, detail)
 
 
-def _check_frozen(project: Project, wanted: Mapping[str, Wanted], lock: Lock) -> None:
+def _check_frozen(
+    project: Project, entries: Mapping[str, SkillsEntry], lock: Lock
+) -> None:
     where = str(project.lock_file)
-    stale = [n for n in sorted(wanted) if not is_resolved(wanted[n], lock)]
-    extra = sorted(lock.wanted.keys() - wanted.keys())
+    stale = [n for n in sorted(entries) if not is_resolved(entries[n], lock)]
+    extra = sorted(lock.entries.keys() - entries.keys())
     if stale or extra:
         name = (stale or extra)[0]
         detail = (
@@ -157,7 +162,7 @@ def _check_frozen(project: Project, wanted: Mapping[str, Wanted], lock: Lock) ->
         raise NotInstalledError(where, f"{detail}; type: satchel sync")
 
 
-def _compare(project: Project, plan: Plan, discard: Collection[str]) -> None:
+def _compare(project: Project, plan: SyncPlan, discard: Collection[str]) -> None:
     old, new = plan.before.skills, plan.after.skills
     unknown = sorted({*discard} - {*old, *new})
     if unknown:

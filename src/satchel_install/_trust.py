@@ -12,8 +12,8 @@ from typing import Final, cast
 
 from satchel.errors import NotInstalledError
 from satchel.files import digest_bytes, write_file
+from satchel_install._entries import SkillsEntry
 from satchel_install._project import Project
-from satchel_install._wanted import Wanted
 
 # A digest, or several with commas, for CI: the lock of any project that has one counts.
 VARIABLE: Final = "SATCHEL_TRUSTED_LOCK"
@@ -31,11 +31,11 @@ def approvals_file() -> Path:
 def approvals() -> dict[str, str]:
     """Return the approved digest of each project, by its real folder."""
     try:
-        said: object = json.loads(approvals_file().read_bytes())
+        document: object = json.loads(approvals_file().read_bytes())
     except (OSError, ValueError):
         return {}  # nothing counts as approved that cannot be read
-    found = cast("dict[str, object]", said) if isinstance(said, dict) else {}
-    return {k: v for k, v in found.items() if isinstance(v, str)}
+    rows = cast("dict[str, object]", document) if isinstance(document, dict) else {}
+    return {k: v for k, v in rows.items() if isinstance(v, str)}
 
 
 def lock_digest(project: Project) -> str:
@@ -68,7 +68,7 @@ def approve(project: Project, digest: str) -> None:
     write_file(file, f"{text}\n".encode(), _PRIVATE)
 
 
-def check_places(project: Project, wanted: Iterable[Wanted]) -> None:
+def check_places(project: Project, entries: Iterable[SkillsEntry]) -> None:
     """Refuse places of this machine outside of a project that nobody here approved.
 
     Raises:
@@ -76,8 +76,8 @@ def check_places(project: Project, wanted: Iterable[Wanted]) -> None:
     """
     if is_approved(project.folder, lock_digest(project)):
         return
-    for entry in wanted:
-        kind, place = entry.origin.kind, entry.origin.place
+    for entry in entries:
+        kind, place = entry.upstream.kind, entry.upstream.place
         is_local = "://" not in place and kind in {"folder", "archive"}
         root = os.path.realpath(project.folder)
         real = os.path.realpath(project.folder / place) if is_local else root

@@ -57,12 +57,12 @@ class LockVerifier:
 
     def problem_of(self, skill: Descriptor) -> Finding | None:
         """Return what is wrong with a skill's SKILL.md as it was catalogued."""
-        found = self._find(skill, SKILL_FILE, skill.digest)
-        if isinstance(found, str):
+        answer = self._find(skill, SKILL_FILE, skill.digest)
+        if isinstance(answer, str):
             return None
         where = f"{skill.origin.location}/{SKILL_FILE}"
         severity: Severity = "warning" if self._warn else "error"
-        detail, fix = found
+        detail, fix = answer
         return Finding.of(
             "unverified-skill", where, severity=severity, detail=detail, fix=fix
         )
@@ -73,12 +73,12 @@ class LockVerifier:
         Raises:
             DigestMismatchError: Nobody does; says what the lock has.
         """
-        found = self._find(skill, path, digest_bytes(data))
-        if isinstance(found, str):
-            return found
+        answer = self._find(skill, path, digest_bytes(data))
+        if isinstance(answer, str):
+            return answer
         if self._warn:
             return ""
-        raise DigestMismatchError(skill.id, path, detail=found[0])
+        raise DigestMismatchError(skill.id, path, detail=answer[0])
 
     def _find(self, skill: Descriptor, path: str, digest: str) -> str | tuple[str, str]:
         """Return who vouches for a file, else why nobody does, and what to do."""

@@ -35,7 +35,7 @@ class ContentStore:
         """Take the folder, which is made when it is first written to."""
         self.folder: Final = default_folder() if folder is None else Path(folder)
 
-    def put(self, data: bytes) -> str:
+    def keep(self, data: bytes) -> str:
         """Keep bytes, and return their digest."""
         digest = digest_bytes(data)
         place = self._place(digest)
@@ -61,18 +61,18 @@ class ContentStore:
             data = place.read_bytes()
         except FileNotFoundError as error:
             raise ReferenceNotFoundError("", digest, detail="not stored") from error
-        found = _PREFIX + sha256(data).hexdigest()
-        if found != digest:
+        actual = _PREFIX + sha256(data).hexdigest()
+        if actual != digest:
             with suppress(OSError):
                 place.unlink()
-            raise DigestMismatchError("", digest, detail=f"the store has {found}")
+            raise DigestMismatchError("", digest, detail=f"the store has {actual}")
         return data
 
-    def prune(self, keep: Collection[str]) -> tuple[int, int]:
+    def prune(self, needed: Collection[str]) -> tuple[int, int]:
         """Remove all but these digests; return how many files and bytes went."""
         files = size = 0
         for place in [*self._stored()]:
-            if _PREFIX + place.parent.name + place.name in keep:
+            if _PREFIX + place.parent.name + place.name in needed:
                 continue
             with suppress(FileNotFoundError):  # another process prunes, too
                 size += place.stat().st_size

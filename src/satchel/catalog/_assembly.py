@@ -151,7 +151,9 @@ def _sort_packs(  # noqa: PLR0913, PLR0917 - the parts of the catalog that is be
         # What is not in use claims nothing, so that it cannot shadow or block another.
         in_use = source.trusted and disabled is None
         if in_use and not (pack.refused or pack.filtered):
-            unverified = rules.verifier.problem_of(descriptor) if rules.verifier else None
+            unverified = (
+                rules.verifier.problem_of(descriptor) if rules.verifier else None
+            )
             if unverified:
                 findings.append(unverified)
             if unverified and unverified.severity == "error":

@@ -296,8 +296,8 @@ def _read(path: "Path") -> _File:
         doubt = f"it belongs to another user (uid {uid})"
     if not isinstance(table, dict):
         return _File(path, text, None, doubt)
-    said = cast("dict[str, Any]", table)
-    return _File(path, text, _flattened(said, str(path)), doubt)
+    settings = cast("dict[str, Any]", table)
+    return _File(path, text, _flattened(settings, str(path)), doubt)
 
 
 def _is_stranger(uid: int) -> bool:
@@ -346,6 +346,12 @@ def _own(environ: Mapping[str, str] | None, folder: str) -> _Own:
             project = _flattened(_table_of(projects, place, str(path)), str(path))
             return _Own(path, table | project, project)
     return _Own(path, table)
+
+
+def own_verify(environ: Mapping[str, str]) -> str:
+    """Return what the user's own file says of ``[trust] verify``."""
+    own = _own(environ, os.curdir)
+    return _parse_config(own.table, own.path).verify
 
 
 def find_config(

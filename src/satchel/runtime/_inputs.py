@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # each costs start-up time
 
     from satchel.agent import Skill
     from satchel.index import Check
-    from satchel.protocols import LegacySource
+    from satchel.protocols import LegacySource, Verifier
 SkillInput: TypeAlias = "str | os.PathLike[str] | SkillSource | LegacySource | Skill"
 SkillInputs: TypeAlias = "SkillInput | Sequence[SkillInput]"
 
@@ -68,15 +68,48 @@ def index_settings(
 
 def default_index() -> str:
     """Return the path of the file in the user's cache folder."""
+    return os.path.join(_user_folder("cache"), _INDEX_FILE)  # noqa: PTH118
+
+
+def _user_folder(kind: str) -> str:
+    """Return the user's folder for a ``cache``, or for ``config``."""
     if sys.platform in {"win32", "darwin"}:
         import platformdirs
 
-        folder: str = platformdirs.user_cache_dir("satchel", appauthor=False)
-    else:
-        # As platformdirs finds it, which brings modules that no start needs.
-        caches = os.environ.get("XDG_CACHE_HOME", "").strip() or "~/.cache"
-        folder = f"{os.path.expanduser(caches)}/satchel"  # noqa: PTH111
-    return os.path.join(folder, _INDEX_FILE)  # noqa: PTH118
+        folder: str = getattr(platformdirs, f"user_{kind}_dir")(
+            "satchel", appauthor=False
+        )
+        return folder
+    # As platformdirs finds it, which brings modules that no start needs.
+    place = os.environ.get(f"XDG_{kind.upper()}_HOME", "").strip() or f"~/.{kind}"
+    return f"{os.path.expanduser(place)}/satchel"  # noqa: PTH111
+
+
+def open_verifier(
+    opened: OpenedInputs, environ: Mapping[str, str]
+) -> "Verifier | None":
+    """Return what ``[trust] verify`` asks for; None where it is not set.
+
+    The user's own file counts whatever was named, and a project's may tighten it.
+
+    Raises:
+        ConfigError: The file cannot be used.
+        ProductMissingError: ``satchel_install`` is not installed.
+    """
+    verify = opened.config.verify
+    if not opened.config.path:
+        own = f"{_user_folder('config')}/{CONFIG_FILE}"
+        if environ.get("SATCHEL_CONFIG") or os.path.exists(own):  # noqa: PTH110
+            from satchel.config import own_verify
+
+            verify = own_verify(environ)
+    if not verify:
+        return None
+    from satchel.products import import_product
+
+    install = import_product("satchel_install.verification", "[trust] verify")
+    of = verify, opened.sources, opened.config.path, environ
+    return cast("Verifier", install.open_verifier(*of))
 
 
 def open_inputs_or_config(

@@ -32,7 +32,12 @@ from satchel.model import (
 from satchel.policy import OPEN_POLICY, Policy
 from satchel.protocols import Approver, UsageSink, with_abilities
 from satchel.runtime._components import Components, PromptSections
-from satchel.runtime._inputs import SkillInputs, index_settings, open_inputs_or_config
+from satchel.runtime._inputs import (
+    SkillInputs,
+    index_settings,
+    open_inputs_or_config,
+    open_verifier,
+)
 from satchel.runtime._options import (
     DEFAULT_OPTIONS,
     DISABLED_VARIABLES,
@@ -153,13 +158,7 @@ class Satchel:
         off: tuple[DisabledPattern, ...] = ()
         if disabled or config.disabled or not DISABLED_VARIABLES.isdisjoint(environ):
             off = disabled_patterns(disabled, config.disabled, environ)
-        verifier = options.verifier
-        if verifier is None and config.verify:
-            from satchel.products import import_product
-
-            install = import_product("satchel_install.verification", "[trust] verify")
-            of = config.verify, opened.sources, config.path, environ
-            verifier = install.open_verifier(*of)
+        verifier = options.verifier or open_verifier(opened, environ)
         self.policy = policy
         self.style: Style = style or config.style
         self.registry = Registry(
@@ -171,7 +170,6 @@ class Satchel:
             clock=clock,
             deadline_s=options.deadline_s,
             far_s=options.far_s,
-            # What an index has was read without a look at its bytes.
             index=None if verifier else index_settings(options, config, environ),
             progress=options.progress,
         )

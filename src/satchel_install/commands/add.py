@@ -42,7 +42,7 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
       satchel add ../our-skills
     """
     from satchel_install._commands import Output, add
-    from satchel_install._wanted import parse_source
+    from satchel_install._entries import parse_source
 
     output = Output(dry_run, as_json)
     return add(Path.cwd(), parse_source(source, rev), names, name, output)

@@ -24,7 +24,7 @@ _REV: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/+-]*")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Origin:
+class Upstream:
     """Where skills come from: a kind, its place, and for git a path and a revision.
 
     ``place`` is an address, or a path as the project's file writes it. ``rev`` is a
@@ -38,11 +38,11 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """One entry of ``[skills]``: a name, an origin, patterns of ids; none is all."""
+class SkillsEntry:
+    """One entry of ``[skills]``: a name, an upstream, patterns of ids; none is all."""
 
     name: str
-    origin: Origin
+    upstream: Upstream
     skills: tuple[str, ...] = ()
 
     def takes(self, skill_id: str) -> bool:
@@ -52,13 +52,13 @@ class Wanted:
 
     def to_toml(self) -> dict[str, Any]:
         """Return the entry as a table of TOML."""
-        of = self.origin
+        of = self.upstream
         table: dict[str, Any] = {of.kind: of.place}
         table |= {key: getattr(of, key) for key in ("path", "rev") if getattr(of, key)}
         return table | ({"skills": [*self.skills]} if self.skills else {})
 
 
-def parse_wanted(table: Mapping[str, object], path: str) -> dict[str, Wanted]:
+def parse_entries(table: Mapping[str, object], path: str) -> dict[str, SkillsEntry]:
     """Return the entries of a table ``[skills]``, by name.
 
     Raises:
@@ -67,7 +67,7 @@ def parse_wanted(table: Mapping[str, object], path: str) -> dict[str, Wanted]:
     return {name: _entry(name, value, path) for name, value in table.items()}
 
 
-def _entry(name: str, value: object, file: str) -> Wanted:
+def _entry(name: str, value: object, file: str) -> SkillsEntry:
     shown = f"skills.{echo(name)}"
     if problem := folder_problem(name):
         raise ConfigError(file, f"{shown}: {problem}")
@@ -76,8 +76,8 @@ def _entry(name: str, value: object, file: str) -> Wanted:
         raise ConfigError(file, f"{shown}: {detail}")
     entry = cast("dict[str, object]", value)
     if unknown := sorted(entry.keys() - _KEYS):
-        known = ", ".join(sorted(_KEYS))
-        raise ConfigError(file, f"{shown}: unknown key {unknown[0]!r}; known: {known}")
+        names = ", ".join(sorted(_KEYS))
+        raise ConfigError(file, f"{shown}: unknown key {unknown[0]!r}; known: {names}")
     kinds: list[Kind] = [kind for kind in KINDS if kind in entry]
     if len(kinds) != 1:
         raise ConfigError(file, f"{shown}: expected one of {', '.join(KINDS)}")
@@ -93,32 +93,33 @@ def _entry(name: str, value: object, file: str) -> Wanted:
     if len(skills) != len(items):
         raise ConfigError(file, f"{shown}.skills: expected a list of texts")
     place, inner, rev = texts[kinds[0]], texts["path"], texts["rev"]
-    origin = checked(Origin(kinds[0], place, inner, rev), file, shown)
-    return Wanted(name, origin, skills)
+    upstream = checked(Upstream(kinds[0], place, inner, rev), file, shown)
+    return SkillsEntry(name, upstream, skills)
 
 
-def checked(origin: Origin, where: str, shown: str = "") -> Origin:
-    """Return an origin that can be asked for, or raise what is wrong with it."""
+def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
+    """Return an upstream that can be asked for, or raise what is wrong with it."""
     at = f"{shown}: " if shown else ""
-    is_git = origin.kind == "git"
-    if not is_git and (origin.path or origin.rev):
+    is_git = upstream.kind == "git"
+    if not is_git and (upstream.path or upstream.rev):
         raise ConfigError(where, f"{at}path and rev are for git only")
-    if origin.place.startswith("-") or not origin.place.isprintable():
-        raise ConfigError(where, f"{at}{echo(origin.place)!r} is no address or path")
-    if origin.path and (problem := path_problem(origin.path)):
-        raise ConfigError(where, f"{at}path {echo(origin.path)!r}: {problem}")
-    if origin.rev and (not _REV.fullmatch(origin.rev) or ".." in origin.rev):
-        raise ConfigError(where, f"{at}rev {echo(origin.rev)!r} is no name of git's")
-    if is_git and not (_GIT_ADDRESS.fullmatch(origin.place) or is_scp(origin.place)):
+    if upstream.place.startswith("-") or not upstream.place.isprintable():
+        raise ConfigError(where, f"{at}{echo(upstream.place)!r} is no address or path")
+    if upstream.path and (problem := path_problem(upstream.path)):
+        raise ConfigError(where, f"{at}path {echo(upstream.path)!r}: {problem}")
+    if upstream.rev and (not _REV.fullmatch(upstream.rev) or ".." in upstream.rev):
+        raise ConfigError(where, f"{at}rev {echo(upstream.rev)!r} is no name of git's")
+    is_address = _GIT_ADDRESS.fullmatch(upstream.place) or is_scp(upstream.place)
+    if is_git and not is_address:
         detail = "expected https://..., ssh://..., file:///... or user@host:path"
-        raise ConfigError(where, f"{at}git {echo(origin.place)!r}: {detail}")
+        raise ConfigError(where, f"{at}git {echo(upstream.place)!r}: {detail}")
     # A name alone is how ssh is addressed; a token would end up in files and logs.
-    user, mark, _ = origin.place.partition("://")[2].partition("/")[0].rpartition("@")
-    if mark and (":" in user or not origin.place.startswith("ssh://")):
+    user, mark, _ = upstream.place.partition("://")[2].partition("/")[0].rpartition("@")
+    if mark and (":" in user or not upstream.place.startswith("ssh://")):
         detail = "an address has no user or password here; git's own credential "
         detail += "helper, or a .netrc, is where they belong"
         raise ConfigError(where, f"{at}{detail}")
-    return origin
+    return upstream
 
 
 def is_scp(place: str) -> bool:
@@ -126,8 +127,8 @@ def is_scp(place: str) -> bool:
     return _SCP.fullmatch(place) is not None
 
 
-def parse_source(text: str, rev: str = "") -> Origin:
-    """Return the origin that a user means by SOURCE.
+def parse_source(text: str, rev: str = "") -> Upstream:
+    """Return the upstream that a user means by SOURCE.
 
     ``owner/repo[/path][@ref]`` is a repository of GitHub, unless there is such a
     folder. An address that ends like an archive is one; one that begins with
@@ -143,11 +144,11 @@ def parse_source(text: str, rev: str = "") -> Origin:
     if os.path.exists(text):  # noqa: PTH110
         if os.path.isdir(f"{text}/.git") or os.path.isfile(f"{text}/HEAD"):  # noqa: PTH112, PTH113
             place = f"file://{os.path.abspath(text)}"  # noqa: PTH100
-            return checked(Origin("git", place, "", rev), where)
+            return checked(Upstream("git", place, "", rev), where)
         kind: Kind = "archive" if is_archive_name(text) else "folder"
-        return _without_rev(Origin(kind, text), rev, where)
+        return _without_rev(Upstream(kind, text), rev, where)
     if is_scp(text):
-        return checked(Origin("git", text, "", rev), where)
+        return checked(Upstream("git", text, "", rev), where)
     scheme, mark, rest = text.partition("://")
     if mark:
         address = text.removeprefix("git+")
@@ -155,11 +156,11 @@ def parse_source(text: str, rev: str = "") -> Origin:
         is_git = scheme in {"ssh", "git", "file"} or scheme.startswith("git+")
         if is_git or host == "github.com" or rest.rstrip("/").endswith(".git"):
             address, path, ref = _parts(address.rstrip("/"))
-            return checked(Origin("git", address, path, rev or ref), where)
+            return checked(Upstream("git", address, path, rev or ref), where)
         if scheme not in {"https", "http"}:
             raise ConfigError(where, f"{echo(text)!r} is no address that is read")
         kind = "archive" if is_archive_name(rest.partition("?")[0]) else "site"
-        return _without_rev(checked(Origin(kind, text), where), rev, where)
+        return _without_rev(checked(Upstream(kind, text), where), rev, where)
     short = _SHORT.fullmatch(text)
     if short is None or text.startswith("."):
         detail = "no such file or folder, and no owner/repo or address either"
@@ -167,7 +168,7 @@ def parse_source(text: str, rev: str = "") -> Origin:
     ref = short["rev"] or ""
     place = f"{_FORGE}/{short['repo'].removesuffix('.git')}"
     path = short["path"].removeprefix("/")
-    return checked(Origin("git", place, path, rev or ref), where)
+    return checked(Upstream("git", place, path, rev or ref), where)
 
 
 def _parts(address: str) -> tuple[str, str, str]:
@@ -182,7 +183,7 @@ def _parts(address: str) -> tuple[str, str, str]:
     return address, "", ""
 
 
-def _without_rev(origin: Origin, rev: str, where: str) -> Origin:
+def _without_rev(upstream: Upstream, rev: str, where: str) -> Upstream:
     if rev:
         raise ConfigError(where, "--rev is for git only")
-    return origin
+    return upstream
