@@ -24,7 +24,7 @@ from satchel_install._lock import (
     read_lock,
     render_lock,
 )
-from satchel_install._resolve import stored_files
+from satchel_install._resolve import fetch_locked, stored_files
 from satchel_store.content import ContentStore
 
 SKILLS_FOLDER: Final = "skills"
@@ -253,6 +253,12 @@ class Project:
             old = self.skills / _WORK / "old" / skill_id
             if os.path.lexists(old) and not os.path.lexists(self.skills / skill_id):
                 old.rename(self.skills / skill_id)
+        missing = [
+            skill
+            for skill_id, skill in after.skills.items()
+            if skill_id not in leave and self.state_of(skill) != "equal"
+        ]
+        fetch_locked(missing, self.folder, store)
         self._finish(before, after, config, store, leave)
 
 

@@ -4,7 +4,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from satchel.errors import ConfigError, NotInstalledError
+from satchel.errors import (
+    ConfigError,
+    DigestMismatchError,
+    NotInstalledError,
+    ReferenceNotFoundError,
+)
 from satchel.model import Finding
 from satchel_install._entries import SkillsEntry
 from satchel_install._git import current_commit
@@ -13,6 +18,8 @@ from satchel_install._project import Project
 from satchel_install._resolve import fetch_locked, resolve
 from satchel_store.content import ContentStore
 
+# Files of the store that may be damaged in one sync.
+_ATTEMPTS: Final = 100
 Change = Literal["add", "update", "remove", "restore"]
 SIGNS: Final[Mapping[Change, str]] = {
     "add": "+",
@@ -90,8 +97,17 @@ def apply_plan(
 ) -> None:
     """Fetch what the store lacks, and put everything in place."""
     needed = [plan.after.skills[i] for i in plan.changes if i in plan.after.skills]
-    fetch_locked(needed, project.folder, store)
-    project.apply(plan.before, plan.after, config, store, leave=frozenset(plan.edited))
+    leave = frozenset(plan.edited)
+    # What is damaged in the store goes as it is read, and is fetched again.
+    for attempt in range(_ATTEMPTS):
+        fetch_locked(needed, project.folder, store)
+        try:
+            project.apply(plan.before, plan.after, config, store, leave=leave)
+        except (DigestMismatchError, ReferenceNotFoundError):
+            if attempt + 1 == _ATTEMPTS:
+                raise
+        else:
+            return
 
 
 def is_resolved(entry: SkillsEntry, lock: Lock) -> bool:

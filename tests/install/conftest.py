@@ -1,0 +1,88 @@
+"""A project, a repository that it installs from, and the user's folders."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+PACK = "---\nname: {0}\ndescription: Use {0} when testing.\n---\n# {0}\n"
+
+
+class Upstream:
+    """A git repository on this machine, that others install from."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.address = f"file://{folder}"
+        folder.mkdir()
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *args: str) -> str:
+        """Run git in the repository, without the settings of anybody."""
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+        environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+        done = subprocess.run(
+            ["git", *who, *args],
+            cwd=self.folder,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.strip()
+
+    def commit(self, files: Mapping[str, str]) -> str:
+        """Write files, and return the commit."""
+        for path, text in files.items():
+            file = self.folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode())
+        self.git("add", "-A")
+        self.git("commit", "-qm", "Change")
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def upstream(tmp_path: Path) -> Upstream:
+    """A repository with the skills ``pdf``, which needs ``form``, and ``sql-read``."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed; to run this: make engines")
+    repository = Upstream(tmp_path / "upstream")
+    needs = PACK.format("pdf").replace(
+        "\n---\n", "\nmetadata:\n  requires: form\n---\n"
+    )
+    repository.commit(
+        {
+            "skills/pdf/SKILL.md": needs,
+            "skills/pdf/scripts/fill.py": "print('filled')\n",
+            "skills/form/SKILL.md": PACK.format("form"),
+            "skills/sql-read/SKILL.md": PACK.format("sql-read"),
+            "README.md": "Skills.\n",
+        }
+    )
+    return repository
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project, which is the working folder; nothing of the user's is used."""
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    monkeypatch.setenv("SATCHEL_STORE", str(tmp_path / "store"))
+    monkeypatch.delenv("SATCHEL_CONFIG", raising=False)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def verifying(tmp_path: Path) -> Path:
+    """Let the user's own settings verify each load; return their file."""
+    file = tmp_path / "xdg_config_home" / "satchel" / "satchel.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('[trust]\nverify = "locked"\n')
+    return file
