@@ -28,7 +28,6 @@ def flip(file: Path) -> None:
     file.write_bytes(data)
 
 
-@pytest.mark.row("U16", "N10")
 def test_what_was_loaded_says_where_it_is_from(upstream: Upstream) -> None:
     commit = upstream.git("rev-parse", "HEAD")
     with Satchel(sinks=[]) as skills:
@@ -39,7 +38,6 @@ def test_what_was_loaded_says_where_it_is_from(upstream: Upstream) -> None:
     )
 
 
-@pytest.mark.row("U16", "N10")
 @pytest.mark.parametrize("named", [(), ("skills",)])
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("file", ["SKILL.md", "scripts/fill.py"])
@@ -61,7 +59,6 @@ def test_one_flipped_bit_is_refused(
         assert is_listed == (file != "SKILL.md")
 
 
-@pytest.mark.row("U16")
 def test_a_script_with_other_bytes_does_not_run(project: Path) -> None:
     jobs: list[Job] = []
 
