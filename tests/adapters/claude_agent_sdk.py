@@ -421,10 +421,6 @@ class ClaudeAgentSdk:
         "advice": "Claude Code answers a call of a tool that is not listed by itself"
     }
     limits: Mapping[str, str] = {
-        "test_a_script_that_changed_while_a_run_waited": (
-            "a run that waits goes on from Claude Code's own transcript, which does not"
-            " say which bytes were shown"
-        ),
         "test_a_hand_off": (
             "a sub-agent has the MCP servers and tools of its session: it cannot have "
             "skills that the main agent has not"

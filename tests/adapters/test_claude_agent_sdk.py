@@ -44,6 +44,7 @@ from tests.adapters.desk import (
     write_packs,
 )
 from tests.adapters.driver import Call
+from tests.adapters.test_contract_scripts import ARGUMENTS, FILL, RUN, Forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -283,6 +284,64 @@ async def test_of_two_calls_that_wait_the_second_is_to_be_made_again(
     assert len(desk.done) == 2
     assert "make this one again" in expected
     assert TRAVEL in expected
+
+
+@pytest.mark.row("U14")
+async def test_a_yes_is_for_the_bytes_that_were_shown(tmp_path: Path) -> None:
+    """Others are asked about again; the answer comes with options of its own."""
+    forms = Forms(tmp_path)
+    steps: list[Say] = [[load("forms")], [RUN], [RUN], "done"]
+    rig = forms.rig(DRIVER, ask("forms", "script"), steps=steps)
+
+    first: Any = await rig.say("hi", who=ANA)
+    forms.rig(DRIVER, code=f"{FILL}# edited\n")
+    second: Any = await rig.decide(first, approve=True)
+    assert forms.runner.jobs == []
+    assert "have changed since this call was decided" in rig.seen[-1].results[-1]
+    output = await rig.decide(second, approve=True)
+
+    assert output == "done"
+    assert forms.filled == ["Ana Simpson\n"]
+
+
+@pytest.mark.row("U14")
+@pytest.mark.parametrize("edited", [None, {**ARGUMENTS, "args": ["form.txt", "2"]}])
+async def test_a_callbacks_yes_is_for_the_bytes_that_were_shown(
+    tmp_path: Path, edited: dict[str, Any] | None
+) -> None:
+    """It may take its time, and the files change meanwhile."""
+    forms = Forms(tmp_path)
+    rig: Any = forms.rig(DRIVER, ask("forms", "script"))
+
+    async def can_use_tool(*_: Any) -> Any:
+        await asyncio.to_thread(forms.rig, DRIVER, code=f"{FILL}# edited\n")
+        return PermissionResultAllow(updated_input=edited)
+
+    rig.options.can_use_tool = can_use_tool
+    await rig.say("hi", who=ANA)
+
+    assert forms.runner.jobs == []
+    assert "have changed since this call was decided" in rig.seen[-1].results[-1]
+
+
+@pytest.mark.row("U14")
+@pytest.mark.parametrize("forgets", ["a restart", "the bound"])
+async def test_what_is_not_known_any_more_is_no_reason_to_refuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgets: str
+) -> None:
+    """Else no yes that another process hears of would ever count."""
+    if forgets == "the bound":
+        monkeypatch.setattr(adapter, "_MAX_SHOWN", 0)
+    forms = Forms(tmp_path)
+    rig = forms.rig(DRIVER, ask("forms", "script"))
+
+    paused: Any = await rig.say("hi", who=ANA)
+    forms.rig(DRIVER, code=f"{FILL}# edited\n")
+    if forgets == "a restart":
+        adapter._SHOWN.clear()
+    await rig.decide(paused, approve=True)
+
+    assert forms.filled == ["Ana Simpson\n"]
 
 
 # Transcripts

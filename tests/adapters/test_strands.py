@@ -37,7 +37,8 @@ from tests.adapters.desk import (
     wiring,
 )
 from tests.adapters.driver import Call, Say, Seen
-from tests.adapters.strands import FakeModel
+from tests.adapters.strands import DRIVER, FakeModel
+from tests.adapters.test_contract_scripts import FILL, RUN, Forms
 
 SECTION = "If a skill fits"
 
@@ -342,6 +343,27 @@ async def test_a_session_manager_stores_it(packs: Path, tmp_path: Path) -> None:
     assert {"order_status", "refund"} <= set(seen_by(second)[0].tools)
     assert str(output).strip() == "That is all."
     assert desk.done == [PAID]
+
+
+@pytest.mark.row("U14")
+async def test_a_stored_yes_is_for_the_bytes_that_were_shown(tmp_path: Path) -> None:
+    """Others are asked about again; the answer comes to an agent object of its own."""
+    forms = Forms(tmp_path)
+    steps: list[Say] = [[load("forms")], [RUN], [RUN], "done"]
+    asking, answered = (
+        forms.rig(DRIVER, ask("forms", "script"), steps=steps) for _ in range(2)
+    )
+
+    first: Any = await asking.say("hi", who=ANA)
+    forms.rig(DRIVER, code=f"{FILL}# edited\n")
+    answered.restore(asking.save())
+    second: Any = await answered.decide(first, approve=True)
+    assert forms.runner.jobs == []
+    assert "have changed since this call was decided" in answered.seen[-1].results[-1]
+    output = await answered.decide(second, approve=True)
+
+    assert output == "done"
+    assert forms.filled == ["Ana Simpson\n"]
 
 
 async def test_a_window_that_slides_within_a_run(packs: Path) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
@@ -33,7 +33,8 @@ from satchel.adapters._translation import (
     already_attached,
     text_of,
 )
-from satchel.load import READ_TOOL
+from satchel.errors import ToolError, error_payload
+from satchel.load import READ_TOOL, wording
 from satchel.model import LOAD_TOOLS, SeenMessage
 from satchel.runtime import loads_in_text, question_text
 from satchel.tools import Tool, result_text
@@ -53,6 +54,7 @@ with framework("Claude Agent SDK", "claude-agent-sdk"):
         McpSdkServerConfig,
         PermissionResult,
         PermissionResultAllow,
+        PermissionResultDeny,
         SdkMcpTool,
         SessionMessage,
         ToolPermissionContext,
@@ -70,6 +72,8 @@ Given: TypeAlias = Mapping[str, Any]
 Output: TypeAlias = dict[str, Any]
 # The ids of a conversation, and of a sub-agent within it; empty for the main one.
 Key: TypeAlias = tuple[str, str]
+# The ids of these and of a call.
+Call: TypeAlias = tuple[str, str, str]
 
 _SERVER: Final = "satchel"
 # Serves the tools of skills, so that it alone is listed again when one is loaded;
@@ -83,6 +87,10 @@ _META: Final = {"anthropic/maxResultSizeChars": 500_000}
 _ONE_AT_A_TIME: Final = "approval-required: another waits; then make this one again"
 # Conversations in memory at once; others are read from their transcripts again.
 _MAX_CONVERSATIONS: Final = 1024
+# What a yes to a call is for, by the ids of its conversation and its own. It is here,
+# since another `attach` may bring the answer; a restart forgets it.
+_SHOWN: Final[OrderedDict[Call, str]] = OrderedDict()
+_MAX_SHOWN: Final = 10_000
 
 
 def attach(
@@ -123,10 +131,9 @@ def attach(
     given = cast("ClaudeAgentOptions", client.options if client else to)
     sessions = SessionFactory(skills, who, deps, options, holds_own_tools=True)
     attached = _Skills(sessions, given, answers or {}, client).options()
-    if client is None:
-        return cast("To", attached)
-    client.options = attached
-    return cast("To", client)
+    if client is not None:
+        client.options = attached
+    return cast("To", client or attached)
 
 
 @dataclass
@@ -157,7 +164,7 @@ class _Skills:
 
     def __post_init__(self) -> None:
         self._transcripts: OrderedDict[Key, _Transcript] = OrderedDict()
-        self._calls: dict[str, Key] = {}
+        self._calls: dict[str, Call] = {}
         self._waiting: set[Key] = set()
         self._replies = dict(self.answers)
         self._answered: set[str] = set()
@@ -182,20 +189,18 @@ class _Skills:
             every[name] = McpSdkServerConfig(type="sdk", name=name, instance=server)
         hooks: dict[Any, list[HookMatcher]] = dict(given.hooks or {})
         ours = "|".join(f"{prefix}.*" for prefix in _PREFIXES)
-        first = self._on_own_call if self.sessions.requires else None
         for event, matcher, hook in (
             ("UserPromptSubmit", None, self._on_prompt),
-            ("PreToolUse", None, first),
+            ("PreToolUse", None, self._on_own_call if self.sessions.requires else None),
             ("PreToolUse", ours, self._on_call),
             ("PostToolBatch", None, self._on_results),
             ("SessionStart", "compact", self._on_compaction),
             ("SubagentStart", None, self._on_subagent),
         ):
-            if hook is None:
-                continue
-            entry = HookMatcher(matcher, [cast("HookCallback", hook)])
-            # The application's own hooks go first.
-            hooks[event] = [*hooks.get(event, ()), entry]
+            if hook is not None:
+                entry = HookMatcher(matcher, [cast("HookCallback", hook)])
+                # The application's own hooks go first.
+                hooks[event] = [*hooks.get(event, ()), entry]
         return replace(
             given,
             system_prompt=_with(given.system_prompt, self._first),
@@ -259,14 +264,13 @@ class _Skills:
         call_id = str((params.meta or {}).get("claudecode/toolUseId", ""))
         # A call over MCP names no conversation: `_on_call` has noted it by the id of
         # the call.
-        key = self._calls.pop(call_id, (self._current, ""))
-        transcript = await self._transcript(*key)
+        call = self._calls.pop(call_id, (self._current, "", call_id))
+        transcript = await self._transcript(*call[:2])
         conversation = transcript.conversation
         name, arguments = params.name, params.arguments or {}
         reply = self._replies.pop(call_id, None)
         # A model may use the ids of another conversation.
-        once = "/".join((*key, call_id))
-        approval: CallApproval = {"approved": reply, "call_id": once}
+        approval: CallApproval = {"approved": reply, "call_id": "/".join(call)}
         tool = conversation.tool(name)
         if tool is not None and isinstance(tool.native, SdkMcpTool):
             permit = await conversation.apermit(name, arguments, **approval)
@@ -290,33 +294,46 @@ class _Skills:
         transcript.add(SeenMessage("user", given.get("prompt", "")))
         await self._show_opened(transcript)
         session = transcript.conversation.session
-        if not session.settings.suggest:
-            return {}
-        suggested = await asyncio.to_thread(session.suggested)
-        return _context("UserPromptSubmit", suggested)
+        suggests = session.settings.suggest
+        text = await asyncio.to_thread(session.suggested) if suggests else ""
+        return _context("UserPromptSubmit", text)
 
     async def _on_call(self, given: Given, call_id: str, _: object) -> Output:
         """Allow a call, or have a person asked."""
         key = given["session_id"], given.get("agent_id", "")
         conversation = (await self._transcript(*key)).conversation
         name, arguments = _short(given["tool_name"]), given["tool_input"]
-        self._calls[call_id] = key
+        self._calls[call_id] = call = (*key, call_id)
         if call_id in self.answers:
             answer = self.answers[call_id]
             self._answered.discard(name)
-            refusal = conversation.permit(name, arguments, approved=answer).refusal
+            permit = conversation.permit(name, arguments, approved=answer)
+            refusal = permit.refusal or await self._changed(call, name, arguments)
             if refusal is not None:
                 return _permission("deny", result_text(refusal))
+            return _permission("allow")
         question = conversation.question(name, arguments)
-        if question is None or call_id in self.answers:
+        if question is None:
             return _permission("allow")
         text = question_text(question)
+        _SHOWN[call] = question.identity
+        if len(_SHOWN) > _MAX_SHOWN:
+            _SHOWN.popitem(last=False)
         if self.given.can_use_tool:
             return _permission("ask", text)
         if key in self._waiting:
             return _permission("deny", _ONE_AT_A_TIME)
         self._waiting.add(key)
         return _permission("defer", text)
+
+    async def _changed(self, call: Call, name: str, arguments: Given) -> object | None:
+        """Return the refusal of a call that was shown with other bytes, or None."""
+        conversation = (await self._transcript(*call[:2])).conversation
+        # With the id it is the same question where `approve` is given by now.
+        question = conversation.question(name, arguments, call[2])
+        if question is None or _SHOWN.get(call, "") in {"", question.identity}:
+            return None
+        return error_payload(ToolError(name, wording.SCRIPT_CHANGED))
 
     async def _on_own_call(self, given: Given, *_: object) -> Output:
         """Refuse a call of a tool that is not ours until its skill was read."""
@@ -340,13 +357,15 @@ class _Skills:
         self, name: str, arguments: dict[str, Any], context: ToolPermissionContext
     ) -> PermissionResult:
         """Ask the application's own callback, and note which of our calls it allows."""
-        ask = cast(
-            "Callable[..., Awaitable[PermissionResult]]", self.given.can_use_tool
-        )
-        answer = await ask(name, arguments, context)
-        call_id = context.tool_use_id or ""
-        if isinstance(answer, PermissionResultAllow) and call_id in self._calls:
-            self._replies[call_id] = True
+        ask: Any = self.given.can_use_tool
+        answer: PermissionResult = await ask(name, arguments, context)
+        call = self._calls.get(context.tool_use_id or "")
+        if call is not None and isinstance(answer, PermissionResultAllow):
+            # Its own arguments may be in place of those that the question was about.
+            refusal = await self._changed(call, _short(name), arguments)
+            if refusal is not None:
+                return PermissionResultDeny(message=result_text(refusal))
+            self._replies[call[2]] = True
         return answer
 
     async def _on_results(self, given: Given, *_: object) -> Output:
@@ -380,10 +399,9 @@ class _Skills:
 
     async def _show_opened(self, transcript: _Transcript) -> None:
         """Make Claude Code list the tools of skills again, if there are new ones."""
-        if {tool.name for tool in self._new_in(transcript)} <= self._listed:
-            return
+        new = {tool.name for tool in self._new_in(transcript)} - self._listed
         # Claude Code lists a server's tools when it is switched on.
-        if self.client is not None:
+        if new and self.client is not None:
             await self.client.toggle_mcp_server(_OPENED, enabled=False)
             await self.client.toggle_mcp_server(_OPENED, enabled=True)
 
