@@ -38,7 +38,7 @@ MAX_FUNCTION_LINES: Final = 71
 # Lines of code that each product may have. To raise one is a decision page that says
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
-    "satchel": 28_680,
+    "satchel": 28_720,
     "satchel_store": 3_530,
     "satchel_server": 9_990,
     "satchel_lab": 18_800,
@@ -47,7 +47,7 @@ BUDGETS: Final = {
     "satchel_install": 1_700,
 }
 # Lines and files that the default run of an agent may import.
-IMPORTED_LINES: Final = 16_980
+IMPORTED_LINES: Final = 17_040
 IMPORTED_FILES: Final = 80
 _WITH_DOCSTRING: Final = (
     ast.Module,

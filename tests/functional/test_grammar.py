@@ -249,5 +249,5 @@ def test_the_prefix_is_coloured_on_terminals_only(project: Path) -> None:
 def test_help_is_grouped_by_what_users_do() -> None:
     lines = run("--help").stdout.splitlines()
 
-    assert [*GROUPS][:5] == ["Look", "Check", "Make", "Serve", "Measure"]
+    assert [*GROUPS][:5] == ["Look", "Check", "Make", "Install", "Serve"]
     assert [line[:-1] for line in lines if line[:-1] in GROUPS] == [*GROUPS]

@@ -105,6 +105,7 @@ EXAMPLES: list[tuple[SkillError, str]] = [
         errors.NotStagedError("a", "No space left on device"),
         "the files of skill 'a' were not staged: No space left on device",
     ),
+    (errors.NotInstalledError("a", "it is taken"), "a: it is taken"),
     (errors.NotWrittenError("a", "No space"), "a was not written: No space"),
     (
         errors.ReferenceEscapesError("a", "../r", detail="it has a part that is .."),

@@ -159,14 +159,13 @@ class Satchel:
         if disabled or config.disabled or not DISABLED_VARIABLES.isdisjoint(environ):
             off = disabled_patterns(disabled, config.disabled, environ)
         verifier = options.verifier or open_verifier(opened, environ)
+        rules = CatalogRules(options.on_conflict or config.on_conflict, off, verifier)
         self.policy = policy
         self.style: Style = style or config.style
         self.registry = Registry(
             opened.sources,
             accept=accept,
-            rules=CatalogRules(
-                options.on_conflict or config.on_conflict, off, verifier
-            ),
+            rules=rules,
             clock=clock,
             deadline_s=options.deadline_s,
             far_s=options.far_s,
