@@ -139,8 +139,7 @@ class Satchel:
         """Open the sources and sync once."""
         if unknown:
             refuse_keywords(unknown)
-        if profile is not None or style is not None:
-            check_choices(profile=profile, style=style)
+        check_choices(profile=profile, style=style)
         if budget_tokens != "default":
             check_budget(budget_tokens)
         opened = open_inputs_or_config(what, pin, options)
