@@ -64,7 +64,7 @@ class LockVerifier:
         severity: Severity = "warning" if self._warn else "error"
         detail, fix = answer
         return Finding.of(
-            "unverified-skill", where, severity=severity, detail=detail, fix=fix
+            "unvouched-skill", where, severity=severity, detail=detail, fix=fix
         )
 
     def verify(self, skill: Descriptor, path: str, data: bytes) -> str:

@@ -13,6 +13,8 @@ PACK = "---\nname: {0}\ndescription: Use {0} when testing.\n---\n# {0}\n"
 # What makes something for people to go on with prints no data: files that were written,
 # a block in the form of a client, a script for a shell.
 WITHOUT = {"new", "connect", "serve", "completion"}
+# What needs a project with a lock: tests/install.
+WITHOUT |= {"remove", "store", "sync", "trust", "verify"}
 
 LINES = {
     "list": "list one",
@@ -30,6 +32,7 @@ LINES = {
     "convert": "convert one --to spec -o made",
     "pack": "pack one/alpha",
     "retire": "retire alpha one --for beta",
+    "add": "add one",
     "build": "build out one",
     "publish": "publish site --skills one",
     "cost": "cost one",

@@ -360,3 +360,29 @@ def test_a_link_in_the_place_of_the_folder_is_refused(
     assert result.exit_code == 2
     assert "it is a link" in result.stderr
     assert [*outside.iterdir()] == []
+
+
+def test_json_is_one_object(project: Path, upstream: Upstream) -> None:
+    lines = (
+        f"add {upstream.address} --skill form --skill sql-read",
+        "sync",
+        "verify",
+        "remove sql-read",
+        "store prune",
+    )
+    documents = {
+        line.partition(" ")[0]: json.loads(run(*line.split(), "--json").stdout)
+        for line in lines
+    }
+
+    assert {each["schema_version"] for each in documents.values()} == {1}
+    assert [row["id"] for row in documents["add"]["changes"]] == ["form", "sql-read"]
+    assert documents["verify"] | {"schema_version": 0} == {
+        "schema_version": 0,
+        "skills": 2,
+        "differences": [],
+        "not_locked": [],
+        "approved": True,
+    }
+    assert documents["remove"]["changes"] == [{"id": "sql-read", "change": "remove"}]
+    assert documents["store"]["removed"] == 1

@@ -86,7 +86,7 @@ def test_a_pack_that_no_lock_has_is_refused(project: Path) -> None:
 
     with Satchel(sinks=[]) as skills:
         assert "new" not in skills
-        (finding,) = (f for f in skills.findings if f.code == "unverified-skill")
+        (finding,) = (f for f in skills.findings if f.code == "unvouched-skill")
     assert "no approved satchel.lock has a skill of this name" in finding.message
     assert "new is not in satchel.lock" in run("verify").stdout
 
@@ -151,7 +151,7 @@ def test_warn_only_observes(project: Path, verifying: Path) -> None:
 
     with Satchel(sinks=[]) as skills:
         assert skills.load("pdf").vouched == ""
-        (finding,) = (f for f in skills.findings if f.code == "unverified-skill")
+        (finding,) = (f for f in skills.findings if f.code == "unvouched-skill")
     assert finding.severity == "warning"
 
 

@@ -18,7 +18,7 @@ def command(names: tuple[str, ...], dry_run: bool, as_json: bool) -> int:
     that was edited by hand is named, and left.
 
     \b
-    Example:
+    Examples:
       satchel remove pdf
     """
     from satchel_install._commands import Output, remove

@@ -11,7 +11,7 @@ def command(ctx: click.Context) -> None:
     """Show where the store of fetched skills is, or prune it.
 
     \b
-    Example:
+    Examples:
       satchel store prune
     """
     if ctx.invoked_subcommand is None:

@@ -18,7 +18,7 @@ def command(revoke: bool, yes: bool) -> int:
     for again when it changes. The approval is kept outside of the project.
 
     \b
-    Example:
+    Examples:
       satchel trust
     """
     from satchel_install._commands import trust

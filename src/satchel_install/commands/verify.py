@@ -18,7 +18,7 @@ def command(folder: str, as_json: bool) -> int:
     Status: 0 if all is as locked; 1 if not, or if the lock is not approved.
 
     \b
-    Example:
+    Examples:
       satchel verify
     """
     from satchel_install._commands import verify
