@@ -107,6 +107,11 @@ class Repository:
                 mode, _, blob, size = head.decode("ascii").split()
                 # A name that is no text is listed as one that no system takes.
                 text = name.decode("utf-8", "replace")
+                if not {"", ".", ".."}.isdisjoint(text.split("/")):
+                    detail = (
+                        f"it has a name that git would not make: {clean_line(text)}"
+                    )
+                    raise SourceUnavailableError(self.label, detail)
                 self._tree[text] = mode, blob, int(size) if size != "-" else 0
         return self._tree
 
@@ -188,13 +193,17 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
     environ |= {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "LC_ALL": "C"}
     environ.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
     environ["GIT_CEILING_DIRECTORIES"] = str(folder.parent)
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    # Files, and no pipes: nothing waits for anybody to read or write.
+    temporary = tempfile.TemporaryFile
+    with temporary() as asked, temporary() as out, temporary() as err:
+        asked.write(stdin)
+        asked.seek(0)
         try:
             process = subprocess.Popen(
                 ["git", *_SAFE, *args],  # noqa: S607 - the user's own git
                 cwd=folder,
                 env=environ,
-                stdin=subprocess.PIPE,
+                stdin=asked,
                 stdout=out,
                 stderr=err,
             )
@@ -202,7 +211,7 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
             detail = "git is not installed, and repositories are read by it"
             raise SourceUnavailableError(label, detail) from error
         try:
-            _wait(process, stdin, folder, label)
+            _wait(process, folder, label)
         finally:
             process.kill()
             process.wait()
@@ -214,16 +223,13 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
         return out.read()
 
 
-def _wait(
-    process: "subprocess.Popen[bytes]", stdin: bytes, folder: Path, label: str
-) -> None:
+def _wait(process: "subprocess.Popen[bytes]", folder: Path, label: str) -> None:
     end = time.monotonic() + TIMEOUT_S
-    feed: bytes | None = stdin
     while True:
         try:
-            process.communicate(feed, timeout=_POLL_S)
+            process.wait(timeout=_POLL_S)
         except subprocess.TimeoutExpired:
-            feed = None
+            pass
         else:
             return
         if time.monotonic() > end:

@@ -14,7 +14,7 @@ from satchel.errors import (
     SkillError,
     SourceUnavailableError,
 )
-from satchel.files import digest_bytes, folder_problem, path_problem
+from satchel.files import digest_bytes, folded_name, folder_problem, path_problem
 from satchel.load import STILL_LOADS, fetch
 from satchel.model import (
     DEFAULT_LIMITS,
@@ -129,9 +129,14 @@ class OpenUpstream:
             raise ConfigError(entry.id, problem)
         reader = library.catalog.readers[entry.source]
         files: list[Resource] = []
+        spellings: dict[str, str] = {}
         for path in sorted({SKILL_FILE, *entry.present}):
             if problem := path_problem(path):
                 raise ConfigError(f"{entry.id}/{path}", problem)
+            first = spellings.setdefault(folded_name(path), path)
+            if first != path:
+                detail = f"on some systems this is the same as {first}"
+                raise ConfigError(f"{entry.id}/{path}", detail)
             most = _LIMITS.skill_md_bytes if path == SKILL_FILE else _LIMITS.pack_bytes
             data = fetch(reader, entry, path, most)
             files.append(Resource(path, store.keep(data), len(data)))
@@ -216,8 +221,14 @@ def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
             if not request.skills or finding.path.startswith(places)
         )
         for entry, where in chosen.values():
-            skill = upstream.lock(entry, where, request.name, store)
-            result.skills.append(skill)
+            try:
+                skill = upstream.lock(entry, where, request.name, store)
+            except ConfigError as error:
+                if entry.id in request.skills or len(chosen) == 1:
+                    raise
+                result.warnings.append(f"{entry.id} is left out: {error}")
+            else:
+                result.skills.append(skill)
     return result
 
 

@@ -34,10 +34,10 @@ class _TreeEntry:
     def read(self) -> bytes:
         return self._data or b""
 
-    def is_dir(self, *, follow_symlinks: bool) -> bool:  # noqa: ARG002
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
         return self._data is None
 
-    def is_file(self, *, follow_symlinks: bool) -> bool:  # noqa: ARG002
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
         return self._data is not None
 
     def is_symlink(self) -> bool:
