@@ -321,7 +321,7 @@ def trust(start: Path, *, revoke: bool, yes: bool) -> int:
             raise click.UsageError(
                 "nobody is here to ask; read the lock, and add --yes"
             )
-        question = f"Use these {plural(len(lock.skills), 'skill')} as they are locked?"
+        question = f"Use {plural(len(lock.skills), 'skill')} as locked?"
         click.confirm(question, abort=True)
     approve(project, digest)
     echo_error(f"{project.lock_file} is approved: {digest}")
@@ -352,5 +352,7 @@ def prune_store(*, as_json: bool) -> int:
         echo_json({"removed": files, "bytes": size, "projects": projects})
     else:
         counts = f"{plural(files, 'file')}, {size:,} bytes"
-        echo_error(f"{store.folder}: removed {counts}; kept for {projects} projects")
+        echo_error(
+            f"{store.folder}: removed {counts}; kept for {plural(projects, 'project')}"
+        )
     return 0

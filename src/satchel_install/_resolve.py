@@ -1,5 +1,6 @@
 """From what is wanted to which bytes: an upstream is asked, its packs are stored."""
 
+import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from satchel.catalog import CatalogRules, ParseOptions, Registry
+from satchel.config import own_config
 from satchel.errors import (
     ConfigError,
     ExtraMissingError,
@@ -102,11 +104,14 @@ class OpenUpstream:
         upstream, repository = self._upstream, self._repository
         if repository is None:
             place = upstream.place
+            # Only the user's own file lets an address lead to private networks.
+            private = "://" in place and own_config(os.environ).allow_private
             if upstream.kind == "archive" and "://" in place:
-                return _Library(_catalog_of((_downloaded(place),)))
+                source = _downloaded(place, allow_private=private)
+                return _Library(_catalog_of((source,)))
             if "://" not in place:
                 place = str(self._base / place)
-            opened = open_inputs((place,), limits=_LIMITS)
+            opened = open_inputs((place,), limits=_LIMITS, allow_private=private)
             return _Library(_catalog_of(opened.sources))
         read = repository.read(path)
         name = _name_of(path or upstream.place)
@@ -145,23 +150,28 @@ class OpenUpstream:
         return LockedSkill(*of, tuple(entry.requires))
 
 
-def _downloaded(address: str) -> TreeSource:
+def _downloaded(address: str, *, allow_private: bool) -> TreeSource:
     """Return the packs of an archive at an address."""
     try:
         from satchel_store.http import HttpClient, HttpRequest, parse_url
     except ImportError as error:
         raise ExtraMissingError("an archive at an address", "http") from error
 
-    client = HttpClient(address, timeout_s=_DOWNLOAD_S)
     try:
-        most = archive_size_limit(_LIMITS)
-        got = client.get(HttpRequest(parse_url(address), "archive_bytes", most))
+        url = parse_url(address)
+    except ValueError as error:
+        raise ConfigError(address, str(error)) from error
+    most = archive_size_limit(_LIMITS)
+    server = f"{url.scheme}://{url.authority}/"
+    client = HttpClient(server, allow_private=allow_private, timeout_s=_DOWNLOAD_S)
+    try:
+        response = client.get(HttpRequest(url, "archive_bytes", most))
     finally:
         client.close()
-    if got.status != _OK or got.encoding_problem:
-        detail = got.encoding_problem or f"it answered with status {got.status}"
-        raise SourceUnavailableError(address, detail)
-    tree = open_library(got.body, limits=_LIMITS)
+    if response.status != _OK or response.encoding_problem:
+        status = f"it answered with status {response.status}"
+        raise SourceUnavailableError(address, response.encoding_problem or status)
+    tree = open_library(response.body, limits=_LIMITS)
     name = tree.folder or _name_of(address).partition(".")[0]
     return TreeSource(tree.files, name, label=address, limits=_LIMITS, links=tree.links)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from satchel.config._file import (
         find_config as find_config,
         load_config as load_config,
-        own_verify as own_verify,
+        own_config as own_config,
     )
 
-__getattr__ = lazy_door(__name__, {"_file": "find_config load_config own_verify"})
+__getattr__ = lazy_door(__name__, {"_file": "find_config load_config own_config"})

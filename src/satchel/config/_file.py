@@ -348,10 +348,10 @@ def _own(environ: Mapping[str, str] | None, folder: str) -> _Own:
     return _Own(path, table)
 
 
-def own_verify(environ: Mapping[str, str]) -> str:
-    """Return what the user's own file says of ``[trust] verify``."""
+def own_config(environ: Mapping[str, str]) -> Config:
+    """Return what the user's own file says, whatever a project's does."""
     own = _own(environ, os.curdir)
-    return _parse_config(own.table, own.path).verify
+    return _parse_config(own.table, own.path)
 
 
 def find_config(

@@ -100,9 +100,9 @@ def open_verifier(
     if not opened.config.path:
         own = f"{_user_folder('config')}/{CONFIG_FILE}"
         if environ.get("SATCHEL_CONFIG") or os.path.exists(own):  # noqa: PTH110
-            from satchel.config import own_verify
+            from satchel.config import own_config
 
-            verify = own_verify(environ)
+            verify = own_config(environ).verify
     if not verify:
         return None
     from satchel.products import import_product
