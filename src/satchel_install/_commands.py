@@ -26,7 +26,14 @@ from satchel.model import SKILL_FILE
 from satchel.skill_md import parse
 from satchel.text import plural
 from satchel_install._entries import SkillsEntry, Upstream
-from satchel_install._lock import EMPTY, LOCK_FILE, Lock, LockedSkill, parse_lock
+from satchel_install._lock import (
+    EMPTY,
+    LOCK_FILE,
+    Lock,
+    LockedSkill,
+    parse_lock,
+    render_lock,
+)
 from satchel_install._project import Project
 from satchel_install._resolve import opened_upstream
 from satchel_install._sync import SIGNS, SyncOptions, SyncPlan, apply_plan, plan_sync
@@ -52,8 +59,8 @@ def add(
     """Add a source's skills to the project; see ``satchel add --help``."""
     project, store = Project.nearest(start), ContentStore()
     upstream = _relative(upstream, project, start)
-    entries = project.entries()
     with project.changing(store):
+        entries = project.entries()
         new = _new_entries(upstream, names, name, project, entries)
         others = {key: entry for key, entry in entries.items() if key not in new}
         check_places(project, others.values())
@@ -113,23 +120,27 @@ def _entry_name(upstream: Upstream, entries: Mapping[str, SkillsEntry]) -> str:
 def remove(start: Path, names: Collection[str], output: Output) -> int:
     """Remove entries; see ``satchel remove --help``."""
     project, store = Project.nearest(start), ContentStore()
-    entries = project.entries()
-    for name in names:
-        if name in entries:
-            del entries[name]
-            continue
-        owner = next((w for w in entries.values() if name in w.skills), None)
-        if owner is None:
-            detail = _unknown(name, project, entries)
-            raise ConfigError(str(project.config_file), detail)
-        rest = tuple(one for one in owner.skills if one != name)
-        del entries[owner.name]
-        if rest:
-            entries[owner.name] = SkillsEntry(owner.name, owner.upstream, rest)
     with project.changing(store):
+        entries = project.entries()
+        for name in names:
+            _remove_one(name, project, entries)
         check_places(project, entries.values())
         plan = plan_sync(project, entries, store, SyncOptions())
         return _Execution(project, store, plan, output).run(())
+
+
+def _remove_one(name: str, project: Project, entries: dict[str, SkillsEntry]) -> None:
+    """Take an entry out, or a skill out of the entry that lists it."""
+    if entries.pop(name, None) is not None:
+        return
+    owner = next((entry for entry in entries.values() if name in entry.skills), None)
+    if owner is None:
+        detail = _unknown(name, project, entries)
+        raise ConfigError(str(project.config_file), detail)
+    rest = tuple(one for one in owner.skills if one != name)
+    del entries[owner.name]
+    if rest:
+        entries[owner.name] = SkillsEntry(owner.name, owner.upstream, rest)
 
 
 def _unknown(name: str, project: Project, entries: Mapping[str, SkillsEntry]) -> str:
@@ -174,9 +185,13 @@ class _Execution:
         counts |= is_approved(project.folder, lock_digest(project))
         if not self.output.dry_run:
             config = None if added is None else project.config_with(plan.entries)
+            # Both, so that whatever ends this leaves a lock that counts.
+            after = digest_bytes(render_lock(plan.after))
+            if counts:
+                approve(project, lock_digest(project), after)
             apply_plan(plan, project, store, config)
             if counts:
-                approve(project, lock_digest(project))
+                approve(project, after)
             _note_project(project, store)
         if self.output.as_json:
             echo_json(self._fields())
@@ -303,7 +318,7 @@ def trust(start: Path, *, revoke: bool, yes: bool) -> int:
     """Approve a lock; see ``satchel trust --help``."""
     project = Project.nearest(start)
     if revoke:
-        approve(project, "")
+        approve(project)
         echo_error(f"{project.lock_file} is not approved any more")
         return 0
     if not project.lock_file.is_file():

@@ -28,14 +28,18 @@ def approvals_file() -> Path:
     return user_data_path("satchel", appauthor=False) / _FILE
 
 
-def approvals() -> dict[str, str]:
-    """Return the approved digest of each project, by its real folder."""
+def approvals() -> dict[str, list[str]]:
+    """Return the approved digests of each project, by its real folder."""
     try:
         document: object = json.loads(approvals_file().read_bytes())
     except (OSError, ValueError):
         return {}  # nothing counts as approved that cannot be read
     rows = cast("dict[str, object]", document) if isinstance(document, dict) else {}
-    return {k: v for k, v in rows.items() if isinstance(v, str)}
+    return {
+        folder: [str(digest) for digest in cast("list[object]", digests)]
+        for folder, digests in rows.items()
+        if isinstance(digests, list)
+    }
 
 
 def lock_digest(project: Project) -> str:
@@ -52,16 +56,16 @@ def is_approved(
     """Tell whether a lock of a project's folder counts."""
     named = {one.strip() for one in environ.get(VARIABLE, "").split(",")}
     return bool(digest) and (
-        digest in named or approvals().get(os.path.realpath(folder)) == digest
+        digest in named or digest in approvals().get(os.path.realpath(folder), ())
     )
 
 
-def approve(project: Project, digest: str) -> None:
-    """Note that a lock counts; an empty digest takes the note back."""
+def approve(project: Project, *digests: str) -> None:
+    """Note which locks of a project count, in place of all before; none is none."""
     noted = approvals()
     noted.pop(os.path.realpath(project.folder), None)
-    if digest:
-        noted[os.path.realpath(project.folder)] = digest
+    if digests:
+        noted[os.path.realpath(project.folder)] = [*filter(None, digests)]
     file = approvals_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(dict(sorted(noted.items())), indent=1)
