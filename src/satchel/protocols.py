@@ -52,8 +52,8 @@ class Verifier(Protocol):
         """
         ...
 
-    def verify(self, skill: Descriptor, path: str, data: bytes) -> str:
-        """Return who vouches for the bytes of a file: a lock, a release, a signer.
+    def verify(self, skill: Descriptor, path: str, digest: str) -> str:
+        """Return who vouches for the bytes of this digest: a lock, a release, a signer.
 
         Raises:
             DigestMismatchError: Others were reviewed.

@@ -1,6 +1,7 @@
 """Skills verified where a model reads them: against the approved locks of projects."""
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from satchel.sources import MemorySource
 from satchel_install._lock import LOCK_FILE, LockedSkill, parse_lock
 from satchel_install._trust import VARIABLE, approvals_file, is_approved
 
+# Seconds after which the files of locks and approvals are looked at again.
+LOOK_S: Final = 0.05
 # Digests by path of one skill, and who vouches for it.
 _Expected: TypeAlias = tuple[Mapping[str, str], str]
 
@@ -32,8 +35,8 @@ class _ReadLock:
 class LockVerifier:
     """Says whether bytes are those of an approved lock. Safe across threads.
 
-    Locks and approvals are read again whenever their files change, so that what is
-    approved or withdrawn counts at the next load.
+    Locks and approvals are read again when their files change, so that what is
+    approved or taken back counts `LOOK_S` later.
     """
 
     def __init__(
@@ -53,7 +56,9 @@ class LockVerifier:
         self._warn = warn
         self._vouched = dict(vouched or {})
         self._environ = environ
+        self._approvals = approvals_file()
         self._read: tuple[object, tuple[_ReadLock, ...]] | None = None
+        self._looked = 0.0
 
     def problem_of(self, skill: Descriptor) -> Finding | None:
         """Return what is wrong with a skill's SKILL.md as it was catalogued."""
@@ -67,13 +72,13 @@ class LockVerifier:
             "unvouched-skill", where, severity=severity, detail=detail, fix=fix
         )
 
-    def verify(self, skill: Descriptor, path: str, data: bytes) -> str:
-        """Return who vouches for the bytes of a file.
+    def verify(self, skill: Descriptor, path: str, digest: str) -> str:
+        """Return who vouches for the bytes of this digest.
 
         Raises:
             DigestMismatchError: Nobody does; says what the lock has.
         """
-        answer = self._find(skill, path, digest_bytes(data))
+        answer = self._find(skill, path, digest)
         if isinstance(answer, str):
             return answer
         if self._warn:
@@ -88,7 +93,9 @@ class LockVerifier:
         expected = ""
         for lock in locks:
             # A prefix may be in front of the id, which no lock knows.
-            for skill_id in {skill.id, skill.name} & lock.skills.keys():
+            for skill_id in (skill.id, skill.name):
+                if skill_id not in lock.skills:
+                    continue
                 files, who = lock.skills[skill_id]
                 is_same = skill.digest in ("", files[SKILL_FILE])
                 if files.get(path) == digest and is_same:
@@ -102,10 +109,14 @@ class LockVerifier:
         return detail, "add it with satchel add, or approve its lock: satchel trust"
 
     def _locks(self) -> tuple[_ReadLock, ...]:
-        marks = tuple(map(_mark, (*self._files, approvals_file())))
-        read = self._read
+        read, now = self._read, time.monotonic()
+        # A look at a few files would cost more than a load.
+        if read is not None and now < self._looked + LOOK_S:
+            return read[1]
+        marks = tuple(map(_mark, (*self._files, self._approvals)))
         if read is None or read[0] != marks:
             self._read = read = marks, tuple(map(self._read_lock, self._files))
+        self._looked = now
         return read[1]
 
     def _read_lock(self, file: Path) -> _ReadLock:

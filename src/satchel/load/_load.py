@@ -191,11 +191,7 @@ def load(  # noqa: PLR0913 - what is asked for, and what decides, all by name
 
     # The turn's cache is behind the decision: another user may have read it first.
     def read() -> Loaded:
-        loaded = _read(catalog, descriptor, file, notes, limits)
-        if verifier is None:
-            return loaded
-        vouched = verifier.verify(descriptor, file, loaded.data)
-        return replace(loaded, vouched=vouched)
+        return _read(catalog, descriptor, file, notes, limits, verifier)
 
     return read() if turn is None else turn.get((descriptor.id, file), read)
 
@@ -306,12 +302,13 @@ def _no_such_file(descriptor: Descriptor, file: str) -> ReferenceNotAllowedError
     )
 
 
-def _read(
+def _read(  # noqa: PLR0913, PLR0917 - as `load`
     catalog: CatalogView,
     descriptor: Descriptor,
     file: str,
     notes: tuple[str, ...],
     limits: Limits,
+    verifier: Verifier | None,
 ) -> Loaded:
     source = descriptor.origins[0].source
     reader = catalog.readers.get(source)
@@ -330,9 +327,11 @@ def _read(
     # Before anything is decoded: bytes that were never catalogued go no further.
     if changed:
         raise ChangedSinceSyncError(descriptor.id, file)
+    vouched = verifier.verify(descriptor, file, digest) if verifier else ""
     if not is_skill and (not is_text(data) or is_unsure(data)):
         kind = media_type(file, text=False)
-        return Loaded(descriptor, file, data, "", digest, kind, notes=notes)
+        of = descriptor, file, data, "", digest, kind
+        return Loaded(*of, notes=notes, vouched=vouched)
     findings = cached_content_warnings(data, digest, file)
     try:
         text = data.decode()  # nearly every file is UTF-8, with nothing to repair
@@ -351,6 +350,7 @@ def _read(
         body_of(text) if is_skill else "",
         (*notes, *map(_finding_note, findings)),
         findings,
+        vouched,
     )
 
 

@@ -1,0 +1,1 @@
+"""What it costs to install skills, and to verify a load."""
