@@ -32,7 +32,6 @@ from satchel_install._lock import (
     Lock,
     LockedSkill,
     parse_lock,
-    render_lock,
 )
 from satchel_install._project import Project
 from satchel_install._resolve import opened_upstream
@@ -186,7 +185,7 @@ class _Execution:
         if not self.output.dry_run:
             config = None if added is None else project.config_with(plan.entries)
             # Both, so that whatever ends this leaves a lock that counts.
-            after = digest_bytes(render_lock(plan.after))
+            after = digest_bytes(plan.after.data)
             if counts:
                 approve(project, lock_digest(project), after)
             apply_plan(plan, project, store, config)

@@ -7,6 +7,7 @@ Source: docs/reference/lock-format.md.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -52,7 +53,7 @@ class LockedSkill:
         return f"{self.upstream.place}{at}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lock:
     """All skills of a project, by id; ``wanted`` is what each entry said then.
 
@@ -62,6 +63,11 @@ class Lock:
     skills: Mapping[str, LockedSkill]
     entries: Mapping[str, tuple[str, ...]]
 
+    @cached_property
+    def data(self) -> bytes:
+        """The bytes of the file; equal locks have equal ones."""
+        return _rendered(self)
+
     def of_entry(self, name: str) -> list[LockedSkill]:
         """Return the skills that are there for one entry."""
         return [skill for skill in self.skills.values() if skill.entry == name]
@@ -70,8 +76,7 @@ class Lock:
 EMPTY: Final = Lock({}, {})
 
 
-def render_lock(lock: Lock) -> bytes:
-    """Return the bytes of a lock; equal locks have equal ones."""
+def _rendered(lock: Lock) -> bytes:
     skills = (lock.skills[skill_id] for skill_id in sorted(lock.skills))
     document = {
         "format": FORMAT,

@@ -22,7 +22,6 @@ from satchel_install._lock import (
     LockedSkill,
     parse_lock,
     read_lock,
-    render_lock,
 )
 from satchel_install._resolve import fetch_locked, stored_files
 from satchel_store.content import ContentStore
@@ -183,8 +182,8 @@ class Project:
         work = self.skills / _WORK
         text = None if config is None else config.decode()
         journal = {
-            "before": render_lock(before).decode(),
-            "after": render_lock(after).decode(),
+            "before": before.data.decode(),
+            "after": after.data.decode(),
             "config": text,
             "leave": sorted(leave),
         }
@@ -207,7 +206,7 @@ class Project:
             self._swap(skill_id, None)
         if config is not None:
             write_file(self.config_file, config, _FILE_MODE)
-        write_file(self.lock_file, render_lock(after), _FILE_MODE)
+        write_file(self.lock_file, after.data, _FILE_MODE)
         shutil.rmtree(self.skills / _WORK, ignore_errors=True)
 
     def _swap(self, skill_id: str, files: Mapping[str, bytes] | None) -> None:
@@ -217,12 +216,14 @@ class Project:
         for left in (new, old):
             _remove(left)
             left.parent.mkdir(parents=True, exist_ok=True)
+        folders: set[str] = set()
         for path, data in (files or {}).items():
-            file = new / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("xb") as out:
+            folder = path.rpartition("/")[0]
+            if folder not in folders:
+                folders.add(folder)
+                (new / folder).mkdir(parents=True, exist_ok=True)
+            with open(f"{new}/{path}", "xb") as out:  # noqa: PTH123 - many files
                 out.write(data)
-            file.chmod(_FILE_MODE)
         if os.path.lexists(place):
             place.rename(old)
         if files is not None:
