@@ -7,6 +7,7 @@ finished by the next one. The lock is written last.
 import json
 import os
 import shutil
+import stat
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, Final, cast
 
 from satchel.config import CONFIG_FILE
 from satchel.errors import ConfigError, NotWrittenError
-from satchel.files import list_folder, write_file
+from satchel.files import digest_bytes, list_folder, write_file
 from satchel_install._entries import SkillsEntry, parse_entries
 from satchel_install._lock import (
     LOCK_FILE,
@@ -127,8 +128,6 @@ class Project:
 
     def differences(self, skill: LockedSkill) -> list[str]:
         """Return how the files of an installed pack differ from those of a lock."""
-        from satchel.files import digest_bytes
-
         folder = self.skills / skill.id
         if folder.is_symlink() or not folder.is_dir():
             return [f"{skill.id} is no folder, or a link"]
@@ -138,6 +137,9 @@ class Project:
             path = paths.pop(file.path, None)
             if path is None:
                 texts.append(f"{skill.id}/{file.path} is missing")
+                continue
+            if not stat.S_ISREG(path.lstat().st_mode):
+                texts.append(f"{skill.id}/{file.path} is no regular file")
                 continue
             try:
                 data = path.read_bytes()
@@ -158,7 +160,9 @@ class Project:
         Raises:
             NotWrittenError: Another command is at work, or a folder is a link.
         """
-        for place in (self.skills, self.skills / _WORK):
+        work = self.skills / _WORK
+        # All that a command moves, writes or removes is below these.
+        for place in (self.skills, work, work / "new", work / "old"):
             if place.is_symlink():
                 raise NotWrittenError(str(place), "it is a link; put a folder there")
         with _alone(self.folder):
@@ -246,7 +250,7 @@ class Project:
         except FileNotFoundError:
             shutil.rmtree(self.skills / _WORK, ignore_errors=True)
             return
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             detail = f"it is damaged; delete {journal.parent}, and type: satchel sync"
             raise ConfigError(str(journal), detail) from error
         # A pack that was moved out of the way, and whose new one never came.
@@ -259,6 +263,11 @@ class Project:
             for skill_id, skill in after.skills.items()
             if skill_id not in leave and self.state_of(skill) != "equal"
         ]
+        from satchel_install._trust import check_places
+
+        # It may have come along with a cloned project, as a lock does.
+        wanted = [SkillsEntry(skill.entry, skill.upstream) for skill in missing]
+        check_places(self, wanted, digest_bytes(after.data))
         fetch_locked(missing, self.folder, store)
         self._finish(before, after, config, store, leave)
 

@@ -72,13 +72,17 @@ def approve(project: Project, *digests: str) -> None:
     write_file(file, f"{text}\n".encode(), _PRIVATE)
 
 
-def check_places(project: Project, entries: Iterable[SkillsEntry]) -> None:
+def check_places(
+    project: Project, entries: Iterable[SkillsEntry], digest: str = ""
+) -> None:
     """Refuse places of this machine outside of a project that nobody here approved.
+
+    ``digest`` is of a lock that is not the project's yet.
 
     Raises:
         NotInstalledError: An entry names one; says what to type.
     """
-    if is_approved(project.folder, lock_digest(project)):
+    if is_approved(project.folder, digest or lock_digest(project)):
         return
     for entry in entries:
         kind, place = entry.upstream.kind, entry.upstream.place
