@@ -62,7 +62,7 @@ def add(
         entries = project.entries()
         new = _new_entries(upstream, names, name, project, entries)
         others = {key: entry for key, entry in entries.items() if key not in new}
-        check_places(project, others.values())
+        check_places(project.folder, others.values())
         with progress(f"reading {upstream.place}"):
             plan = plan_sync(project, others | new, store, SyncOptions())
         return _Execution(project, store, plan, output).run(new.keys())
@@ -123,7 +123,7 @@ def remove(start: Path, names: Collection[str], output: Output) -> int:
         entries = project.entries()
         for name in names:
             _remove_one(name, project, entries)
-        check_places(project, entries.values())
+        check_places(project.folder, entries.values())
         plan = plan_sync(project, entries, store, SyncOptions())
         return _Execution(project, store, plan, output).run(())
 
@@ -161,7 +161,7 @@ def sync(start: Path, options: SyncOptions, output: Output) -> int:
         if not entries and not lock.skills:
             detail = "there is no [skills] to sync; add one: satchel add SOURCE"
             raise ConfigError(str(project.config_file), detail)
-        check_places(project, entries.values())
+        check_places(project.folder, entries.values())
         with progress("looking for skills"):
             plan = plan_sync(project, entries, store, options)
         return _Execution(project, store, plan, output).run(None)
@@ -181,16 +181,16 @@ class _Execution:
         plan, project, store = self.plan, self.project, self.store
         # What a user adds to a project without a lock is what this user wants.
         counts = plan.before == EMPTY and bool(added)
-        counts |= is_approved(project.folder, lock_digest(project))
+        counts |= is_approved(project.folder, lock_digest(project.folder))
         if not self.output.dry_run:
             config = None if added is None else project.config_with(plan.entries)
             # Both, so that whatever ends this leaves a lock that counts.
             after = digest_bytes(plan.after.data)
             if counts:
-                approve(project, lock_digest(project), after)
+                approve(project.folder, lock_digest(project.folder), after)
             apply_plan(plan, project, store, config)
             if counts:
-                approve(project, after)
+                approve(project.folder, after)
             _note_project(project, store)
         if self.output.as_json:
             echo_json(self._fields())
@@ -284,7 +284,7 @@ def verify(folder: Path, *, as_json: bool) -> int:
         if (texts := project.differences(skill))
     }
     extra = _unlocked(project, lock)
-    approved = is_approved(project.folder, lock_digest(project))
+    approved = is_approved(project.folder, lock_digest(project.folder))
     if as_json:
         rows = [{"id": i, "differences": texts} for i, texts in differences.items()]
         fields: dict[str, object] = {"skills": len(lock.skills), "differences": rows}
@@ -317,7 +317,7 @@ def trust(start: Path, *, revoke: bool, yes: bool) -> int:
     """Approve a lock; see ``satchel trust --help``."""
     project = Project.nearest(start)
     if revoke:
-        approve(project)
+        approve(project.folder)
         echo_error(f"{project.lock_file} is not approved any more")
         return 0
     if not project.lock_file.is_file():
@@ -337,7 +337,7 @@ def trust(start: Path, *, revoke: bool, yes: bool) -> int:
             )
         question = f"Use {plural(len(lock.skills), 'skill')} as locked?"
         click.confirm(question, abort=True)
-    approve(project, digest)
+    approve(project.folder, digest)
     echo_error(f"{project.lock_file} is approved: {digest}")
     return 0
 

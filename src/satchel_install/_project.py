@@ -25,6 +25,7 @@ from satchel_install._lock import (
     read_lock,
 )
 from satchel_install._resolve import fetch_locked, stored_files
+from satchel_install._trust import check_places
 from satchel_store.content import ContentStore
 
 SKILLS_FOLDER: Final = "skills"
@@ -263,11 +264,9 @@ class Project:
             for skill_id, skill in after.skills.items()
             if skill_id not in leave and self.state_of(skill) != "equal"
         ]
-        from satchel_install._trust import check_places
-
         # It may have come along with a cloned project, as a lock does.
-        wanted = [SkillsEntry(skill.entry, skill.upstream) for skill in missing]
-        check_places(self, wanted, digest_bytes(after.data))
+        requested = [SkillsEntry(skill.entry, skill.upstream) for skill in missing]
+        check_places(self.folder, requested, digest_bytes(after.data))
         fetch_locked(missing, self.folder, store)
         self._finish(before, after, config, store, leave)
 

@@ -13,7 +13,7 @@ from typing import Final, cast
 from satchel.errors import NotInstalledError
 from satchel.files import digest_bytes, write_file
 from satchel_install._entries import SkillsEntry
-from satchel_install._project import Project
+from satchel_install._lock import LOCK_FILE
 
 # A digest, or several with commas, for CI: the lock of any project that has one counts.
 VARIABLE: Final = "SATCHEL_TRUSTED_LOCK"
@@ -42,10 +42,10 @@ def approvals() -> dict[str, list[str]]:
     }
 
 
-def lock_digest(project: Project) -> str:
+def lock_digest(folder: Path) -> str:
     """Return the digest of a project's lock; empty without one."""
     try:
-        return digest_bytes(project.lock_file.read_bytes())
+        return digest_bytes((folder / LOCK_FILE).read_bytes())
     except OSError:
         return ""
 
@@ -60,12 +60,12 @@ def is_approved(
     )
 
 
-def approve(project: Project, *digests: str) -> None:
+def approve(folder: Path, *digests: str) -> None:
     """Note which locks of a project count, in place of all before; none is none."""
     noted = approvals()
-    noted.pop(os.path.realpath(project.folder), None)
+    noted.pop(os.path.realpath(folder), None)
     if digests:
-        noted[os.path.realpath(project.folder)] = [*filter(None, digests)]
+        noted[os.path.realpath(folder)] = [*filter(None, digests)]
     file = approvals_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(dict(sorted(noted.items())), indent=1)
@@ -73,7 +73,7 @@ def approve(project: Project, *digests: str) -> None:
 
 
 def check_places(
-    project: Project, entries: Iterable[SkillsEntry], digest: str = ""
+    folder: Path, entries: Iterable[SkillsEntry], digest: str = ""
 ) -> None:
     """Refuse places of this machine outside of a project that nobody here approved.
 
@@ -82,13 +82,13 @@ def check_places(
     Raises:
         NotInstalledError: An entry names one; says what to type.
     """
-    if is_approved(project.folder, digest or lock_digest(project)):
+    if is_approved(folder, digest or lock_digest(folder)):
         return
     for entry in entries:
         kind, place = entry.upstream.kind, entry.upstream.place
         is_local = "://" not in place and kind in {"folder", "archive"}
-        root = os.path.realpath(project.folder)
-        real = os.path.realpath(project.folder / place) if is_local else root
+        root = os.path.realpath(folder)
+        real = os.path.realpath(folder / place) if is_local else root
         inside = os.path.commonpath([real, root]) == root
         if not inside or place.startswith("file:"):
             detail = f"{place} is outside of this project, whose lock you have not "

@@ -1,4 +1,4 @@
-"""Projects that were cloned: what they hold beside skills leads nowhere else."""
+"""Projects that were cloned: what they hold next to skills leads nowhere else."""
 
 import json
 import os
@@ -24,7 +24,12 @@ def outside(tmp_path: Path) -> Path:
 
 def journal(before: str, after: str) -> None:
     """Write what a command that was cut off would have left."""
-    document = {"before": before, "after": after, "config": None, "leave": []}
+    document: dict[str, object] = {
+        "before": before,
+        "after": after,
+        "config": None,
+        "leave": [],
+    }
     _WORK.mkdir(parents=True, exist_ok=True)
     (_WORK / "journal.json").write_text(json.dumps(document))
 
