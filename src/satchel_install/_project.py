@@ -121,14 +121,21 @@ class Project:
     # --- the folder of skills ---------------------------------------------------------
 
     def state_of(self, skill: LockedSkill) -> str:
-        """Return how an installed pack is: ``equal``, ``missing`` or ``edited``."""
+        """Return how an installed pack is: ``equal``, ``missing`` or ``edited``.
+
+        Raises:
+            OSError: A file cannot be read, so that nobody knows.
+        """
         folder = self.skills / skill.id
         if not os.path.lexists(folder):
             return "missing"
-        return "edited" if self.differences(skill) else "equal"
+        return "edited" if self.differences(skill, readable=True) else "equal"
 
-    def differences(self, skill: LockedSkill) -> list[str]:
-        """Return how the files of an installed pack differ from those of a lock."""
+    def differences(self, skill: LockedSkill, *, readable: bool = False) -> list[str]:
+        """Return how the files of an installed pack differ from those of a lock.
+
+        A file that cannot be read is one, or with ``readable`` an error.
+        """
         folder = self.skills / skill.id
         if folder.is_symlink() or not folder.is_dir():
             return [f"{skill.id} is no folder, or a link"]
@@ -145,6 +152,8 @@ class Project:
             try:
                 data = path.read_bytes()
             except OSError as error:
+                if readable:
+                    raise
                 texts.append(f"{skill.id}/{file.path}: {error.strerror}")
                 continue
             digest = digest_bytes(data)

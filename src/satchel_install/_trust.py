@@ -29,11 +29,15 @@ def approvals_file() -> Path:
 
 
 def approvals() -> dict[str, list[str]]:
-    """Return the approved digests of each project, by its real folder."""
+    """Return the approved digests of each project, by its real folder.
+
+    Raises:
+        OSError: The file is there, and cannot be read.
+    """
     try:
         document: object = json.loads(approvals_file().read_bytes())
-    except (OSError, ValueError):
-        return {}  # nothing counts as approved that cannot be read
+    except (FileNotFoundError, ValueError):
+        return {}  # nothing counts as approved in a file that is damaged
     rows = cast("dict[str, object]", document) if isinstance(document, dict) else {}
     return {
         folder: [str(digest) for digest in cast("list[object]", digests)]
@@ -46,7 +50,7 @@ def lock_digest(folder: Path) -> str:
     """Return the digest of a project's lock; empty without one."""
     try:
         return digest_bytes((folder / LOCK_FILE).read_bytes())
-    except OSError:
+    except FileNotFoundError:
         return ""
 
 
