@@ -106,7 +106,7 @@ class Repository:
             for head, _, name in rows:
                 mode, _, blob, size = head.decode("ascii").split()
                 # A name that is no text is listed as one that no system takes.
-                text = name.decode("utf-8", "replace")
+                text = name.decode("utf-8", "backslashreplace")
                 if not {"", ".", ".."}.isdisjoint(text.split("/")):
                     detail = (
                         f"it has a name that git would not make: {clean_line(text)}"
@@ -165,7 +165,9 @@ def fetched(upstream: Upstream, commit: str = "") -> Generator[Repository]:
         try:
             name = _git(folder, "rev-parse", "--verify", "-q", spec, label=label)
         except SourceUnavailableError as error:
-            detail = f"the commit {commit[:12]} of the lock is not there any more"
+            detail = f"{upstream.rev or 'HEAD'} leads to no commit"
+            if commit:
+                detail = f"the commit {commit[:12]} of the lock is not there any more"
             raise SourceUnavailableError(label, detail) from error
         yield Repository(folder, label, name.decode("ascii").strip())
     finally:

@@ -1,6 +1,6 @@
 """Make a project's skills what its ``[skills]`` wants: plan, show, apply."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -10,6 +10,7 @@ from satchel.errors import (
     NotInstalledError,
     ReferenceNotFoundError,
 )
+from satchel.files import folded_name
 from satchel.model import Finding
 from satchel_install._entries import SkillsEntry
 from satchel_install._git import current_commit
@@ -142,6 +143,7 @@ def _resolve_all(
             resolved = result.skills
         for skill in resolved:
             _claim(skills, skill)
+    _check_spellings(sorted(skills))
     plan.after = Lock(
         {skill_id: skills[skill_id] for skill_id in sorted(skills)},
         {name: entries[name].skills for name in sorted(entries)},
@@ -162,6 +164,15 @@ def _claim(skills: dict[str, LockedSkill], skill: LockedSkill) -> None:
         detail += "have different skills of this name; list in `skills` of one entry "
         detail += "those that you want"
         raise NotInstalledError(skill.id, detail)
+
+
+def _check_spellings(ids: Iterable[str]) -> None:
+    spellings: dict[str, str] = {}
+    for skill_id in ids:
+        first = spellings.setdefault(folded_name(skill_id), skill_id)
+        if first != skill_id:
+            detail = f"on some systems this is the same as {first}; list in `skills` "
+            raise NotInstalledError(skill_id, f"{detail}those that you want")
 
 
 def _check_frozen(

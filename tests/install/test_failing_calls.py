@@ -5,7 +5,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
@@ -82,7 +82,7 @@ class Failing:
 
 
 @contextmanager
-def failing(number: int, code: int, *folders: Path) -> Iterator[Failing]:
+def failing(number: int, code: int, *folders: Path) -> Generator[Failing]:
     """Let one call fail while the block runs."""
     plan = Failing(number, code, tuple(map(str, folders)))
     with pytest.MonkeyPatch.context() as patch:

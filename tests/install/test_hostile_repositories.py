@@ -6,6 +6,7 @@ Trees are written object by object, since git itself would refuse to make most o
 import os
 import stat
 import subprocess
+import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -241,6 +242,126 @@ def a_lock_of_its_own(git: Objects) -> None:
     git.commit(git.tree(rows))
 
 
+def packs_called(*names: str) -> Callable[[Objects], None]:
+    """Return what makes packs of these names."""
+
+    def make(git: Objects) -> None:
+        rows: list[tuple[str, bytes, str]] = []
+        for number, name in enumerate(names):
+            skill = git.blob(PACK.format(name).encode())
+            pack = git.tree([(FILE, b"SKILL.md", skill)])
+            rows.append((TREE, b"%d" % number, pack))
+        git.commit(git.tree(rows))
+
+    return make
+
+
+def two_of_no_text(git: Objects) -> None:
+    blobs = git.blob(b"1"), git.blob(b"2")
+    git.skill((FILE, b"a\xfe", blobs[0]), (FILE, b"a\xff", blobs[1]))
+
+
+def fetched_from_elsewhere(git: Objects) -> None:
+    """The server lacks an object, and its settings say how to get it."""
+    git.skill((FILE, b"x.md", "2" * 40))
+    for key, value in {
+        "core.repositoryformatversion": "1",
+        "extensions.partialClone": "evil",
+        "remote.evil.url": f"file://{git.canary}",
+        "remote.evil.promisor": "true",
+        "remote.evil.uploadpack": f"touch {git.canary}/ran;false",
+    }.items():
+        git.upstream.git("config", key, value)
+
+
+def replaced(git: Objects) -> None:
+    git.skill()
+    old = git.upstream.git("rev-parse", "main:skills/good/SKILL.md")
+    new = git.blob(GOOD + b"canary-secret\n")
+    git.upstream.git("update-ref", f"refs/replace/{old}", new)
+
+
+def shallow(git: Objects) -> None:
+    git.skill()
+    commit = git.upstream.git("rev-parse", "main")
+    (git.upstream.folder / ".git/shallow").write_text(f"{commit}\n")
+
+
+def packed(*names: str) -> Callable[[Objects], None]:
+    """Return what makes a repository with packed refs of these names."""
+
+    def make(git: Objects) -> None:
+        git.skill()
+        commit = git.upstream.git("rev-parse", "main")
+        rows = "".join(f"{commit} {name}\n" for name in (*names, "refs/heads/main"))
+        file = git.upstream.folder / ".git/packed-refs"
+        file.write_text(f"# pack-refs with: peeled fully-peeled sorted \n{rows}")
+
+    return make
+
+
+def refs_like_options(git: Objects) -> None:
+    git.skill()
+    commit = git.upstream.git("rev-parse", "main")
+    for name in ("heads/--upload-pack=x", "heads/-x", "heads/HEAD", "tags/main"):
+        (git.upstream.folder / ".git/refs" / name).write_text(f"{commit}\n")
+
+
+def a_circle_of_refs(git: Objects) -> None:
+    git.skill()
+    for name, target in (("refs/heads/a", "b"), ("refs/heads/b", "a"), ("HEAD", "a")):
+        git.upstream.git("symbolic-ref", name, f"refs/heads/{target}")
+
+
+def head_of(revision: str) -> Callable[[Objects], None]:
+    """Return what lets the head lead to an object that is no commit."""
+
+    def make(git: Objects) -> None:
+        git.skill()
+        name = git.upstream.git("rev-parse", revision)
+        (git.upstream.folder / ".git/HEAD").write_text(f"{name}\n")
+
+    return make
+
+
+def large_files(git: Objects) -> None:
+    """A pointer of git-lfs, and where to get what it leads to."""
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 9\n"
+    config = git.blob(b"[lfs]\n\turl = http://127.0.0.1:9\n")
+    git.skill((FILE, b".lfsconfig", config), (FILE, b"x.bin", git.blob(pointer % 0)))
+
+
+def written_over(data: bytes, size: int) -> Callable[[Objects], None]:
+    """Return what puts other bytes in the place of an object."""
+
+    def make(git: Objects) -> None:
+        git.skill()
+        name = git.upstream.git("rev-parse", "main:skills/good/SKILL.md")
+        file = git.upstream.folder / ".git/objects" / name[:2] / name[2:]
+        file.chmod(0o644)
+        file.write_bytes(zlib.compress(b"blob %d\0" % size + data))
+
+    return make
+
+
+def of_another_kind(git: Objects) -> None:
+    git.commit(git.tree([(TREE, b"a", git.blob(GOOD)), (TREE, b"good", git.pack())]))
+
+
+def a_tree_as_a_file(git: Objects) -> None:
+    git.skill((FILE, b"x", git.pack()))
+
+
+def a_long_message(git: Objects) -> None:
+    git.commit(git.tree([(TREE, b"good", git.pack())]), b"\x1b[2J" * 200_000)
+
+
+def submodule_as_skill(git: Objects) -> None:
+    url = b'[submodule "good"]\n\tpath = good\n\turl = --upload-pack=touch ran\n'
+    rows = (FILE, b".gitmodules", git.blob(url)), (SUBMODULE, b"good", "1" * 40)
+    git.commit(git.tree([*rows, (TREE, b"other", git.pack())]))
+
+
 ATTACKS: dict[str, Callable[[Objects], None]] = {
     "a file ..": named(b".."),
     "a file .": named(b"."),
@@ -302,6 +423,26 @@ ATTACKS: dict[str, Callable[[Objects], None]] = {
     "objects elsewhere": alternates,
     "no repository": no_repository,
     "a lock of its own": a_lock_of_its_own,
+    "ids of two cases": packs_called("Good", "good"),
+    "ids of two forms": packs_called("\u00e9", "e\u0301"),
+    "two files of no UTF-8": two_of_no_text,
+    "an object from elsewhere": fetched_from_elsewhere,
+    "a replaced object": replaced,
+    "a shallow one": shallow,
+    "packed refs that climb": packed("refs/tags/../../x"),
+    "packed refs like options": packed("refs/heads/--upload-pack=x"),
+    "20,000 refs": packed(*(f"refs/heads/b{n:05}" for n in range(20_000))),
+    "refs like options": refs_like_options,
+    "a circle of refs": a_circle_of_refs,
+    "a head of a file": head_of("main:skills/good/SKILL.md"),
+    "a head of a folder": head_of("main^{tree}"),
+    "large files": large_files,
+    "an object that lies of its size": written_over(GOOD, 999_999_999),
+    "an object of other bytes": written_over(GOOD.replace(b"#", b"!"), len(GOOD)),
+    "a folder that is a file": of_another_kind,
+    "a file that is a folder": a_tree_as_a_file,
+    "a long message": a_long_message,
+    "a submodule as a skill": submodule_as_skill,
 }
 
 
@@ -389,3 +530,34 @@ def test_a_revision_is_no_option(rev: str, project: Path, upstream: Upstream) ->
 
     assert result.exit_code == (0 if not rev else 2)
     assert os.path.lexists(project / "skills") == (not rev)
+
+
+@pytest.mark.parametrize("names", [("Good", "good"), ("\u00e9", "e\u0301")])
+def test_ids_that_are_one_on_some_systems_are_named(
+    names: tuple[str, str], project: Path, tmp_path: Path, canary: Path
+) -> None:
+    """Else the lock that is written could not be read."""
+    upstream = Upstream(tmp_path / "hostile")
+    packs_called(*names)(Objects(upstream, canary))
+
+    result = run("add", upstream.address)
+
+    assert result.exit_code == 1
+    assert "on some systems this is the same as" in result.stderr
+    assert [*project.iterdir()] == []
+    assert run("add", upstream.address, "--skill", names[1]).exit_code == 0
+    assert run("sync").exit_code == 0
+
+
+def test_a_name_that_is_no_text_is_left_out_and_hides_no_other(
+    project: Path, tmp_path: Path, canary: Path
+) -> None:
+    upstream = Upstream(tmp_path / "hostile")
+    two_of_no_text(Objects(upstream, canary))
+
+    result = run("add", upstream.address)
+
+    assert result.exit_code == 0
+    assert "good/a\\xfe: warning unsafe-file-name" in result.stderr
+    assert "and 1 more like it" in result.stderr
+    assert [file.name for file in (project / "skills/good").iterdir()] == ["SKILL.md"]
