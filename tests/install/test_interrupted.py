@@ -1,8 +1,11 @@
 """A command that ends at any step: each pack is whole, and the next one repairs."""
 
 import os
+import random
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -99,6 +102,38 @@ def test_a_killed_command_leaves_each_pack_whole(
         assert not (project / "skills/.satchel").exists()
         assert "all as locked" in run("verify").stderr
     pytest.fail("it never came to its end")
+
+
+@pytest.mark.slow
+def test_a_killed_upgrade_at_any_time_leaves_each_pack_whole(
+    project: Path, upstream: Upstream
+) -> None:
+    """A real SIGKILL, also while git runs; what it wrote until then is in no pack."""
+    names, times = ("form", "pdf", "sql-read"), random.Random(7)  # noqa: S311
+    assert run("add", upstream.address).exit_code == 0
+    killed = 0
+    for number in range(12):
+        old = {name: state(project, name) for name in names}
+        more = {f"skills/{n}/SKILL.md": f"{PACK.format(n)}{number}\n" for n in names}
+        upstream.commit(more)
+        line = [sys.executable, "-m", "satchel", "sync", "--upgrade"]
+        process = subprocess.Popen(
+            line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=times.uniform(0.05, 0.9))
+        process.kill()
+        killed += process.wait() == -signal.SIGKILL
+        left = {name: state(project, name) for name in names}
+
+        assert run("sync", "--upgrade").exit_code == 0, number
+        new = {name: state(project, name) for name in names}
+        for name in names:
+            assert left[name] in (old[name], new[name], {}), (number, name)
+            assert new[name] != old[name]
+        assert run("verify").exit_code == 0, number
+        assert not (project / "skills/.satchel").exists()
+    assert killed
 
 
 @pytest.mark.slow
