@@ -16,6 +16,7 @@ from satchel.cli import (
     echo_rows,
     finding_fields,
     on_terminal,
+    one_line,
     progress,
     show_findings,
     width,
@@ -36,12 +37,13 @@ from satchel_install._lock import (
 from satchel_install._project import Project
 from satchel_install._resolve import opened_upstream
 from satchel_install._sync import SIGNS, SyncOptions, SyncPlan, apply_plan, plan_sync
-from satchel_install._trust import approve, check_places, is_approved, lock_digest
+from satchel_install._trust import approve, is_approved, lock_digest
 from satchel_store.content import ContentStore
 
 _PATTERN: Final = frozenset("*?[")
 _SHOWN: Final = 10
 _MODE: Final = 0o644
+_NOT_APPROVED: Final = f"{LOCK_FILE} is not approved; read it, and type: satchel trust"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,10 @@ def add(
     with project.changing(store):
         entries = project.entries()
         new = _new_entries(upstream, names, name, project, entries)
-        others = {key: entry for key, entry in entries.items() if key not in new}
-        check_places(project.folder, others.values())
+        options = SyncOptions(typed=new.keys())
         with progress(f"reading {upstream.place}"):
-            plan = plan_sync(project, others | new, store, SyncOptions())
-        return _Execution(project, store, plan, output).run(new.keys())
+            plan = plan_sync(project, entries | new, store, options)
+        return _Execution(project, store, plan, output).run(options.typed)
 
 
 def _relative(upstream: Upstream, project: Project, start: Path) -> Upstream:
@@ -95,7 +96,7 @@ def _new_entries(
             paths = {e.id: library.path_of(e) for e in library.entries}
         if all(one in paths for one in names):
             return {one: SkillsEntry(one, _at(upstream, paths[one])) for one in names}
-        # What is wrong with the names is texts where they are resolved.
+        # What is wrong with the names is said where they are resolved.
         return {one: SkillsEntry(one, upstream, (one,)) for one in names}
     own = name or _entry_name(upstream, entries)
     return {own: SkillsEntry(own, upstream, tuple(names))}
@@ -120,12 +121,12 @@ def remove(start: Path, names: Collection[str], output: Output) -> int:
     """Remove entries; see ``satchel remove --help``."""
     project, store = Project.nearest(start), ContentStore()
     with project.changing(store):
-        entries = project.entries()
+        before, entries = project.entries(), project.entries()
         for name in names:
             _remove_one(name, project, entries)
-        check_places(project.folder, entries.values())
-        plan = plan_sync(project, entries, store, SyncOptions())
-        return _Execution(project, store, plan, output).run(())
+        changed = {name for name, entry in entries.items() if entry != before[name]}
+        plan = plan_sync(project, entries, store, SyncOptions(typed=changed))
+        return _Execution(project, store, plan, output).run(changed)
 
 
 def _remove_one(name: str, project: Project, entries: dict[str, SkillsEntry]) -> None:
@@ -161,7 +162,6 @@ def sync(start: Path, options: SyncOptions, output: Output) -> int:
         if not entries and not lock.skills:
             detail = "there is no [skills] to sync; add one: satchel add SOURCE"
             raise ConfigError(str(project.config_file), detail)
-        check_places(project.folder, entries.values())
         with progress("looking for skills"):
             plan = plan_sync(project, entries, store, options)
         return _Execution(project, store, plan, output).run(None)
@@ -176,14 +176,20 @@ class _Execution:
     plan: SyncPlan
     output: Output
 
-    def run(self, added: Collection[str] | None) -> int:
-        """Carry it out; ``added`` is None where [skills] stays as it is."""
+    def run(self, typed: Collection[str] | None) -> int:
+        """Carry it out; ``typed`` are entries that the user has just typed.
+
+        None is where [skills] stays as it is.
+        """
         plan, project, store = self.plan, self.project, self.store
-        # What a user adds to a project without a lock is what this user wants.
-        counts = plan.before == EMPTY and bool(added)
-        counts |= is_approved(project.folder, lock_digest(project.folder))
+        was_approved = is_approved(project.folder, lock_digest(project.folder))
+        # An entry that came with a project, also later, is one that nobody here typed.
+        counts = (was_approved or (plan.before == EMPTY and bool(typed))) and all(
+            name in (typed or ()) or plan.before.resolves(entry)
+            for name, entry in plan.entries.items()
+        )
         if not self.output.dry_run:
-            config = None if added is None else project.config_with(plan.entries)
+            config = None if typed is None else project.config_with(plan.entries)
             # Both, so that whatever ends this leaves a lock that counts.
             after = digest_bytes(plan.after.data)
             if counts:
@@ -192,6 +198,8 @@ class _Execution:
             if counts:
                 approve(project.folder, after)
             _note_project(project, store)
+            if was_approved and not counts:
+                echo_error(_NOT_APPROVED)
         if self.output.as_json:
             echo_json(self._fields())
         else:
@@ -258,8 +266,8 @@ class _Execution:
             return
         first, second = (_description(one, self.store) for one in (before, after))
         if first is not None and first != second:
-            echo(f"  its description was: {first}")
-            echo(f"  and would be:        {second}")
+            echo(f"  its description was: {one_line(first)}")
+            echo(f"  and would be:        {one_line(second or '')}")
 
 
 def _description(skill: LockedSkill, store: ContentStore) -> str | None:
@@ -292,11 +300,11 @@ def verify(folder: Path, *, as_json: bool) -> int:
         return 1 if differences or extra or not approved else 0
     for texts in differences.values():
         for line in texts:
-            echo(line)
+            echo(one_line(line))
     for name in extra:
-        echo(f"{name} is not in {LOCK_FILE}")
+        echo(one_line(f"{name} is not in {LOCK_FILE}"))
     if not approved:
-        echo(f"{LOCK_FILE} is not approved; read it, and type: satchel trust")
+        echo(_NOT_APPROVED)
     bad = sum(map(len, differences.values())) + len(extra)
     count = plural(len(lock.skills), "skill")
     state = plural(bad, "difference") if bad else "all as locked"

@@ -8,11 +8,12 @@ any effect. The user's own settings of git count: credentials, proxies, certific
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -193,7 +194,6 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
     """Run git in a bare repository of ours, bounded in time and in what it writes."""
     environ = {k: v for k, v in os.environ.items() if not _DROPPED.fullmatch(k)}
     environ |= {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "LC_ALL": "C"}
-    environ.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
     environ["GIT_CEILING_DIRECTORIES"] = str(folder.parent)
     # Files, and no pipes: nothing waits for anybody to read or write.
     temporary = tempfile.TemporaryFile
@@ -208,6 +208,8 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
                 stdin=asked,
                 stdout=out,
                 stderr=err,
+                # Without a terminal nothing asks for a password.
+                start_new_session=True,
             )
         except FileNotFoundError as error:
             detail = "git is not installed, and repositories are read by it"
@@ -215,8 +217,7 @@ def _git(folder: Path, *args: str, stdin: bytes = b"", label: str = "git") -> by
         try:
             _wait(process, folder, label)
         finally:
-            process.kill()
-            process.wait()
+            _end(process)
         if process.returncode:
             err.seek(0)
             text = err.read(8_192).decode("utf-8", "replace")
@@ -237,10 +238,28 @@ def _wait(process: "subprocess.Popen[bytes]", folder: Path, label: str) -> None:
         if time.monotonic() > end:
             detail = f"git took longer than {TIMEOUT_S:g} seconds"
             raise SourceUnavailableError(label, detail)
-        written = sum(f.stat().st_size for f in folder.rglob("*pack*") if f.is_file())
+        written = _size_of(folder)
         if written > MAX_BYTES:
             detail = f"git wrote more than {MAX_BYTES:,} bytes"
             raise SourceUnavailableError(label, detail)
+
+
+def _size_of(folder: Path) -> int:
+    """Return how many bytes of packs are there, while git writes and renames them."""
+    size = 0
+    for file in folder.rglob("*pack*"):
+        with suppress(FileNotFoundError):
+            size += file.stat().st_size
+    return size
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End git, and what it has started, such as ssh."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
 
 
 def _reason(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 from satchel.errors import ConfigError
 from satchel.files import folder_problem, path_problem, tree_digest
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Resource
-from satchel_install._entries import KINDS, Kind, Upstream, checked
+from satchel_install._entries import KINDS, Kind, SkillsEntry, Upstream, checked
 from satchel_store.release import DocumentParser, canonical_json, resource_to_json
 
 LOCK_FILE: Final = "satchel.lock"
@@ -67,6 +67,12 @@ class Lock:
     def data(self) -> bytes:
         """The bytes of the file; equal locks have equal ones."""
         return _rendered(self)
+
+    def resolves(self, entry: SkillsEntry) -> bool:
+        """Tell whether an entry is resolved here as it is now."""
+        skills = self.of_entry(entry.name)
+        same = all(skill.upstream == entry.upstream for skill in skills)
+        return bool(skills) and same and self.entries.get(entry.name) == entry.skills
 
     def of_entry(self, name: str) -> list[LockedSkill]:
         """Return the skills that are there for one entry."""

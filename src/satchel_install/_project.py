@@ -1,6 +1,6 @@
 """A project that has skills installed: its files, and how they are changed as one.
 
-What changes is written down first, `Journal`, so that a command that was cut off is
+What changes is written down first, in a journal, so that a command that was cut off is
 finished by the next one. The lock is written last.
 """
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, cast
 
-from satchel.config import CONFIG_FILE
+from satchel.config import CONFIG_FILE, doubt_of
 from satchel.errors import ConfigError, NotWrittenError
 from satchel.files import digest_bytes, list_folder, write_file
 from satchel_install._entries import SkillsEntry, parse_entries
@@ -146,8 +146,13 @@ class Project:
             if path is None:
                 texts.append(f"{skill.id}/{file.path} is missing")
                 continue
-            if not stat.S_ISREG(path.lstat().st_mode):
-                texts.append(f"{skill.id}/{file.path} is no regular file")
+            status, where = path.lstat(), f"{skill.id}/{file.path}"
+            if not stat.S_ISREG(status.st_mode):
+                texts.append(f"{where} is no regular file")
+                continue
+            # So that no more is read than the lock says.
+            if status.st_size != file.size:
+                texts.append(f"{where} has {status.st_size} bytes, locked {file.size}")
                 continue
             try:
                 data = path.read_bytes()
@@ -158,7 +163,6 @@ class Project:
                 continue
             digest = digest_bytes(data)
             if digest != file.digest:
-                where = f"{skill.id}/{file.path}"
                 texts.append(f"{where} is {digest}, locked {file.digest}")
         texts += [f"{skill.id}/{path} is not in satchel.lock" for path in paths]
         return texts
@@ -274,8 +278,11 @@ class Project:
             if skill_id not in leave and self.state_of(skill) != "equal"
         ]
         # It may have come along with a cloned project, as a lock does.
-        requested = [SkillsEntry(skill.entry, skill.upstream) for skill in missing]
-        check_places(self.folder, requested, digest_bytes(after.data))
+        requested = [
+            SkillsEntry(skill.entry, skill.upstream, after.entries.get(skill.entry, ()))
+            for skill in missing
+        ]
+        check_places(self.folder, requested, after)
         fetch_locked(missing, self.folder, store)
         self._finish(before, after, config, store, leave)
 
@@ -293,16 +300,23 @@ def _table_in(file: Path) -> dict[str, object] | None:
     for key in ("tool", "satchel") if file.name == _PROJECT_FILE else ():
         is_table = isinstance(table, dict)
         table = cast("dict[str, object]", table).get(key) if is_table else None
-    return cast("dict[str, object]", table) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        return None
+    if doubt := doubt_of(file):
+        raise ConfigError(str(file), f"{doubt}, so it is not used")
+    return cast("dict[str, object]", table)
 
 
-def _files_below(folder: Path, start: str = "") -> Iterator[tuple[str, Path]]:
+def _files_below(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield all that is in a folder and is no folder, by its path there."""
-    for entry in list_folder(str(folder), 100_000):
-        if entry.is_dir(follow_symlinks=False):
-            yield from _files_below(Path(entry.path), f"{start}{entry.name}/")
-        elif entry.name != "__pycache__":
-            yield f"{start}{entry.name}", Path(entry.path)
+    folders = [(folder, "")]
+    while folders:
+        inner, start = folders.pop()
+        for entry in list_folder(str(inner), 100_000):
+            if entry.is_dir(follow_symlinks=False):
+                folders.append((Path(entry.path), f"{start}{entry.name}/"))
+            else:
+                yield f"{start}{entry.name}", Path(entry.path)
 
 
 def _remove(place: Path) -> None:

@@ -17,6 +17,7 @@ from satchel_install._git import current_commit
 from satchel_install._lock import Lock, LockedSkill
 from satchel_install._project import Project
 from satchel_install._resolve import fetch_locked, resolve
+from satchel_install._trust import check_places
 from satchel_store.content import ContentStore
 
 # Files of the store that may be damaged in one sync.
@@ -36,12 +37,14 @@ class SyncOptions:
 
     ``upgrade`` are the entries to resolve again; empty is all, None only what changed.
     ``frozen`` takes the lock as it is, and refuses any difference. ``discard`` are ids
-    of packs whose edits may be lost.
+    of packs whose edits may be lost. ``typed`` are the entries that the user has just
+    typed, None where [skills] stays as it is.
     """
 
     upgrade: Collection[str] | None = None
     frozen: bool = False
     discard: Collection[str] = ()
+    typed: Collection[str] | None = None
 
 
 @dataclass(slots=True)
@@ -60,11 +63,6 @@ class SyncPlan:
     findings: list[Finding] = field(default_factory=list[Finding])
     warnings: list[str] = field(default_factory=list[str])
 
-    @property
-    def is_current(self) -> bool:
-        """Whether there is nothing to do, and nothing that was left."""
-        return not (self.changes or self.edited) and self.before == self.after
-
 
 def plan_sync(
     project: Project,
@@ -78,13 +76,16 @@ def plan_sync(
 
     Raises:
         NotInstalledError: ``frozen`` is set, and the lock does not fit; or two entries
-            want different skills of one id.
+            want different skills of one id, or one names a place that nobody approved.
         SkillError: An upstream does not answer, or has not what is wanted.
     """
     plan = SyncPlan(before := project.lock(), before, entries)
     if options.frozen:
         _check_frozen(project, entries, before)
-    else:
+    typed = options.typed or ()
+    others = [entry for name, entry in entries.items() if name not in typed]
+    check_places(project.folder, others, before)
+    if not options.frozen:
         _resolve_all(project, plan, store, options.upgrade)
     _compare(project, plan, options.discard)
     if options.frozen and plan.edited:
@@ -111,13 +112,6 @@ def apply_plan(
             return
 
 
-def is_resolved(entry: SkillsEntry, lock: Lock) -> bool:
-    """Tell whether a lock has an entry as it is now."""
-    skills = lock.of_entry(entry.name)
-    same = all(skill.upstream == entry.upstream for skill in skills)
-    return bool(skills) and same and lock.entries.get(entry.name) == entry.skills
-
-
 def _resolve_all(
     project: Project,
     plan: SyncPlan,
@@ -134,7 +128,7 @@ def _resolve_all(
     for name in sorted(entries):
         entry = entries[name]
         is_asked = upgrade is not None and (not upgrade or name in upgrade)
-        if is_resolved(entry, before) and not (is_asked and _has_moved(entry, before)):
+        if before.resolves(entry) and not (is_asked and _has_moved(entry, before)):
             resolved = before.of_entry(name)
         else:
             result = resolve(entry, project.folder, store)
@@ -179,7 +173,7 @@ def _check_frozen(
     project: Project, entries: Mapping[str, SkillsEntry], lock: Lock
 ) -> None:
     where = str(project.lock_file)
-    stale = [n for n in sorted(entries) if not is_resolved(entries[n], lock)]
+    stale = [n for n in sorted(entries) if not lock.resolves(entries[n])]
     extra = sorted(lock.entries.keys() - entries.keys())
     if stale or extra:
         name = (stale or extra)[0]

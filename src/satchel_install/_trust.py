@@ -13,12 +13,14 @@ from typing import Final, cast
 from satchel.errors import NotInstalledError
 from satchel.files import digest_bytes, write_file
 from satchel_install._entries import SkillsEntry
-from satchel_install._lock import LOCK_FILE
+from satchel_install._lock import LOCK_FILE, Lock
 
 # A digest, or several with commas, for CI: the lock of any project that has one counts.
 VARIABLE: Final = "SATCHEL_TRUSTED_LOCK"
 _FILE: Final = "trusted-locks.json"
 _PRIVATE: Final = 0o600
+# Of this machine, or without a certificate.
+_UNSAFE: Final = ("file:", "http:", "git:", "git+file:", "git+http:")
 
 
 def approvals_file() -> Path:
@@ -64,6 +66,14 @@ def is_approved(
     )
 
 
+def _is_inside(place: Path, folder: Path) -> bool:
+    root = os.path.realpath(folder)
+    try:
+        return os.path.commonpath([os.path.realpath(place), root]) == root
+    except ValueError:  # it is on another drive
+        return False
+
+
 def approve(folder: Path, *digests: str) -> None:
     """Note which locks of a project count, in place of all before; none is none."""
     noted = approvals()
@@ -76,25 +86,24 @@ def approve(folder: Path, *digests: str) -> None:
     write_file(file, f"{text}\n".encode(), _PRIVATE)
 
 
-def check_places(
-    folder: Path, entries: Iterable[SkillsEntry], digest: str = ""
-) -> None:
-    """Refuse places of this machine outside of a project that nobody here approved.
+def check_places(folder: Path, entries: Iterable[SkillsEntry], lock: Lock) -> None:
+    """Refuse places outside of a project that nobody here approved.
 
-    ``digest`` is of a lock that is not the project's yet.
+    These are folders and archives outside of it, repositories of this machine, and
+    addresses that anybody on the way can change. An approved lock approves its entries
+    as they are, and none that came later.
 
     Raises:
         NotInstalledError: An entry names one; says what to type.
     """
-    if is_approved(folder, digest or lock_digest(folder)):
-        return
+    approved = is_approved(folder, digest_bytes(lock.data))
     for entry in entries:
+        if approved and lock.resolves(entry):
+            continue
         kind, place = entry.upstream.kind, entry.upstream.place
         is_local = "://" not in place and kind in {"folder", "archive"}
-        root = os.path.realpath(folder)
-        real = os.path.realpath(folder / place) if is_local else root
-        inside = os.path.commonpath([real, root]) == root
-        if not inside or place.startswith("file:"):
+        outside = is_local and not _is_inside(folder / place, folder)
+        if outside or (kind == "git" and place.startswith(_UNSAFE)):
             detail = f"{place} is outside of this project, whose lock you have not "
             detail += (
                 "approved; if you want it, add it yourself, or type: satchel trust"

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,16 +162,22 @@ def open_verifier(
     """Return what a program verifies with, for ``[trust] verify``.
 
     Locks are looked for next to the configuration file, in each folder of the sources,
-    and in the folder above it. A release vouches for itself by its digest.
+    and in the folder above it. A release that is pinned is vouched for by its pin: any
+    other one has the digest that whoever made it has written.
     """
     folders = [Path(config_file).absolute().parent] if config_file else []
     vouched: dict[str, str] = {}
+    sources = tuple(sources)
+    labels = Counter(source.label for source in sources)
     for source in sources:
         abilities = with_abilities(source)
-        if type(source) is MemorySource:
-            vouched[source.label] = _CODE
-        elif abilities.release is not None:
-            vouched[source.label] = f"release {abilities.release}"
+        pin = getattr(source, "pin", None)
+        # Of two sources of one label, nobody knows here which one is meant.
+        if labels[source.label] == 1:
+            if type(source) is MemorySource:
+                vouched[source.label] = _CODE
+            elif pin is not None:
+                vouched[source.label] = f"release {pin}"
         if abilities.root:
             root = Path(abilities.root)
             folders += [root, root.parent]

@@ -13,9 +13,12 @@ from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.config._file import (
+        doubt_of as doubt_of,
         find_config as find_config,
         load_config as load_config,
         own_config as own_config,
     )
 
-__getattr__ = lazy_door(__name__, {"_file": "find_config load_config own_config"})
+__getattr__ = lazy_door(
+    __name__, {"_file": "doubt_of find_config load_config own_config"}
+)

@@ -290,14 +290,23 @@ def _read(path: "Path") -> _File:
     for key in ("tool", "satchel") if path.name == _PROJECT_FILE else ():
         is_table = isinstance(table, dict)
         table = cast("dict[str, object]", table).get(key) if is_table else None
-    is_inside = _is_inside(str(path), path)
-    doubt = "" if is_inside else "it is a link to a file outside of its folder"
-    for uid in filter(_is_stranger, owners):
-        doubt = f"it belongs to another user (uid {uid})"
+    doubt = doubt_of(path, *owners)
     if not isinstance(table, dict):
         return _File(path, text, None, doubt)
     settings = cast("dict[str, Any]", table)
     return _File(path, text, _flattened(settings, str(path)), doubt)
+
+
+def doubt_of(path: "Path", *owners: int) -> str:
+    """Return why a file may not be from those who made its project; empty if it is.
+
+    ``owners`` are the users of the file and of a link to it, where they are known.
+    """
+    uids = owners or (path.lstat().st_uid, path.stat().st_uid)
+    for uid in filter(_is_stranger, uids):
+        return f"it belongs to another user (uid {uid})"
+    is_inside = _is_inside(str(path), path)
+    return "" if is_inside else "it is a link to a file outside of its folder"
 
 
 def _is_stranger(uid: int) -> bool:
