@@ -10,6 +10,7 @@ import shutil
 import stat
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -88,7 +89,7 @@ class Project:
         """Return what satchel.lock says; an empty lock without one."""
         return read_lock(self.lock_file)
 
-    def config_with(self, entries: Mapping[str, SkillsEntry]) -> bytes:
+    def config_with(self, entries: Mapping[str, SkillsEntry]) -> str:
         """Return the configuration file with other entries; comments are kept."""
         try:
             import tomlkit
@@ -116,7 +117,7 @@ class Project:
             row: Any = tomlkit.inline_table()
             row.update(fields)
             rows[name] = row
-        return str(tomlkit.dumps(document)).encode()
+        return str(tomlkit.dumps(document))
 
     # --- the folder of skills ---------------------------------------------------------
 
@@ -183,49 +184,35 @@ class Project:
             self._recover(store)
             yield
 
-    def apply(
-        self,
-        before: Lock,
-        after: Lock,
-        config: bytes | None,
-        store: ContentStore,
-        *,
-        leave: frozenset[str],
-    ) -> None:
-        """Put the packs of a lock in place, then its files; `leave` names ids to skip.
+    def apply(self, change: "Journal", store: ContentStore) -> None:
+        """Put the packs of a lock in place, then its files.
 
         Each pack is old or new, and never half of each. If this is cut off, the next
         command goes on with it.
         """
         work = self.skills / _WORK
-        text = None if config is None else config.decode()
-        journal = {
-            "before": before.data.decode(),
-            "after": after.data.decode(),
-            "config": text,
-            "leave": sorted(leave),
-        }
         work.mkdir(parents=True, exist_ok=True)
-        write_file(work / _JOURNAL, json.dumps(journal).encode(), _FILE_MODE)
-        self._finish(before, after, config, store, leave)
+        write_file(work / _JOURNAL, change.data, _FILE_MODE)
+        self._finish(change, store)
 
-    def _finish(
-        self,
-        before: Lock,
-        after: Lock,
-        config: bytes | None,
-        store: ContentStore,
-        leave: frozenset[str],
-    ) -> None:
-        for skill_id, skill in after.skills.items():
-            if skill_id not in leave and self.state_of(skill) != "equal":
-                self._swap(skill_id, stored_files(skill, store))
-        for skill_id in before.skills.keys() - after.skills.keys() - leave:
+    def _finish(self, change: "Journal", store: ContentStore) -> None:
+        before, after = change.before.skills, change.after.skills
+        for skill in self._unequal(change):
+            self._swap(skill.id, stored_files(skill, store))
+        for skill_id in before.keys() - after.keys() - change.leave:
             self._swap(skill_id, None)
-        if config is not None:
-            write_file(self.config_file, config, _FILE_MODE)
-        write_file(self.lock_file, after.data, _FILE_MODE)
+        if change.config is not None:
+            write_file(self.config_file, change.config.encode(), _FILE_MODE)
+        write_file(self.lock_file, change.after.data, _FILE_MODE)
         shutil.rmtree(self.skills / _WORK, ignore_errors=True)
+
+    def _unequal(self, change: "Journal") -> list[LockedSkill]:
+        """Return the skills of the new lock that are not in place yet."""
+        return [
+            skill
+            for skill_id, skill in change.after.skills.items()
+            if skill_id not in change.leave and self.state_of(skill) != "equal"
+        ]
 
     def _swap(self, skill_id: str, files: Mapping[str, bytes] | None) -> None:
         """Put a pack in the place of what is there; None removes it."""
@@ -252,31 +239,16 @@ class Project:
         """Finish what a command that was cut off had begun."""
         journal = self.skills / _WORK / _JOURNAL
         try:
-            document = json.loads(journal.read_bytes())
-            before, after = (
-                parse_lock(str(document[key]).encode(), str(journal))
-                for key in ("before", "after")
-            )
-            config = (
-                None if document["config"] is None else str(document["config"]).encode()
-            )
-            leave = frozenset(map(str, document["leave"]))
+            change = Journal.parse(journal.read_bytes(), str(journal))
         except FileNotFoundError:
             shutil.rmtree(self.skills / _WORK, ignore_errors=True)
             return
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            detail = f"it is damaged; delete {journal.parent}, and type: satchel sync"
-            raise ConfigError(str(journal), detail) from error
         # A pack that was moved out of the way, and whose new one never came.
-        for skill_id in {*before.skills, *after.skills}:
+        for skill_id in {*change.before.skills, *change.after.skills}:
             old = self.skills / _WORK / "old" / skill_id
             if os.path.lexists(old) and not os.path.lexists(self.skills / skill_id):
                 old.rename(self.skills / skill_id)
-        missing = [
-            skill
-            for skill_id, skill in after.skills.items()
-            if skill_id not in leave and self.state_of(skill) != "equal"
-        ]
+        missing, after = self._unequal(change), change.after
         # It may have come along with a cloned project, as a lock does.
         requested = [
             SkillsEntry(skill.entry, skill.upstream, after.entries.get(skill.entry, ()))
@@ -284,7 +256,53 @@ class Project:
         ]
         check_places(self.folder, requested, after)
         fetch_locked(missing, self.folder, store)
-        self._finish(before, after, config, store, leave)
+        self._finish(change, store)
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What a command changes: the locks of before and after, and the settings.
+
+    ``config`` is None where the settings stay. ``leave`` are ids of packs that stay as
+    they are, whatever the locks say.
+    """
+
+    before: Lock
+    after: Lock
+    config: str | None = None
+    leave: frozenset[str] = frozenset()
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        document = {
+            "before": self.before.data.decode(),
+            "after": self.after.data.decode(),
+            "config": self.config,
+            "leave": sorted(self.leave),
+        }
+        return json.dumps(document).encode()
+
+    @classmethod
+    def parse(cls, data: bytes, where: str) -> "Journal":
+        """Return what a file says; ``where`` is its path.
+
+        Raises:
+            ConfigError: It is damaged.
+        """
+        try:
+            document = json.loads(data)
+            before, after = (
+                parse_lock(str(document[key]).encode(), where)
+                for key in ("before", "after")
+            )
+            text = document["config"]
+            config = None if text is None else str(text)
+            return cls(before, after, config, frozenset(map(str, document["leave"])))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            folder = where.removesuffix(f"/{_JOURNAL}")
+            detail = f"it is damaged; delete {folder}, and type: satchel sync"
+            raise ConfigError(where, detail) from error
 
 
 def _table_in(file: Path) -> dict[str, object] | None:

@@ -15,7 +15,7 @@ from satchel.model import Finding
 from satchel_install._entries import SkillsEntry
 from satchel_install._git import current_commit
 from satchel_install._lock import Lock, LockedSkill
-from satchel_install._project import Project
+from satchel_install._project import Journal, Project
 from satchel_install._resolve import fetch_locked, resolve
 from satchel_install._trust import check_places
 from satchel_store.content import ContentStore
@@ -95,16 +95,16 @@ def plan_sync(
 
 
 def apply_plan(
-    plan: SyncPlan, project: Project, store: ContentStore, config: bytes | None
+    plan: SyncPlan, project: Project, store: ContentStore, config: str | None
 ) -> None:
     """Fetch what the store lacks, and put everything in place."""
     needed = [plan.after.skills[i] for i in plan.changes if i in plan.after.skills]
-    leave = frozenset(plan.edited)
+    change = Journal(plan.before, plan.after, config, frozenset(plan.edited))
     # What is damaged in the store goes as it is read, and is fetched again.
     for attempt in range(_ATTEMPTS):
         fetch_locked(needed, project.folder, store)
         try:
-            project.apply(plan.before, plan.after, config, store, leave=leave)
+            project.apply(change, store)
         except (DigestMismatchError, ReferenceNotFoundError):
             if attempt + 1 == _ATTEMPTS:
                 raise

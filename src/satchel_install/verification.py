@@ -162,8 +162,8 @@ def open_verifier(
     """Return what a program verifies with, for ``[trust] verify``.
 
     Locks are looked for next to the configuration file, in each folder of the sources,
-    and in the folder above it. A release that is pinned is vouched for by its pin: any
-    other one has the digest that whoever made it has written.
+    and in the folder above it. A release that is pinned is vouched for by its pin: the
+    digest of any other one is only its maker's word.
     """
     folders = [Path(config_file).absolute().parent] if config_file else []
     vouched: dict[str, str] = {}

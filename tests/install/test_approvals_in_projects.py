@@ -1,4 +1,4 @@
-"""What a project brings along is approved by nothing that its user types for another.
+"""What a project brings along counts by nothing that its user types for the rest.
 
 Each is a way in which bytes, or a place, could come to count without anybody's word.
 """
@@ -153,15 +153,16 @@ def test_what_lies_next_to_a_pack_is_read_within_bounds(
             Path("d").mkdir()
             os.chdir("d")
         Path("x").write_text("x")
+        os.chdir(here)
+        result = run("verify")
     finally:
         os.chdir(here)
-
-    result = run("verify")
+        # pytest could not remove it.
+        subprocess.run(["rm", "-rf", "skills"], check=True)
 
     assert result.exit_code == 1
     assert "has 1099511627776 bytes, locked" in result.stdout
     assert "a fault of satchel's own" not in result.stderr
-    subprocess.run(["rm", "-rf", "skills"], check=True)
 
 
 def test_names_on_a_disk_write_nothing_on_a_terminal(
