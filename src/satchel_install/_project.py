@@ -96,7 +96,7 @@ class Project:
         except ImportError as error:
             from satchel.errors import ExtraMissingError
 
-            raise ExtraMissingError("to write satchel.toml", "install") from error
+            raise ExtraMissingError("writing satchel.toml", "install") from error
         file = self.config_file
         text = file.read_text("utf-8") if file.is_file() else ""
         document: Any = tomlkit.parse(text)

@@ -91,7 +91,7 @@ class LockVerifier:
         if skill.origin.source in self._vouched:
             return self._vouched[skill.origin.source]
         locks = self._locks()
-        expected = ""
+        expected = named = ""
         for lock in locks:
             # A prefix may be in front of the id, which no lock knows.
             for skill_id in (skill.id, skill.name):
@@ -101,10 +101,11 @@ class LockVerifier:
                 is_same = skill.digest in ("", files[SKILL_FILE])
                 if files.get(path) == digest and is_same:
                     return who
-                expected = files.get(path, "no such file")
+                expected, named = files.get(path, "no such file"), skill_id
         if expected:
             detail = f"{LOCK_FILE} has {expected}, and this is {digest}"
-            return detail, "look at it with satchel verify, or type: satchel sync"
+            advice = f"to take the locked one, type: satchel sync --discard {named}"
+            return detail, f"look at it with satchel verify; {advice}"
         problem = next((lock.problem for lock in locks if lock.problem), "")
         detail = problem or f"no approved {LOCK_FILE} has a skill of this name"
         return detail, "add it with satchel add, or approve its lock: satchel trust"

@@ -86,7 +86,12 @@ def test_a_pack_that_no_lock_has_is_refused(project: Path) -> None:
     folder.mkdir()
     (folder / "SKILL.md").write_text("---\nname: new\ndescription: X.\n---\nX\n")
 
+    flip(project / "skills/pdf/SKILL.md")
+    line = "to take the locked one, type: satchel sync --discard pdf"
+    assert line in run("why", "pdf").stdout
+    assert run("sync", "--discard", "pdf").exit_code == 0
     with Satchel(sinks=[]) as skills:
+        assert "pdf" in skills
         assert "new" not in skills
         (finding,) = (f for f in skills.findings if f.code == "unvouched-skill")
     assert "no approved satchel.lock has a skill of this name" in finding.message
