@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -86,3 +87,37 @@ def verifying(tmp_path: Path) -> Path:
     file.parent.mkdir(parents=True)
     file.write_text('[trust]\nverify = "locked"\n')
     return file
+
+
+@pytest.fixture
+def canary(tmp_path: Path) -> Path:
+    """A folder next to the project that nothing may read, write or run from."""
+    folder = tmp_path / "canary"
+    folder.mkdir()
+    (folder / "secret").write_text("canary-secret\n")
+    return folder
+
+
+def check_untouched(project: Path, tmp_path: Path, canary: Path) -> None:
+    """Only plain files of packs are new, and none of them has anything of ours."""
+    assert [*canary.iterdir()] == [canary / "secret"]
+    assert not any(Path(f"/satchel-canary-{name}").exists() for name in "xy")
+    assert not [*tmp_path.rglob("ran")]
+    there = {entry.name for entry in tmp_path.iterdir()}
+    ours = {"canary", "project", "store", "xdg_data_home"}
+    assert there <= ours | {"hostile", "upstream", "given.zip", "given.tar.gz"}
+    assert {entry.name for entry in project.iterdir()} <= {
+        *("skills", "satchel.lock", "satchel.toml")
+    }
+    for path in project.rglob("*"):
+        status = path.lstat()
+        assert stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode), path
+        assert stat.S_ISDIR(status.st_mode) or not status.st_mode & 0o7111
+        assert status.st_nlink == 1 or path.is_dir()
+        if path.is_file():
+            assert b"canary-secret" not in path.read_bytes()
+            assert b"root:" not in path.read_bytes()
+    skills = project / "skills"
+    assert not (skills / ".satchel").exists()
+    for entry in skills.iterdir() if skills.exists() else ():
+        assert (entry / "SKILL.md").is_file()

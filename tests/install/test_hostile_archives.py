@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.functional.library import run
-from tests.install.conftest import PACK
+from tests.install.conftest import PACK, check_untouched
 from tests.unit.files.archive_makers import (
     SKILL,
     Zipped,
@@ -172,15 +172,6 @@ ATTACKS = _all()
 OFTEN = {*LIBRARIES}
 
 
-@pytest.fixture
-def canary(tmp_path: Path) -> Path:
-    """A folder next to the project that nothing may read, write or run from."""
-    folder = tmp_path / "canary"
-    folder.mkdir()
-    (folder / "secret").write_text("canary-secret\n")
-    return folder
-
-
 @pytest.mark.parametrize(
     "attack",
     [
@@ -210,31 +201,6 @@ def test_a_hostile_archive_does_nothing(
         assert run("verify").exit_code == 0
         assert run("sync", "--frozen").exit_code == 0
     assert file.read_bytes() == data
-
-
-def check_untouched(project: Path, tmp_path: Path, canary: Path) -> None:
-    """Only plain files of packs are new, each in a folder of a skill."""
-    assert [*canary.iterdir()] == [canary / "secret"]
-    assert not Path("/satchel-canary-y").exists()
-    assert not [*tmp_path.rglob("ran")]
-    there = {entry.name for entry in tmp_path.iterdir()}
-    ours = {"given.zip", "given.tar.gz", "canary", "project", "store", "xdg_data_home"}
-    assert there <= ours
-    assert {entry.name for entry in project.iterdir()} <= {
-        *("skills", "satchel.lock", "satchel.toml")
-    }
-    for path in project.rglob("*"):
-        status = path.lstat()
-        assert stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode), path
-        assert stat.S_ISDIR(status.st_mode) or not status.st_mode & 0o7111
-        assert status.st_nlink == 1 or path.is_dir()
-        if path.is_file():
-            assert b"canary-secret" not in path.read_bytes()
-            assert b"root:x:" not in path.read_bytes()
-    skills = project / "skills"
-    assert not (skills / ".satchel").exists()
-    for entry in skills.iterdir() if skills.exists() else ():
-        assert (entry / "SKILL.md").is_file()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ Trees are written object by object, since git itself would refuse to make most o
 """
 
 import os
-import stat
 import subprocess
 import zlib
 from collections.abc import Callable, Iterable
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.functional.library import run
-from tests.install.conftest import PACK, Upstream
+from tests.install.conftest import PACK, Upstream, check_untouched
 
 GOOD = PACK.format("good").encode()
 FILE, LINK, TREE, SUBMODULE, PROGRAM = (
@@ -446,15 +445,6 @@ ATTACKS: dict[str, Callable[[Objects], None]] = {
 }
 
 
-@pytest.fixture
-def canary(tmp_path: Path) -> Path:
-    """A folder next to the project that nothing may read, write or run from."""
-    folder = tmp_path / "canary"
-    folder.mkdir()
-    (folder / "secret").write_text("canary-secret\n")
-    return folder
-
-
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_hostile_repository_does_nothing(
     attack: str, project: Path, tmp_path: Path, canary: Path
@@ -472,26 +462,6 @@ def test_a_hostile_repository_does_nothing(
     check_untouched(project, tmp_path, canary)
     again = run("sync", "--frozen") if result.exit_code == 0 else result
     assert again.exit_code == result.exit_code, again.stderr
-
-
-def check_untouched(project: Path, tmp_path: Path, canary: Path) -> None:
-    """Only plain files of packs are new, and none of them has anything of ours."""
-    assert [*canary.iterdir()] == [canary / "secret"]
-    assert not any(Path(f"/satchel-canary-{name}").exists() for name in "xy")
-    there = {entry.name for entry in tmp_path.iterdir()}
-    ours = {"hostile", "canary", "project", "store", "xdg_data_home", "upstream"}
-    assert there <= ours
-    assert {entry.name for entry in project.iterdir()} <= {
-        *("skills", "satchel.lock", "satchel.toml")
-    }
-    for path in project.rglob("*"):
-        status = path.lstat()
-        assert stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode), path
-        assert stat.S_ISDIR(status.st_mode) or not status.st_mode & 0o7111
-        if path.is_file():
-            assert b"canary-secret" not in path.read_bytes()
-            assert b"root:" not in path.read_bytes()
-    assert not (project / "skills/.satchel").exists()
 
 
 @pytest.mark.parametrize(
