@@ -19,7 +19,8 @@ COMMANDS: Final = {
     ),
     **dict.fromkeys(("build", "publish"), "satchel_store"),
     **dict.fromkeys(
-        ("add", "remove", "store", "sync", "trust", "verify"), "satchel_install"
+        ("add", "push", "remove", "store", "sync", "trust", "verify", "withdraw"),
+        "satchel_install",
     ),
     **dict.fromkeys(("connect", "serve", "usage"), "satchel_server"),
     "role": "satchel_compat",
@@ -27,7 +28,10 @@ COMMANDS: Final = {
 
 # The module that opens addresses of each scheme, by a function ``open_address`` of an
 # address, the pin, whether addresses of private networks will do, and limits.
-SCHEMES: Final = {"http": "satchel_store.http", "https": "satchel_store.http"}
+SCHEMES: Final = {
+    **dict.fromkeys(("http", "https"), "satchel_store.http"),
+    "oci": "satchel_install.oci",
+}
 
 
 def import_product(module: str, what: str) -> Any:  # noqa: ANN401 - a module

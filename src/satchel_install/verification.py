@@ -11,9 +11,10 @@ from typing import Final, TypeAlias
 from satchel.errors import ConfigError, DigestMismatchError
 from satchel.files import digest_bytes
 from satchel.model import SKILL_FILE, Descriptor, Finding, Severity
-from satchel.protocols import SkillSource, with_abilities
+from satchel.protocols import SkillSource, Verifier, with_abilities
 from satchel.sources import MemorySource
 from satchel_install._lock import LOCK_FILE, LockedSkill, parse_lock
+from satchel_install._refusals import RefusalVerifier
 from satchel_install._trust import VARIABLE, approvals_file, is_approved
 
 # Seconds after which the files of locks and approvals are looked at again.
@@ -159,8 +160,8 @@ def open_verifier(
     sources: Iterable[SkillSource],
     config_file: str,
     environ: Mapping[str, str],
-) -> LockVerifier:
-    """Return what a program verifies with, for ``[trust] verify``.
+) -> Verifier:
+    """Return what a program verifies with, for ``[trust] verify``; empty is no lock.
 
     Locks are looked for next to the configuration file, in each folder of the sources,
     and in the folder above it. A release that is pinned is vouched for by its pin: the
@@ -169,6 +170,8 @@ def open_verifier(
     folders = [Path(config_file).absolute().parent] if config_file else []
     vouched: dict[str, str] = {}
     sources = tuple(sources)
+    if not verify:
+        return RefusalVerifier(sources)
     labels = Counter(source.label for source in sources)
     for source in sources:
         abilities = with_abilities(source)
@@ -182,6 +185,7 @@ def open_verifier(
         if abilities.root:
             root = Path(abilities.root)
             folders += [root, root.parent]
-    return LockVerifier(
+    locks = LockVerifier(
         folders, warn=verify == "warn", vouched=vouched, environ=environ
     )
+    return RefusalVerifier(sources, locks)

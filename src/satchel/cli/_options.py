@@ -133,7 +133,7 @@ def open_named_skills(
     texts = [path for path in paths if isinstance(path, str)]
     if not paths:
         options = {"config": _settings(), **options}
-    elif urls := [path for path in texts if path.startswith(("http://", "https://"))]:
+    elif urls := [path for path in texts if path.startswith(_ADDRESSES)]:
         # A user who types an address of this machine means it; no site may lead there.
         options.setdefault("allow_private", all(map(_is_private, urls)))
     options.setdefault("sinks", ())
@@ -177,6 +177,9 @@ def _settings() -> str:
         line = line_to_type(*(usual_folders() or ("PATH",)))
         raise NoSources(f"{no_input_advice(Path.cwd())}; type: {line}")
     return path
+
+
+_ADDRESSES: Final = ("http://", "https://", "oci://")
 
 
 def _is_private(url: str) -> bool:

@@ -88,7 +88,7 @@ def _user_folder(kind: str) -> str:
 def open_verifier(
     opened: OpenedInputs, environ: Mapping[str, str]
 ) -> "Verifier | None":
-    """Return what ``[trust] verify`` asks for; None where it is not set.
+    """Return what ``[trust] verify`` asks for, or a source; None where nothing does.
 
     The user's own file counts whatever was named, and a project's may tighten it.
 
@@ -103,7 +103,8 @@ def open_verifier(
             from satchel.config import own_config
 
             verify = own_config(environ).verify
-    if not verify:
+    # A registry may have withdrawn what it once had.
+    if not verify and not any(hasattr(s, "refusal_of") for s in opened.sources):
         return None
     from satchel.products import import_product
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from satchel_store.http._client import (
         HttpClient as HttpClient,
         HttpRequest as HttpRequest,
+        HttpResponse as HttpResponse,
         retry_after_s as retry_after_s,
     )
     from satchel_store.http._headers import checked_headers as checked_headers
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __getattr__ = lazy_door(
     __name__,
     {
-        "_client": "HttpClient HttpRequest retry_after_s",
+        "_client": "HttpClient HttpRequest HttpResponse retry_after_s",
         "_headers": "checked_headers",
         "_addresses": "CheckedBackend RequestRefusedError request_deadline"
         " resolve_host",

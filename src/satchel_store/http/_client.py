@@ -1,4 +1,4 @@
-"""GET requests: limited in bytes, time and redirects, repeated if that can help.
+"""Requests: limited in bytes, time and redirects, repeated if that can help.
 
 The user's headers go to the origin of the address alone, also after a redirect.
 """
@@ -12,7 +12,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -32,10 +32,14 @@ from satchel_store.http._headers import checked_headers
 from satchel_store.http._urls import AllowedHosts, Url, parse_url
 
 OK: Final = 200
+# Statuses without a body that others than GET may answer with.
+_DONE: Final = range(200, 300)
+_NO_CONTENT: Final = 204
 _NOT_MODIFIED: Final = 304
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # Statuses that another attempt may change soon.
 _BUSY: Final = frozenset({429, 502, 503, 504})
+_SENDING: Final = frozenset({"PATCH", "POST", "PUT"})
 
 MAX_REDIRECTS: Final = 5
 ATTEMPTS: Final = 3
@@ -70,11 +74,12 @@ class HttpEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One thing to fetch.
+    """One thing to fetch, or to send.
 
     ``limit`` is the name of the limit ``limit_bytes`` in errors. ``hosts`` are the ones
     that may be asked, also after redirects; None is any. ``until`` ends all attempts,
-    by the monotonic clock; None is the client's time-out alone.
+    by the monotonic clock; None is the client's time-out alone. ``headers`` go to the
+    origin of ``url`` only. What has a body follows no redirect.
     """
 
     url: Url
@@ -83,14 +88,19 @@ class HttpRequest:
     hosts: AllowedHosts | None = None
     etag: str = ""
     until: float | None = None
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: bytes = b""
+    attempts: int = ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
     """An answer: ``status`` is 200, or 304 or 400 to 499, which have no body.
 
-    ``url`` is the one that answered after redirects. ``encoding`` is how the body is
-    compressed, although that was not requested; usually empty.
+    A request that is no GET may have any status from 200 to 299. ``url`` is the one
+    that answered after redirects. ``encoding`` is how the body is compressed, although
+    that was not requested; usually empty. ``headers`` have names in lower case.
     """
 
     status: int
@@ -98,6 +108,7 @@ class HttpResponse:
     body: bytes = b""
     etag: str = ""
     encoding: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def unchanged(self) -> bool:
@@ -169,7 +180,7 @@ class HttpClient:
         """Fetch one thing; `SourceUnavailableError` if no usable answer comes."""
         end = self.environment.monotonic() + self.timeout_s
         end = end if request.until is None else min(end, request.until)
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, request.attempts + 1):
             # Also between attempts: `close` ends the wait of another thread.
             if self._closed.is_set():
                 raise SourceUnavailableError(self.label, "it is closed")
@@ -181,7 +192,7 @@ class HttpClient:
                 wait_s = self._wait_s(attempt, error.after_s)
                 # A wait that outlasts the deadline could not end in an answer.
                 late = self.environment.monotonic() + wait_s >= end
-                if attempt == ATTEMPTS or late or wait_s > MAX_WAIT_S:
+                if attempt == request.attempts or late or wait_s > MAX_WAIT_S:
                     raise SourceUnavailableError(self.label, str(error)) from error
             # An event and not `time.sleep`, so that `close` ends the wait.
             (self.environment.sleep or self._closed.wait)(wait_s)
@@ -199,7 +210,7 @@ class HttpClient:
         return back_off if retry_after_s is None else max(retry_after_s, back_off)
 
     def _follow(self, request: HttpRequest, end: float) -> HttpResponse:
-        url, own = request.url, True
+        url, own, first = request.url, True, True
         monotonic = self.environment.monotonic
         for _ in range(MAX_REDIRECTS + 1):
             # Each redirect again: an allowed host may redirect to one that is not.
@@ -207,15 +218,23 @@ class HttpClient:
             # Once a redirect has left the site, headers with keys are not sent, even on
             # the way back.
             own = own and url.origin == self.home.origin
+            first = first and url.origin == request.url.origin
+            headers = [*(self._headers if own else ())]
+            if first:
+                headers += [
+                    (k.encode(), v.encode()) for k, v in request.headers.items()
+                ]
             try:
                 with request_deadline(end, monotonic, plain=url.scheme == "http"):
-                    answer = self._send(url, request, end, own=own)
+                    answer = self._send(url, request, end, headers)
             except _CONNECTION_ERRORS as error:
                 late = isinstance(error, httpcore2.TimeoutException)
                 kind = _RetryableTimeoutError if late else _RetryableError
                 raise kind(f"{url}: {_failure_text(error)}") from error
             if isinstance(answer, HttpResponse):
                 return answer
+            if request.body:
+                raise RequestRefusedError(f"{url}: a redirect of what is sent")
             url = _redirect_target(url, answer)
         raise RequestRefusedError(f"{request.url}: more than {MAX_REDIRECTS} redirects")
 
@@ -228,19 +247,25 @@ class HttpClient:
             raise RequestRefusedError(f"{url}: the host is not allowed; {hint}")
 
     def _send(
-        self, url: Url, request: HttpRequest, end: float, *, own: bool
+        self,
+        url: Url,
+        request: HttpRequest,
+        end: float,
+        more: Sequence[tuple[bytes, bytes]],
     ) -> HttpResponse | str:
         """Make one request; return the answer, or where it redirects to."""
         headers = [
             (b"Host", url.authority.encode()),
-            (b"Accept", b"*/*"),
             (b"Accept-Encoding", b"identity"),
             (b"User-Agent", b"satchel"),
+            *more,
         ]
+        if not any(name.lower() == b"accept" for name, _ in more):
+            headers.append((b"Accept", b"*/*"))
         if request.etag:
             headers.append((b"If-None-Match", request.etag.encode("latin-1")))
-        if own:
-            headers += self._headers
+        if request.method in _SENDING:
+            headers.append((b"Content-Length", b"%d" % len(request.body)))
         stall = min(STALL_S, self.timeout_s)
         # Waiting for one of the connections counts as well.
         pool_s = max(end - self.environment.monotonic(), 0.0)
@@ -252,7 +277,11 @@ class HttpClient:
             target=url.target.encode(),
         )
         with self._pool.stream(
-            "GET", address, headers=headers, extensions={"timeout": timeout}
+            request.method,
+            address,
+            headers=headers,
+            content=request.body or None,
+            extensions={"timeout": timeout},
         ) as response:
             fields = {name.lower(): value for name, value in response.headers}
             return self._receive(response, fields, url, request)
@@ -274,10 +303,12 @@ class HttpClient:
         # Without an ETag there is nothing to reuse, so a 304 is a wrong answer.
         if status == _NOT_MODIFIED and request.etag:
             return HttpResponse(status, url, etag=request.etag)
+        texts = {k.decode("latin-1"): v.decode("latin-1") for k, v in fields.items()}
         # These are answers: the caller decides whether a missing file matters.
-        if 400 <= status < 500:  # noqa: PLR2004 - the client errors of HTTP
-            return HttpResponse(status, url)
-        if status != OK:
+        empty = (request.method == "HEAD" and status in _DONE) or status == _NO_CONTENT
+        if empty or 400 <= status < 500:  # noqa: PLR2004 - the client errors of HTTP
+            return HttpResponse(status, url, headers=texts)
+        if status != OK and (request.method == "GET" or status not in _DONE):
             raise RequestRefusedError(f"{url}: the server answers {status}")
         etag = fields.get(b"etag", b"").decode("latin-1")
         encoding = fields.get(b"content-encoding", b"").decode("latin-1")
@@ -288,6 +319,7 @@ class HttpClient:
             # An ETag that is cut off would be another one.
             etag if len(etag) <= _MAX_ETAG_CHARS else "",
             encoding.strip().lower(),
+            texts,
         )
 
 

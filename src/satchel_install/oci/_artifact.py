@@ -1,0 +1,168 @@
+"""What an artifact of a registry has in it: a release of ours, an archive, or files.
+
+Ours has a layer for each file of a release, called by its path, so that one file is one
+request, and `oras pull` gives the folder of `satchel build`. Of others two layouts are
+read: one archive of packs, and a layer for each file of a pack.
+"""
+
+import gzip
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from satchel.errors import (
+    LimitExceededError,
+    ReferenceNotFoundError,
+    SourceUnavailableError,
+)
+from satchel.files import is_archive_name, path_problem
+from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, SKILL_FILE, Limits, Resource
+from satchel.protocols import SkillSource
+from satchel.text import plural
+from satchel_install.oci._registry import OciRepository
+from satchel_store.archives import TreeSource, archive_size_limit, open_library
+from satchel_store.release import DocumentParser, ReleaseSource
+
+RELEASE_TYPE: Final = "application/vnd.satchel.release.v1"
+WITHDRAWN_TYPE: Final = "application/vnd.satchel.withdrawn.v1+json"
+EMPTY_TYPE: Final = "application/vnd.oci.empty.v1+json"
+TITLE: Final = "org.opencontainers.image.title"
+# Of a release the number on its channel, which only grows.
+NUMBER: Final = "org.opencontainers.image.version"
+_GZIP, _ZIP = b"\x1f\x8b", b"PK"
+# An archive may have the files and bytes of so many packs.
+_PACKS: Final = 16
+_DIGITS: Final = 18
+
+FetchBlob: TypeAlias = Callable[[str, int], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """What a manifest lists: files by their titles, and the media type of each.
+
+    ``number`` is 0 where a release has none.
+    """
+
+    digest: str
+    type: str
+    layers: tuple[Resource, ...]
+    kinds: tuple[str, ...]
+    number: int = 0
+
+
+def fetch_artifact(repository: OciRepository, which: str) -> Artifact:
+    """Return the artifact of a tag or digest; an index of one leads to that one.
+
+    Raises:
+        SourceUnavailableError: The registry has none, or of another form.
+    """
+    digest, data = repository.manifest(which)
+    parser = _ManifestParser(repository.label, DEFAULT_LIMITS, SourceUnavailableError)
+    top = parser.load(data)
+    if "manifests" in top:
+        inner = parser.manifests(top)
+        if len(inner) != 1:
+            detail = f"it is an index of {len(inner)} manifests; name one by its digest"
+            names = ", ".join(inner[:_PACKS]) or "none"
+            raise SourceUnavailableError(repository.label, f"{detail}: {names}")
+        top = parser.load(repository.manifest(inner[0])[1])
+    return parser.artifact(top, digest)
+
+
+class _ManifestParser(DocumentParser):
+    """Turns a manifest into values, each part checked for its form."""
+
+    def manifests(self, top: Mapping[str, object]) -> list[str]:
+        """Return the digests of an index, without those that are about others."""
+        entries = self._objects(top, "manifests", "")
+        # BuildKit adds such ones.
+        rows = (
+            self._text(e, "digest", f"{at}.") for at, e in entries if not _is_about(e)
+        )
+        return list(rows)
+
+    def artifact(self, top: Mapping[str, object], digest: str) -> Artifact:
+        layers: list[Resource] = []
+        kinds: list[str] = []
+        for at, entry in self._objects(top, "layers", ""):
+            kinds.append(self._text(entry, "mediaType", f"{at}."))
+            title = self._notes(entry, at).get(TITLE, "")
+            layers.append(self._resource({**entry, "path": title}, f"{at}."))
+        if not layers:
+            raise self._error("layers", f"{digest} has none")
+        config = self._object(top.get("config", {}), "config")
+        kind = str(top.get("artifactType") or config.get("mediaType", ""))
+        number = self._notes(top, "").get(NUMBER, "")
+        is_count = kind == RELEASE_TYPE and number.isascii() and number.isdigit()
+        count = int(number[:_DIGITS]) if is_count else 0
+        return Artifact(digest, kind, tuple(layers), tuple(kinds), count)
+
+    def _notes(self, fields: Mapping[str, object], at: str) -> dict[str, str]:
+        notes = self._object(fields.get("annotations") or {}, f"{at}.annotations")
+        return {key: self._text(notes, key, f"{at}.") for key in notes}
+
+
+def _is_about(entry: Mapping[str, object]) -> bool:
+    platform = entry.get("platform")
+    return isinstance(platform, dict) and "unknown" in platform.values()
+
+
+def open_artifact(
+    artifact: Artifact, fetch: FetchBlob, label: str, limits: Limits
+) -> SkillSource:
+    """Return the packs of an artifact.
+
+    Raises:
+        SourceUnavailableError: It is of no layout that is read; says which it has.
+        LimitExceededError: It has more than is accepted.
+    """
+    titled = {layer.path: layer for layer in artifact.layers if layer.path}
+    if RELEASE_FILE in titled:
+        return _release(titled, fetch, label, limits)
+    name = label.partition("@")[0].rpartition("/")[2].partition(":")[0]
+    many = replace(
+        limits,
+        archive_files=limits.archive_files * _PACKS,
+        archive_bytes=limits.archive_bytes * _PACKS,
+    )
+    most = archive_size_limit(many)
+    if (size := sum(layer.size for layer in artifact.layers)) > most:
+        raise LimitExceededError("archive_bytes", most, size, "bytes", label)
+    first = artifact.layers[0]
+    is_archive = any(word in artifact.kinds[0] for word in ("tar", "zip"))
+    is_archive = is_archive or is_archive_name(first.path)
+    if len(artifact.layers) == 1 and is_archive:
+        data = fetch(first.digest, first.size)
+        if not data.startswith((_GZIP, _ZIP)):  # a layer may be a plain tar
+            data = gzip.compress(data, 1, mtime=0)
+        tree = open_library(data, limits=many)
+        links = tree.links
+        return TreeSource(
+            tree.files, tree.folder or name, label=label, limits=limits, links=links
+        )
+    is_pack = any(path.rpartition("/")[2] == SKILL_FILE for path in titled)
+    if is_pack and len(titled) == len(artifact.layers):
+        for path in titled:
+            if problem := path_problem(path):
+                raise SourceUnavailableError(label, f"layer {path!r}: {problem}")
+        files = {path: fetch(one.digest, one.size) for path, one in titled.items()}
+        return TreeSource(files, name, label=label, limits=limits)
+    count = plural(len(artifact.layers), "layer")
+    detail = f"{count} of {', '.join(sorted({*artifact.kinds}))} are no skills here"
+    raise SourceUnavailableError(label, f"{detail} (artifact type {artifact.type!r})")
+
+
+def _release(
+    titled: Mapping[str, Resource], fetch: FetchBlob, label: str, limits: Limits
+) -> ReleaseSource:
+    def read(path: str, limit_bytes: int) -> bytes:
+        layer = titled.get(path)
+        if layer is None:
+            raise ReferenceNotFoundError(label, path)
+        if layer.size > limit_bytes:
+            of = "file_bytes", limit_bytes, layer.size, "bytes", path
+            raise LimitExceededError(*of)
+        return fetch(layer.digest, layer.size)
+
+    return ReleaseSource(read, label=label, limits=limits)

@@ -1,0 +1,103 @@
+"""A tag as a channel: which release it was at, and what must not be used any more."""
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, cast
+
+from satchel.errors import ConfigError, SourceUnavailableError
+from satchel.files import write_file
+from satchel.model import Limits
+from satchel_install.oci._artifact import Artifact
+from satchel_install.oci._reference import OciReference
+from satchel_store.release import DocumentParser, canonical_json
+
+# The tag of the list, next to the releases of a repository.
+WITHDRAWN_TAG: Final = "withdrawn"
+FORMAT: Final = "satchel-withdrawn"
+SCHEMA_VERSION: Final = 1
+# Digests of manifests, with commas, that an operator accepts although they are older.
+VARIABLE: Final = "SATCHEL_TRUSTED_RELEASE"
+_FILE: Final = "channels.json"
+_MODE: Final = 0o600
+
+
+def render_withdrawn(reasons: Mapping[str, str]) -> bytes:
+    """Return the list as it is kept: sorted, in one spelling."""
+    rows = [{"digest": one, "reason": reasons[one]} for one in sorted(reasons)]
+    head = {"format": FORMAT, "schema_version": SCHEMA_VERSION}
+    return canonical_json({**head, "withdrawn": rows})
+
+
+def parse_withdrawn(data: bytes, where: str, limits: Limits) -> dict[str, str]:
+    """Return why each digest is withdrawn.
+
+    Raises:
+        ConfigError: It is no such list; nothing of it counts.
+    """
+    return _WithdrawnParser(where, limits, ConfigError).reasons(data)
+
+
+class _WithdrawnParser(DocumentParser):
+    def reasons(self, data: bytes) -> dict[str, str]:
+        top = self.load(data)
+        self.check_head(top, FORMAT, version=SCHEMA_VERSION)
+        return {
+            self._name(entry, "digest", f"{at}."): self._text(entry, "reason", f"{at}.")
+            for at, entry in self._objects(top, "withdrawn", "")
+        }
+
+
+def noted_number(reference: OciReference) -> int:
+    """Return the number of the last release that this user had of a channel, else 0."""
+    return _noted().get(str(reference), 0)
+
+
+def note_number(reference: OciReference, number: int) -> None:
+    """Note which release a channel is at, as far as this machine can keep it."""
+    noted = _noted()
+    if noted.get(str(reference)) == number:
+        return
+    noted[str(reference)] = number
+    text = json.dumps(dict(sorted(noted.items())), indent=1)
+    # A server on a disk that is read-only goes by what it has seen itself.
+    with suppress(OSError):
+        _file().parent.mkdir(parents=True, exist_ok=True)
+        write_file(_file(), f"{text}\n".encode(), _MODE)
+
+
+def check_number(reference: OciReference, artifact: Artifact, last: int) -> None:
+    """Refuse a release that is older than the last one of its channel.
+
+    Raises:
+        SourceUnavailableError: It is, and no operator has named it.
+    """
+    accepted = {one.strip() for one in os.environ.get(VARIABLE, "").split(",")}
+    if reference.digest or artifact.digest in accepted:
+        return
+    if artifact.number < last:
+        # What the user has accepted since, in another process, counts too.
+        last = noted_number(reference)
+    if artifact.number < last:
+        detail = f"it has release {artifact.number} now, after {last}: an older one is "
+        detail += (
+            f"not taken by accident; if you mean it, type: satchel trust {reference}"
+        )
+        raise SourceUnavailableError(str(reference), detail)
+
+
+def _file() -> Path:
+    from platformdirs import user_data_path
+
+    return user_data_path("satchel", appauthor=False) / _FILE
+
+
+def _noted() -> dict[str, int]:
+    try:
+        document: object = json.loads(_file().read_bytes())
+    except (OSError, ValueError):
+        return {}
+    rows = cast("dict[str, object]", document) if isinstance(document, dict) else {}
+    return {key: value for key, value in rows.items() if isinstance(value, int)}

@@ -1,0 +1,167 @@
+"""Put a release into a registry, and withdraw what is in one."""
+
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final
+
+from satchel.errors import ConfigError, SourceUnavailableError
+from satchel.files import is_digest
+from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, Resource
+from satchel_install.oci._artifact import (
+    EMPTY_TYPE,
+    NUMBER,
+    RELEASE_TYPE,
+    TITLE,
+    WITHDRAWN_TYPE,
+    Artifact,
+    fetch_artifact,
+    open_artifact,
+)
+from satchel_install.oci._channel import (
+    WITHDRAWN_TAG,
+    parse_withdrawn,
+    render_withdrawn,
+)
+from satchel_install.oci._reference import OciReference
+from satchel_install.oci._registry import MANIFEST, OciRepository
+from satchel_store.release import ReleaseSource, canonical_json
+
+_EMPTY: Final = b"{}"
+_AT_ONCE: Final = 8
+# So often the list is written again if another one got between.
+_ATTEMPTS: Final = 3
+_TREE: Final = "sha256-tree-v1:"
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What a tag names now; ``number`` only grows, and ``is_new`` is whether it did."""
+
+    digest: str
+    number: int
+    skills: int
+    files: int
+    is_new: bool
+
+
+def push_release(
+    source: ReleaseSource, reference: OciReference, repository: OciRepository
+) -> Pushed:
+    """Send what the registry has not yet, and move the tag last of all.
+
+    Whatever ends this before leaves the tag as it was.
+
+    Raises:
+        SkillError: A file of the release is damaged, or the registry refuses.
+    """
+    _check_tag(reference)
+    release = source.open()
+    before = _artifact_at(repository, reference.tag)
+    counts = len(release.skills), len(release.files)
+    document = release.document.digest
+    if before is not None and before.type == RELEASE_TYPE:
+        same = (layer.digest for layer in before.layers if layer.path == RELEASE_FILE)
+        if document in same:
+            return Pushed(before.digest, before.number, *counts, is_new=False)
+    number = (before.number if before else 0) + 1
+
+    def send(file: Resource) -> dict[str, object]:
+        repository.keep_blob(source.read_file(file))
+        return _descriptor(file.digest, file.size, file.path)
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        layers = list(pool.map(send, release.files))
+    digest = _put(
+        repository, reference.tag, RELEASE_TYPE, layers, {NUMBER: str(number)}
+    )
+    return Pushed(digest, number, *counts, is_new=True)
+
+
+def withdraw(
+    names: Collection[str],
+    reason: str,
+    reference: OciReference,
+    repository: OciRepository,
+) -> dict[str, str]:
+    """Add digests to the list of a repository, and return all that is withdrawn.
+
+    A name that is no digest is that of a skill of the release that ``reference`` names.
+
+    Raises:
+        ConfigError: A name is neither.
+    """
+    digests = [_digest_of(name, reference, repository) for name in names]
+    for _ in range(_ATTEMPTS):
+        reasons = _withdrawn(repository)
+        missing = {one: reason for one in digests if one not in reasons}
+        if not missing:
+            return reasons
+        data = render_withdrawn(reasons | missing)
+        layer = _descriptor(repository.keep_blob(data), len(data), "withdrawn.json")
+        _put(repository, WITHDRAWN_TAG, WITHDRAWN_TYPE, [layer], {})
+    raise SourceUnavailableError(repository.label, "others write its list all the time")
+
+
+def _check_tag(reference: OciReference) -> None:
+    if reference.digest:
+        detail = "name a tag: what a digest names cannot change"
+        raise ConfigError(str(reference), detail)
+    if reference.tag == WITHDRAWN_TAG:
+        detail = "the tag `withdrawn` is for the list that satchel withdraw writes"
+        raise ConfigError(str(reference), detail)
+
+
+def _artifact_at(repository: OciRepository, tag: str) -> Artifact | None:
+    if not repository.digest_of(tag, missing_ok=True):
+        return None
+    return fetch_artifact(repository, tag)
+
+
+def _digest_of(name: str, of: OciReference, repository: OciRepository) -> str:
+    if is_digest(name) or name.startswith(_TREE):
+        return name
+    artifact = fetch_artifact(repository, of.which)
+    packs = open_artifact(artifact, repository.blob, str(of), DEFAULT_LIMITS)
+    skills = packs.open().skills if isinstance(packs, ReleaseSource) else ()
+    digest = next((skill.digest for skill in skills if skill.id == name), "")
+    if not digest:
+        detail = f"{name!r} is no digest, and no skill of {of}"
+        raise ConfigError("withdraw", detail)
+    return digest
+
+
+def _withdrawn(repository: OciRepository) -> dict[str, str]:
+    artifact = _artifact_at(repository, WITHDRAWN_TAG)
+    if artifact is None:
+        return {}
+    layer = artifact.layers[0]
+    data = repository.blob(layer.digest, min(layer.size, DEFAULT_LIMITS.release_bytes))
+    return parse_withdrawn(data, f"{repository.label}, {WITHDRAWN_TAG}", DEFAULT_LIMITS)
+
+
+def _descriptor(digest: str, size: int, title: str) -> dict[str, object]:
+    # No media type that a tool would unpack: each layer is one file.
+    fields: dict[str, object] = {"mediaType": "application/octet-stream"}
+    return fields | {"digest": digest, "size": size, "annotations": {TITLE: title}}
+
+
+def _put(
+    repository: OciRepository,
+    tag: str,
+    kind: str,
+    layers: list[dict[str, object]],
+    notes: dict[str, str],
+) -> str:
+    """Put a manifest under a tag; equal parts give equal bytes."""
+    config = repository.keep_blob(_EMPTY)
+    document: dict[str, Any] = {
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "artifactType": kind,
+        "config": {"mediaType": EMPTY_TYPE, "digest": config, "size": len(_EMPTY)},
+        "layers": layers,
+    }
+    if notes:
+        document["annotations"] = notes
+    return repository.put_manifest(tag, canonical_json(document))

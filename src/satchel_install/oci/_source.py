@@ -1,0 +1,244 @@
+"""The skills of a registry as a source: of a digest, or of a tag that is followed."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import inf
+from typing import Final
+
+from satchel.errors import (
+    DigestMismatchError,
+    ReferenceNotFoundError,
+    SkillError,
+    SourceUnavailableError,
+)
+from satchel.files import LruCache, ReadLimiter, digest_bytes, tree_digest
+from satchel.model import SKILL_FILE, FileStat, Finding, Found, Limits, Resource
+from satchel.protocols import SkillSource, SourceAbilities
+from satchel_install.oci._artifact import (
+    WITHDRAWN_TYPE,
+    Artifact,
+    fetch_artifact,
+    open_artifact,
+)
+from satchel_install.oci._channel import (
+    WITHDRAWN_TAG,
+    check_number,
+    note_number,
+    noted_number,
+    parse_withdrawn,
+)
+from satchel_install.oci._reference import OciReference
+from satchel_install.oci._registry import OciRepository
+from satchel_store.content import ContentStore
+from satchel_store.release import ReleaseSource
+
+_CACHED_BYTES: Final = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Current:
+    """The artifact in use: its packs, and the digest of each by its key."""
+
+    artifact: Artifact
+    source: SkillSource
+    found: tuple[Found | Finding, ...] = field(repr=False)
+    digests: Mapping[str, str] = field(repr=False)
+    release: str = ""
+
+
+class OciSource(SourceAbilities):
+    """The packs of one artifact, and what is withdrawn of them. Thread-safe.
+
+    A tag is asked for at each scan, and another artifact taken into use whole. What was
+    fetched is kept in the content-addressed store, so that the last good artifact is
+    served while the registry is away, until ``max_age_s`` is over.
+    """
+
+    limits_reads = True
+
+    def __init__(
+        self,
+        repository: OciRepository,
+        reference: OciReference,
+        *,
+        limits: Limits,
+        store: ContentStore | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Ask the registry nothing yet; the repository is closed with the source."""
+        self.label: Final = str(reference)
+        self.pin: Final = reference.digest or None
+        self.max_age_s = inf
+        self._reference = reference
+        self._repository = repository
+        self._limits = limits
+        self._store = store or ContentStore()
+        self._monotonic = monotonic
+        self._memory: LruCache[str, bytes] = LruCache(_CACHED_BYTES)
+        self._limiter = ReadLimiter(self.label, monotonic)
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._current: _Current | None = None
+        self._withdrawn: dict[str, str] = {}
+        self._list = ""
+        self._number = noted_number(reference)
+        self._answered = monotonic()
+        self._fetching: threading.Thread | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.label!r})"
+
+    @property
+    def release(self) -> str:
+        """The digest of the manifest in use; empty before the first answer."""
+        current = self._current
+        return current.artifact.digest if current else ""
+
+    def scan(self) -> tuple[Found | Finding, ...]:
+        with self._lock:
+            before, now = self._current, self._refreshed()
+            self._current = now
+            self._answered = self._monotonic()
+            if before is not None:
+                self._fetch_rest(now)
+        return now.found
+
+    def manifest(self, key: str) -> bytes:
+        return self.read(key, SKILL_FILE, self._limits.skill_md_bytes)
+
+    def files(self, key: str) -> tuple[FileStat, ...]:
+        return tuple(self._packs().files(key))
+
+    def read(self, key: str, path: str, limit_bytes: int) -> bytes:
+        """Return one file's raw bytes, verified by their digest."""
+        if refusal := self.refusal_of(key):
+            raise DigestMismatchError(key, path, detail=refusal)
+        return self._packs().read(key, path, limit_bytes)
+
+    def refusal_of(self, key: str) -> str:
+        """Return why a pack must not be used now; empty if nothing is against it."""
+        current = self._current
+        age = self._monotonic() - self._answered
+        if age > self.max_age_s:
+            return f"{self.label} was last reached {age:.0f} s ago, more than --max-age"
+        if current is None:
+            return ""
+        names = (current.digests.get(key, ""), current.artifact.digest, current.release)
+        for name in filter(self._withdrawn.__contains__, names):
+            return (
+                f"{name} is withdrawn: {self._withdrawn[name] or 'no reason is given'}"
+            )
+        return ""
+
+    def close(self) -> None:
+        """Close every connection; a second call does nothing."""
+        self._closed.set()
+        self._repository.close()
+
+    def _packs(self) -> SkillSource:
+        if self._current is None:
+            self.scan()
+        assert self._current is not None  # noqa: S101 - a scan sets it or raises
+        return self._current.source
+
+    def _refreshed(self) -> _Current:
+        """Return what the reference names now; nothing changes where it is refused."""
+        reference, repository = self._reference, self._repository
+        try:
+            # By its digest from here on: the tag may move between two requests.
+            which = reference.digest or repository.digest_of(reference.tag)
+        except SkillError:
+            # Whatever is wrong with the release, what is withdrawn counts at once.
+            with suppress(SkillError):
+                self._withdrawn = self._withdrawn_now()
+            raise
+        self._withdrawn = self._withdrawn_now()
+        current = self._current
+        if current is None or current.artifact.digest != which:
+            current = self._opened(fetch_artifact(repository, which))
+        check_number(reference, current.artifact, self._number)
+        self._number = current.artifact.number
+        if self._number and not reference.digest:
+            note_number(reference, self._number)
+        return current
+
+    def _opened(self, artifact: Artifact) -> _Current:
+        packs = open_artifact(artifact, self._blob, self.label, self._limits)
+        found = tuple(packs.scan())
+        digests: dict[str, str] = {}
+        release = ""
+        if isinstance(packs, ReleaseSource):
+            opened = packs.open()
+            digests = {skill.id: skill.digest for skill in opened.skills}
+            release = opened.id
+        else:
+            for pack in found:
+                if isinstance(pack, Found):
+                    digests[pack.key] = self._digest(packs, pack.key)
+        return _Current(artifact, packs, found, digests, release)
+
+    def _digest(self, packs: SkillSource, key: str) -> str:
+        """Return the digest of a pack that is in memory."""
+        files = ((s.path, packs.read(key, s.path, s.size)) for s in packs.files(key))
+        return tree_digest([Resource(p, digest_bytes(d), len(d)) for p, d in files])
+
+    def _withdrawn_now(self) -> dict[str, str]:
+        """Return all that was ever withdrawn here; a shorter list takes nothing back.
+
+        Raises:
+            SkillError: The list is there, and cannot be read: nobody may take that for
+                an empty one.
+        """
+        repository = self._repository
+        digest = repository.digest_of(WITHDRAWN_TAG, missing_ok=True)
+        if digest == self._list:
+            return self._withdrawn
+        artifact = fetch_artifact(repository, digest)
+        if artifact.type != WITHDRAWN_TYPE:
+            detail = f"the tag {WITHDRAWN_TAG} has {artifact.type!r}, and no list"
+            raise SourceUnavailableError(self.label, detail)
+        layer = artifact.layers[0]
+        data = self._blob(layer.digest, min(layer.size, self._limits.release_bytes))
+        reasons = parse_withdrawn(data, f"{self.label}, {WITHDRAWN_TAG}", self._limits)
+        self._list = digest
+        return self._withdrawn | reasons
+
+    def _blob(self, digest: str, size: int) -> bytes:
+        """Return the bytes of a digest: from memory, the store, or the registry."""
+        data = self._memory.find(digest)
+        if data is None:
+            with suppress(SkillError, OSError):
+                data = self._store.get(digest)
+        if data is None:
+            # Only a request takes a place among the concurrent reads.
+            with self._limiter.hold():
+                data = self._repository.blob(digest, size)
+            # A disk that is full or read-only is no reason not to serve.
+            with suppress(OSError):
+                self._store.keep(data)
+        if len(data) != size:
+            detail = f"it has {len(data):,} bytes, and not {size:,}"
+            raise DigestMismatchError(self.label, digest, detail=detail)
+        self._memory.put(digest, data, len(data))
+        return data
+
+    def _fetch_rest(self, current: _Current) -> None:
+        """Begin to fetch what nobody has read yet, for when the registry is away."""
+        if self._fetching is not None and self._fetching.is_alive():
+            return
+
+        def fetch() -> None:
+            for layer in current.artifact.layers:
+                if self._closed.is_set() or self._current is not current:
+                    return
+                if not self._store.has(layer.digest):
+                    try:
+                        self._blob(layer.digest, layer.size)
+                    except (SkillError, ReferenceNotFoundError):
+                        return  # the next refresh begins again
+
+        self._fetching = threading.Thread(target=fetch, name="satchel oci", daemon=True)
+        self._fetching.start()
