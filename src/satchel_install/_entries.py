@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, cast
 from satchel.errors import ConfigError, echo
 from satchel.files import folder_problem, is_archive_name, path_problem
 
-Kind = Literal["git", "archive", "site", "folder"]
-KINDS: Final[tuple[Kind, ...]] = ("git", "archive", "site", "folder")
+Kind = Literal["git", "archive", "site", "folder", "oci"]
+KINDS: Final[tuple[Kind, ...]] = ("git", "archive", "site", "folder", "oci")
 _KEYS: Final = frozenset({*KINDS, "path", "rev", "skills"})
 # What `owner/repo` is short for, as with the other tools that install skills.
 _FORGE: Final = "https://github.com"
@@ -101,6 +101,10 @@ def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
     """Return an upstream that can be asked for, or raise what is wrong with it."""
     at = f"{shown}: " if shown else ""
     is_git = upstream.kind == "git"
+    if upstream.kind == "oci":
+        from satchel_install.oci import parse_reference
+
+        parse_reference(f"oci://{upstream.place}")
     if not is_git and (upstream.path or upstream.rev):
         raise ConfigError(where, f"{at}path and rev are for git only")
     if upstream.place.startswith("-") or not upstream.place.isprintable():
@@ -133,7 +137,8 @@ def parse_source(text: str, rev: str = "") -> Upstream:
     ``owner/repo[/path][@ref]`` is a repository of GitHub, unless there is such a
     folder. An address that ends like an archive is one; one that begins with
     ``git+``, ends with ``.git`` or is ssh's or GitHub's is a repository; any other
-    https address is a site with an index. Everything else is a path.
+    https address is a site with an index, and ``oci://`` one is a registry. Everything
+    else is a path.
 
     Raises:
         ConfigError: It is none of these.
@@ -157,10 +162,11 @@ def parse_source(text: str, rev: str = "") -> Upstream:
         if is_git or host == "github.com" or rest.rstrip("/").endswith(".git"):
             address, path, ref = _parts(address.rstrip("/"))
             return checked(Upstream("git", address, path, rev or ref), where)
-        if scheme not in {"https", "http"}:
+        if scheme not in {"https", "http", "oci"}:
             raise ConfigError(where, f"{echo(text)!r} is no address that is read")
         kind = "archive" if is_archive_name(rest.partition("?")[0]) else "site"
-        return _without_rev(checked(Upstream(kind, text), where), rev, where)
+        of = Upstream("oci", rest) if scheme == "oci" else Upstream(kind, text)
+        return _without_rev(checked(of, where), rev, where)
     short = _SHORT.fullmatch(text)
     if short is None or text.startswith("."):
         detail = "no such file or folder, and no owner/repo or address either"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from satchel.errors import ConfigError
-from satchel.files import folder_problem, path_problem, tree_digest
+from satchel.files import folder_problem, is_digest, path_problem, tree_digest
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Resource
 from satchel_install._entries import KINDS, Kind, SkillsEntry, Upstream, checked
 from satchel_store.release import DocumentParser, canonical_json, resource_to_json
@@ -30,7 +30,8 @@ class LockedSkill:
 
     ``entry`` is the one of ``[skills]`` that wants it, or that wants a skill that
     needs it. ``path`` is where the pack was in its upstream, and ``commit`` git's name
-    of that state, empty for other kinds. ``files`` are sorted by path.
+    of that state, or the digest of a registry's; empty for other kinds. ``files`` are
+    sorted by path.
     """
 
     id: str
@@ -49,7 +50,8 @@ class LockedSkill:
     @property
     def source(self) -> str:
         """Where it came from, for a message."""
-        at = f"@{self.commit[:12]}" if self.commit else ""
+        short = self.commit if self.upstream.kind == "oci" else self.commit[:12]
+        at = f"@{short}" if short else ""
         return f"{self.upstream.place}{at}"
 
 
@@ -165,6 +167,8 @@ class _LockParser(DocumentParser):
         commit = optional.get("commit", "")
         if kind == "git" and not _COMMIT.fullmatch(commit):
             raise self._error(f"{at}source.commit", "expected git's name of a commit")
+        if kind == "oci" and not is_digest(commit):
+            raise self._error(f"{at}source.commit", "expected the digest of a manifest")
         place = self._text(source, kind, f"{at}source.")
         of = optional.get("below", ""), optional.get("rev", "")
         upstream = checked(Upstream(kind, place, *of), self._where, f"{at}source")

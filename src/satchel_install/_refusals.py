@@ -32,7 +32,7 @@ class RefusalVerifier:
         if not detail:
             return self._inner.problem_of(skill) if self._inner else None
         where = f"{skill.origin.location}/{SKILL_FILE}"
-        fix = "use another release, or ask whoever withdrew it"
+        fix = "use another release of it, or ask its publisher"
         return Finding.of(
             "unvouched-skill", where, severity="error", detail=detail, fix=fix
         )

@@ -86,9 +86,14 @@ class OpenUpstream:
     """An upstream that is open: it says which packs it has, and reads them."""
 
     def __init__(
-        self, upstream: Upstream, repository: Repository | None, base: Path
+        self,
+        upstream: Upstream,
+        repository: Repository | None,
+        base: Path,
+        commit: str = "",
     ) -> None:
         self.place: Final = upstream.place
+        self._commit = commit
         self._upstream = upstream
         self._repository = repository
         self._base = base
@@ -105,7 +110,10 @@ class OpenUpstream:
         if repository is None:
             place = upstream.place
             # Only the user's own file lets an address lead to private networks.
-            private = "://" in place and own_config(os.environ).allow_private
+            is_remote = "://" in place or upstream.kind == "oci"
+            private = is_remote and own_config(os.environ).allow_private
+            if upstream.kind == "oci":
+                return _registry(place, self._commit, allow_private=private)
             if upstream.kind == "archive" and "://" in place:
                 source = _downloaded(place, allow_private=private)
                 return _Library(_catalog_of((source,)))
@@ -130,9 +138,11 @@ class OpenUpstream:
         Raises:
             SkillError: A file cannot be read, or no system could have it.
         """
-        if problem := folder_problem(entry.id):
-            raise ConfigError(entry.id, problem)
         reader = library.catalog.readers[entry.source]
+        refusal_of = getattr(reader, "refusal_of", None)
+        refusal = refusal_of(entry.origin.key) if refusal_of else ""
+        if problem := folder_problem(entry.id) or refusal:
+            raise ConfigError(entry.id, problem)
         files: list[Resource] = []
         spellings: dict[str, str] = {}
         for path in sorted({SKILL_FILE, *entry.present}):
@@ -148,6 +158,17 @@ class OpenUpstream:
         at = library.path_of(entry)
         of = entry.id, name, self._upstream, library.commit, at, tuple(files)
         return LockedSkill(*of, tuple(entry.requires))
+
+
+def _registry(place: str, commit: str, *, allow_private: bool) -> _Library:
+    """Return the packs of a registry: those of a tag, or of a digest that is locked."""
+    address = f"oci://{place}"
+    if commit:
+        address = f"{address.partition('@')[0]}@{commit}"
+    of = (address,)
+    (source,) = open_inputs(of, limits=_LIMITS, allow_private=allow_private).sources
+    catalog = _catalog_of((source,))
+    return _Library(catalog, catalog.release)
 
 
 def _downloaded(address: str, *, allow_private: bool) -> TreeSource:
@@ -202,7 +223,7 @@ def opened_upstream(
 ) -> Generator[OpenUpstream]:
     """Open an upstream; ``base`` is the project's folder, and ``commit`` a lock's."""
     if upstream.kind != "git":
-        yield OpenUpstream(upstream, None, base)
+        yield OpenUpstream(upstream, None, base, commit)
         return
     with fetched(upstream, commit) as repository:
         yield OpenUpstream(upstream, repository, base)
@@ -313,7 +334,7 @@ def fetch_locked(
 
 
 def _fetch_one(skill: LockedSkill, upstream: OpenUpstream, store: ContentStore) -> None:
-    library = upstream.library(skill.path if skill.commit else "")
+    library = upstream.library(skill.path if skill.upstream.kind == "git" else "")
     entry = library.entry(skill.id)
     digests: Mapping[str, str] = {}
     if entry is not None:

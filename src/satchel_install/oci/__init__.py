@@ -7,7 +7,15 @@ from satchel.errors import ConfigError
 from satchel.model import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
+    from satchel_install.oci._reference import OciReference
     from satchel_install.oci._source import OciSource
+
+
+def parse_reference(text: str) -> "OciReference":
+    """Return what an address names; see `_reference.parse_reference`."""
+    from satchel_install.oci import _reference
+
+    return _reference.parse_reference(text)
 
 
 def open_address(
@@ -57,6 +65,22 @@ def push(text: str, folder: str, paths: tuple[str, ...], *, as_json: bool) -> in
         echo_json(fields | {"reference": str(reference), "new": pushed.is_new})
     else:
         echo(pushed.digest)
+    return 0
+
+
+def accept(text: str) -> int:
+    """Take the release that a tag has now, also after a later one."""
+    from satchel.cli import echo_error
+    from satchel_install.oci._artifact import fetch_artifact
+    from satchel_install.oci._channel import note_number
+    from satchel_install.oci._reference import parse_reference
+    from satchel_install.oci._registry import OciRepository
+
+    reference = parse_reference(text)
+    repository = OciRepository(reference, allow_private=True)
+    artifact = fetch_artifact(repository, reference.which)
+    note_number(reference, artifact.number)
+    echo_error(f"{reference}: release {artifact.number}, {artifact.digest}, is taken")
     return 0
 
 

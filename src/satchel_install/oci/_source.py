@@ -54,7 +54,7 @@ class OciSource(SourceAbilities):
 
     A tag is asked for at each scan, and another artifact taken into use whole. What was
     fetched is kept in the content-addressed store, so that the last good artifact is
-    served while the registry is away, until ``max_age_s`` is over.
+    served while the registry is away, for as long as `limit_age` allows.
     """
 
     limits_reads = True
@@ -71,7 +71,7 @@ class OciSource(SourceAbilities):
         """Ask the registry nothing yet; the repository is closed with the source."""
         self.label: Final = str(reference)
         self.pin: Final = reference.digest or None
-        self.max_age_s = inf
+        self._max_age_s = inf
         self._reference = reference
         self._repository = repository
         self._limits = limits
@@ -118,11 +118,15 @@ class OciSource(SourceAbilities):
             raise DigestMismatchError(key, path, detail=refusal)
         return self._packs().read(key, path, limit_bytes)
 
+    def limit_age(self, most_s: float) -> None:
+        """Refuse every pack once the registry has not answered for so many seconds."""
+        self._max_age_s = most_s
+
     def refusal_of(self, key: str) -> str:
         """Return why a pack must not be used now; empty if nothing is against it."""
         current = self._current
         age = self._monotonic() - self._answered
-        if age > self.max_age_s:
+        if age > self._max_age_s:
             return f"{self.label} was last reached {age:.0f} s ago, more than --max-age"
         if current is None:
             return ""

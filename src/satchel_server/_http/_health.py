@@ -161,8 +161,11 @@ def ready_response(library: ServedLibrary, request: Request) -> Response:
             "error": {"code": "not-ready", "message": message},
             "status": "not-ready",
         }
+    labels = library.labels_in(catalog)
+    releases = {labels[s.label]: s.release for s in catalog.sources if s.release}
     value |= {
         "release": catalog.release,
+        **({"releases": releases} if len(releases) > 1 else {}),
         "skills": len(catalog),
         "withheld": len(catalog.excluded),
         "sources": len(catalog.sources),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from satchel.model import Style, SyncReport
     from satchel.protocols import Runner
+    from satchel.runtime import Satchel
     from satchel_server import GuardSettings, OAuthSettings, ServedLibrary
     from satchel_server.usage import MetricsSink
 
@@ -140,6 +141,7 @@ class ServeOptions(TypedDict):
     budget: int | str | None
     name: str
     refresh: float
+    max_age: float | None
     strict: bool
     allow_empty: bool
     compat: bool
@@ -204,6 +206,8 @@ def serve(options: ServeOptions) -> int:
         ) as skills,
     ):
         settle()
+        if (most_s := options["max_age"]) is not None:
+            _limit_age(skills, most_s)
         library = ServedLibrary(skills, settings)
         measure(metrics, library)
         print_findings(skills, {NoSkillsError.code})
@@ -223,6 +227,15 @@ def serve(options: ServeOptions) -> int:
         sys.stdout.flush()
         os._exit(0)
     return 0
+
+
+def _limit_age(skills: "Satchel", most_s: float) -> None:
+    limits = [getattr(s, "limit_age", None) for s in skills.registry.sources.values()]
+    if not any(limits):
+        detail = "it is for oci:// addresses, and there is none"
+        raise ConfigError("--max-age", detail)
+    for limit in filter(None, limits):
+        limit(most_s)
 
 
 def _run(

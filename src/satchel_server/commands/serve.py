@@ -47,6 +47,13 @@ PORT = 8321
     metavar="SECONDS",
     help="How often to ask sources that cannot be watched; 0 is never.",
 )
+@click.option(
+    "--max-age",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="How long to serve what a registry last had while it is away; then its "
+    "skills are refused. Default: without end.",
+)
 @flag("--strict", "Do not start if /readyz would report a problem: status 1.")
 @flag("--allow-empty", "Be ready even if there is no skill to serve.")
 @flag("--compat", "Add MCP resources of older readers.")
