@@ -232,7 +232,10 @@ def look_up(catalog: CatalogView, id: str) -> tuple[Descriptor, tuple[str, ...]]
     if exclusion is None:
         raise _not_found(catalog, id)
     if exclusion.reason not in STILL_LOADS:
-        raise SkillExcludedError(id, exclusion.reason, exclusion.fix)
+        advice = exclusion.fix
+        if exclusion.reason == "unverified":  # who expected what
+            advice = f"{exclusion.detail}; {advice}"
+        raise SkillExcludedError(id, exclusion.reason, advice)
     descriptor = exclusion.descriptor
     is_hidden = exclusion.reason == "hidden"
     return descriptor, () if is_hidden else (deprecated_note(descriptor),)

@@ -1,0 +1,225 @@
+"""A release goes into a real registry, and comes out of it byte by byte."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from satchel import Satchel
+from satchel.errors import SkillError
+from satchel_install.oci._channel import note_number
+from satchel_install.oci._reference import parse_reference
+from tests.functional.library import run
+from tests.install.oci.conftest import (
+    MANIFEST,
+    Registry,
+    edit,
+    opened,
+    pushed,
+)
+
+
+def test_what_is_pushed_is_what_loads(registry: Registry, library: Path) -> None:
+    name = pushed(registry, library)
+    with opened(registry) as skills:
+        assert [entry.id for entry in skills.catalog.entries] == ["pdf", "sql"]
+        assert skills.catalog.release == name
+        loaded = skills.load("pdf")
+        assert loaded.data == (library / "pdf/SKILL.md").read_bytes()
+        assert name in loaded.vouched
+        script = (library / "pdf/scripts/fill.py").read_bytes()
+        assert skills.load("pdf", "scripts/fill.py").data == script
+        digests = {
+            one: skills.registry.digest(skills.registry.descriptor(one))
+            for one in ("pdf", "sql")
+        }
+    built = run("build", "dist", str(library))
+    assert built.exit_code == 0
+    document = json.loads(Path("dist/release.json").read_bytes())
+    assert {skill["id"]: skill["digest"] for skill in document["skills"]} == digests
+    with opened(registry, f"@{name}") as skills:
+        assert skills.load("sql").vouched.endswith(name)
+
+
+def test_an_equal_release_is_not_pushed_twice(
+    registry: Registry, library: Path
+) -> None:
+    first = pushed(registry, library)
+    again = run("push", registry.address(), "--skills", str(library), "--json")
+    row = json.loads(again.stdout)
+    assert (row["digest"], row["number"], row["new"]) == (first, 1, False)
+    edit(library, "sql", "More.")
+    run("build", "dist", str(library))
+    result = run("push", registry.address(), "dist", "--json")
+    assert json.loads(result.stdout)["number"] == 2
+    assert registry.manifest("prod")["artifactType"].startswith(
+        "application/vnd.satchel"
+    )
+
+
+def test_a_tag_is_followed_without_a_restart(registry: Registry, library: Path) -> None:
+    pushed(registry, library)
+    with opened(registry) as skills:
+        before = skills.load("sql").data
+        edit(library, "sql", "More.")
+        now = pushed(registry, library)
+        assert skills.load("sql").data == before
+        report = skills.sync()
+        assert report.updated == ("sql",)
+        assert skills.load("sql").data == (library / "sql/SKILL.md").read_bytes()
+        assert skills.catalog.release == now
+
+
+def test_no_way_back_by_accident(
+    registry: Registry, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = pushed(registry, library)
+    old = registry.manifest("prod")
+    edit(library, "sql", "More.")
+    second = pushed(registry, library)
+    with opened(registry) as skills:
+        registry.move("prod", old)
+        skills.sync()
+        assert skills.catalog.release == second
+        (problem,) = skills.registry.health().problems
+        assert f"satchel trust {registry.address()}" in problem
+        assert "release 1 now, after 2" in problem
+        assert skills.load("sql").data.endswith(b"More.\n")
+
+        # The advice is one that helps, here and in a process that starts now.
+        with opened(registry) as other:
+            assert not other.catalog.entries
+        assert run("trust", registry.address()).exit_code == 0
+        skills.sync()
+        assert not skills.registry.health().problems
+        assert skills.catalog.release == first
+    note_number(parse_reference(registry.address()), 2)
+    monkeypatch.setenv("SATCHEL_TRUSTED_RELEASE", f"other, {first}")
+    with opened(registry) as skills:
+        assert skills.catalog.release == first
+
+
+def _skill(manifest: str, release: str, skill: str) -> str:
+    return skill
+
+
+def _release(manifest: str, release: str, skill: str) -> str:
+    return release
+
+
+def _manifest(manifest: str, release: str, skill: str) -> str:
+    return manifest
+
+
+def _name(manifest: str, release: str, skill: str) -> str:
+    return "pdf"
+
+
+@pytest.mark.parametrize(
+    ("which", "others_load"),
+    [(_skill, True), (_name, True), (_release, False), (_manifest, False)],
+)
+def test_what_is_withdrawn_is_refused_at_the_next_refresh(
+    which: Callable[[str, str, str], str],
+    others_load: bool,
+    registry: Registry,
+    library: Path,
+) -> None:
+    manifest = pushed(registry, library)
+    run("build", "dist", str(library))
+    release = run("build", "dist", str(library)).stdout.strip()
+    with opened(registry) as skills, opened(registry, f"@{manifest}") as pinned:
+        skill = skills.registry.digest(skills.registry.descriptor("pdf"))
+        session = skills.session()
+        session.call("load_skill", {"name": "pdf"})
+        name = which(manifest, release, skill)
+        result = run("withdraw", registry.address(), name, "--reason", "It leaks keys.")
+        assert result.exit_code == 0, result.output
+        assert "It leaks keys." in result.output
+        for one in (skills, pinned):
+            one.sync()
+            with pytest.raises(SkillError, match="withdrawn: It leaks keys"):
+                one.load("pdf")
+            assert ("sql" in [e.id for e in one.catalog.entries]) is others_load
+            (finding, *_) = (f for f in one.findings if f.code == "unvouched-skill")
+            assert "It leaks keys." in finding.message
+        answer = session.call(
+            "read_skill_file", {"name": "pdf", "path": "scripts/fill.py"}
+        )
+        assert "filled" not in str(answer)
+    with opened(registry) as skills:
+        assert "pdf" not in [entry.id for entry in skills.catalog.entries]
+    # Nobody installs it either.
+    added = run("add", registry.address(), "--skill", "pdf")
+    assert added.exit_code == 1
+    assert not Path("skills").exists()
+
+
+def test_a_shorter_list_takes_nothing_back(registry: Registry, library: Path) -> None:
+    pushed(registry, library)
+    with opened(registry) as skills:
+        run("withdraw", registry.address(), "pdf")
+        skills.sync()
+        empty = b'{"format": "satchel-withdrawn", "schema_version": 1, "withdrawn": []}'
+        layer = {"mediaType": "application/json", **registry.put_blob(empty)}
+        kind = "application/vnd.satchel.withdrawn.v1+json"
+        head = {"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": kind}
+        config = {"mediaType": "application/vnd.oci.empty.v1+json"}
+        config |= registry.put_blob(b"{}")
+        registry.put("withdrawn", {**head, "config": config, "layers": [layer]})
+        skills.sync()
+        with pytest.raises(SkillError, match="withdrawn"):
+            skills.load("pdf")
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[1]", b"\xff", b'{"format": "x"}'])
+def test_a_damaged_list_is_no_empty_one(
+    data: bytes, registry: Registry, library: Path
+) -> None:
+    pushed(registry, library)
+    run("withdraw", registry.address(), "pdf")
+    with opened(registry) as skills:
+        layer = {"mediaType": "application/json", **registry.put_blob(data)}
+        kind = "application/vnd.satchel.withdrawn.v1+json"
+        head = {"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": kind}
+        config = {"mediaType": "application/vnd.oci.empty.v1+json"}
+        config |= registry.put_blob(b"{}")
+        registry.put("withdrawn", {**head, "config": config, "layers": [layer]})
+        skills.sync()
+        assert skills.registry.health().problems
+        with pytest.raises(SkillError, match="withdrawn"):
+            skills.load("pdf")
+        assert skills.load("sql")
+
+
+def test_round_trip_by_the_lock(
+    registry: Registry, library: Path, project: Path
+) -> None:
+    settings = project.parent / "xdg_config_home/satchel/satchel.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("allow_private = true\n")
+    name = pushed(registry, library)
+    added = run("add", registry.address(), "--json")
+    assert added.exit_code == 0, added.output
+    digests = {one["id"]: one["digest"] for one in json.loads(added.stdout)["changes"]}
+    lock = Path("satchel.lock").read_bytes()
+    assert name.encode() in lock
+    # The tag goes on; what is locked is still there by its digest.
+    edit(library, "sql", "More.")
+    pushed(registry, library)
+    for folder in (project / "skills", project.parent / "store"):
+        shutil.rmtree(folder)
+    assert run("sync", "--frozen").exit_code == 0
+    assert Path("satchel.lock").read_bytes() == lock
+    assert run("verify").exit_code == 0
+    settings.write_text('[trust]\nverify = "locked"\n')
+    with Satchel("skills") as skills:
+        assert name in skills.load("sql").vouched
+        for one, expected in digests.items():
+            assert skills.registry.digest(skills.registry.descriptor(one)) == expected
+    settings.write_text("allow_private = true\n")
+    upgraded = run("sync", "--upgrade")
+    assert "~ sql" in upgraded.output
+    assert b"More." in Path("skills/sql/SKILL.md").read_bytes()
