@@ -36,6 +36,8 @@ from satchel_store.content import ContentStore
 from satchel_store.release import ReleaseSource
 
 _CACHED_BYTES: Final = 64 * 1024 * 1024
+# Seconds before all files are fetched: most commands have ended by then.
+_SETTLE_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +101,14 @@ class OciSource(SourceAbilities):
 
     def scan(self) -> tuple[Found | Finding, ...]:
         with self._lock:
-            before, now = self._current, self._refreshed()
-            self._current = now
+            self._current = now = self._refreshed()
             self._answered = self._monotonic()
-            if before is not None:
-                self._fetch_rest(now)
+            self._fetch_rest(now)
         return now.found
 
     def manifest(self, key: str) -> bytes:
-        return self.read(key, SKILL_FILE, self._limits.skill_md_bytes)
+        # Also of what is withdrawn: the catalog says why it is not listed.
+        return self._packs().read(key, SKILL_FILE, self._limits.skill_md_bytes)
 
     def files(self, key: str) -> tuple[FileStat, ...]:
         return tuple(self._packs().files(key))
@@ -235,6 +236,7 @@ class OciSource(SourceAbilities):
             return
 
         def fetch() -> None:
+            self._closed.wait(_SETTLE_S)
             for layer in current.artifact.layers:
                 if self._closed.is_set() or self._current is not current:
                     return

@@ -12,9 +12,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
+from urllib.parse import urljoin
 
 import pytest
 
@@ -51,9 +53,10 @@ class Registry:
 
     def ask(
         self, method: str, path: str, data: bytes | None = None, kind: str = ""
-    ) -> Any:
+    ) -> tuple[int, Message, bytes]:
         """Make a request of our own, and return status, headers and body."""
-        url = path if path.startswith("http") else f"http://{self.host}/v2/{path}"
+        base = f"http://{self.host}/v2/team/skills/"
+        url = urljoin(base, path.removeprefix("team/skills/"))
         request = urllib.request.Request(url, data, method=method)  # noqa: S310
         request.add_header("Accept", MANIFEST)
         if data is not None:
@@ -158,10 +161,56 @@ def opened(registry: Registry, which: str = ":prod") -> Satchel:
     return Satchel(registry.address(which), options=PRIVATE)
 
 
+class Request(BaseHTTPRequestHandler):
+    """One request of the registry below, with what was sent."""
+
+    protocol_version = "HTTP/1.1"
+    sent = b""
+
+    @property
+    def registry(self) -> "FakeRegistry":
+        """The registry that is asked."""
+        return cast("_Server", self.server).registry
+
+    @property
+    def name(self) -> str:
+        """The last part of the path: a digest or a tag."""
+        return self.path.rpartition("/")[2]
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing."""
+
+    def answer(self, status: int, body: bytes = b"", /, **headers: str) -> None:
+        """Answer; a header is written with underscores."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        if "Content_Length" not in headers:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def handle_it(self) -> None:
+        """Note the request, and answer it."""
+        self.registry.requests.append(f"{self.command} {self.path}")
+        self.sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if not self.registry.fault(self):
+            self.registry.serve(self)
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_PATCH = handle_it  # noqa: N815
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    registry: "FakeRegistry"
+
+
 class FakeRegistry(Registry):
     """A registry in memory, which fails as a function of each request says.
 
-    ``fault`` gets the handler before it answers, and returns whether it has answered.
+    ``fault`` gets the request before it is answered, and returns whether it has
+    answered it.
     """
 
     def __init__(self) -> None:
@@ -169,36 +218,9 @@ class FakeRegistry(Registry):
         self.manifests: dict[str, bytes] = {}
         self.uploads: dict[str, bytes] = {}
         self.requests: list[str] = []
-        self.fault: Callable[[Any], bool] = lambda _: False
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-                """Say nothing."""
-
-            def answer(self, status: int, body: bytes = b"", **headers: str) -> None:
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name.replace("_", "-"), value)
-                if "Content_Length" not in headers:
-                    self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                if self.command != "HEAD":
-                    self.wfile.write(body)
-
-            def handle_one(self) -> None:
-                outer.requests.append(f"{self.command} {self.path}")
-                length = int(self.headers.get("Content-Length") or 0)
-                self.sent = self.rfile.read(length)
-                if not outer.fault(self):
-                    outer.serve(self)
-
-            do_GET = do_HEAD = do_PUT = do_POST = do_PATCH = handle_one  # noqa: N815
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
+        self.fault: Callable[[Request], bool] = lambda _: False
+        self.server = _Server(("127.0.0.1", 0), Request)
+        self.server.registry = self
         super().__init__(self.server.server_address[1])
         self._thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self._thread.start()
@@ -208,7 +230,7 @@ class FakeRegistry(Registry):
         self.server.shutdown()
         self.server.server_close()
 
-    def serve(self, request: Any) -> None:  # noqa: ANN401 - the handler above
+    def serve(self, request: Request) -> None:
         """Answer as the specification says."""
         path, _, query = request.path.partition("?")
         what, _, name = path.removeprefix("/v2/team/skills/").partition("/")
@@ -232,15 +254,15 @@ class FakeRegistry(Registry):
         else:
             request.answer(404)
 
-    def upload(self, request: Any, path: str, query: str) -> None:  # noqa: ANN401
+    def upload(self, request: Request, path: str, query: str) -> None:
         """Take a chunk, or the end of an upload, or say how much is there."""
         self.uploads[path] += request.sent
         last = max(len(self.uploads[path]) - 1, 0)
         place = {"Location": path, "Range": f"0-{last}"}
         if request.command == "PATCH":
-            request.answer(202, **place)
+            request.answer(202, b"", **place)
         elif request.command == "GET":
-            request.answer(204, **place)
+            request.answer(204, b"", **place)
         else:
             wanted = re.sub("%3A", ":", query.partition("digest=")[2])
             data = self.uploads[path]

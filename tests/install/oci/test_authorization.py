@@ -18,16 +18,17 @@ from tests.functional.library import run
 from tests.install.oci.conftest import (
     FakeRegistry,
     Registry,
+    Request,
     debian_registry,
     edit,
     opened,
     pushed,
 )
 
-_SECRET = "pass-word-1"
+_SECRET = "pass-word-1"  # noqa: S105 - of a test
 
 
-def docker_config(folder: Path, document: Mapping[str, Any]) -> Path:
+def docker_config(folder: Path, document: object) -> Path:
     """Write the user's file, and return it."""
     file = folder / "docker/config.json"
     file.parent.mkdir(exist_ok=True)
@@ -35,9 +36,9 @@ def docker_config(folder: Path, document: Mapping[str, Any]) -> Path:
     return file
 
 
-def basic(user: str = "ada", secret: str = _SECRET) -> str:
+def basic(word: str = _SECRET) -> str:
     """Return a name and a secret as the file and the header have them."""
-    return base64.b64encode(f"{user}:{secret}".encode()).decode()
+    return base64.b64encode(f"ada:{word}".encode()).decode()
 
 
 @pytest.fixture(autouse=True)
@@ -55,14 +56,14 @@ def test_basic_authentication_of_a_real_registry(docker: Path, library: Path) ->
         refused = run("push", registry.address(), "--skills", str(library))
         assert refused.exit_code == 1
         assert f"docker login {registry.host}" in refused.output
-        docker_config(docker, {"auths": {registry.host: {"auth": basic(secret="x")}}})
+        docker_config(docker, {"auths": {registry.host: {"auth": basic("x")}}})
         refused = run("push", registry.address(), "--skills", str(library))
         assert refused.exit_code == 1
         docker_config(docker, {"auths": {registry.host: {"auth": basic()}}})
         name = pushed(registry, library)
         with opened(registry) as skills:
             assert skills.catalog.release == name
-            assert skills.load("pdf", "scripts/fill.py")
+            assert skills.load("pdf", "scripts/fill.py").data
         assert _SECRET not in refused.output
         assert basic() not in refused.output
 
@@ -130,7 +131,12 @@ def token_server(folder: Path, life_s: int = 600) -> Iterator[Any]:
         for scope in " ".join(scopes).split():
             kind, name, actions = scope.split(":")
             access.append({"type": kind, "name": name, "actions": actions.split(",")})
-        claims = {"iss": "tokens", "sub": "ada", "aud": "registry", "jti": str(now)}
+        claims: dict[str, object] = {
+            "iss": "tokens",
+            "sub": "ada",
+            "aud": "registry",
+            "jti": str(now),
+        }
         claims |= {"exp": now + server.life_s, "nbf": now - 60, "iat": now}
         secret = serialization.load_pem_private_key(key.read_bytes(), None)
         head = {"x5c": [base64.b64encode(der).decode()]}
@@ -177,7 +183,7 @@ def test_tokens_of_a_real_registry(
         name = pushed(registry, library)
         with opened(registry) as skills:
             assert skills.catalog.release == name
-            assert skills.load("pdf")
+            assert skills.load("pdf").data
         assert any("push" in asked for asked, _ in server.asked)
 
 
@@ -204,7 +210,7 @@ def test_no_other_host_gets_the_credentials(
     other.blobs = fake.blobs
     seen: list[str | None] = []
 
-    def elsewhere(request: Any) -> bool:
+    def elsewhere(request: Request) -> bool:
         if not request.headers.get("Authorization"):
             request.answer(401, WWW_Authenticate='Basic realm="a"')
             return True
@@ -213,13 +219,13 @@ def test_no_other_host_gets_the_credentials(
             return True
         return False
 
-    def noted(request: Any) -> bool:
+    def noted(request: Request) -> bool:
         seen.append(request.headers.get("Authorization"))
         return False
 
     fake.fault, other.fault = elsewhere, noted
     with opened(fake) as skills:
-        assert skills.load("pdf")
+        assert skills.load("pdf").data
     assert seen
     assert set(seen) == {None}
     other.close()
@@ -284,6 +290,6 @@ def test_a_damaged_file_is_named_and_not_shown(name: str, docker: Path) -> None:
 @pytest.mark.parametrize(
     "document", [{}, {"auths": {}}, {"auths": {"a.example": {}}}, {"auths": []}, []]
 )
-def test_no_credential_is_none(document: Any, docker: Path) -> None:
+def test_no_credential_is_none(document: object, docker: Path) -> None:
     docker_config(docker, document)
     assert credential_of("a.example") is None
