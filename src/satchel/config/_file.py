@@ -129,7 +129,7 @@ def _lint_config(table: Mapping[str, object], path: str) -> LintConfig:
     )
 
 
-_ADDRESSES: Final = ("https://", "http://")
+_ADDRESSES: Final = ("https://", "http://", "oci://")
 _KEYS: Final = frozenset(field.name for field in fields(Config)) - {"path"}
 # Where `satchel sync` puts the skills of a table ``[skills]``, next to the file.
 _INSTALLED: Final = "./skills"

@@ -38,7 +38,7 @@ FetchBlob: TypeAlias = Callable[[str, int], bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Artifact:
+class OciArtifact:
     """What a manifest lists: files by their titles, and the media type of each.
 
     ``number`` is 0 where a release has none.
@@ -51,7 +51,7 @@ class Artifact:
     number: int = 0
 
 
-def fetch_artifact(repository: OciRepository, which: str) -> Artifact:
+def fetch_artifact(repository: OciRepository, which: str) -> OciArtifact:
     """Return the artifact of a tag or digest; an index of one leads to that one.
 
     Raises:
@@ -82,7 +82,7 @@ class _ManifestParser(DocumentParser):
         )
         return list(rows)
 
-    def artifact(self, top: Mapping[str, object], digest: str) -> Artifact:
+    def artifact(self, top: Mapping[str, object], digest: str) -> OciArtifact:
         layers: list[Resource] = []
         kinds: list[str] = []
         for at, entry in self._objects(top, "layers", ""):
@@ -96,7 +96,7 @@ class _ManifestParser(DocumentParser):
         number = self._notes(top, "").get(NUMBER, "")
         is_count = kind == RELEASE_TYPE and number.isascii() and number.isdigit()
         count = int(number[:_DIGITS]) if is_count else 0
-        return Artifact(digest, kind, tuple(layers), tuple(kinds), count)
+        return OciArtifact(digest, kind, tuple(layers), tuple(kinds), count)
 
     def _notes(self, fields: Mapping[str, object], at: str) -> dict[str, str]:
         notes = self._object(fields.get("annotations") or {}, f"{at}.annotations")
@@ -109,7 +109,7 @@ def _is_about(entry: Mapping[str, object]) -> bool:
 
 
 def open_artifact(
-    artifact: Artifact, fetch: FetchBlob, label: str, limits: Limits
+    artifact: OciArtifact, fetch: FetchBlob, label: str, limits: Limits
 ) -> SkillSource:
     """Return the packs of an artifact.
 

@@ -10,7 +10,7 @@ from typing import Final, cast
 from satchel.errors import ConfigError, SourceUnavailableError
 from satchel.files import write_file
 from satchel.model import Limits
-from satchel_install.oci._artifact import Artifact
+from satchel_install.oci._artifact import OciArtifact
 from satchel_install.oci._reference import OciReference
 from satchel_store.release import DocumentParser, canonical_json
 
@@ -68,7 +68,7 @@ def note_number(reference: OciReference, number: int) -> None:
         write_file(_file(), f"{text}\n".encode(), _MODE)
 
 
-def check_number(reference: OciReference, artifact: Artifact, last: int) -> None:
+def check_number(reference: OciReference, artifact: OciArtifact, last: int) -> None:
     """Refuse a release that is older than the last one of its channel.
 
     Raises:

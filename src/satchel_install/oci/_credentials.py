@@ -68,8 +68,8 @@ def credential_of(host: str) -> Credential | None:
             return _decoded(str(entry["auth"]), str(file))
     store = config.get("credsStore")
     if isinstance(store, str) and store:
-        known = [name for name in filter(None, names) if name in auths]
-        return _from_helper(store, (known or [host])[0])
+        listed = [name for name in filter(None, names) if name in auths]
+        return _from_helper(store, (listed or [host])[0])
     return None
 
 

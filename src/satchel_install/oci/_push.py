@@ -14,7 +14,7 @@ from satchel_install.oci._artifact import (
     RELEASE_TYPE,
     TITLE,
     WITHDRAWN_TYPE,
-    Artifact,
+    OciArtifact,
     fetch_artifact,
     open_artifact,
 )
@@ -112,7 +112,7 @@ def _check_tag(reference: OciReference) -> None:
         raise ConfigError(str(reference), detail)
 
 
-def _artifact_at(repository: OciRepository, tag: str) -> Artifact | None:
+def _artifact_at(repository: OciRepository, tag: str) -> OciArtifact | None:
     if not repository.digest_of(tag, missing_ok=True):
         return None
     return fetch_artifact(repository, tag)

@@ -19,7 +19,7 @@ from satchel.model import SKILL_FILE, FileStat, Finding, Found, Limits, Resource
 from satchel.protocols import SkillSource, SourceAbilities
 from satchel_install.oci._artifact import (
     WITHDRAWN_TYPE,
-    Artifact,
+    OciArtifact,
     fetch_artifact,
     open_artifact,
 )
@@ -44,9 +44,9 @@ _SETTLE_S: Final = 1.0
 class _Current:
     """The artifact in use: its packs, and the digest of each by its key."""
 
-    artifact: Artifact
+    artifact: OciArtifact
     source: SkillSource
-    found: tuple[Found | Finding, ...] = field(repr=False)
+    items: tuple[Found | Finding, ...] = field(repr=False)
     digests: Mapping[str, str] = field(repr=False)
     release: str = ""
 
@@ -104,7 +104,7 @@ class OciSource(SourceAbilities):
             self._current = now = self._refreshed()
             self._answered = self._monotonic()
             self._fetch_rest(now)
-        return now.found
+        return now.items
 
     def manifest(self, key: str) -> bytes:
         # Also of what is withdrawn: the catalog says why it is not listed.
@@ -170,9 +170,9 @@ class OciSource(SourceAbilities):
             note_number(reference, self._number)
         return current
 
-    def _opened(self, artifact: Artifact) -> _Current:
+    def _opened(self, artifact: OciArtifact) -> _Current:
         packs = open_artifact(artifact, self._blob, self.label, self._limits)
-        found = tuple(packs.scan())
+        items = tuple(packs.scan())
         digests: dict[str, str] = {}
         release = ""
         if isinstance(packs, ReleaseSource):
@@ -180,10 +180,10 @@ class OciSource(SourceAbilities):
             digests = {skill.id: skill.digest for skill in opened.skills}
             release = opened.id
         else:
-            for pack in found:
+            for pack in items:
                 if isinstance(pack, Found):
                     digests[pack.key] = self._digest(packs, pack.key)
-        return _Current(artifact, packs, found, digests, release)
+        return _Current(artifact, packs, items, digests, release)
 
     def _digest(self, packs: SkillSource, key: str) -> str:
         """Return the digest of a pack that is in memory."""

@@ -19,14 +19,15 @@ FILES = {"SKILL.md": PACK.format("pdf"), "scripts/fill.py": "print('filled')\n"}
 INDEX = "application/vnd.oci.image.index.v1+json"
 
 
-def tar(files: Mapping[str, str], start: str = "") -> bytes:
+def tar(files: Mapping[str, str | bytes], start: str = "") -> bytes:
     """Return files as a plain tar, as a layer of an image is."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as archive:
         for path, text in files.items():
+            data = text.encode() if isinstance(text, str) else text
             member = tarfile.TarInfo(start + path)
-            member.size = len(text)
-            archive.addfile(member, io.BytesIO(text.encode()))
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
     return made.getvalue()
 
 
