@@ -186,6 +186,9 @@ class OciRepository:
         except ValueError as error:
             detail = f"it names no place to send to: {error}"
             raise SourceUnavailableError(self.label, detail) from None
+        if url.origin != self._client.home.origin:
+            detail = f"it wants what is sent at another server: {url.authority}"
+            raise SourceUnavailableError(self.label, detail)
         return f"{url}?{url.query}" if url.query else str(url)
 
     def _url(self, path: str) -> str:

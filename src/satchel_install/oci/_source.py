@@ -17,6 +17,7 @@ from satchel.errors import (
 from satchel.files import LruCache, ReadLimiter, digest_bytes, tree_digest
 from satchel.model import SKILL_FILE, FileStat, Finding, Found, Limits, Resource
 from satchel.protocols import SkillSource, SourceAbilities
+from satchel.text import clean_line
 from satchel_install.oci._artifact import (
     WITHDRAWN_TYPE,
     OciArtifact,
@@ -36,6 +37,8 @@ from satchel_store.content import ContentStore
 from satchel_store.release import ReleaseSource
 
 _CACHED_BYTES: Final = 64 * 1024 * 1024
+# The most of a reason that is shown, to people and to models.
+_REASON_CHARS: Final = 200
 # Seconds before all files are fetched: most commands have ended by then.
 _SETTLE_S: Final = 1.0
 

@@ -375,6 +375,23 @@ def test_a_push_that_fails_leaves_the_tag_as_it_was(
     assert pushed(fake, library) != first
 
 
+def test_nothing_is_sent_to_another_server(fake: FakeRegistry, library: Path) -> None:
+    other = FakeRegistry()
+
+    def elsewhere(request: Request) -> bool:
+        if request.command == "POST":
+            request.answer(202, Location=f"http://{other.host}/v2/upload")
+            return True
+        return False
+
+    fake.fault = elsewhere
+    result = run("push", fake.address(), "--skills", str(library))
+    assert result.exit_code == 1
+    assert f"another server: {other.host}" in result.output
+    assert not other.requests
+    other.close()
+
+
 @pytest.mark.parametrize("name", ["registry.test", "other.example"])
 def test_no_other_name_of_a_certificate_will_do(
     name: str, library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
