@@ -141,8 +141,8 @@ def open_artifact(
         return TreeSource(
             tree.files, tree.folder or name, label=label, limits=limits, links=links
         )
-    if (count := len(artifact.layers)) > limits.pack_files:
-        raise LimitExceededError("pack_files", limits.pack_files, count, "files", label)
+    if (files := len(artifact.layers)) > limits.pack_files:
+        raise LimitExceededError("pack_files", limits.pack_files, files, "files", label)
     is_pack = any(path.rpartition("/")[2] == SKILL_FILE for path in titled)
     if is_pack and len(titled) == len(artifact.layers):
         for path in titled:

@@ -166,7 +166,7 @@ def test_a_reason_is_one_line_of_text(registry: Registry, library: Path) -> None
         head = {"format": "satchel-withdrawn", "schema_version": 1}
         put_list(registry, json.dumps({**head, "withdrawn": [entry]}).encode())
         skills.sync()
-        with pytest.raises(SkillError, match="withdrawn: .*red") as caught:
+        with pytest.raises(SkillError, match=r"withdrawn: .*red") as caught:
             skills.load("pdf")
         assert len(str(caught.value)) < 600
         assert str(caught.value).isprintable()
