@@ -141,8 +141,9 @@ def open_artifact(
         return TreeSource(
             tree.files, tree.folder or name, label=label, limits=limits, links=links
         )
-    if (files := len(artifact.layers)) > limits.pack_files:
-        raise LimitExceededError("pack_files", limits.pack_files, files, "files", label)
+    count, most_files = len(artifact.layers), limits.pack_files
+    if count > most_files:
+        raise LimitExceededError("pack_files", most_files, count, "files", label)
     is_pack = any(path.rpartition("/")[2] == SKILL_FILE for path in titled)
     if is_pack and len(titled) == len(artifact.layers):
         for path in titled:
@@ -150,8 +151,8 @@ def open_artifact(
                 raise SourceUnavailableError(label, f"layer {path!r}: {problem}")
         files = {path: fetch(one.digest, one.size) for path, one in titled.items()}
         return TreeSource(files, name, label=label, limits=limits)
-    count = plural(len(artifact.layers), "layer")
-    detail = f"{count} of {', '.join(sorted({*artifact.kinds}))} are no skills here"
+    layers = plural(count, "layer")
+    detail = f"{layers} of {', '.join(sorted({*artifact.kinds}))} are no skills here"
     raise SourceUnavailableError(label, f"{detail} (artifact type {artifact.type!r})")
 
 

@@ -136,9 +136,8 @@ class OciSource(SourceAbilities):
             return ""
         names = (current.digests.get(key, ""), current.artifact.digest, current.release)
         for name in filter(self._withdrawn.__contains__, names):
-            return (
-                f"{name} is withdrawn: {self._withdrawn[name] or 'no reason is given'}"
-            )
+            why = clean_line(self._withdrawn[name])[:_REASON_CHARS]
+            return f"{name} is withdrawn: {why or 'no reason is given'}"
         return ""
 
     def close(self) -> None:
