@@ -240,6 +240,7 @@ class OciRepository:
                 headers={**headers, **(key if ours else {})},
                 body=body,
                 attempts=attempts,
+                may_be_empty=True,
             )
             return self._client.get(request)
 

@@ -141,8 +141,11 @@ class CheckedBackend(httpcore2.NetworkBackend):
         allow_private: bool,
         resolve: Resolver,
         inner: httpcore2.NetworkBackend | None = None,
+        proxy: str = "",
     ) -> None:
+        """Take the host of the user's own proxy, which may be anywhere."""
         self._allow_private = allow_private
+        self._proxy = proxy
         self._resolve = resolve
         self._inner = inner or httpcore2.SyncBackend()
 
@@ -158,8 +161,8 @@ class CheckedBackend(httpcore2.NetworkBackend):
         call = _deadline.get()
         addresses = self._within(call.left(timeout), host, port)
         # One private address among public ones is enough to refuse: any may be tried.
-        for address in addresses:
-            self._check(host, address, plain=call.plain)
+        for address in addresses if host != self._proxy else ():
+            self.check(host, address, plain=call.plain)
         failure: Exception = httpcore2.ConnectError(f"{host} has no address")
         for address in addresses:
             try:
@@ -172,7 +175,8 @@ class CheckedBackend(httpcore2.NetworkBackend):
                 return _TimedStream(stream)
         raise failure
 
-    def _check(self, host: str, address: str, *, plain: bool) -> None:
+    def check(self, host: str, address: str, *, plain: bool) -> None:
+        """Raise `RequestRefusedError` for an address that is not allowed."""
         kind = address_kind(address)
         if kind is AddressKind.PUBLIC and not plain:
             return

@@ -5,17 +5,22 @@ The user's headers go to the origin of the address alone, also after a redirect.
 
 # httpcore2, the engine of httpx2, is used directly. A client of httpx2 would add
 # cookies, proxies and passwords of the environment, decompression without a limit,
-# redirects of its own, and a log line with the whole URL.
+# redirects of its own, and a log line with the whole URL. Of these the user's proxy is
+# used, for TLS alone.
 
+import os
 import random
 import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 import httpcore2
 
@@ -39,6 +44,7 @@ _NOT_MODIFIED: Final = 304
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # Statuses that another attempt may change soon.
 _BUSY: Final = frozenset({429, 502, 503, 504})
+_PORTS: Final = {"http": 80, "https": 443}
 _SENDING: Final = frozenset({"PATCH", "POST", "PUT"})
 
 MAX_REDIRECTS: Final = 5
@@ -55,9 +61,26 @@ _MAX_ETAG_CHARS: Final = 1_024
 _MAX_REASON_CHARS: Final = 160
 _CONNECTION_ERRORS: Final = (
     httpcore2.NetworkError,
+    httpcore2.ProxyError,
     httpcore2.ProtocolError,
     httpcore2.TimeoutException,
 )
+
+
+def proxy_of(url: Url) -> str:
+    """Return the proxy that the user's environment names for a URL; empty for none.
+
+    Without TLS only this machine and its network are asked, and no proxy is used.
+    """
+    names = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+    if url.scheme != "https" or not any(map(os.environ.get, names)):
+        return ""
+    from urllib.request import getproxies_environment, proxy_bypass
+
+    proxies = getproxies_environment()
+    if proxy_bypass(url.host):
+        return ""
+    return proxies.get("https") or proxies.get("all", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +92,7 @@ class HttpEnvironment:
     sleep: Callable[[float], object] | None = None
     jitter: Callable[[], float] = random.random
     resolve: Resolver = resolve_host
+    proxy_of: Callable[[Url], str] = proxy_of
     backend: httpcore2.NetworkBackend | None = None
 
 
@@ -79,7 +103,8 @@ class HttpRequest:
     ``limit`` is the name of the limit ``limit_bytes`` in errors. ``hosts`` are the ones
     that may be asked, also after redirects; None is any. ``until`` ends all attempts,
     by the monotonic clock; None is the client's time-out alone. ``headers`` go to the
-    origin of ``url`` only. What has a body follows no redirect.
+    origin of ``url`` only. What has a body follows no redirect. ``may_be_empty`` is
+    whether a GET takes 204 for an answer.
     """
 
     url: Url
@@ -92,6 +117,7 @@ class HttpRequest:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     body: bytes = b""
     attempts: int = ATTEMPTS
+    may_be_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +190,10 @@ class HttpClient:
         self.environment: Final = environment or HttpEnvironment()
         self._allow_private = allow_private
         self._closed = threading.Event()
-        self._pool = httpcore2.ConnectionPool(
-            max_connections=8,
-            keepalive_expiry=STALL_S,
-            network_backend=CheckedBackend(
-                allow_private=allow_private,
-                resolve=self.environment.resolve,
-                inner=self.environment.backend,
-            ),
-        )
+        # By the address of the proxy, mostly none.
+        self._pools: dict[str, httpcore2.ConnectionPool] = {}
         # A source that is never closed must not leave its connections open.
-        weakref.finalize(self, self._pool.close)
+        weakref.finalize(self, _close_all, self._pools)
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """Fetch one thing; `SourceUnavailableError` if no usable answer comes."""
@@ -201,7 +220,34 @@ class HttpClient:
     def close(self) -> None:
         """Close every connection, and end every wait; a second call does nothing."""
         self._closed.set()
-        self._pool.close()
+        _close_all(self._pools)
+
+    def _pool(self, url: Url) -> httpcore2.ConnectionPool:
+        """Return the connections that lead to a URL, maybe by the user's proxy."""
+        written = self.environment.proxy_of(url)
+        if written not in self._pools:
+            proxy = _parsed_proxy(written) if written else None
+            host = proxy.url.host.decode() if proxy else ""
+            self._pools[written] = httpcore2.ConnectionPool(
+                max_connections=8,
+                keepalive_expiry=STALL_S,
+                proxy=proxy,
+                network_backend=self._backend(host),
+            )
+        if written:
+            # The proxy looks names up; what is an address already is checked here.
+            with suppress(ValueError):
+                ip_address(url.host)
+                self._backend("").check(url.host, url.host, plain=False)
+        return self._pools[written]
+
+    def _backend(self, proxy: str) -> CheckedBackend:
+        return CheckedBackend(
+            allow_private=self._allow_private,
+            resolve=self.environment.resolve,
+            inner=self.environment.backend,
+            proxy=proxy,
+        )
 
     def _wait_s(self, attempt: int, retry_after_s: float | None) -> float:
         # The jitter keeps many clients that failed at once from returning at once.
@@ -276,7 +322,7 @@ class HttpClient:
             port=url.port,
             target=url.target.encode(),
         )
-        with self._pool.stream(
+        with self._pool(url).stream(
             request.method,
             address,
             headers=headers,
@@ -303,12 +349,14 @@ class HttpClient:
         # Without an ETag there is nothing to reuse, so a 304 is a wrong answer.
         if status == _NOT_MODIFIED and request.etag:
             return HttpResponse(status, url, etag=request.etag)
+        is_get = request.method == "GET"
         texts = {k.decode("latin-1"): v.decode("latin-1") for k, v in fields.items()}
         # These are answers: the caller decides whether a missing file matters.
-        empty = (request.method == "HEAD" and status in _DONE) or status == _NO_CONTENT
+        empty = status == _NO_CONTENT and (request.may_be_empty or not is_get)
+        empty = empty or (request.method == "HEAD" and status in _DONE)
         if empty or 400 <= status < 500:  # noqa: PLR2004 - the client errors of HTTP
             return HttpResponse(status, url, headers=texts)
-        if status != OK and (request.method == "GET" or status not in _DONE):
+        if status != OK and (is_get or status not in _DONE):
             raise RequestRefusedError(f"{url}: the server answers {status}")
         etag = fields.get(b"etag", b"").decode("latin-1")
         encoding = fields.get(b"content-encoding", b"").decode("latin-1")
@@ -321,6 +369,25 @@ class HttpClient:
             encoding.strip().lower(),
             texts,
         )
+
+
+def _close_all(pools: Mapping[str, httpcore2.ConnectionPool]) -> None:
+    for pool in [*pools.values()]:
+        pool.close()
+
+
+def _parsed_proxy(written: str) -> httpcore2.Proxy:
+    """Return a proxy; what is wrong with it is said without its password."""
+    parts = urlsplit(written if "://" in written else f"http://{written}")
+    try:
+        port = _PORTS[parts.scheme]
+        port = parts.port or port
+    except (KeyError, ValueError):
+        detail = "the proxy of the environment is no http:// or https:// address"
+        raise RequestRefusedError(detail) from None
+    user = unquote(parts.username or ""), unquote(parts.password or "")
+    address = f"{parts.scheme}://{parts.hostname}:{port}"
+    return httpcore2.Proxy(address, auth=user if any(user) else None)
 
 
 def retry_after_s(value: bytes, now: float) -> float | None:
