@@ -25,6 +25,7 @@ from satchel_store.release import DocumentParser, ReleaseSource
 
 RELEASE_TYPE: Final = "application/vnd.satchel.release.v1"
 WITHDRAWN_TYPE: Final = "application/vnd.satchel.withdrawn.v1+json"
+_BUNDLE_TYPE: Final = "application/vnd.dev.sigstore.bundle"
 EMPTY_TYPE: Final = "application/vnd.oci.empty.v1+json"
 TITLE: Final = "org.opencontainers.image.title"
 # Of a release the number on its channel, which only grows.
@@ -70,17 +71,36 @@ def fetch_artifact(repository: OciRepository, which: str) -> OciArtifact:
     return parser.artifact(top, digest)
 
 
+def fetch_bundles(repository: OciRepository, digest: str) -> tuple[bytes, ...]:
+    """Return the Sigstore bundles of a manifest, from where cosign puts them.
+
+    Raises:
+        SkillError: One of them cannot be read.
+    """
+    data = repository.referrers(digest)
+    if not data:
+        return ()
+    parser = _ManifestParser(repository.label, DEFAULT_LIMITS, SourceUnavailableError)
+    names = parser.manifests(parser.load(data), _BUNDLE_TYPE)[:_PACKS]
+    layers = (fetch_artifact(repository, name).layers[0] for name in names)
+    return tuple(
+        repository.blob(one.digest, min(one.size, DEFAULT_LIMITS.index_bytes))
+        for one in layers
+    )
+
+
 class _ManifestParser(DocumentParser):
     """Turns a manifest into values, each part checked for its form."""
 
-    def manifests(self, top: Mapping[str, object]) -> list[str]:
-        """Return the digests of an index, without those that are about others."""
-        entries = self._objects(top, "manifests", "")
-        # BuildKit adds such ones.
-        rows = (
-            self._text(e, "digest", f"{at}.") for at, e in entries if not _is_about(e)
-        )
-        return list(rows)
+    def manifests(self, top: Mapping[str, object], kind: str = "") -> list[str]:
+        """Return the digests of an index: of a kind, without those about others."""
+        return [
+            self._text(entry, "digest", f"{at}.")
+            for at, entry in self._objects(top, "manifests", "")
+            # BuildKit adds such ones.
+            if not _is_about(entry)
+            and str(entry.get("artifactType", "")).startswith(kind)
+        ]
 
     def artifact(self, top: Mapping[str, object], digest: str) -> OciArtifact:
         layers: list[Resource] = []

@@ -22,6 +22,7 @@ from satchel_install.oci._artifact import (
     WITHDRAWN_TYPE,
     OciArtifact,
     fetch_artifact,
+    fetch_bundles,
     open_artifact,
 )
 from satchel_install.oci._channel import (
@@ -89,6 +90,7 @@ class OciSource(SourceAbilities):
         self._current: _Current | None = None
         self._withdrawn: dict[str, str] = {}
         self._list = ""
+        self._signed: tuple[str, tuple[bytes, ...]] = "", ()
         self._number = noted_number(reference)
         self._answered = monotonic()
         self._fetching: threading.Thread | None = None
@@ -106,6 +108,8 @@ class OciSource(SourceAbilities):
         with self._lock:
             self._current = now = self._refreshed()
             self._answered = self._monotonic()
+            if not self._signed[1]:
+                self._signed = "", ()
             self._fetch_rest(now)
         return now.items
 
@@ -139,6 +143,17 @@ class OciSource(SourceAbilities):
             why = clean_line(self._withdrawn[name])[:_REASON_CHARS]
             return f"{name} is withdrawn: {why or 'no reason is given'}"
         return ""
+
+    def bundles(self) -> tuple[bytes, ...]:
+        """Return the signatures of the artifact in use; asked for again while none.
+
+        Raises:
+            SkillError: The registry does not answer, or one cannot be read.
+        """
+        digest = self.release
+        if self._signed[0] != digest:
+            self._signed = digest, fetch_bundles(self._repository, digest)
+        return self._signed[1]
 
     def close(self) -> None:
         """Close every connection; a second call does nothing."""
