@@ -11,9 +11,11 @@ from satchel.files import folder_problem, is_archive_name, path_problem
 
 Kind = Literal["git", "archive", "site", "folder"]
 KINDS: Final[tuple[Kind, ...]] = ("git", "archive", "site", "folder")
+# What makes a name of a skill a pattern.
+PATTERN: Final = frozenset("*?[")
 _KEYS: Final = frozenset({*KINDS, "path", "rev", "skills"})
 # What `owner/repo` is short for, as with the other tools that install skills.
-_FORGE: Final = "https://github.com"
+FORGE: Final = "https://github.com"
 _SHORT: Final = re.compile(
     r"(?P<repo>[A-Za-z0-9][\w.-]*/[\w.-]+)(?P<path>(?:/[^@/]+)*)(?:@(?P<rev>[^@]+))?"
 )
@@ -103,7 +105,8 @@ def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
     is_git = upstream.kind == "git"
     if not is_git and (upstream.path or upstream.rev):
         raise ConfigError(where, f"{at}path and rev are for git only")
-    if upstream.place.startswith("-") or not upstream.place.isprintable():
+    place = upstream.place
+    if not place or place.startswith("-") or not place.isprintable():
         raise ConfigError(where, f"{at}{echo(upstream.place)!r} is no address or path")
     if upstream.path and (problem := path_problem(upstream.path)):
         raise ConfigError(where, f"{at}path {echo(upstream.path)!r}: {problem}")
@@ -166,7 +169,7 @@ def parse_source(text: str, rev: str = "") -> Upstream:
         detail = "no such file or folder, and no owner/repo or address either"
         raise ConfigError(where, f"{echo(text)!r}: {detail}")
     ref = short["rev"] or ""
-    place = f"{_FORGE}/{short['repo'].removesuffix('.git')}"
+    place = f"{FORGE}/{short['repo'].removesuffix('.git')}"
     path = short["path"].removeprefix("/")
     return checked(Upstream("git", place, path, rev or ref), where)
 
