@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -18,7 +19,7 @@ from satchel.cli import (
 from satchel.errors import ConfigError, NotInstalledError
 from satchel.files import digest_bytes
 from satchel.text import plural
-from satchel_install._entries import PATTERN, SkillsEntry, Upstream
+from satchel_install._entries import SkillsEntry, Upstream
 from satchel_install._execution import NOT_APPROVED, Execution, Output
 from satchel_install._foreign_lock import differences, read_foreign_lock
 from satchel_install._lock import LOCK_FILE, Lock, parse_lock
@@ -27,6 +28,8 @@ from satchel_install._resolve import opened_upstream
 from satchel_install._sync import SyncOptions, plan_sync
 from satchel_install._trust import approve, is_approved, lock_digest
 from satchel_store.content import ContentStore
+
+_PATTERN: Final = frozenset("*?[")
 
 
 def add(
@@ -53,11 +56,9 @@ def add_from(start: Path, file: Path, output: Output) -> int:
         with progress(f"reading what {foreign.where} lists"):
             # The file may be of anybody: nobody here has typed what it lists.
             plan = plan_sync(project, entries | foreign.entries, store, SyncOptions())
-        plan.warnings += foreign.left
-        plan.warnings += differences(foreign, plan.after, store)
-        some = bool(foreign.entries)
-        execution = Execution(project, store, plan, output, from_file=some)
-        status = execution.run(() if some else None)
+        plan.warnings += foreign.left + differences(foreign, plan.after, store)
+        typed = () if foreign.entries else None
+        status = Execution(project, store, plan, output).run(typed)
         return 1 if foreign.left else status
 
 
@@ -69,12 +70,12 @@ def _new_entries(
     entries: Mapping[str, SkillsEntry],
 ) -> dict[str, SkillsEntry]:
     """Return the entries to add: one a skill that is named, else one for all."""
-    if names and not name and not any(PATTERN & {*one} for one in names):
-        if upstream.kind != "git":
-            return {one: SkillsEntry(one, upstream, (one,)) for one in names}
-        with opened_upstream(upstream, project.folder) as opened:
-            library = opened.library(upstream.path)
-            paths = {e.id: library.path_of(e) for e in library.entries}
+    if names and not name and not any(_PATTERN & {*one} for one in names):
+        paths: dict[str, str] = {}
+        if upstream.kind == "git":
+            with opened_upstream(upstream, project.folder) as opened:
+                library = opened.library(upstream.path)
+                paths = {e.id: library.path_of(e) for e in library.entries}
         if all(one in paths for one in names):
             return {one: SkillsEntry(one, _at(upstream, paths[one])) for one in names}
         # What is wrong with the names is said where they are resolved.

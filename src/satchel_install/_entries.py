@@ -11,8 +11,6 @@ from satchel.files import folder_problem, is_archive_name, path_problem
 
 Kind = Literal["git", "archive", "site", "folder"]
 KINDS: Final[tuple[Kind, ...]] = ("git", "archive", "site", "folder")
-# What makes a name of a skill a pattern.
-PATTERN: Final = frozenset("*?[")
 _KEYS: Final = frozenset({*KINDS, "path", "rev", "skills"})
 # What `owner/repo` is short for, as with the other tools that install skills.
 FORGE: Final = "https://github.com"

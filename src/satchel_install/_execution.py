@@ -19,6 +19,7 @@ from satchel.files import digest_bytes, write_file
 from satchel.model import SKILL_FILE
 from satchel.skill_md import parse
 from satchel.text import plural
+from satchel_install._advice import advice_on
 from satchel_install._lock import EMPTY, LOCK_FILE, LockedSkill
 from satchel_install._project import Project
 from satchel_install._sync import SIGNS, SyncPlan, apply_plan
@@ -40,21 +41,17 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A plan that is carried out, and shown.
-
-    ``from_file`` is where its entries are those of a file, which nobody approved.
-    """
+    """A plan that is carried out, and shown."""
 
     project: Project
     store: ContentStore
     plan: SyncPlan
     output: Output
-    from_file: bool = False
 
     def run(self, typed: Collection[str] | None) -> int:
         """Carry it out; ``typed`` are entries that the user has just typed.
 
-        None is where [skills] stays as it is.
+        None is where [skills] stays as it is, ``()`` where a file lists what is new.
         """
         plan, project, store = self.plan, self.project, self.store
         was_approved = is_approved(project.folder, lock_digest(project.folder))
@@ -63,7 +60,11 @@ class Execution:
             name in (typed or ()) or plan.before.resolves(entry)
             for name, entry in plan.entries.items()
         )
-        if not self.output.dry_run:
+        dry_run, as_json = self.output.dry_run, self.output.as_json
+        advice, lines = advice_on(plan, project, store, routing=dry_run)
+        for line in () if as_json else lines:
+            echo_error(line)
+        if not dry_run:
             config = None if typed is None else project.config_with(plan.entries)
             # Both, so that whatever ends this leaves a lock that counts.
             after = digest_bytes(plan.after.data)
@@ -73,10 +74,10 @@ class Execution:
             if counts:
                 approve(project.folder, after)
             _note_project(project, store)
-            if not counts and (was_approved or self.from_file):
+            if not counts and (was_approved or typed == ()):
                 echo_error(NOT_APPROVED)
-        if self.output.as_json:
-            echo_json(self._fields())
+        if as_json:
+            echo_json(self._fields() | advice)
         else:
             self._show()
         return 1 if plan.edited else 0

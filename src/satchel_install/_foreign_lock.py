@@ -6,9 +6,9 @@ nobody here has typed what it lists, and an entry that cannot be used is named a
 Source: skills 1.7.4 on npm, as it writes and hashes.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from glob import escape
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,7 @@ from typing import Final
 from satchel.errors import ConfigError, SkillError, echo
 from satchel.files import digest_bytes, folder_problem
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE
-from satchel_install._entries import FORGE, PATTERN, SkillsEntry, Upstream, checked
+from satchel_install._entries import FORGE, SkillsEntry, Upstream, checked
 from satchel_install._lock import Lock, check_merged
 from satchel_install._project import Project, relative_place
 from satchel_install._resolve import stored_files
@@ -26,10 +26,6 @@ from satchel_store.release import DocumentParser
 
 # 1,000 skills take about a third of a MiB.
 _LIMITS: Final = replace(DEFAULT_LIMITS, release_bytes=1 << 20)
-# Of the lock of a project, and of a user.
-_VERSIONS: Final = ("1", "3")
-_REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
-_HASH: Final = re.compile(r"[0-9a-f]{64}")
 _NOT_HASHED: Final = frozenset({".git", "node_modules"})
 # The order in which `localeCompare` has what ASCII can print, letters by their case
 # last: measured with Node.js 20.
@@ -69,12 +65,10 @@ def read_foreign_lock(
         try:
             entry, digest = parser.entry(name, fields, file.parent, project)
             if entries.get(name, entry) != entry:
-                detail = f"[skills] has another entry {name!r}"
-                raise ConfigError(str(project.config_file), detail)
+                raise ConfigError(lock.where, f"[skills] has another entry {name!r}")
+            lock.entries[name], lock.digests[name] = entry, digest
         except SkillError as error:
             lock.left.append(f"{echo(name)!r} is left out: {error}")
-        else:
-            lock.entries[name], lock.digests[name] = entry, digest
     return lock
 
 
@@ -84,7 +78,7 @@ class _ForeignParser(DocumentParser):
     def rows(self, data: bytes) -> Iterator[tuple[str, object]]:
         check_merged(data, self._where, "take one side")
         top = self.load(data)
-        if str(top.get("version")) not in _VERSIONS:
+        if str(top.get("version")) not in {"1", "3"}:
             raise self._error("version", "expected 1 or 3, as `npx skills` writes them")
         yield from self._object(top.get("skills"), "skills").items()
 
@@ -93,8 +87,9 @@ class _ForeignParser(DocumentParser):
     ) -> tuple[SkillsEntry, str]:
         """Return an entry, and the hash that the file has of it; empty without one."""
         at = f"skills.{echo(name)}"
-        pattern = "a name has no *, ? or [" if PATTERN & {*name} else ""
-        if problem := folder_problem(name) or pattern:
+        # In `skills` it would stand for others, too.
+        problem = folder_problem(name) or "it is a pattern" * (escape(name) != name)
+        if problem:
             raise self._error(at, problem)
         fields = self._object(value, at)
         upstream = checked(self._upstream(fields, f"{at}."), self._where, at)
@@ -103,9 +98,10 @@ class _ForeignParser(DocumentParser):
         # The folder of a skill says which one; any other place has more of them.
         entry = SkillsEntry(name, upstream, () if upstream.path else (name,))
         if is_outside(entry, project.folder):
-            detail = f"{upstream.place} is outside of this project, or on the way "
-            detail += "anybody can change it; if you want it, type it yourself: "
-            raise self._error(at, f"{detail}satchel add SOURCE --skill {name}")
+            detail = (
+                f"{upstream.place} is outside of this project, or has no certificate"
+            )
+            raise self._error(at, f"{detail}; satchel add SOURCE takes it nevertheless")
         keys = ("computedHash", "skillFolderHash", "wellKnownDigest")
         return entry, self._first(fields, f"{at}.", *keys)
 
@@ -117,9 +113,8 @@ class _ForeignParser(DocumentParser):
         if kind == "well-known":
             return Upstream("site", place)
         if kind not in {"github", "gitlab", "git"}:
-            detail = f"{echo(kind)!r} is no kind of place that satchel add reads"
-            raise self._error(f"{at}sourceType", detail)
-        if kind == "github" and _REPOSITORY.fullmatch(place):
+            raise self._error(f"{at}sourceType", f"{echo(kind)!r} is not read here")
+        if kind == "github" and ":" not in place:
             place = f"{FORGE}/{place}"
         path, _, file = self._first(fields, at, "skillPath").rpartition("/")
         if file.lower() not in {"", SKILL_FILE.lower()}:
@@ -148,17 +143,17 @@ def differences(foreign: ForeignLock, lock: Lock, store: ContentStore) -> list[s
 
 def _differs(files: Mapping[str, bytes], digest: str) -> bool:
     """Tell whether files have another hash; what cannot be computed again has not."""
-    paths = [p for p in files if _NOT_HASHED.isdisjoint(p.split("/")[:-1])]
-    if not _HASH.fullmatch(digest):
+    if digest.startswith("sha256:"):
         # Of a site: that of an archive is of its bytes, which are not here any more.
         file = files[SKILL_FILE]
         framed = b"%b\0%b\0" % (SKILL_FILE.encode(), file)
-        same = digest in {digest_bytes(file), digest_bytes(framed)}
-        return digest.startswith("sha256:") and len(files) == 1 and not same
-    whole = sha256()
-    for path in sorted(paths, key=_collation):
-        whole.update(path.encode() + files[path])
-    return "".join(paths).isascii() and whole.hexdigest() != digest
+        return len(files) == 1 and digest not in map(digest_bytes, (file, framed))
+    paths = [p for p in files if _NOT_HASHED.isdisjoint(p.split("/")[:-1])]
+    order = sorted(paths, key=_collation)
+    whole = sha256(b"".join(path.encode() + files[path] for path in order)).hexdigest()
+    # One that is shorter is git's own.
+    is_like = "".join(paths).isascii() and len(digest) == len(whole)
+    return is_like and whole != digest
 
 
 def _collation(path: str) -> tuple[list[int], list[bool]]:

@@ -109,9 +109,6 @@ def check_places(folder: Path, entries: Iterable[SkillsEntry], lock: Lock) -> No
         if approved and lock.resolves(entry):
             continue
         if is_outside(entry, folder):
-            place = entry.upstream.place
-            detail = f"{place} is outside of this project, whose lock you have not "
-            detail += (
-                "approved; if you want it, add it yourself, or type: satchel trust"
-            )
-            raise NotInstalledError(entry.name, detail)
+            detail = "is outside of this project, whose lock you have not approved; if "
+            detail += "you want it, add it yourself, or type: satchel trust"
+            raise NotInstalledError(entry.name, f"{entry.upstream.place} {detail}")
