@@ -9,8 +9,8 @@ import pytest
 
 from satchel.policy import Policy, allow
 from satchel.runtime import Satchel
-from tests.adapters.desk import ANA, load, read, script, setup
-from tests.adapters.driver import Driver, Mode, Rig
+from tests.adapters.desk import ANA, load, read, script, setup, write_packs
+from tests.adapters.driver import Driver, Mode, Rig, Say
 from tests.adapters.test_contract_scripts import (
     FILL,
     RUN,
@@ -21,6 +21,12 @@ from tests.adapters.test_contract_scripts import (
 from tests.functional.library import run, write_pack
 
 GUIDE = "Each field of FORM-7719 takes one line.\n"
+STEPS: list[Say] = [
+    [load("forms")],
+    [read("forms", "references/guide.md")],
+    [RUN],
+    "done",
+]
 MARKS = {"SKILL.md": "FORMS-3381", "references/guide.md": "FORM-7719"}
 
 
@@ -33,15 +39,12 @@ class Locked:
         self.runner = PlainRunner()
         self.saw: list[str] = []
 
-    async def play(self, driver: Driver, mode: Mode) -> Rig:
+    async def play(self, driver: Driver, mode: Mode, steps: list[Say] = STEPS) -> Rig:
         """Let a new agent load the skill, read its file, and run its script."""
         work = work_of(self.folder)
         rules = Policy(allow("forms", "script"))
         skills = Satchel(self.pack.parent, policy=rules, runner=self.runner)
-        steps = script(
-            [load("forms")], [read("forms", "references/guide.md")], [RUN], "done"
-        )
-        rig = driver.build(setup(skills, steps, work=lambda _: work))
+        rig = driver.build(setup(skills, script(*steps), work=lambda _: work))
         assert await rig.say("hi", who=ANA, mode=mode) == "done"
         self.saw = rig.seen[-1].results
         return rig
@@ -66,6 +69,8 @@ def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Locked:
     own.write_text('[trust]\nverify = "locked"\n')
     files = {"references/guide.md": GUIDE, "scripts/fill.py": FILL}
     write_pack(tmp_path / "shared" / "forms", SKILL, files)
+    # Without any skill there would be no tools.
+    write_packs(tmp_path / "shared")
     project = tmp_path / "project"
     project.mkdir()
     monkeypatch.chdir(project)
@@ -74,7 +79,6 @@ def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Locked:
     return Locked(tmp_path)
 
 
-@pytest.mark.row("U16", "N10")
 async def test_what_is_locked_is_read(
     driver: Driver, locked: Locked, mode: Mode
 ) -> None:
@@ -87,23 +91,22 @@ async def test_what_is_locked_is_read(
     assert "forms" in rig.seen[0].system
 
 
-@pytest.mark.row("U16", "N10")
 async def test_a_skill_that_is_not_as_locked(
     driver: Driver, locked: Locked, mode: Mode
 ) -> None:
     """One bit of SKILL.md is another: the skill is not listed, and loads nothing."""
     locked.flip("SKILL.md")
 
-    rig = await locked.play(driver, mode)
+    # No script either: the tool for it comes with a load.
+    rig = await locked.play(driver, mode, [*STEPS[:2], "done"])
 
+    assert "unverified" in locked.saw[0]
     seen = "".join(f"{step}" for step in rig.seen)
     assert [mark in seen for mark in ("FORMS-3381", "FORM-7719")] == [False, False]
     assert "fill in a form" not in rig.seen[0].system
-    assert "FILLED-5512" not in seen
-    assert locked.runner.jobs == []
+    assert "run_skill_script" not in rig.seen[-1].tools
 
 
-@pytest.mark.row("U16", "N10")
 async def test_a_file_that_is_not_as_locked(
     driver: Driver, locked: Locked, mode: Mode
 ) -> None:
@@ -119,7 +122,7 @@ async def test_a_file_that_is_not_as_locked(
     assert locked.runner.jobs == []
 
 
-@pytest.mark.row("U16", "N10")
+@pytest.mark.row("U14")
 async def test_a_script_that_is_not_as_locked(
     driver: Driver, locked: Locked, mode: Mode
 ) -> None:
@@ -133,14 +136,13 @@ async def test_a_script_that_is_not_as_locked(
     assert locked.runner.jobs == []
 
 
-@pytest.mark.row("U16", "N10")
 async def test_a_skill_that_changes_while_a_program_runs(
     driver: Driver, locked: Locked, mode: Mode
 ) -> None:
     """One bit is another after the agent was made: what comes next is refused."""
     work = work_of(locked.folder)
     skills = Satchel(locked.pack.parent)
-    steps = script([load("forms")], [read("forms", "references/guide.md")], "done")
+    steps = script(*STEPS[:2], "done")
     rig = driver.build(setup(skills, steps, work=lambda _: work))
     for path in MARKS:
         locked.flip(path)
