@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -14,44 +12,24 @@ from satchel.cli import (
     echo_error,
     echo_json,
     echo_rows,
-    finding_fields,
     on_terminal,
     one_line,
     progress,
-    show_findings,
-    width,
 )
 from satchel.errors import ConfigError, NotInstalledError
-from satchel.files import digest_bytes, write_file
-from satchel.model import SKILL_FILE
-from satchel.skill_md import parse
+from satchel.files import digest_bytes
 from satchel.text import plural
 from satchel_install._entries import SkillsEntry, Upstream
-from satchel_install._lock import (
-    EMPTY,
-    LOCK_FILE,
-    Lock,
-    LockedSkill,
-    parse_lock,
-)
-from satchel_install._project import Project
+from satchel_install._execution import NOT_APPROVED, Execution, Output
+from satchel_install._foreign_lock import differences, read_foreign_lock
+from satchel_install._lock import LOCK_FILE, Lock, parse_lock
+from satchel_install._project import Project, relative_place
 from satchel_install._resolve import opened_upstream
-from satchel_install._sync import SIGNS, SyncOptions, SyncPlan, apply_plan, plan_sync
+from satchel_install._sync import SyncOptions, plan_sync
 from satchel_install._trust import approve, is_approved, lock_digest
 from satchel_store.content import ContentStore
 
 _PATTERN: Final = frozenset("*?[")
-_SHOWN: Final = 10
-_MODE: Final = 0o644
-_NOT_APPROVED: Final = f"{LOCK_FILE} is not approved; read it, and type: satchel trust"
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """Whether a command only shows what it would do, and whether as JSON."""
-
-    dry_run: bool
-    as_json: bool
 
 
 def add(
@@ -59,25 +37,29 @@ def add(
 ) -> int:
     """Add a source's skills to the project; see ``satchel add --help``."""
     project, store = Project.nearest(start), ContentStore()
-    upstream = _relative(upstream, project, start)
+    upstream = relative_place(upstream, project, start)
     with project.changing(store):
         entries = project.entries()
         new = _new_entries(upstream, names, name, project, entries)
         options = SyncOptions(typed=new.keys())
         with progress(f"reading {upstream.place}"):
             plan = plan_sync(project, entries | new, store, options)
-        return _Execution(project, store, plan, output).run(options.typed)
+        return Execution(project, store, plan, output).run(options.typed)
 
 
-def _relative(upstream: Upstream, project: Project, start: Path) -> Upstream:
-    """Return an upstream whose path is relative to the project, as its file has it."""
-    if upstream.kind not in {"folder", "archive"} or "://" in upstream.place:
-        return upstream
-    place = os.path.relpath(start.absolute() / upstream.place, project.folder)
-    if Path(place) == Path("skills"):
-        detail = "it is the folder that skills are installed in"
-        raise ConfigError(upstream.place, f"{detail}; they are in use as they are")
-    return Upstream(upstream.kind, Path(place).as_posix())
+def add_from(start: Path, file: Path, output: Output) -> int:
+    """Add what another tool's lock file lists; see ``satchel add --help``."""
+    project, store = Project.nearest(start), ContentStore()
+    with project.changing(store):
+        entries = project.entries()
+        foreign = read_foreign_lock(file, project, entries)
+        with progress(f"reading what {foreign.where} lists"):
+            # The file may be of anybody: nobody here has typed what it lists.
+            plan = plan_sync(project, entries | foreign.entries, store, SyncOptions())
+        plan.warnings += foreign.left + differences(foreign, plan.after, store)
+        typed = () if foreign.entries else None
+        status = Execution(project, store, plan, output).run(typed)
+        return 1 if foreign.left else status
 
 
 def _new_entries(
@@ -89,11 +71,11 @@ def _new_entries(
 ) -> dict[str, SkillsEntry]:
     """Return the entries to add: one a skill that is named, else one for all."""
     if names and not name and not any(_PATTERN & {*one} for one in names):
-        if upstream.kind != "git":
-            return {one: SkillsEntry(one, upstream, (one,)) for one in names}
-        with opened_upstream(upstream, project.folder) as opened:
-            library = opened.library(upstream.path)
-            paths = {e.id: library.path_of(e) for e in library.entries}
+        paths: dict[str, str] = {}
+        if upstream.kind == "git":
+            with opened_upstream(upstream, project.folder) as opened:
+                library = opened.library(upstream.path)
+                paths = {e.id: library.path_of(e) for e in library.entries}
         if all(one in paths for one in names):
             return {one: SkillsEntry(one, _at(upstream, paths[one])) for one in names}
         # What is wrong with the names is said where they are resolved.
@@ -126,7 +108,7 @@ def remove(start: Path, names: Collection[str], output: Output) -> int:
             _remove_one(name, project, entries)
         changed = {name for name, entry in entries.items() if entry != before[name]}
         plan = plan_sync(project, entries, store, SyncOptions(typed=changed))
-        return _Execution(project, store, plan, output).run(changed)
+        return Execution(project, store, plan, output).run(changed)
 
 
 def _remove_one(name: str, project: Project, entries: dict[str, SkillsEntry]) -> None:
@@ -164,119 +146,7 @@ def sync(start: Path, options: SyncOptions, output: Output) -> int:
             raise ConfigError(str(project.config_file), detail)
         with progress("looking for skills"):
             plan = plan_sync(project, entries, store, options)
-        return _Execution(project, store, plan, output).run(None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Execution:
-    """A plan that is carried out, and shown."""
-
-    project: Project
-    store: ContentStore
-    plan: SyncPlan
-    output: Output
-
-    def run(self, typed: Collection[str] | None) -> int:
-        """Carry it out; ``typed`` are entries that the user has just typed.
-
-        None is where [skills] stays as it is.
-        """
-        plan, project, store = self.plan, self.project, self.store
-        was_approved = is_approved(project.folder, lock_digest(project.folder))
-        # An entry that came with a project, also later, is one that nobody here typed.
-        counts = (was_approved or (plan.before == EMPTY and bool(typed))) and all(
-            name in (typed or ()) or plan.before.resolves(entry)
-            for name, entry in plan.entries.items()
-        )
-        if not self.output.dry_run:
-            config = None if typed is None else project.config_with(plan.entries)
-            # Both, so that whatever ends this leaves a lock that counts.
-            after = digest_bytes(plan.after.data)
-            if counts:
-                approve(project.folder, lock_digest(project.folder), after)
-            apply_plan(plan, project, store, config)
-            if counts:
-                approve(project.folder, after)
-            _note_project(project, store)
-            if was_approved and not counts:
-                echo_error(_NOT_APPROVED)
-        if self.output.as_json:
-            echo_json(self._fields())
-        else:
-            self._show()
-        return 1 if plan.edited else 0
-
-    def _fields(self) -> dict[str, object]:
-        plan, skills = self.plan, self.plan.after.skills
-        changes = [
-            {"id": skill_id, "change": change}
-            | ({"digest": skills[skill_id].digest} if skill_id in skills else {})
-            for skill_id, change in plan.changes.items()
-        ]
-        edited = [{"id": i, "differences": texts} for i, texts in plan.edited.items()]
-        return {
-            "changes": changes,
-            "edited": edited,
-            "skills": len(skills),
-            "dry_run": self.output.dry_run,
-            "warnings": plan.warnings,
-            "findings": finding_fields(plan.findings),
-        }
-
-    def _show(self) -> None:
-        plan = self.plan
-        show_findings(plan.findings, hint="satchel list --verbose")
-        for warning in plan.warnings:
-            echo_error(f"warning: {warning}")
-        echo_rows([self._row(skill_id) for skill_id in plan.changes], width())
-        if self.output.dry_run:
-            for skill_id in plan.changes:
-                self._show_files(skill_id)
-        for skill_id, texts in plan.edited.items():
-            more = len(texts) - _SHOWN
-            echo_error(f"{skill_id} was edited by hand, and is left as it is:")
-            for line in texts[:_SHOWN]:
-                echo_error(f"  {line}")
-            if more > 0:
-                echo_error(f"  and {more} more")
-            echo_error(f"  to take the locked one: satchel sync --discard {skill_id}")
-        count = plural(len(plan.after.skills), "skill")
-        done = "would change" if self.output.dry_run else "changed"
-        state = f"{len(plan.changes)} {done}" if plan.changes else "nothing to do"
-        echo_error(f"{self.project.skills}: {count}, {state}")
-
-    def _row(self, skill_id: str) -> tuple[str, ...]:
-        plan, change = self.plan, self.plan.changes[skill_id]
-        skill = plan.after.skills.get(skill_id) or plan.before.skills[skill_id]
-        return f"{SIGNS[change]} {skill_id}", change, skill.source
-
-    def _show_files(self, skill_id: str) -> None:
-        """Print what would change of one skill: its files, and its description."""
-        states = self.plan.before.skills, self.plan.after.skills
-        before, after = (skills.get(skill_id) for skills in states)
-        old, new = (
-            {file.path: file.digest for file in skill.files} if skill else {}
-            for skill in (before, after)
-        )
-        for path in sorted({*old, *new}):
-            if old.get(path) != new.get(path):
-                sign = "+" if path not in old else "-" if path not in new else "~"
-                echo(f"  {sign} {skill_id}/{path}")
-        if before is None or after is None:
-            return
-        first, second = (_description(one, self.store) for one in (before, after))
-        if first is not None and first != second:
-            echo(f"  its description was: {one_line(first)}")
-            echo(f"  and would be:        {one_line(second or '')}")
-
-
-def _description(skill: LockedSkill, store: ContentStore) -> str | None:
-    """Return what a locked skill says it is for; None where its bytes are not here."""
-    digest = next(file.digest for file in skill.files if file.path == SKILL_FILE)
-    if not store.has(digest):
-        return None
-    manifest = parse(store.get(digest), profile="auto").manifest
-    return manifest.description if manifest else None
+        return Execution(project, store, plan, output).run(None)
 
 
 def verify(folder: Path, *, as_json: bool) -> int:
@@ -304,7 +174,7 @@ def verify(folder: Path, *, as_json: bool) -> int:
     for name in extra:
         echo(one_line(f"{name} is not in {LOCK_FILE}"))
     if not approved:
-        echo(_NOT_APPROVED)
+        echo(NOT_APPROVED)
     bad = sum(map(len, differences.values())) + len(extra)
     count = plural(len(lock.skills), "skill")
     state = plural(bad, "difference") if bad else "all as locked"
@@ -348,14 +218,6 @@ def trust(start: Path, *, revoke: bool, yes: bool) -> int:
     approve(project.folder, digest)
     echo_error(f"{project.lock_file} is approved: {digest}")
     return 0
-
-
-def _note_project(project: Project, store: ContentStore) -> None:
-    """Note that a project's lock needs what is in the store."""
-    place = str(project.lock_file)
-    noted = store.folder / "projects" / sha256(place.encode()).hexdigest()[:32]
-    noted.parent.mkdir(parents=True, exist_ok=True)
-    write_file(noted, place.encode(), _MODE)
 
 
 def prune_store(*, as_json: bool) -> int:

@@ -13,7 +13,7 @@ Kind = Literal["git", "archive", "site", "folder", "oci"]
 KINDS: Final[tuple[Kind, ...]] = ("git", "archive", "site", "folder", "oci")
 _KEYS: Final = frozenset({*KINDS, "path", "rev", "skills"})
 # What `owner/repo` is short for, as with the other tools that install skills.
-_FORGE: Final = "https://github.com"
+FORGE: Final = "https://github.com"
 _SHORT: Final = re.compile(
     r"(?P<repo>[A-Za-z0-9][\w.-]*/[\w.-]+)(?P<path>(?:/[^@/]+)*)(?:@(?P<rev>[^@]+))?"
 )
@@ -107,7 +107,8 @@ def checked(upstream: Upstream, where: str, shown: str = "") -> Upstream:
         parse_reference(f"oci://{upstream.place}")
     if not is_git and (upstream.path or upstream.rev):
         raise ConfigError(where, f"{at}path and rev are for git only")
-    if upstream.place.startswith("-") or not upstream.place.isprintable():
+    place = upstream.place
+    if not place or place.startswith("-") or not place.isprintable():
         raise ConfigError(where, f"{at}{echo(upstream.place)!r} is no address or path")
     if upstream.path and (problem := path_problem(upstream.path)):
         raise ConfigError(where, f"{at}path {echo(upstream.path)!r}: {problem}")
@@ -172,7 +173,7 @@ def parse_source(text: str, rev: str = "") -> Upstream:
         detail = "no such file or folder, and no owner/repo or address either"
         raise ConfigError(where, f"{echo(text)!r}: {detail}")
     ref = short["rev"] or ""
-    place = f"{_FORGE}/{short['repo'].removesuffix('.git')}"
+    place = f"{FORGE}/{short['repo'].removesuffix('.git')}"
     path = short["path"].removeprefix("/")
     return checked(Upstream("git", place, path, rev or ref), where)
 

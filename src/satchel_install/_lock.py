@@ -127,11 +127,16 @@ def read_lock(path: Path) -> Lock:
 
 def parse_lock(data: bytes, where: str) -> Lock:
     """Return what the bytes of a lock say; ``where`` is what errors call it."""
-    if marker := _MARKERS.search(data):
-        detail = "a merge left its conflict here; take one side, and then run: "
-        line = data.count(b"\n", 0, marker.start()) + 1
-        raise ConfigError(where, f"{detail}satchel sync", line)
+    check_merged(data, where, "take one side, and then run: satchel sync")
     return _LockParser(where, DEFAULT_LIMITS, ConfigError).lock(data)
+
+
+def check_merged(data: bytes, where: str, advice: str) -> None:
+    """Refuse a file in which a merge left its conflict."""
+    if marker := _MARKERS.search(data):
+        line = data.count(b"\n", 0, marker.start()) + 1
+        detail = f"a merge left its conflict here; {advice}"
+        raise ConfigError(where, detail, line)
 
 
 class _LockParser(DocumentParser):

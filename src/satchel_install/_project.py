@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 from satchel.config import CONFIG_FILE, doubt_of
 from satchel.errors import ConfigError, NotWrittenError
 from satchel.files import digest_bytes, list_folder, write_file
-from satchel_install._entries import SkillsEntry, parse_entries
+from satchel_install._entries import SkillsEntry, Upstream, parse_entries
 from satchel_install._lock import (
     LOCK_FILE,
     Lock,
@@ -257,6 +257,17 @@ class Project:
         check_places(self.folder, requested, after)
         fetch_locked(missing, self.folder, store)
         self._finish(change, store)
+
+
+def relative_place(upstream: Upstream, project: Project, start: Path) -> Upstream:
+    """Return an upstream whose path is relative to the project, as its file has it."""
+    if upstream.kind not in {"folder", "archive"} or "://" in upstream.place:
+        return upstream
+    place = os.path.relpath(start.absolute() / upstream.place, project.folder)
+    if Path(place) == Path("skills"):
+        detail = "it is the folder that skills are installed in"
+        raise ConfigError(upstream.place, f"{detail}; they are in use as they are")
+    return Upstream(upstream.kind, Path(place).as_posix())
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Resolved:
 
 
 @dataclass(frozen=True, slots=True)
-class _Library:
+class Library:
     """The packs of an upstream; ``start`` is where in a repository they are."""
 
     catalog: Catalog
@@ -97,15 +97,15 @@ class OpenUpstream:
         self._upstream = upstream
         self._repository = repository
         self._base = base
-        self._libraries: dict[str, _Library] = {}
+        self._libraries: dict[str, Library] = {}
 
-    def library(self, path: str) -> _Library:
+    def library(self, path: str) -> Library:
         """Return the packs below a folder of a repository, else all there are."""
         if path not in self._libraries:
             self._libraries[path] = self._open(path)
         return self._libraries[path]
 
-    def _open(self, path: str) -> _Library:
+    def _open(self, path: str) -> Library:
         upstream, repository = self._upstream, self._repository
         if repository is None:
             place = upstream.place
@@ -116,22 +116,22 @@ class OpenUpstream:
                 return _registry(place, self._commit, allow_private=private)
             if upstream.kind == "archive" and "://" in place:
                 source = _downloaded(place, allow_private=private)
-                return _Library(_catalog_of((source,)))
+                return Library(catalog_of((source,)))
             if "://" not in place:
                 place = str(self._base / place)
             opened = open_inputs((place,), limits=_LIMITS, allow_private=private)
-            return _Library(_catalog_of(opened.sources))
+            return Library(catalog_of(opened.sources))
         read = repository.read(path)
         name = _name_of(path or upstream.place)
         source = TreeSource(
             read.files, name, label=upstream.place, limits=_LIMITS, links=read.links
         )
         is_pack = SKILL_FILE in read.files
-        catalog = _catalog_of((source,))
-        return _Library(catalog, repository.commit, path, name if is_pack else "")
+        catalog = catalog_of((source,))
+        return Library(catalog, repository.commit, path, name if is_pack else "")
 
     def lock(
-        self, entry: Descriptor, library: _Library, name: str, store: ContentStore
+        self, entry: Descriptor, library: Library, name: str, store: ContentStore
     ) -> LockedSkill:
         """Store a pack, and return it as a lock has it.
 
@@ -197,7 +197,8 @@ def _downloaded(address: str, *, allow_private: bool) -> TreeSource:
     return TreeSource(tree.files, name, label=address, limits=_LIMITS, links=tree.links)
 
 
-def _catalog_of(sources: Sequence[SkillSource]) -> Catalog:
+def catalog_of(sources: Sequence[SkillSource]) -> Catalog:
+    """Return what sources have, each of them in full."""
     registry = Registry(
         sources,
         accept=ParseOptions(profile="auto", limits=_LIMITS),
@@ -263,9 +264,7 @@ def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
     return result
 
 
-def _check_named(
-    request: SkillsEntry, library: _Library, chosen: Sequence[str]
-) -> None:
+def _check_named(request: SkillsEntry, library: Library, chosen: Sequence[str]) -> None:
     ids = [entry.id for entry in library.entries]
     place = f"{request.upstream.place} {request.upstream.path}".strip()
     for pattern in request.skills:
@@ -292,7 +291,7 @@ def _listed(ids: Sequence[str]) -> str:
 
 
 def _add_needed(
-    chosen: dict[str, tuple[Descriptor, _Library]],
+    chosen: dict[str, tuple[Descriptor, Library]],
     upstream: OpenUpstream,
     result: Resolved,
 ) -> None:

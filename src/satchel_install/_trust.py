@@ -74,6 +74,14 @@ def _is_inside(place: Path, folder: Path) -> bool:
         return False
 
 
+def is_outside(entry: SkillsEntry, folder: Path) -> bool:
+    """Tell whether an entry names a place that only a user may let a project read."""
+    kind, place = entry.upstream.kind, entry.upstream.place
+    is_local = "://" not in place and kind in {"folder", "archive"}
+    outside = is_local and not _is_inside(folder / place, folder)
+    return outside or (kind == "git" and place.startswith(_UNSAFE))
+
+
 def approve(folder: Path, *digests: str) -> None:
     """Note which locks of a project count, in place of all before; none is none."""
     noted = approvals()
@@ -100,12 +108,7 @@ def check_places(folder: Path, entries: Iterable[SkillsEntry], lock: Lock) -> No
     for entry in entries:
         if approved and lock.resolves(entry):
             continue
-        kind, place = entry.upstream.kind, entry.upstream.place
-        is_local = "://" not in place and kind in {"folder", "archive"}
-        outside = is_local and not _is_inside(folder / place, folder)
-        if outside or (kind == "git" and place.startswith(_UNSAFE)):
-            detail = f"{place} is outside of this project, whose lock you have not "
-            detail += (
-                "approved; if you want it, add it yourself, or type: satchel trust"
-            )
-            raise NotInstalledError(entry.name, detail)
+        if is_outside(entry, folder):
+            detail = "is outside of this project, whose lock you have not approved; if "
+            detail += "you want it, add it yourself, or type: satchel trust"
+            raise NotInstalledError(entry.name, f"{entry.upstream.place} {detail}")

@@ -4,7 +4,10 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -87,6 +90,23 @@ def verifying(tmp_path: Path) -> Path:
     file.parent.mkdir(parents=True)
     file.write_text('[trust]\nverify = "locked"\n')
     return file
+
+
+@pytest.fixture
+def site(tmp_path: Path, verifying: Path) -> Iterator[tuple[Path, str]]:
+    """A folder that a server on this machine shows, and the server's address."""
+    verifying.write_text("allow_private = true\n")
+    folder = tmp_path / "site"
+    folder.mkdir()
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield folder, f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.fixture

@@ -2,10 +2,6 @@
 
 import shutil
 import tarfile
-import threading
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,23 +10,6 @@ from satchel.errors import ConfigError
 from satchel_install._entries import Upstream as Place, parse_source
 from tests.functional.library import run
 from tests.install.conftest import Upstream
-
-
-@pytest.fixture
-def site(tmp_path: Path, verifying: Path) -> Iterator[tuple[Path, str]]:
-    """A folder that a server on this machine shows, and the server's address."""
-    verifying.write_text("allow_private = true\n")
-    folder = tmp_path / "site"
-    folder.mkdir()
-    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield folder, f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 def test_an_archive_at_an_address(

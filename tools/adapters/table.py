@@ -27,7 +27,7 @@ README: Final = ROOT / "README.md"
 PAGE: Final = ROOT / "docs" / "reference" / "adapters.md"
 SUITES: Final = tuple(
     ROOT / "tests" / "adapters" / f"test_{name}.py"
-    for name in ("contract", "contract_acts", "contract_scripts")
+    for name in ("contract", "contract_acts", "contract_scripts", "contract_locked")
 )
 
 _HEAD: Final = """\
@@ -62,8 +62,9 @@ _ROWS: Final = """
 sync, async and streaming. A number: it does not, or not in all of these; the reason is
 below, and a test fails as soon as it does after all.
 
-The tests are in `tests/adapters/test_contract.py`, `test_contract_acts.py` and
-`test_contract_scripts.py`; `python -m tools.adapters table` makes this page.
+The tests are in `tests/adapters/test_contract.py`, `test_contract_acts.py`,
+`test_contract_scripts.py` and `test_contract_locked.py`.
+`python -m tools.adapters table` makes this page.
 
 """
 

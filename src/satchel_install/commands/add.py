@@ -8,7 +8,14 @@ from satchel.cli import flag, json_option
 
 
 @click.command("add")
-@click.argument("source", metavar="SOURCE")
+@click.argument("source", metavar="[SOURCE]", default="")
+@click.option(
+    "--from",
+    "file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="In place of SOURCE: what a skills-lock.json, or .skill-lock.json, lists.",
+)
 @click.option(
     "--skill",
     "names",
@@ -22,6 +29,7 @@ from satchel.cli import flag, json_option
 @json_option
 def command(  # noqa: PLR0913, PLR0917 - one for each option
     source: str,
+    file: Path | None,
     names: tuple[str, ...],
     rev: str,
     name: str,
@@ -33,16 +41,27 @@ def command(  # noqa: PLR0913, PLR0917 - one for each option
     SOURCE is owner/repo[/path][@ref], any address of git, an archive, a site with an
     index, or a folder. Nothing of it is run.
 
-    Status: 0, or 1 if SOURCE does not answer or has no such skill.
+    FILE is a lock file of `npx skills`. What it lists counts as nobody's word: its
+    skills are added, and satchel.lock is not approved until you type: satchel trust.
+
+    Status: 0, or 1 if SOURCE does not answer or has no such skill, or if something that
+    FILE lists was left out.
 
     \b
     Examples:
       satchel add anthropics/skills --skill pdf
       satchel add https://git.example.com/team/skills.git --rev v2
       satchel add ../our-skills
+      satchel add --from skills-lock.json
     """
-    from satchel_install._commands import Output, add
+    from satchel_install._commands import add, add_from
     from satchel_install._entries import parse_source
+    from satchel_install._execution import Output
 
     output = Output(dry_run, as_json)
+    if not source if file is None else (source or names or rev or name):
+        detail = "name a SOURCE, or --from FILE without --skill, --rev and --name"
+        raise click.UsageError(detail)
+    if file is not None:
+        return add_from(Path.cwd(), file, output)
     return add(Path.cwd(), parse_source(source, rev), names, name, output)

@@ -21,6 +21,7 @@ def command(names: tuple[str, ...], dry_run: bool, as_json: bool) -> int:
     Examples:
       satchel remove pdf
     """
-    from satchel_install._commands import Output, remove
+    from satchel_install._commands import remove
+    from satchel_install._execution import Output
 
     return remove(Path.cwd(), names, Output(dry_run, as_json))

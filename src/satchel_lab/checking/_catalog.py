@@ -1,6 +1,6 @@
 """The rules of ``satchel check`` on packs that are open."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set as AbstractSet
 from dataclasses import replace
 from functools import cache
 
@@ -54,9 +54,12 @@ def check_catalog(
 
 
 def check_entry(
-    entry: Descriptor, catalog: Catalog, limits: Limits, code: str
+    entry: Descriptor,
+    catalog: Catalog,
+    limits: Limits,
+    codes: AbstractSet[str] = lint.REVIEWED,
 ) -> Iterator[Finding]:
-    """Yield the findings of one code on a listed pack, without those it turns off.
+    """Yield the findings of some codes on a pack, without those it turns off.
 
     A pack that cannot be read has none: its error is reported by who reads it.
     """
@@ -66,9 +69,9 @@ def check_entry(
     except SkillError:
         return
     ignores = lint.read_inline_ignores(pack.text)
-    rules = lint.rules_for(lambda rule: code in rule.codes)
+    rules = lint.rules_for(lambda rule: not codes.isdisjoint(rule.codes))
     for finding in lint.lint_pack(pack, rules):
-        if not ignores.hides(finding):
+        if finding.code in codes and not ignores.hides(finding):
             yield replace(finding, path=f"{entry.origin.location}/{finding.path}")
 
 

@@ -43,7 +43,10 @@ if TYPE_CHECKING:
         EvalFormat as EvalFormat,
         render_eval as render_eval,
     )
-    from satchel_lab.evals._shadows import hidden_skills as hidden_skills
+    from satchel_lab.evals._shadows import (
+        hidden_skills as hidden_skills,
+        moved_queries as moved_queries,
+    )
     from satchel_lab.evals._suggestions import (
         Suggestion as Suggestion,
         suggest as suggest,
@@ -87,7 +90,7 @@ __getattr__ = lazy_door(
         "_model_endpoint": "ModelEndpoint",
         "_report": "EvalReport compared evaluate outcomes_of read_eval_baseline",
         "_reporters": "EVAL_FORMATS EvalFormat render_eval",
-        "_shadows": "hidden_skills",
+        "_shadows": "hidden_skills moved_queries",
         "_suggestions": "Suggestion suggest",
         "_trial_answers": "ChatModel ChatReply ChatRequest ModelBusyError "
         "ModelDeniedError ModelError ToolCallText",

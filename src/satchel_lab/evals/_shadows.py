@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
@@ -116,6 +116,25 @@ def _joined(boundaries: list[Boundary]) -> tuple[Boundary, ...]:
         else:
             joined.append(boundary)
     return tuple(joined)
+
+
+def moved_queries(before: Catalog, after: Catalog) -> Iterator[Mapping[str, str]]:
+    """Yield the queries of skills that lose or gain the first place in a later catalog.
+
+    They are the sentences of each description that is in both catalogs; each comes with
+    its skill, and what it finds first in the one catalog and in the other.
+    """
+    views = (before, SegmentRanker()), (after, SegmentRanker())
+    for skill in before:
+        same = after.get(skill.id)
+        if same is None or same.description != skill.description:
+            continue
+        for query in claims_of(skill.description, lambda _: ()).sentences:
+            ranked = [ranker.rank(view, query, 1, whole=True) for view, ranker in views]
+            first, now = (hits[0].id if hits else "" for hits in ranked)
+            if first != now and skill.id in {first, now}:
+                row = {"skill": skill.id, "query": query}
+                yield {**row, "before": first, "after": now}
 
 
 # Only the best hits matter, and what ties with them.

@@ -287,5 +287,5 @@ def unfinished(
         ProductMissingError: ``satchel_lab``, which has the rules, is not installed.
     """
     checking = import_product("satchel_lab.checking", "a release")
-    for finding in checking.check_entry(entry, catalog, limits, UNFINISHED_CODE):
+    for finding in checking.check_entry(entry, catalog, limits, {UNFINISHED_CODE}):
         yield replace(finding, severity="error")
