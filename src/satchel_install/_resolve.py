@@ -160,15 +160,15 @@ class OpenUpstream:
         return LockedSkill(*of, tuple(entry.requires))
 
 
-def _registry(place: str, commit: str, *, allow_private: bool) -> _Library:
+def _registry(place: str, commit: str, *, allow_private: bool) -> Library:
     """Return the packs of a registry: those of a tag, or of a digest that is locked."""
     address = f"oci://{place}"
     if commit:
         address = f"{address.partition('@')[0]}@{commit}"
     of = (address,)
     (source,) = open_inputs(of, limits=_LIMITS, allow_private=allow_private).sources
-    catalog = _catalog_of((source,))
-    return _Library(catalog, catalog.release)
+    catalog = catalog_of((source,))
+    return Library(catalog, catalog.release)
 
 
 def _downloaded(address: str, *, allow_private: bool) -> TreeSource:
