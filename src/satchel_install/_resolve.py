@@ -108,18 +108,18 @@ class OpenUpstream:
             private = "://" in place and own_config(os.environ).allow_private
             if upstream.kind == "archive" and "://" in place:
                 source = _downloaded(place, allow_private=private)
-                return _Library(_catalog_of((source,)))
+                return _Library(catalog_of((source,)))
             if "://" not in place:
                 place = str(self._base / place)
             opened = open_inputs((place,), limits=_LIMITS, allow_private=private)
-            return _Library(_catalog_of(opened.sources))
+            return _Library(catalog_of(opened.sources))
         read = repository.read(path)
         name = _name_of(path or upstream.place)
         source = TreeSource(
             read.files, name, label=upstream.place, limits=_LIMITS, links=read.links
         )
         is_pack = SKILL_FILE in read.files
-        catalog = _catalog_of((source,))
+        catalog = catalog_of((source,))
         return _Library(catalog, repository.commit, path, name if is_pack else "")
 
     def lock(
@@ -176,7 +176,8 @@ def _downloaded(address: str, *, allow_private: bool) -> TreeSource:
     return TreeSource(tree.files, name, label=address, limits=_LIMITS, links=tree.links)
 
 
-def _catalog_of(sources: Sequence[SkillSource]) -> Catalog:
+def catalog_of(sources: Sequence[SkillSource]) -> Catalog:
+    """Return the packs of sources that all answer, with nobody to verify them."""
     registry = Registry(
         sources,
         accept=ParseOptions(profile="auto", limits=_LIMITS),
