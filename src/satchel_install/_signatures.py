@@ -28,7 +28,7 @@ from satchel.files import digest_bytes, path_problem
 SIGNATURE_FILES: Final = ("skill.oms.sig", "skill.sigstore.json")
 # A statement has some 150 bytes a file, and is in the bundle as base64.
 MAX_BUNDLE_BYTES: Final = 4 << 20
-_KEPT: Final = 10_000
+_CACHED: Final = 10_000
 _SHOWN: Final = 300
 # Which of issuer, identity, certificate and key a signer has.
 _FORMS: Final = {(1, 1, 0, 0), (0, 0, 1, 0), (0, 1, 1, 0), (0, 0, 0, 1)}
@@ -106,7 +106,7 @@ class SignatureReader:
             detail = "name who may sign, in `signers` of [trust] in your own file"
             raise ConfigError("[trust] verify", detail)
         self._revoked = {one.replace(":", "").lower() for one in config.revoked}
-        self._kept: dict[tuple[str, str], SignedFiles] = {}
+        self._cache: dict[tuple[str, str], SignedFiles] = {}
         try:
             self._keyless_verifier = _keyless_verifier(config.root, self._signers)
         except ImportError as error:
@@ -118,15 +118,15 @@ class SignatureReader:
         Raises:
             BadSignatureError: No signer of this skill made it; says who expected what.
         """
-        known = digest_bytes(bundle), skill_id
-        kept = self._kept.get(known)
-        if kept is None or kept.until <= time.time():
+        at = digest_bytes(bundle), skill_id
+        cached = self._cache.get(at)
+        if cached is None or cached.until <= time.time():
             payload, signer, until = self.read(bundle, (skill_id,))
-            kept = SignedFiles(_subjects(payload), signer, until)
-            if len(self._kept) >= _KEPT:
-                self._kept.clear()
-            self._kept[known] = kept
-        return kept
+            cached = SignedFiles(_subjects(payload), signer, until)
+            if len(self._cache) >= _CACHED:
+                self._cache.clear()
+            self._cache[at] = cached
+        return cached
 
     def read(
         self, bundle: bytes, skills: Collection[str], digest: str = ""
