@@ -155,7 +155,6 @@ def _one_of_two_signatures_is_stale(world: World) -> None:
         (_with_hidden_files, "the certificate root.pem"),
     ],
 )
-@pytest.mark.row("U16")
 def test_what_a_signer_signed_is_loaded_and_says_who(
     world: World, sign: Callable[[World], None], who: str
 ) -> None:
@@ -330,7 +329,6 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.row("U16")
 def test_each_is_refused_at_each_door_with_its_reason(world: World, name: str) -> None:
     case = CASES[name]
     case.change(world)
