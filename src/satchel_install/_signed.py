@@ -26,10 +26,7 @@ from satchel_install._signatures import (
 )
 
 NO_SIGNATURE: Final = f"it has no signature: no {' and no '.join(SIGNATURE_FILES)}"
-_FIX: Final = (
-    "have it signed again, or add who signs it to `signers` in [trust] of your own "
-    "satchel.toml; satchel verify FOLDER says the same of all packs there"
-)
+_FIX: Final = "have it signed again, or name its signer in [trust] of your own file"
 # Who vouches for what nobody can sign or lock: skills that the program itself makes.
 OWN_CODE: Final = "the program's own code"
 

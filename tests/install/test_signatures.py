@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -120,6 +121,12 @@ def _keyless(world: World) -> None:
     world.bundle(world.keyless.sign(statement_of(world.pack)))
 
 
+def _keyless_by_model_signing(world: World) -> None:
+    document = json.loads((world.pack / "skill.oms.sig").read_text())
+    payload = b64decode(document["dsseEnvelope"]["payload"])
+    (world.pack / "skill.oms.sig").write_bytes(world.keyless.sign(payload))
+
+
 def _keyless_under_the_other_name(world: World) -> None:
     _keyless(world)
     (world.pack / "skill.sigstore.json").rename(world.pack / "skill.oms.sig")
@@ -149,6 +156,7 @@ def _one_of_two_signatures_is_stale(world: World) -> None:
         (_as_it_is, "the certificate root.pem"),
         (_by_key, "the key acme.pub"),
         (_keyless, IDENTITY),
+        (_keyless_by_model_signing, IDENTITY),
         (_keyless_under_the_other_name, IDENTITY),
         (_not_counted_by_model_signing, "the certificate root.pem"),
         (_one_of_two_signatures_is_stale, IDENTITY),
@@ -243,6 +251,11 @@ def _scan(world: World) -> None:
     world.bundle(world.keyless.sign(json.dumps(data).encode()))
 
 
+def _no_digests(world: World) -> None:
+    data = json.loads(statement({})) | {"subject": [{"name": "SKILL.md"}]}
+    world.bundle(world.keyless.sign(json.dumps(data).encode()))
+
+
 def _outside(world: World) -> None:
     world.bundle(world.keyless.sign(statement({"../SKILL.md": "0" * 64})))
 
@@ -297,6 +310,7 @@ CASES = {
     ),
     "another-sigstore": Case("failed to build", _other_sigstore),
     "a-scan": Case(f"a statement of another kind: '{SCAN}'", _scan),
+    "no-digests": Case("does not list files with SHA-256 digests", _no_digests),
     "a-path-outside": Case("its list cannot be used", _outside),
     "no-statement": Case("without a DSSE envelope", _bundle(raw=True)),
     "revoked": Case(
