@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import socket
 import time
 from base64 import b64decode
 from collections.abc import Callable
@@ -513,6 +514,22 @@ def test_without_a_root_it_is_the_one_that_comes_with_the_library(
 
     with Satchel("skills", sinks=[]) as skills:
         assert "failed to build" in skills.findings[0].message
+
+
+@pytest.mark.parametrize("sign", [_as_it_is, _keyless])
+def test_nothing_asks_the_network(
+    world: World, monkeypatch: pytest.MonkeyPatch, sign: Callable[[World], None]
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *of, **_: asked.append(of))
+    monkeypatch.setattr(socket.socket, "connect", lambda *of: asked.append(of))
+    sign(world)
+
+    with Satchel("skills", sinks=[]) as skills:
+        assert skills.load("acme-pdf").vouched
+    world.configure(root="")
+    run("verify", "skills")
+    assert asked == []
 
 
 # --- satchel verify ------------------------------------------------------------------
