@@ -44,7 +44,7 @@ BUDGETS: Final = {
     "satchel_lab": 18_800,
     "satchel_compat": 2_150,
     "satchel_scripts": 1_900,
-    "satchel_install": 2_000,
+    "satchel_install": 3_500,
 }
 # Lines and files that the default run of an agent may import.
 IMPORTED_LINES: Final = 17_040

@@ -8,25 +8,23 @@ from typing import Final
 import click
 
 from satchel.cli import (
-    echo,
     echo_error,
     echo_json,
     echo_rows,
     on_terminal,
-    one_line,
     progress,
 )
 from satchel.errors import ConfigError, NotInstalledError
 from satchel.files import digest_bytes
 from satchel.text import plural
 from satchel_install._entries import SkillsEntry, Upstream
-from satchel_install._execution import NOT_APPROVED, Execution, Output
+from satchel_install._execution import Execution, Output
 from satchel_install._foreign_lock import differences, read_foreign_lock
-from satchel_install._lock import LOCK_FILE, Lock, parse_lock
+from satchel_install._lock import LOCK_FILE, parse_lock
 from satchel_install._project import Project, relative_place
 from satchel_install._resolve import opened_upstream
 from satchel_install._sync import SyncOptions, plan_sync
-from satchel_install._trust import approve, is_approved, lock_digest
+from satchel_install._trust import approve, is_approved
 from satchel_store.content import ContentStore
 
 _PATTERN: Final = frozenset("*?[")
@@ -147,48 +145,6 @@ def sync(start: Path, options: SyncOptions, output: Output) -> int:
         with progress("looking for skills"):
             plan = plan_sync(project, entries, store, options)
         return Execution(project, store, plan, output).run(None)
-
-
-def verify(folder: Path, *, as_json: bool) -> int:
-    """Compare a project with its lock; see ``satchel verify --help``."""
-    project = Project.nearest(folder)
-    if not project.lock_file.is_file():
-        detail = f"there is no {LOCK_FILE}; make one: satchel sync"
-        raise NotInstalledError(str(project.folder), detail)
-    lock = parse_lock(project.lock_file.read_bytes(), str(project.lock_file))
-    differences = {
-        skill_id: texts
-        for skill_id, skill in lock.skills.items()
-        if (texts := project.differences(skill))
-    }
-    extra = _unlocked(project, lock)
-    approved = is_approved(project.folder, lock_digest(project.folder))
-    if as_json:
-        rows = [{"id": i, "differences": texts} for i, texts in differences.items()]
-        fields: dict[str, object] = {"skills": len(lock.skills), "differences": rows}
-        echo_json(fields | {"not_locked": extra, "approved": approved})
-        return 1 if differences or extra or not approved else 0
-    for texts in differences.values():
-        for line in texts:
-            echo(one_line(line))
-    for name in extra:
-        echo(one_line(f"{name} is not in {LOCK_FILE}"))
-    if not approved:
-        echo(NOT_APPROVED)
-    bad = sum(map(len, differences.values())) + len(extra)
-    count = plural(len(lock.skills), "skill")
-    state = plural(bad, "difference") if bad else "all as locked"
-    echo_error(f"{project.skills}: {count}, {state}")
-    return 1 if bad or not approved else 0
-
-
-def _unlocked(project: Project, lock: Lock) -> list[str]:
-    """Return what is in the folder of skills, and in no lock."""
-    try:
-        there = sorted(os.listdir(project.skills))  # noqa: PTH208 - names alone
-    except FileNotFoundError:
-        return []
-    return [n for n in there if n not in lock.skills and not n.startswith(".")]
 
 
 def trust(start: Path, *, revoke: bool, yes: bool) -> int:

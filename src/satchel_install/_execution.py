@@ -20,15 +20,14 @@ from satchel.model import SKILL_FILE
 from satchel.skill_md import parse
 from satchel.text import plural
 from satchel_install._advice import advice_on
-from satchel_install._lock import EMPTY, LOCK_FILE, LockedSkill
+from satchel_install._lock import EMPTY, LockedSkill
 from satchel_install._project import Project
 from satchel_install._sync import SIGNS, SyncPlan, apply_plan
-from satchel_install._trust import approve, is_approved, lock_digest
+from satchel_install._trust import NOT_APPROVED, approve, is_approved, lock_digest
 from satchel_store.content import ContentStore
 
 _SHOWN: Final = 10
 _MODE: Final = 0o644
-NOT_APPROVED: Final = f"{LOCK_FILE} is not approved; read it, and type: satchel trust"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from satchel_install._lock import LOCK_FILE, Lock
 # A digest, or several with commas, for CI: the lock of any project that has one counts.
 VARIABLE: Final = "SATCHEL_TRUSTED_LOCK"
 _FILE: Final = "trusted-locks.json"
+NOT_APPROVED: Final = f"{LOCK_FILE} is not approved; read it, and type: satchel trust"
 _PRIVATE: Final = 0o600
 # Of this machine, or without a certificate.
 _UNSAFE: Final = ("file:", "http:", "git:", "git+file:", "git+http:")

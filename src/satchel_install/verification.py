@@ -1,4 +1,4 @@
-"""Skills verified where a model reads them: against the approved locks of projects."""
+"""Skills verified where a model reads them: against approved locks, and signatures."""
 
 import os
 import time
@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from satchel.config import Config
 from satchel.errors import ConfigError, DigestMismatchError
 from satchel.files import digest_bytes
-from satchel.model import SKILL_FILE, Descriptor, Finding, Severity
+from satchel.model import SKILL_FILE, Descriptor, Finding
 from satchel.protocols import SkillSource, Verifier, with_abilities
 from satchel.sources import MemorySource
 from satchel_install._lock import LOCK_FILE, LockedSkill, parse_lock
 from satchel_install._refusals import RefusalVerifier
+from satchel_install._signatures import SignatureReader
+from satchel_install._signed import OWN_CODE, SignatureVerifier, unvouched
 from satchel_install._trust import VARIABLE, approvals_file, is_approved
 
 # Seconds after which the files of locks and approvals are looked at again.
@@ -67,12 +70,7 @@ class LockVerifier:
         answer = self._find(skill, SKILL_FILE, skill.digest)
         if isinstance(answer, str):
             return None
-        where = f"{skill.origin.location}/{SKILL_FILE}"
-        severity: Severity = "warning" if self._warn else "error"
-        detail, fix = answer
-        return Finding.of(
-            "unvouched-skill", where, severity=severity, detail=detail, fix=fix
-        )
+        return unvouched(skill, *answer, warn=self._warn)
 
     def verify(self, skill: Descriptor, path: str, digest: str) -> str:
         """Return who vouches for the bytes of this digest.
@@ -151,41 +149,45 @@ def _mark(file: Path) -> object:
     return status.st_mtime_ns, status.st_ino, status.st_size, status.st_ctime_ns
 
 
-# Who vouches for what no lock can have: skills that the program itself has made.
-_CODE: Final = "the program's own code"
-
-
 def open_verifier(
-    verify: str,
+    config: Config,
     sources: Iterable[SkillSource],
     config_file: str,
     environ: Mapping[str, str],
 ) -> Verifier:
-    """Return what a program verifies with, for ``[trust] verify``; empty is no lock.
+    """Return what a program verifies with, for ``[trust] verify`` of its settings.
 
-    Locks are looked for next to the configuration file, in each folder of the sources,
-    and in the folder above it. A release that is pinned is vouched for by its pin: the
-    digest of any other one is only its maker's word.
+    ``warn`` observes signatures where signers are named, else locks. Locks are looked
+    for next to the configuration file, in each folder of the sources, and in the folder
+    above it. A release that is pinned is vouched for by its pin, unless signatures are
+    asked for: the digest of any other one is only its maker's word.
+
+    Raises:
+        ConfigError: Signatures are asked for, and no signer is named, or a wrong one.
+        ExtraMissingError: The libraries that verify signatures are not installed.
     """
     folders = [Path(config_file).absolute().parent] if config_file else []
     vouched: dict[str, str] = {}
-    sources = tuple(sources)
-    if not verify:
-        return RefusalVerifier(sources)
+    sources, verify = tuple(sources), config.verify
     labels = Counter(source.label for source in sources)
+    # Of two sources of one label, nobody knows here which one is meant.
+    single = [source for source in sources if labels[source.label] == 1]
     for source in sources:
         abilities = with_abilities(source)
         pin = getattr(source, "pin", None)
-        # Of two sources of one label, nobody knows here which one is meant.
-        if labels[source.label] == 1:
-            if type(source) is MemorySource:
-                vouched[source.label] = _CODE
-            elif pin is not None:
-                vouched[source.label] = f"release {pin}"
+        if type(source) is MemorySource and source in single:
+            vouched[source.label] = OWN_CODE
+        elif pin is not None and source in single:
+            vouched[source.label] = f"release {pin}"
         if abilities.root:
             root = Path(abilities.root)
             folders += [root, root.parent]
-    locks = LockVerifier(
-        folders, warn=verify == "warn", vouched=vouched, environ=environ
-    )
-    return RefusalVerifier(sources, locks)
+    warn = verify == "warn"
+    locks = LockVerifier(folders, warn=warn, vouched=vouched, environ=environ)
+    inner: Verifier | None = locks if verify else None
+    if verify in {"signed", "both"} or (warn and config.signers):
+        also = locks if verify == "both" else None
+        reader = SignatureReader(config)
+        inner = SignatureVerifier(reader, single, warn=warn, also=also)
+    # What a source itself refuses is refused whatever else is asked for.
+    return RefusalVerifier(sources, inner)

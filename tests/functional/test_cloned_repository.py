@@ -103,6 +103,13 @@ REFUSED: Final = {
         "check: only your own",
     ),
     "folders": ('skills = ["skills"]\ncheck = "folders"', 2, "check: only your own"),
+    "signers": (
+        '[trust]\nsigners = [{ skills = ["*"], key = "their.pub" }]',
+        2,
+        "signers: only your own",
+    ),
+    "root": ('[trust]\nroot = "their.json"', 2, "root: only your own settings"),
+    "revoked": ('[trust]\nrevoked = ["00"]', 2, "revoked: only your own settings"),
     "packages": ('packages = ["pytest"]', 1, "packages: only your own settings"),
     "all packages": ("packages = true", 1, "packages: only your own settings"),
     "limit": (
@@ -264,7 +271,7 @@ def test_it_connects_to_nothing(
     assert asked != []
 
 
-@pytest.mark.parametrize("key", ["sinks", "usage", "runner", "signers", "endpoint"])
+@pytest.mark.parametrize("key", ["sinks", "usage", "runner", "endpoint"])
 @pytest.mark.parametrize("value", ['"jsonl:///tmp/x"', '{ url = "http://127.0.0.1" }'])
 def test_what_is_no_setting_is_an_error(clone: Path, key: str, value: str) -> None:
     plain(clone, f'skills = ["skills"]\n{key} = {value}\n')

@@ -131,6 +131,9 @@ def _lint_config(table: Mapping[str, object], path: str) -> LintConfig:
 
 _ADDRESSES: Final = ("https://", "http://", "oci://")
 _KEYS: Final = frozenset(field.name for field in fields(Config)) - {"path"}
+_SIGNING: Final = ("signers", "root", "revoked")
+_SIGNER: Final = ("skills", "issuer", "identity", "certificate", "key")
+_SIGNER_PATHS: Final = frozenset({"certificate", "key"})
 # Where `satchel sync` puts the skills of a table ``[skills]``, next to the file.
 _INSTALLED: Final = "./skills"
 
@@ -142,10 +145,9 @@ def _flattened(table: Mapping[str, Any], path: str) -> dict[str, Any]:
         flat["skills"] = [_INSTALLED]
     if isinstance(flat.get("trust"), dict):
         trust = _table_of(flat, "trust", path)
-        _check_keys(trust, ("project", "verify"), path, "key in trust")
+        _check_keys(trust, ("project", "verify", *_SIGNING), path, "key in trust")
         del flat["trust"]
-        names = {"project": "trust", "verify": "verify"}
-        flat |= {names[key]: value for key, value in trust.items()}
+        flat |= {"trust" if key == "project" else key: trust[key] for key in trust}
     return flat
 
 
@@ -173,6 +175,9 @@ def _parse_config(table: Mapping[str, object], file: "Path") -> Config:
         usual=_flag(table, "usual", path),
         trust=_flag(table, "trust", path),
         verify=cast("str", table.get("verify", "")),
+        signers=_signers(table, file),
+        root=_path(table, "root", file),
+        revoked=_strings(table, "revoked", path),
         allow_private=_flag(table, "allow_private", path),
         disabled=_strings(table, "disabled", path),
         profile=cast("Profile", table.get("profile", "auto")),
@@ -228,6 +233,29 @@ def _index(table: Mapping[str, object], file: "Path") -> str | bool | None:
     return _joined_path(str(value), file)
 
 
+def _path(table: Mapping[str, object], key: str, file: "Path") -> str:
+    value = table.get(key, "")
+    _expect("a path", value, str(file), key, ok=isinstance(value, str))
+    return _joined_path(str(value), file) if value else ""
+
+
+def _signers(
+    table: Mapping[str, object], file: "Path"
+) -> tuple[Mapping[str, Any], ...]:
+    rows = table.get("signers", [])
+    signers: list[Mapping[str, Any]] = []
+    path = str(file)
+    for row in cast("list[object]", rows) if isinstance(rows, list) else [rows]:
+        signer = _table_of({"signers": row}, "signers", path)
+        _check_keys(signer, _SIGNER, path, "key in signers")
+        texts = {key: signer[key] for key in signer if key != "skills"}
+        for key, text in texts.items():
+            _expect("a text", text, path, f"signers.{key}", ok=isinstance(text, str))
+        texts |= {key: _path(texts, key, file) for key in _SIGNER_PATHS & texts.keys()}
+        signers.append(texts | {"skills": _strings(signer, "skills", path)})
+    return tuple(signers)
+
+
 def _layers(
     table: Mapping[str, object], file: "Path"
 ) -> tuple[tuple[str, str], ...] | None:
@@ -252,7 +280,7 @@ _USERS: Final = ("trust", "allow_private", "packages", "index")
 _LOOSENESS: Final[Mapping[str, Callable[[Any], int]]] = {
     "index": lambda value: value is not False,
     "check": lambda value: CHOICES["check"].index(value or "files"),
-    "verify": ("locked", "warn", "").index,
+    "verify": (*CHOICES["verify"], "").index,
     "budget_tokens": lambda value: value or sys.maxsize,
     "on_conflict": ("error", "precedence").index,
     "profile": ("strict", "spec", "auto", "lenient").index,
@@ -423,6 +451,10 @@ def load_config(path: "Path", environ: Mapping[str, str] | None = None) -> Confi
     values = {key: getattr(theirs, key) for key in file.table}
     values["disabled"] = mine.disabled + theirs.disabled
     values["limits"] = replace(mine.limits, **file.table.get("limits", {}))
+    # Neither a signature nor a lock is worth more: the user asks for one, and the
+    # project for the other, too.
+    if (mine.verify, theirs.verify) == ("locked", "signed"):
+        values["verify"] = "both"
     if theirs.index is True:
         values["index"] = mine.index or True
     values |= {key: getattr(mine, key) for key in own.project or ()}
@@ -441,7 +473,8 @@ def _refused(
         looseness = _LOOSENESS.get(key) if is_set or key == "check" else None
         is_looser = looseness and looseness(value) > looseness(allowed)
         is_users = key in _USERS and value and value not in (allowed, key == "index")
-        if is_users or (is_looser and not is_set):
+        # To empty one of these is no tightening, either.
+        if is_users or key in _SIGNING or (is_looser and not is_set):
             yield key, "only your own settings may say this", ""
         elif is_looser:
             yield key, f"your own settings say {_toml(allowed)}, no looser", ""

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from satchel.errors import ConfigError, echo
 from satchel.model import (
@@ -29,7 +29,7 @@ CHOICES: Final = {
     "on_conflict": get_args(OnConflict),
     "style": get_args(Style),
     "check": ("files", "folders", "trust"),
-    "verify": ("locked", "warn"),
+    "verify": ("both", "signed", "locked", "warn"),
 }
 
 
@@ -45,8 +45,10 @@ class Config:
     layers that are named, by layer; None where there are no layers. ``index`` is the
     file of the index, whether there is one, or None where the program decides, as of
     ``check``: what is looked at when it is opened. ``verify`` is what each byte is
-    compared with, ``locked`` or only observed, ``warn``; empty is nothing. ``lint`` is
-    for `satchel check` alone.
+    compared with: with a lock, a signature, or ``both``; ``warn`` only observes, and
+    empty is nothing. ``signers`` are tables of who may sign which skills, ``root`` is
+    the file of Sigstore's trusted root, and ``revoked`` are certificates that count no
+    more. ``lint`` is for `satchel check` alone.
     """
 
     path: str = ""
@@ -57,6 +59,9 @@ class Config:
     usual: bool = False
     trust: bool = False
     verify: str = ""
+    signers: tuple[Mapping[str, Any], ...] = ()
+    root: str = ""
+    revoked: tuple[str, ...] = ()
     allow_private: bool = False
     disabled: tuple[str, ...] = ()
     profile: "Profile" = "auto"

@@ -96,20 +96,21 @@ def open_verifier(
         ConfigError: The file cannot be used.
         ProductMissingError: ``satchel_install`` is not installed.
     """
-    verify = opened.config.verify
-    if not opened.config.path:
+    config = opened.config
+    if not config.path:
         own = f"{_user_folder('config')}/{CONFIG_FILE}"
         if environ.get("SATCHEL_CONFIG") or os.path.exists(own):  # noqa: PTH110
             from satchel.config import own_config
 
-            verify = own_config(environ).verify
+            config = own_config(environ)
     # A registry may have withdrawn what it once had.
-    if not verify and not any(hasattr(s, "refusal_of") for s in opened.sources):
+    refusing = any(hasattr(source, "refusal_of") for source in opened.sources)
+    if not (config.verify or refusing):
         return None
     from satchel.products import import_product
 
     install = import_product("satchel_install.verification", "[trust] verify")
-    of = verify, opened.sources, opened.config.path, environ
+    of = config, opened.sources, opened.config.path, environ
     return cast("Verifier", install.open_verifier(*of))
 
 

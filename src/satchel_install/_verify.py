@@ -1,0 +1,132 @@
+"""What ``satchel verify`` does, for projects, signed packs and releases."""
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final, TypeAlias, cast
+
+from satchel.cli import echo, echo_error, echo_json, echo_rows, one_line
+from satchel.config import Config, load_config, own_config
+from satchel.errors import NotInstalledError
+from satchel.runtime import open_inputs
+from satchel.text import plural
+from satchel_install._lock import LOCK_FILE, Lock, parse_lock
+from satchel_install._project import Project
+from satchel_install._resolve import catalog_of
+from satchel_install._signatures import SignatureReader
+from satchel_install._signed import NO_SIGNATURE, SignatureVerifier
+from satchel_install._trust import NOT_APPROVED, is_approved, lock_digest
+from satchel_store.release import ReleaseSource, is_release
+
+_STATES: Final = {"": "signed", NO_SIGNATURE: "unsigned"}
+# What it says of one pack, or of a release: id, state, and who or why as detail.
+_Row: TypeAlias = dict[str, str]
+
+
+def _row(skill_id: str, state: str, detail: str) -> _Row:
+    return {"id": skill_id, "state": state, "detail": detail}
+
+
+def verify(folder: Path, *, as_json: bool) -> int:
+    """Verify a project, a folder of packs or a release; see ``satchel verify``."""
+    folder = folder.absolute()
+    project = Project.nearest(folder)
+    if is_release(str(folder)):
+        return _shown(folder, _release_rows(folder), as_json=as_json)
+    has_lock, own = project.lock_file.is_file(), own_config(os.environ)
+    if own.signers and not (has_lock and folder in {project.folder, project.skills}):
+        rows = _signature_rows(folder, own)
+        if rows or not has_lock:
+            return _shown(folder, rows, as_json=as_json)
+    if not has_lock:
+        detail = f"there is no {LOCK_FILE}; make one: satchel sync; or, for signed "
+        detail += "packs, name who may sign them: signers in [trust] of your own file"
+        raise NotInstalledError(str(folder), detail)
+    file = project.config_file
+    config = load_config(file) if file.is_file() else own
+    is_signed = config.verify in {"signed", "both"}
+    signed = _signature_rows(project.skills, config) if is_signed else None
+    return _against_lock(project, signed, as_json=as_json)
+
+
+def _signature_rows(folder: Path, config: Config) -> list[_Row]:
+    """Return what the signatures of a folder of packs say."""
+    sources = open_inputs((str(folder),), limits=config.limits).sources
+    verifier = SignatureVerifier(SignatureReader(config), sources)
+    catalog = catalog_of(sources)
+    packs = [*catalog.entries]
+    packs += (one.descriptor for one in catalog.excluded)
+    packs += (owner for conflict in catalog.conflicts for owner in conflict.owners)
+    rows: dict[str, _Row] = {}
+    for pack in packs:
+        who, reason = verifier.check(pack)
+        state = _STATES.get(reason, "failed")
+        rows[pack.origin.location] = _row(pack.id, state, who or reason)
+    # What cannot be read as a pack has no signature that anybody could check.
+    places = tuple(f"{place}/" for place in rows)
+    for finding in catalog.findings:
+        if finding.severity == "error" and not f"{finding.path}/".startswith(places):
+            rows[finding.path] = _row(finding.path, "failed", finding.message)
+    return sorted(rows.values(), key=lambda row: row["id"])
+
+
+def _release_rows(folder: Path) -> list[_Row]:
+    """Return what is wrong with a release, as its release.json has it."""
+    source = cast("ReleaseSource", open_inputs((str(folder),)).sources[0])
+    rows = [_row(one.path, "failed", one.message) for one in source.damage()]
+    return rows or [_row(source.label, "as released", source.open().id)]
+
+
+def _shown(folder: Path, rows: Collection[_Row], *, as_json: bool) -> int:
+    """Print what is said of packs; return the status."""
+    bad = [row for row in rows if row["state"] in {"failed", "unsigned"}]
+    if as_json:
+        echo_json({"skills": len(rows), "failed": len(bad), "packs": rows})
+    else:
+        rows = sorted(rows, key=lambda row: row not in bad)
+        echo_rows([(*row.values(),) for row in rows], None)
+        state = f"{len(bad)} failed or unsigned" if bad else "all verified"
+        echo_error(f"{folder}: {plural(len(rows), 'pack')}, {state}")
+    return 1 if bad or not rows else 0
+
+
+def _against_lock(project: Project, rows: list[_Row] | None, *, as_json: bool) -> int:
+    """Compare a project with its lock, next to what its signatures say."""
+    lock = parse_lock(project.lock_file.read_bytes(), str(project.lock_file))
+    differences = {
+        skill_id: texts
+        for skill_id, skill in lock.skills.items()
+        if (texts := project.differences(skill))
+    }
+    extra = _unlocked(project, lock)
+    approved = is_approved(project.folder, lock_digest(project.folder))
+    unsigned = [row for row in rows or () if row["state"] != "signed"]
+    if as_json:
+        changed = [{"id": i, "differences": texts} for i, texts in differences.items()]
+        fields: dict[str, object] = {"skills": len(lock.skills), "differences": changed}
+        fields |= {"not_locked": extra, "approved": approved}
+        echo_json(fields | ({} if rows is None else {"packs": rows}))
+        return 1 if differences or extra or not approved or unsigned else 0
+    for texts in differences.values():
+        for line in texts:
+            echo(one_line(line))
+    for name in extra:
+        echo(one_line(f"{name} is not in {LOCK_FILE}"))
+    if not approved:
+        echo(NOT_APPROVED)
+    echo_rows([(*row.values(),) for row in rows or ()], None)
+    bad = sum(map(len, differences.values())) + len(extra) + len(unsigned)
+    count = plural(len(lock.skills), "skill")
+    state = "all as locked" + (" and signed" if rows else "")
+    state = plural(bad, "difference") if bad else state
+    echo_error(f"{project.skills}: {count}, {state}")
+    return 1 if bad or not approved else 0
+
+
+def _unlocked(project: Project, lock: Lock) -> list[str]:
+    """Return what is in the folder of skills, and in no lock."""
+    try:
+        there = sorted(os.listdir(project.skills))  # noqa: PTH208 - names alone
+    except FileNotFoundError:
+        return []
+    return [n for n in there if n not in lock.skills and not n.startswith(".")]
