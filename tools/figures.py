@@ -38,10 +38,10 @@ MAX_FUNCTION_LINES: Final = 71
 # Lines of code that each product may have. To raise one is a decision page that says
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
-    "satchel": 28_720,
-    "satchel_store": 3_530,
+    "satchel": 28_770,
+    "satchel_store": 3_660,
     "satchel_server": 9_990,
-    "satchel_lab": 18_800,
+    "satchel_lab": 18_870,
     "satchel_compat": 2_150,
     "satchel_scripts": 1_900,
     "satchel_install": 3_500,

@@ -111,6 +111,7 @@ def test_a_command_of_an_absent_product_answers_with_one_line(
         ("Satchel('https://skills.example')", "satchel_store"),
         ("Satchel('a.zip')", "satchel_store"),
         ("sources.released('.')", "satchel_store"),
+        ("sources.prefixed(sources.folder('.'), '{plugin}')", "satchel_store"),
         ("sources.mcp('https://skills.example/mcp')", "satchel_server"),
         ("Satchel('skills', sinks=[]).check()", "satchel_lab"),
         ("satchel.load_skill", "satchel_compat"),
@@ -134,6 +135,20 @@ def test_what_an_absent_product_does_is_one_error(
     status, output = alone(heart, "-c", "\n".join(lines), cwd=tmp_path)
 
     assert (status, output) == (0, f"{product}\n")
+
+
+def test_a_marketplace_needs_no_product(heart: Path, tmp_path: Path) -> None:
+    """Its packs are listed, and a conflict has advice, though nothing reads plugins."""
+    for name in ("a", "b"):
+        write_pack(tmp_path / "lib" / name, "tax-forms", body=f"Do {name}.")
+    market = tmp_path / "lib/.claude-plugin/marketplace.json"
+    market.parent.mkdir()
+    market.write_text("{", "utf-8")
+
+    status, output = alone(heart, "-m", "satchel", "list", "lib", cwd=tmp_path)
+
+    assert status == 1
+    assert "--prefix '{" in output
 
 
 def test_events_are_not_asked_for_where_nothing_stores_them(

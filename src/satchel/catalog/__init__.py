@@ -25,5 +25,8 @@ from satchel.lazy import lazy_door
 
 if TYPE_CHECKING:
     from satchel.catalog._descriptor_builder import allow as allow
+    from satchel.catalog._plugin_names import PluginNames as PluginNames
 
-__getattr__ = lazy_door(__name__, {"_descriptor_builder": "allow"})
+__getattr__ = lazy_door(
+    __name__, {"_descriptor_builder": "allow", "_plugin_names": "PluginNames"}
+)

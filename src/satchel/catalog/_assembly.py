@@ -108,13 +108,18 @@ def assemble(
         else:
             excluded.append(_unlisted(entry))
     findings.extend(_lost_for_trust(entries, excluded))
+    readers: dict[str, FileReader] = {one.label: one.reader for one in scanners}
+    if not all(conflict.preferred for conflict in resolver.conflicts):
+        from satchel.catalog._plugin_names import PluginNames
+
+        resolver.conflicts[:] = map(PluginNames(readers).added, resolver.conflicts)
     return Catalog(
         tuple(entries),
         tuple(sorted(excluded, key=_exclusion_order)),
         tuple(resolver.conflicts),
         tuple(findings),
         tuple(scanner.state for scanner in scanners),
-        {scanner.label: scanner.reader for scanner in scanners},
+        readers,
     )
 
 

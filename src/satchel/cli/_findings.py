@@ -11,8 +11,8 @@ from satchel.text import count_severities, unsearched_folders
 MOST: Final = 10
 
 _NOTE: Final = SEVERITIES.index("note")
-# Codes of a SKILL.md that is there and not listed.
-_LOST: Final = frozenset({"unlisted-skill", "limit-exceeded"})
+# Codes of a SKILL.md that is there and not listed, or not where one looks for it.
+_LOST: Final = frozenset({"unlisted-skill", "limit-exceeded", "not-in-plugin"})
 
 
 def show_findings(findings: Iterable[Finding], *, hint: str) -> None:

@@ -95,8 +95,9 @@ def library_options(skills_help: str) -> Callable[[_Command], _Command]:
                 metavar="TEXT",
                 expose_value=False,
                 callback=_store_prefix,
-                help="Put it in front of each id; {parent} is the folder that the "
-                "pack's folder is in. PATH=TEXT is for one PATH; repeatable.",
+                help="Put it in front of each id; {plugin} is the name of the plugin "
+                "that a pack is of, {parent} the folder that the pack's folder is in. "
+                "PATH=TEXT is for one PATH; repeatable.",
             ),
             alias_option(skills_help),
         ):

@@ -9,7 +9,13 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import Any, Final, TypeAlias
 
-from satchel.catalog import ScannedPack, SourceScanner, conflict_finding, is_listed
+from satchel.catalog import (
+    PluginNames,
+    ScannedPack,
+    SourceScanner,
+    conflict_finding,
+    is_listed,
+)
 from satchel.index._file import IndexFile
 from satchel.index._stored_packs import ROW_ERRORS, StoredPacks, merged
 from satchel.model import (
@@ -65,7 +71,8 @@ class StoredCatalogs:
         try:
             of, (*packed, reasons) = _unwrapped(data)
             parts = [_decode(part) for part in packed]
-            rows = _RowPacks(packs)
+            readers = {scanner.label: scanner.reader for scanner in scanners}
+            rows = _RowPacks(packs, PluginNames(readers))
             now, refs = rows.changes_since(of, changes)
             if refs:
                 rows.patch(parts, refs)
@@ -79,7 +86,7 @@ class StoredCatalogs:
                 *made,
                 rows.findings(of_sources, *noted),
                 tuple(scanner.state for scanner in scanners),
-                {scanner.label: scanner.reader for scanner in scanners},
+                readers,
                 tools_named,
                 needs,
             )
@@ -164,8 +171,8 @@ class StoredCatalogs:
 class _RowPacks:
     """Turns references to rows into packs, each when it is asked for."""
 
-    def __init__(self, packs: Sequence[StoredPacks]) -> None:
-        self._packs = packs
+    def __init__(self, packs: Sequence[StoredPacks], names: PluginNames) -> None:
+        self._packs, self._names = packs, names
         # The upper half of every number of a source is the same.
         self._firsts = [
             of_one.numbers[0] & ~_LOW if of_one.numbers else 0 for of_one in packs
@@ -202,7 +209,7 @@ class _RowPacks:
                 packs = tuple(self.descriptors(owners[place]))
                 chosen = preferred[place]
                 first = None if chosen is None else self.descriptors([chosen])[0]
-                yield Conflict(conflict_ids[place], packs, first)
+                yield self._names.added(Conflict(conflict_ids[place], packs, first))
 
         return (
             LazyTuple(ids, make_entries, stamp, partial(self._places, refs)),

@@ -48,6 +48,7 @@ from satchel.model._limits import (
 )
 from satchel.model._pack import (
     EVALS_FOLDER as EVALS_FOLDER,
+    MARKETPLACES as MARKETPLACES,
     NO_CLIENT_FIELDS as NO_CLIENT_FIELDS,
     RELEASE_FILE as RELEASE_FILE,
     SKILL_FILE,

@@ -68,12 +68,14 @@ class Conflict:
     """Two packs or more that claim one id.
 
     ``preferred`` is the one that a chosen precedence lists; None means that none was
-    chosen, so that none of them is listed until one is.
+    chosen, so that none of them is listed until one is. ``plugins`` are the plugins of
+    the owners, as parts of ids; empty for none.
     """
 
     id: str
     owners: tuple[Descriptor, ...]
     preferred: Descriptor | None = None
+    plugins: tuple[str, ...] = ()
 
     @property
     def places(self) -> str:
@@ -101,7 +103,9 @@ class Conflict:
         first, second = self.owners[:2]
         one, other = (owner.origin.location.split("/") for owner in (first, second))
         # A prefix that is the same for both packs would not tell them apart.
-        if one[-2:-1] != other[-2:-1]:
+        if len(set(self.plugins)) == len(self.owners):
+            prefix = "{plugin}"
+        elif one[-2:-1] != other[-2:-1]:
             prefix = "{parent}"
         elif one[:-1] == other[:-1]:
             prefix = "{folder}"

@@ -75,6 +75,11 @@ class Manifest:
 SKILL_FILE: Final = "SKILL.md"
 # The list of the skills of a release, in its folder.
 RELEASE_FILE: Final = "release.json"
+# The marketplaces of plugins that a folder may have, each for one client.
+MARKETPLACES: Final = tuple(
+    f"{at}/marketplace.json"
+    for at in (".claude-plugin", ".cursor-plugin", ".github/plugin", ".agents/plugins")
+)
 # Tests of a skill, which its users do not need: no model reads and no one ships them.
 #
 # Source: the packaging of anthropics/skills, ``package_skill.py``.

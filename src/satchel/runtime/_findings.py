@@ -1,10 +1,12 @@
 """Findings on a library: what its sources and packs say, and what gives nothing."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from satchel.model import (
+    MARKETPLACES,
     Catalog,
     Finding,
     LazyTuple,
@@ -58,6 +60,12 @@ def library_findings(
         from satchel.runtime._rare_findings import need_findings
 
         empty += need_findings(latest, needing)
+    roots = [reader.root for reader in latest.readers.values() if reader.root]
+    files = (f"{root}/{file}" for root in roots for file in MARKETPLACES)
+    if any(map(os.path.isfile, files)):
+        from satchel.runtime._rare_findings import plugin_findings
+
+        empty += plugin_findings(latest)
     more = joined_findings(conflicts, latest.findings, empty)
     return joined_findings(findings, more, ())
 

@@ -52,9 +52,9 @@ class Options:
             nearest satchel.toml or ``[tool.satchel]``.
         allow_private: Whether addresses may lead to this machine and its network. A
             program that takes addresses from other people should leave it off.
-        prefix: Goes in front of the ids of the places that are named; ``{parent}`` in
-            it is the folder that a pack's folder is in (`satchel.sources.prefixed`). A
-            mapping gives a prefix to some places: ``{"shared": "team-"}``.
+        prefix: Goes in front of the ids of the places that are named; ``{plugin}`` in
+            it is the plugin of a pack, ``{parent}`` the folder that its folder is in
+            (`satchel.sources.prefixed`). A mapping is for some places, by their names.
         limits: Bounds on what is accepted; None is those of the configuration file.
         on_conflict: What happens to an id that several packs claim: ``error`` lists
             none of them, ``precedence`` the first one.

@@ -12,6 +12,7 @@ from satchel.errors import echo
 from satchel.load import needed_skill
 from satchel.model import SKILL_FILE, Catalog, Descriptor, Finding
 from satchel.policy import Policy
+from satchel.products import has_product, import_product
 from satchel.text import first_names, nearest
 
 # Skills that a message names.
@@ -38,6 +39,15 @@ def _write_instead(given: str, names: Sequence[str]) -> str:
     """Return the beginning of a fix that has a close name; empty where none is."""
     close = nearest(given, names, 1)
     return f"write {close[0]!r}, or " if close else ""
+
+
+def plugin_findings(latest: Catalog) -> Sequence[Finding]:
+    """Return what is wrong with manifests of plugins, and which packs no plugin has."""
+    if not has_product("satchel_lab"):
+        return ()
+    findings = import_product("satchel_lab.checking", "plugins").plugin_findings(latest)
+    # A source whose prefix has the names of plugins reports the manifests, too.
+    return [finding for finding in findings if finding not in latest.findings]
 
 
 def idle_rules(policy: Policy, registry: Registry) -> Iterator[Finding]:

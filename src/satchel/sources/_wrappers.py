@@ -5,12 +5,17 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from satchel.errors import ConfigError
 from satchel.model import SKILL_FILE, FileStat, Finding, Found, Manifest
+from satchel.products import import_product
 from satchel.protocols import Clock, SkillSource, index_key, with_abilities
+from satchel.text import slug
+
+_Item = TypeVar("_Item", bound=Found | Finding)
 
 
 class SourceWrapper:
@@ -95,12 +100,44 @@ def _fits(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
+class _PluginSource(SourceWrapper):
+    """The same packs; the stamp of each has its plugin, so that a new name is seen."""
+
+    # The base has no key for an index, which knows nothing of manifests.
+
+    def __init__(self, source: SkillSource) -> None:
+        super().__init__(source)
+        # Without what reads them no pack would have a prefix, and nobody would know.
+        self._room = import_product("satchel_store.plugins", f"the prefix {_PLUGIN}")
+        self._tree = self._new_tree()
+
+    def _new_tree(self) -> Any:  # noqa: ANN401 - it is of another product
+        return self._room.PluginTree(with_abilities(self._source).root, self.label)
+
+    def name_of(self, key: str) -> str:
+        name: str = self._tree.name_of(key)
+        return name
+
+    def scan(self) -> Iterable[Found | Finding]:
+        self._tree = self._new_tree()
+        return [*map(self._stamped, super().scan()), *self._tree.problems]
+
+    def scan_one(self, key: str, location: str) -> Found | None:
+        pack = with_abilities(self._source).scan_one(key, location)
+        return pack and self._stamped(pack)
+
+    def _stamped(self, item: _Item) -> _Item:
+        if not isinstance(item, Found):
+            return item
+        return replace(item, stamp=(item.stamp, self.name_of(item.key)))
+
+
 class PrefixedSource(SourceWrapper):
     """The same packs, with something in front of each id."""
 
     def __init__(self, source: SkillSource, prefix: str) -> None:
         """Take the prefix with its hyphen; see `satchel.sources.prefixed`."""
-        super().__init__(source)
+        super().__init__(_PluginSource(source) if _PLUGIN in prefix else source)
         unknown = [word for word in _BRACES.findall(prefix) if word not in _WORDS]
         if unknown:
             words = ", ".join(_WORDS)
@@ -118,12 +155,17 @@ class PrefixedSource(SourceWrapper):
     def _filled(self, key: str) -> str:
         if "{" not in self._prefix:
             return self._prefix
+        plugin = ""
+        if isinstance(self._source, _PluginSource):
+            plugin = self._source.name_of(key)
+            if not plugin:
+                return ""
         above, _, folder = key.rpartition("/")
         parent = above.rpartition("/")[2] or self._home(key)
         # As parts of an id: in lower case, with hyphens for all but letters and digits.
         prefix = self._prefix
-        for word, text in zip(_WORDS, (folder, parent, above), strict=True):
-            prefix = prefix.replace(word, _slug(text))
+        for word, text in zip(_WORDS, (folder, parent, above, plugin), strict=True):
+            prefix = prefix.replace(word, slug(text))
         ends_in_word = self._prefix.endswith(_WORDS)
         return f"{prefix}-" if ends_in_word and prefix else prefix
 
@@ -138,14 +180,9 @@ class PrefixedSource(SourceWrapper):
         return above.rpartition("/")[2] if is_pack else own
 
 
-_WORDS: Final = ("{folder}", "{parent}", "{path}")
+_PLUGIN: Final = "{plugin}"
+_WORDS: Final = ("{folder}", "{parent}", "{path}", _PLUGIN)
 _BRACES: Final = re.compile(r"\{[^{}]*\}")
-
-
-def _slug(text: str) -> str:
-    """Return text as part of an id; a slash is a hyphen too."""
-    chars = (char if char.isalnum() else "-" for char in text.lower())
-    return "-".join(filter(None, "".join(chars).split("-")))
 
 
 class RenamedSource(SourceWrapper):
@@ -219,10 +256,12 @@ def prefixed(source: SkillSource, prefix: str) -> SkillSource:
     ``{parent}`` in it is the name of the folder that holds the pack's folder,
     ``{folder}`` of the pack's own, ``{path}`` of all from the source's root to the
     pack: ``prefixed(folder("libraries"), "{parent}")`` gives packs of one name
-    different ids.
+    different ids. ``{plugin}`` is the name of the plugin that the pack is of; a pack of
+    none has no prefix then.
 
     Raises:
         ConfigError: ``prefix`` has another word in braces.
+        ProductMissingError: ``satchel_store``, which reads plugins, is not installed.
     """
     return PrefixedSource(source, prefix)
 

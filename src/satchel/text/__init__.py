@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         STOP_WORDS as STOP_WORDS,
         folded as folded,
         nearest as nearest,
+        slug as slug,
     )
 
 __all__ = ["EstimateCounter", "clean_line", "find_hidden", "printable"]
@@ -51,6 +52,6 @@ __getattr__ = lazy_door(
         "_diff": "LineMatcher unified_lines",
         "_output": "LOG_COMMAND ascii_json cells clip safe_in_log wrap",
         "_suspicious": "hidden_text_findings",
-        "_words": "STOP_WORDS folded nearest",
+        "_words": "STOP_WORDS folded nearest slug",
     },
 )

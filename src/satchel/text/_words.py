@@ -57,5 +57,11 @@ def folded(name: str) -> str:
     return normalize("NFKC", name).translate(_LOOKS).casefold()
 
 
+def slug(text: str) -> str:
+    """Return text as part of an id; a slash is a hyphen too."""
+    chars = (char if char.isalnum() else "-" for char in text.lower())
+    return "-".join(filter(None, "".join(chars).split("-")))
+
+
 def _pairs(name: str) -> set[tuple[str, str]]:
     return set(pairwise(name))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         folders_of_skills as folders_of_skills,
         run_evals,
     )
+    from satchel_lab.checking._plugins import plugin_findings as plugin_findings
     from satchel_lab.checking._prediction import (
         LOADER_GROUPS as LOADER_GROUPS,
         ClientListings as ClientListings,
@@ -46,6 +47,7 @@ __getattr__ = lazy_door(
         "_catalog": "check_catalog check_entry read_context",
         "_check": "check write_fixes",
         "_evals": "EvalRun folders_of_skills run_evals",
+        "_plugins": "plugin_findings",
         "_prediction": "LOADER_GROUPS ClientListings LibraryListing LibraryPrediction "
         "PackPrediction predict_library predict_library_listing some_of",
         "_repairs": "LineRepair RepairPlan plan_repairs",

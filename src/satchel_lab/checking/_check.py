@@ -1,7 +1,6 @@
 """Check packs: what the registry and lint say of them, and how they can be fixed."""
 
 import os
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,10 +26,12 @@ from satchel_lab.checking._catalog import read_context
 from satchel_lab.checking._library import (
     PackLibrary,
     eval_files,
+    made_in,
     named_folders,
     open_library,
     path_finder,
 )
+from satchel_lab.checking._plugins import plugin_findings
 from satchel_lab.lint import (
     ON_REQUEST,
     RULES,
@@ -54,8 +55,6 @@ _PLACEHOLDER: Final = lazy_pattern(
 # A private-use character next to a letter or another one; alone it is an icon.
 _SIGN: Final = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
 _HIDDEN_SIGN: Final = lazy_pattern(rf"\w(?=[{_SIGN}])|[{_SIGN}](?=[\w{_SIGN}])")
-# Folders of what a repository makes of its skills, next to those that begin with a dot.
-_MADE: Final = frozenset(["build", "dist", "generated", "out", "target"])
 # Packs that are open at once, so that one process reads the scripts of all of them.
 _AT_ONCE: Final = 64
 
@@ -109,6 +108,7 @@ def check_library(library: PackLibrary, settings: LintSettings) -> CheckReport:
                 excused[f"{result.location}/{SKILL_FILE}"] = result.excused
     # The registry reports conflicts of packs that it accepts; these are all packs.
     all_findings.update(duplicate_names(claims))
+    all_findings.update(plugin_findings(library.catalog, whole=True))
     needing = sorted(
         (pack for pack in library.packs if pack.requires), key=library.rank
     )
@@ -316,9 +316,7 @@ def duplicate_names(claims: Iterable[NameClaim]) -> Iterator[Finding]:
     """
     first: dict[tuple[str, str], NameClaim] = {}
     for claim in claims:
-        parts = claim.location.split("/")
-        made = next((p for p in parts if p in _MADE or re.match(r"\.\w", p)), "")
-        owner = first.setdefault((claim.name, made), claim)
+        owner = first.setdefault((claim.name, made_in(claim.location)), claim)
         if owner.content != claim.content:
             yield Finding.of(
                 "duplicate-skill",

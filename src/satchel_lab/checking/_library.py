@@ -1,6 +1,7 @@
 """The packs that a user named, opened for a check, and what is around them."""
 
 import os
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,12 +35,24 @@ _LEAST_PARTS: Final = 3
 _ANY_PLUGIN: Final = ("Claude Code", "VS Code", "Cursor")
 _PLUGINS: Final = {
     ".claude-plugin": ("Claude Code",),
+    ".codex-plugin": ("Codex",),
     ".cursor-plugin": ("Cursor",),
     ".github/plugin": ("VS Code",),
     ".plugin": _ANY_PLUGIN,
+    "gemini-extension.json": ("Gemini CLI",),
     "openclaw.plugin.json": ("OpenClaw",),
     "plugin.json": _ANY_PLUGIN,
 }
+
+
+# Folders of what a repository makes of its skills, next to those that begin with a dot.
+_MADE: Final = frozenset(["build", "dist", "generated", "out", "target"])
+
+
+def made_in(path: str) -> str:
+    """Return the first folder of a path that has copies for a client; empty if none."""
+    parts = path.split("/")
+    return next((p for p in parts if p in _MADE or re.match(r"\.\w", p)), "")
 
 
 def client_finder() -> Callable[[Path], frozenset[str]]:

@@ -20,10 +20,7 @@ from satchel.cli import (
     option_paths,
 )
 from satchel.errors import MissingPathError
-from satchel_store.commands._findings import (
-    allow_findings_option,
-    show_release_findings,
-)
+from satchel_store.commands._findings import show_release_findings, skip_bad_option
 
 if TYPE_CHECKING:
     from satchel_store.release import PublishedRelease
@@ -39,11 +36,9 @@ _RELEASE_AND_SITE = 2
     "Default: what satchel.toml says."
 )
 @flag("--v1", "Write the discovery index v0.1.0 as well.")
-@allow_findings_option
+@skip_bad_option
 @json_option
-def command(
-    places: tuple[str, ...], v1: bool, allow_findings: bool, as_json: bool
-) -> int:
+def command(places: tuple[str, ...], v1: bool, skip_bad: bool, as_json: bool) -> int:
     """Put a release on the static site in the folder SITE, and print its digest.
 
     RELEASE is a folder that satchel build has written; without it one is built.
@@ -69,8 +64,8 @@ def command(
     if releases:
         published = _publish(releases[0], Path(site), v1=v1)
     else:
-        published = _built(paths, Path(site), v1=v1, allow_findings=allow_findings)
-    show_release_findings(published.findings)
+        published = _built(paths, Path(site), v1=v1, skip_bad=skip_bad)
+    show_release_findings(published.findings, published.left_out)
     echo_error(
         f"{site}: {published.written:,} files written, "
         f"{published.unchanged:,} there before"
@@ -78,6 +73,7 @@ def command(
     if as_json:
         fields: dict[str, object] = {"release": published.release.id, "path": site}
         fields |= {"written": published.written, "unchanged": published.unchanged}
+        fields["left_out"] = published.left_out
         echo_json(fields | {"findings": finding_fields(published.findings)})
     else:
         echo(published.release.id)
@@ -85,7 +81,7 @@ def command(
 
 
 def _built(
-    paths: tuple[str, ...], site: "Path", *, v1: bool, allow_findings: bool
+    paths: tuple[str, ...], site: "Path", *, v1: bool, skip_bad: bool
 ) -> "PublishedRelease":
     from satchel_store.release import build_folder, check_not_in_sources
 
@@ -94,9 +90,9 @@ def _built(
         with open_named_skills(paths) as skills:
             # Before the build: a site within a source would be in the next release.
             check_not_in_sources(site, skills)
-            built = build_folder(skills, out, allow_findings=allow_findings)
+            built = build_folder(skills, out, allow_findings=skip_bad)
         published = _publish(str(out), site, v1=v1)
-    return replace(published, findings=built.findings)
+    return replace(published, findings=built.findings, left_out=built.left_out)
 
 
 def _publish(release: str, site: "Path", *, v1: bool) -> "PublishedRelease":

@@ -1,6 +1,7 @@
 """From open skills to a release: equal skills give equal bytes, wherever they are."""
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -48,11 +49,14 @@ WriteFile: TypeAlias = Callable[[str, bytes], None]
 class BuiltRelease:
     """A release, and its findings: errors only if they were allowed.
 
-    A note says for each skill that is not part of it why it is not.
+    A note says for each skill that is not part of it why it is not. ``left_out`` is
+    what left-out.json lists: the path of a pack or a file as of the folder that was
+    named, the id if the pack could be read, the code of the error and the reason.
     """
 
     release: Release
     findings: tuple[Finding, ...]
+    left_out: tuple[Mapping[str, str], ...] = ()
 
 
 def build_release(
@@ -68,7 +72,9 @@ def build_release(
         skills: What is open; its policy is ignored, because a policy belongs to a
             deployment.
         put: Stores the files. If an error is raised, what it got is not a release.
-        allow_findings: Leave out what is in error instead of refusing everything.
+        allow_findings: Leave out what is in error instead of refusing everything, and
+            list it in left-out.json. A source that does not answer refuses all the
+            same: what it has is not known to be bad.
 
     Raises:
         RefusedReleaseError: Something is in error; names all of it.
@@ -77,10 +83,13 @@ def build_release(
     builder.findings += _library_findings(skills)
     builder.add_skills()
     errors = [item for item in builder.findings if item.severity == "error"]
-    if errors and not allow_findings:
+    away = any(item.code == "source-unavailable" for item in errors)
+    if errors and (away or not allow_findings):
         raise RefusedReleaseError(
             tuple(f"{e}; fix: {e.fix}" if e.fix else str(e) for e in errors)
         )
+    if left_out := _left_out(skills.registry.latest, errors):
+        builder.add_file("left-out.json", canonical_json({"left_out": left_out}))
     entries = index_entries(builder.skills, builder.others, "../../")
     builder.add_file(INDEX_V2, canonical_json(index_v2(entries)))
     # One order only: the parser refuses a release that has another.
@@ -89,7 +98,31 @@ def build_release(
     # What a reader cannot parse must not be handed out.
     release = parse_release(document, RELEASE_FILE, skills.limits)
     put(RELEASE_FILE, document)
-    return BuiltRelease(release, tuple(builder.findings))
+    return BuiltRelease(release, tuple(builder.findings), tuple(left_out))
+
+
+def _left_out(catalog: Catalog, errors: Iterable[Finding]) -> list[dict[str, str]]:
+    contested = [owner for one in catalog.unresolved for owner in one.owners]
+    packs = *catalog.entries, *(one.descriptor for one in catalog.excluded), *contested
+    ids = {origin.location: pack.id for pack in packs for origin in pack.origins}
+    starts = {f"{state.label}/" for state in catalog.sources}
+    starts |= {o.location.removesuffix(o.key) for pack in packs for o in pack.origins}
+    # The longest first, so that a folder in another one is taken off as a whole.
+    texts = map(re.escape, sorted(starts - {""}, key=len, reverse=True))
+    inside = re.compile(rf"(?<![\w./-])(?:{'|'.join(texts)})")
+    why: tuple[str, str] = ("duplicate-skill", "another pack has this id too")
+    origins = ((pack.id, origin) for pack in contested for origin in pack.origins)
+    rows = {(origin.key, skill_id, *why) for skill_id, origin in origins}
+    for finding in errors:
+        place = finding.path
+        while place and place not in ids:
+            place = place.rpartition("/")[0]
+        path, count = inside.subn("", finding.path, 1)
+        reason = inside.sub("", finding.message)
+        if count:
+            rows.add((path, ids.get(place, ""), finding.code, reason))
+    keys = "path", "id", "code", "reason"
+    return [dict(zip(keys, row, strict=True)) for row in sorted(rows)]
 
 
 def index_entries(

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -168,13 +168,15 @@ _V1_FOLDER: Final = INDEX_V1.removesuffix("index.json")
 class PublishedRelease:
     """What was published: how many files were written, and how many were there.
 
-    ``findings`` say which skills are in no discovery index.
+    ``findings`` say which skills are in no discovery index, ``left_out`` what the
+    release lacks if it was built for this.
     """
 
     release: Release
     written: int
     unchanged: int
     findings: tuple[Finding, ...] = ()
+    left_out: tuple[Mapping[str, str], ...] = ()
 
 
 def publish(source: SkillSource, site: Path, *, v1: bool = False) -> PublishedRelease:

@@ -52,8 +52,8 @@ def command(paths: tuple[str, ...], as_json: bool) -> int:
             from satchel.cli._inventory import take_inventory
 
             inventory = take_inventory(skills)
-            more = *_damaged(skills), *_script_requests(skills)
-            inventory = inventory._replace(findings=(*inventory.findings, *more))
+            more = *inventory.findings, *_damaged(skills), *_of_the_lab(skills)
+            inventory = inventory._replace(findings=tuple(dict.fromkeys(more)))
             ok = skills.health().ok and not inventory.troubled
             if as_json:
                 echo_json({"ok": ok, **own, **_fields(skills, paths, inventory)})
@@ -125,7 +125,7 @@ def _lines_of(finding: Finding) -> list[str]:
     return list(lint.lines_of([finding]))
 
 
-def _script_requests(skills: "Satchel") -> Sequence[Finding]:
+def _of_the_lab(skills: "Satchel") -> Sequence[Finding]:
     if not has_product(_LAB):
         return ()
     lint = import_product(f"{_LAB}.lint", "doctor")
@@ -136,7 +136,8 @@ def _script_requests(skills: "Satchel") -> Sequence[Finding]:
     catalog = Catalog(tuple(some), readers=readers)
     settings = lint.settings_of(select=("script-not-run",))
     report = checking.check_catalog(catalog, (), skills.limits, settings)
-    return cast("Sequence[Finding]", report.findings)
+    plugins = checking.plugin_findings(skills.registry.latest, whole=True)
+    return cast("Sequence[Finding]", (*report.findings, *plugins))
 
 
 def _missing(skills: "Satchel") -> list[tuple[str, Any]]:
