@@ -40,9 +40,9 @@ _FILE_MODE: Final = 0o644
 class Project:
     """The folder of a project; nothing is read before it is asked for."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, skills: str = SKILLS_FOLDER) -> None:
         self.folder: Final = folder.absolute()
-        self.skills: Final = self.folder / SKILLS_FOLDER
+        self.skills: Final = self.folder / skills
         self.lock_file: Final = self.folder / LOCK_FILE
 
     @classmethod

@@ -5,8 +5,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from satchel.errors import DigestMismatchError
-from satchel.model import SKILL_FILE, Descriptor, Finding
+from satchel.model import SKILL_FILE, Descriptor, Finding, Severity
 from satchel.protocols import SkillSource, Verifier
+
+
+def unvouched(skill: Descriptor, detail: str, fix: str, *, warn: bool) -> Finding:
+    """Return the finding of a skill that nobody vouches for."""
+    where = f"{skill.origin.location}/{SKILL_FILE}"
+    severity: Severity = "warning" if warn else "error"
+    return Finding.of(
+        "unvouched-skill", where, severity=severity, detail=detail, fix=fix
+    )
 
 
 class RefusalVerifier:
@@ -31,11 +40,8 @@ class RefusalVerifier:
         detail = self._refusal_of(skill)
         if not detail:
             return self._inner.problem_of(skill) if self._inner else None
-        where = f"{skill.origin.location}/{SKILL_FILE}"
         fix = "use another release of it, or ask its publisher"
-        return Finding.of(
-            "unvouched-skill", where, severity="error", detail=detail, fix=fix
-        )
+        return unvouched(skill, detail, fix, warn=False)
 
     def verify(self, skill: Descriptor, path: str, digest: str) -> str:
         """Return who vouches for the bytes of this digest.

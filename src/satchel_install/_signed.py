@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Hashable, Iterable
-from typing import Final, Protocol, cast
+from typing import Any, Final, cast
 
 from satchel.errors import DigestMismatchError, ReferenceNotFoundError, SkillError
 from satchel.files import digest_bytes, tree_digest
@@ -13,10 +13,10 @@ from satchel.model import (
     FileStat,
     Finding,
     Resource,
-    Severity,
 )
 from satchel.protocols import SkillSource, Verifier, with_abilities
 from satchel.sources import MemorySource
+from satchel_install._refusals import unvouched
 from satchel_install._signatures import (
     MAX_BUNDLE_BYTES,
     SIGNATURE_FILES,
@@ -29,23 +29,6 @@ NO_SIGNATURE: Final = f"it has no signature: no {' and no '.join(SIGNATURE_FILES
 _FIX: Final = "have it signed again, or name its signer in [trust] of your own file"
 # Who vouches for what nobody can sign or lock: skills that the program itself makes.
 OWN_CODE: Final = "the program's own code"
-
-
-def unvouched(skill: Descriptor, detail: str, fix: str, *, warn: bool) -> Finding:
-    """Return the finding of a skill that nobody vouches for."""
-    where = f"{skill.origin.location}/{SKILL_FILE}"
-    severity: Severity = "warning" if warn else "error"
-    return Finding.of(
-        "unvouched-skill", where, severity=severity, detail=detail, fix=fix
-    )
-
-
-class _Signed(Protocol):
-    """A source that has signatures of all that it has, as a registry does."""
-
-    def bundles(self) -> tuple[bytes, ...]:
-        """Return them."""
-        ...
 
 
 class SignatureVerifier:
@@ -144,7 +127,7 @@ class SignatureVerifier:
         reasons: list[str] = []
         digest = with_abilities(source).release or ""
         try:
-            for bundle in cast("_Signed", source).bundles():
+            for bundle in cast("Any", source).bundles():
                 try:
                     return self._reader.artifact_signer(bundle, digest, skill.id), ""
                 except BadSignatureError as error:

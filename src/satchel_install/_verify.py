@@ -7,9 +7,12 @@ from typing import Final, TypeAlias, cast
 
 from satchel.cli import echo, echo_error, echo_json, echo_rows, one_line
 from satchel.config import Config, load_config, own_config
-from satchel.errors import NotInstalledError
+from satchel.errors import ConfigError, NotInstalledError, SkillError
+from satchel.model import SKILL_FILE
+from satchel.protocols import with_abilities
 from satchel.runtime import open_inputs
-from satchel.text import plural
+from satchel.sources import CLIENT_FOLDERS
+from satchel.text import nearest, plural, slug
 from satchel_install._lock import LOCK_FILE, Lock, parse_lock
 from satchel_install._project import Project
 from satchel_install._resolve import catalog_of
@@ -27,9 +30,14 @@ def _row(skill_id: str, state: str, detail: str) -> _Row:
     return {"id": skill_id, "state": state, "detail": detail}
 
 
-def verify(folder: Path, *, as_json: bool) -> int:
-    """Verify a project, a folder of packs or a release; see ``satchel verify``."""
-    folder = folder.absolute()
+def verify(place: str, client: str, *, as_json: bool) -> int:
+    """Verify a project, packs, a release or a registry; see ``satchel verify``."""
+    if client:
+        project = _of_client(Project.nearest(Path(place).absolute()), client)
+        return _against_lock(project, None, as_json=as_json, whole=False)
+    if place.startswith("oci://"):
+        return _shown(place, _registry_rows(place), as_json=as_json)
+    folder = Path(place).absolute()
     project = Project.nearest(folder)
     if is_release(str(folder)):
         return _shown(folder, _release_rows(folder), as_json=as_json)
@@ -70,6 +78,27 @@ def _signature_rows(folder: Path, config: Config) -> list[_Row]:
     return sorted(rows.values(), key=lambda row: row["id"])
 
 
+def _registry_rows(address: str) -> list[_Row]:
+    """Return what each skill of a registry is: every file of it is read."""
+    own = own_config(os.environ)
+    # The user names the registry here, so it may be in a network of theirs.
+    (source,) = sources = open_inputs((address,), allow_private=True).sources
+    signed = SignatureVerifier(SignatureReader(own), sources) if own.signers else None
+    rows: list[_Row] = []
+    for pack in catalog_of(sources).entries:
+        state, detail = "as released", with_abilities(source).release or ""
+        try:
+            for path in (SKILL_FILE, *pack.resources):
+                source.read(pack.origin.key, path, own.limits.file_bytes)
+            if signed is not None:
+                detail, reason = signed.check(pack)
+                state, detail = _STATES.get(reason, "failed"), detail or reason
+        except SkillError as error:
+            state, detail = "failed", str(error)
+        rows.append(_row(pack.id, state, detail))
+    return rows
+
+
 def _release_rows(folder: Path) -> list[_Row]:
     """Return what is wrong with a release, as its release.json has it."""
     source = cast("ReleaseSource", open_inputs((str(folder),)).sources[0])
@@ -77,7 +106,7 @@ def _release_rows(folder: Path) -> list[_Row]:
     return rows or [_row(source.label, "as released", source.open().id)]
 
 
-def _shown(folder: Path, rows: Collection[_Row], *, as_json: bool) -> int:
+def _shown(folder: Path | str, rows: Collection[_Row], *, as_json: bool) -> int:
     """Print what is said of packs; return the status."""
     bad = [row for row in rows if row["state"] in {"failed", "unsigned"}]
     if as_json:
@@ -90,9 +119,32 @@ def _shown(folder: Path, rows: Collection[_Row], *, as_json: bool) -> int:
     return 1 if bad or not rows else 0
 
 
-def _against_lock(project: Project, rows: list[_Row] | None, *, as_json: bool) -> int:
-    """Compare a project with its lock, next to what its signatures say."""
+def _of_client(project: Project, client: str) -> Project:
+    """Return a project whose skills are the copies in a client's folder."""
+    folders = {slug(one.name): one.project for one in CLIENT_FOLDERS if one.project}
+    if client not in folders:
+        close = ", ".join(nearest(client, [*folders], 3)) or ", ".join(folders)
+        detail = f"no client is called {client!r}; did you mean {close}?"
+        raise ConfigError("--for", detail)
+    there = [one for one in folders[client] if (project.folder / one).is_dir()]
+    if not (there and project.lock_file.is_file()):
+        lack = f"no {LOCK_FILE}" if there else f"no folder {folders[client][0]}"
+        raise NotInstalledError(str(project.folder), f"there is {lack}")
+    return Project(project.folder, there[0])
+
+
+def _against_lock(
+    project: Project, rows: list[_Row] | None, *, as_json: bool, whole: bool = True
+) -> int:
+    """Compare a project with its lock, next to what its signatures say.
+
+    Of a copy that is not ``whole``, the skills that are there count.
+    """
     lock = parse_lock(project.lock_file.read_bytes(), str(project.lock_file))
+    if not whole:
+        there = {*_names_in(project.skills)}
+        skills = {name: lock.skills[name] for name in there & lock.skills.keys()}
+        lock = Lock(skills, lock.entries)
     differences = {
         skill_id: texts
         for skill_id, skill in lock.skills.items()
@@ -125,8 +177,12 @@ def _against_lock(project: Project, rows: list[_Row] | None, *, as_json: bool) -
 
 def _unlocked(project: Project, lock: Lock) -> list[str]:
     """Return what is in the folder of skills, and in no lock."""
+    names = _names_in(project.skills)
+    return [n for n in names if n not in lock.skills and not n.startswith(".")]
+
+
+def _names_in(folder: Path) -> list[str]:
     try:
-        there = sorted(os.listdir(project.skills))  # noqa: PTH208 - names alone
+        return sorted(os.listdir(folder))  # noqa: PTH208 - names alone
     except FileNotFoundError:
         return []
-    return [n for n in there if n not in lock.skills and not n.startswith(".")]

@@ -15,9 +15,9 @@ from satchel.model import SKILL_FILE, Descriptor, Finding
 from satchel.protocols import SkillSource, Verifier, with_abilities
 from satchel.sources import MemorySource
 from satchel_install._lock import LOCK_FILE, LockedSkill, parse_lock
-from satchel_install._refusals import RefusalVerifier
+from satchel_install._refusals import RefusalVerifier, unvouched
 from satchel_install._signatures import SignatureReader
-from satchel_install._signed import OWN_CODE, SignatureVerifier, unvouched
+from satchel_install._signed import OWN_CODE, SignatureVerifier
 from satchel_install._trust import VARIABLE, approvals_file, is_approved
 
 # Seconds after which the files of locks and approvals are looked at again.

@@ -7,15 +7,17 @@ no path leads out of the plugin, and nothing is fetched.
 # ruff: noqa: PTH112 - keys are texts, as a source has them
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from posixpath import join, normpath
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from satchel.errors import SkillError
 from satchel.files import escape_name, path_problem, read_confined
-from satchel.model import DEFAULT_LIMITS, MARKETPLACES, SKILL_FILE, Finding
+from satchel.model import DEFAULT_LIMITS, MARKETPLACES, SKILL_FILE, Finding, Found
+from satchel.protocols import SkillSource, with_abilities
 from satchel.skill_md import YamlProblem, YamlTree, read_tree
+from satchel.sources import SourceWrapper
 from satchel.text import slug
 
 # What may name a plugin, in its root; the first one that has a name counts. The last
@@ -147,7 +149,7 @@ class PluginTree:
             fields = value.root if isinstance(value, YamlTree) else value
             if isinstance(fields, dict):
                 self.texts[file] = text
-                return _mapping(fields)
+                return _mapping(cast("object", fields))
         except (SkillError, ValueError, RecursionError) as error:
             problem = getattr(error, "msg", "") or str(error)
             line = getattr(error, "lineno", None)
@@ -172,3 +174,41 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 def _list(value: object) -> list[object]:
     return cast("list[object]", value) if isinstance(value, list) else []
+
+
+_Item = TypeVar("_Item", bound=Found | Finding)
+
+
+class PluginSource(SourceWrapper):
+    """The packs of a source, and the plugin of each.
+
+    It is in the stamp of the pack, too, so that a new name is seen.
+    """
+
+    # The base has no key for an index, which knows nothing of manifests.
+
+    def __init__(self, source: SkillSource) -> None:
+        super().__init__(source)
+        self._tree = self._new_tree()
+
+    def _new_tree(self) -> PluginTree:
+        return PluginTree(with_abilities(self._source).root, self.label)
+
+    def name_of(self, key: str) -> str:
+        """Return the name of a pack's plugin; empty where it has none."""
+        return self._tree.name_of(key)
+
+    def scan(self) -> Iterable[Found | Finding]:
+        """Return the packs, and what is wrong with the manifests."""
+        self._tree = self._new_tree()
+        return [*map(self._stamped, super().scan()), *self._tree.problems]
+
+    def scan_one(self, key: str, location: str) -> Found | None:
+        """Return one pack as a scan would find it."""
+        pack = with_abilities(self._source).scan_one(key, location)
+        return pack and self._stamped(pack)
+
+    def _stamped(self, item: _Item) -> _Item:
+        if not isinstance(item, Found):
+            return item
+        return replace(item, stamp=(item.stamp, self.name_of(item.key)))

@@ -19,7 +19,8 @@ class PluginNames:
         """Return a conflict with the plugins of its owners, if nobody has won it."""
         if conflict.preferred or not has_product("satchel_store"):
             return conflict
-        return replace(conflict, plugins=tuple(map(self._name_of, conflict.owners)))
+        names = tuple(map(self._name_of, conflict.owners))
+        return replace(conflict, plugins=names) if any(names) else conflict
 
     def _name_of(self, owner: Descriptor) -> str:
         label = owner.source

@@ -5,17 +5,14 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from satchel.errors import ConfigError
 from satchel.model import SKILL_FILE, FileStat, Finding, Found, Manifest
 from satchel.products import import_product
 from satchel.protocols import Clock, SkillSource, index_key, with_abilities
 from satchel.text import slug
-
-_Item = TypeVar("_Item", bound=Found | Finding)
 
 
 class SourceWrapper:
@@ -100,44 +97,16 @@ def _fits(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-class _PluginSource(SourceWrapper):
-    """The same packs; the stamp of each has its plugin, so that a new name is seen."""
-
-    # The base has no key for an index, which knows nothing of manifests.
-
-    def __init__(self, source: SkillSource) -> None:
-        super().__init__(source)
-        # Without what reads them no pack would have a prefix, and nobody would know.
-        self._room = import_product("satchel_store.plugins", f"the prefix {_PLUGIN}")
-        self._tree = self._new_tree()
-
-    def _new_tree(self) -> Any:  # noqa: ANN401 - it is of another product
-        return self._room.PluginTree(with_abilities(self._source).root, self.label)
-
-    def name_of(self, key: str) -> str:
-        name: str = self._tree.name_of(key)
-        return name
-
-    def scan(self) -> Iterable[Found | Finding]:
-        self._tree = self._new_tree()
-        return [*map(self._stamped, super().scan()), *self._tree.problems]
-
-    def scan_one(self, key: str, location: str) -> Found | None:
-        pack = with_abilities(self._source).scan_one(key, location)
-        return pack and self._stamped(pack)
-
-    def _stamped(self, item: _Item) -> _Item:
-        if not isinstance(item, Found):
-            return item
-        return replace(item, stamp=(item.stamp, self.name_of(item.key)))
-
-
 class PrefixedSource(SourceWrapper):
     """The same packs, with something in front of each id."""
 
     def __init__(self, source: SkillSource, prefix: str) -> None:
         """Take the prefix with its hyphen; see `satchel.sources.prefixed`."""
-        super().__init__(_PluginSource(source) if _PLUGIN in prefix else source)
+        if _PLUGIN in prefix:
+            # Without what reads them no pack would have a prefix, unsaid.
+            room = import_product("satchel_store.plugins", f"the prefix {_PLUGIN}")
+            source = room.PluginSource(source)
+        super().__init__(source)
         unknown = [word for word in _BRACES.findall(prefix) if word not in _WORDS]
         if unknown:
             words = ", ".join(_WORDS)
@@ -155,11 +124,9 @@ class PrefixedSource(SourceWrapper):
     def _filled(self, key: str) -> str:
         if "{" not in self._prefix:
             return self._prefix
-        plugin = ""
-        if isinstance(self._source, _PluginSource):
-            plugin = self._source.name_of(key)
-            if not plugin:
-                return ""
+        plugin = self.name_of(key) if _PLUGIN in self._prefix else ""
+        if _PLUGIN in self._prefix and not plugin:
+            return ""
         above, _, folder = key.rpartition("/")
         parent = above.rpartition("/")[2] or self._home(key)
         # As parts of an id: in lower case, with hyphens for all but letters and digits.

@@ -2,7 +2,7 @@
 
 import click
 
-from satchel.cli import json_option, library_options, option_paths
+from satchel.cli import flag, json_option, library_options, option_paths
 
 
 @click.command("push")
@@ -12,8 +12,9 @@ from satchel.cli import json_option, library_options, option_paths
     "A folder of packs to build a release of; repeatable. "
     "Default: what satchel.toml says."
 )
+@flag("--skip-bad", "Leave out what is bad of a release that is built.")
 @json_option
-def command(reference: str, release: str, as_json: bool) -> int:
+def command(reference: str, release: str, skip_bad: bool, as_json: bool) -> int:
     """Put a release into a registry under the tag of REF, and print its digest.
 
     REF is oci://registry/team/skills:tag. RELEASE is a folder that satchel build has
@@ -32,4 +33,4 @@ def command(reference: str, release: str, as_json: bool) -> int:
     paths = option_paths()
     if release and paths:
         raise click.UsageError("give a RELEASE, or --skills to build one, not both")
-    return push(reference, release, paths, as_json=as_json)
+    return push(reference, release, paths, skip_bad=skip_bad, as_json=as_json)

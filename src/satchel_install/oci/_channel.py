@@ -9,9 +9,14 @@ from typing import Final, cast
 
 from satchel.errors import ConfigError, SourceUnavailableError
 from satchel.files import write_file
-from satchel.model import Limits
-from satchel_install.oci._artifact import OciArtifact
+from satchel.model import DEFAULT_LIMITS
+from satchel_install.oci._artifact import (
+    WITHDRAWN_TYPE,
+    OciArtifact,
+    fetch_artifact,
+)
 from satchel_install.oci._reference import OciReference
+from satchel_install.oci._registry import OciRepository
 from satchel_store.release import DocumentParser, canonical_json
 
 # The tag of the list, next to the releases of a repository.
@@ -31,12 +36,18 @@ def render_withdrawn(reasons: Mapping[str, str]) -> bytes:
     return canonical_json({**head, "withdrawn": rows})
 
 
-def parse_withdrawn(data: bytes, where: str, limits: Limits) -> dict[str, str]:
-    """Return why each digest is withdrawn.
+def fetch_withdrawn(repository: OciRepository, digest: str) -> dict[str, str]:
+    """Return why each digest is withdrawn, by the list of this digest.
 
     Raises:
-        ConfigError: It is no such list; nothing of it counts.
+        SkillError: It is no such list; nothing of it counts.
     """
+    where, limits = f"{repository.label}, {WITHDRAWN_TAG}", DEFAULT_LIMITS
+    artifact = fetch_artifact(repository, digest)
+    if artifact.type != WITHDRAWN_TYPE:
+        raise ConfigError(where, f"it is {artifact.type!r}, and no list")
+    layer = artifact.layers[0]
+    data = repository.blob(layer.digest, min(layer.size, limits.release_bytes))
     return _WithdrawnParser(where, limits, ConfigError).reasons(data)
 
 

@@ -14,13 +14,14 @@ from satchel_install.oci._artifact import (
     RELEASE_TYPE,
     TITLE,
     WITHDRAWN_TYPE,
-    OciArtifact,
     fetch_artifact,
     open_artifact,
 )
 from satchel_install.oci._channel import (
     WITHDRAWN_TAG,
-    parse_withdrawn,
+    fetch_withdrawn,
+    note_number,
+    noted_number,
     render_withdrawn,
 )
 from satchel_install.oci._reference import OciReference
@@ -57,14 +58,16 @@ def push_release(
     """
     _check_tag(reference)
     release = source.open()
-    before = _artifact_at(repository, reference.tag)
+    there = repository.digest_of(reference.tag, missing_ok=True)
+    before = fetch_artifact(repository, there) if there else None
     counts = len(release.skills), len(release.files)
     document = release.document.digest
     if before is not None and before.type == RELEASE_TYPE:
         same = (layer.digest for layer in before.layers if layer.path == RELEASE_FILE)
         if document in same:
             return Pushed(before.digest, before.number, *counts, is_new=False)
-    number = (before.number if before else 0) + 1
+    # Above what this user has seen there, too, or others would refuse it.
+    last = max(before.number if before else 0, noted_number(reference))
 
     def send(file: Resource) -> dict[str, object]:
         repository.keep_blob(source.read_file(file))
@@ -72,13 +75,13 @@ def push_release(
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         layers = list(pool.map(send, release.files))
-    digest = _put(
-        repository, reference.tag, RELEASE_TYPE, layers, {NUMBER: str(number)}
-    )
-    return Pushed(digest, number, *counts, is_new=True)
+    notes = {NUMBER: str(last + 1)}
+    digest = _put(repository, reference.tag, RELEASE_TYPE, layers, notes)
+    note_number(reference, last + 1)
+    return Pushed(digest, last + 1, *counts, is_new=True)
 
 
-def withdraw(
+def withdraw_from(
     names: Collection[str],
     reason: str,
     reference: OciReference,
@@ -93,7 +96,8 @@ def withdraw(
     """
     digests = [_digest_of(name, reference, repository) for name in names]
     for _ in range(_ATTEMPTS):
-        reasons = _withdrawn(repository)
+        listed = repository.digest_of(WITHDRAWN_TAG, missing_ok=True)
+        reasons = fetch_withdrawn(repository, listed) if listed else {}
         missing = {one: reason for one in digests if one not in reasons}
         if not missing:
             return reasons
@@ -112,12 +116,6 @@ def _check_tag(reference: OciReference) -> None:
         raise ConfigError(str(reference), detail)
 
 
-def _artifact_at(repository: OciRepository, tag: str) -> OciArtifact | None:
-    if not repository.digest_of(tag, missing_ok=True):
-        return None
-    return fetch_artifact(repository, tag)
-
-
 def _digest_of(name: str, of: OciReference, repository: OciRepository) -> str:
     if is_digest(name) or name.startswith(_TREE):
         return name
@@ -129,15 +127,6 @@ def _digest_of(name: str, of: OciReference, repository: OciRepository) -> str:
         detail = f"{name!r} is no digest, and no skill of {of}"
         raise ConfigError("withdraw", detail)
     return digest
-
-
-def _withdrawn(repository: OciRepository) -> dict[str, str]:
-    artifact = _artifact_at(repository, WITHDRAWN_TAG)
-    if artifact is None:
-        return {}
-    layer = artifact.layers[0]
-    data = repository.blob(layer.digest, min(layer.size, DEFAULT_LIMITS.release_bytes))
-    return parse_withdrawn(data, f"{repository.label}, {WITHDRAWN_TAG}", DEFAULT_LIMITS)
 
 
 def _descriptor(digest: str, size: int, title: str) -> dict[str, object]:

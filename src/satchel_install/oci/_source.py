@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
@@ -12,14 +12,12 @@ from satchel.errors import (
     DigestMismatchError,
     ReferenceNotFoundError,
     SkillError,
-    SourceUnavailableError,
 )
 from satchel.files import LruCache, ReadLimiter, digest_bytes, tree_digest
 from satchel.model import SKILL_FILE, FileStat, Finding, Found, Limits, Resource
 from satchel.protocols import SkillSource, SourceAbilities
 from satchel.text import clean_line
 from satchel_install.oci._artifact import (
-    WITHDRAWN_TYPE,
     OciArtifact,
     fetch_artifact,
     fetch_bundles,
@@ -28,9 +26,9 @@ from satchel_install.oci._artifact import (
 from satchel_install.oci._channel import (
     WITHDRAWN_TAG,
     check_number,
+    fetch_withdrawn,
     note_number,
     noted_number,
-    parse_withdrawn,
 )
 from satchel_install.oci._reference import OciReference
 from satchel_install.oci._registry import OciRepository
@@ -71,8 +69,6 @@ class OciSource(SourceAbilities):
         reference: OciReference,
         *,
         limits: Limits,
-        store: ContentStore | None = None,
-        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Ask the registry nothing yet; the repository is closed with the source."""
         self.label: Final = str(reference)
@@ -81,10 +77,9 @@ class OciSource(SourceAbilities):
         self._reference = reference
         self._repository = repository
         self._limits = limits
-        self._store = store or ContentStore()
-        self._monotonic = monotonic
+        self._store = ContentStore()
         self._memory: LruCache[str, bytes] = LruCache(_CACHED_BYTES)
-        self._limiter = ReadLimiter(self.label, monotonic)
+        self._limiter = ReadLimiter(self.label)
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._current: _Current | None = None
@@ -92,7 +87,7 @@ class OciSource(SourceAbilities):
         self._list = ""
         self._signed: tuple[str, tuple[bytes, ...]] = "", ()
         self._number = noted_number(reference)
-        self._answered = monotonic()
+        self._answered = time.monotonic()
         self._fetching: threading.Thread | None = None
 
     def __repr__(self) -> str:
@@ -107,7 +102,7 @@ class OciSource(SourceAbilities):
     def scan(self) -> tuple[Found | Finding, ...]:
         with self._lock:
             self._current = now = self._refreshed()
-            self._answered = self._monotonic()
+            self._answered = time.monotonic()
             if not self._signed[1]:
                 self._signed = "", ()
             self._fetch_rest(now)
@@ -133,7 +128,7 @@ class OciSource(SourceAbilities):
     def refusal_of(self, key: str) -> str:
         """Return why a pack must not be used now; empty if nothing is against it."""
         current = self._current
-        age = self._monotonic() - self._answered
+        age = time.monotonic() - self._answered
         if age > self._max_age_s:
             return f"{self.label} was last reached {age:.0f} s ago, more than --max-age"
         if current is None:
@@ -218,13 +213,7 @@ class OciSource(SourceAbilities):
         digest = repository.digest_of(WITHDRAWN_TAG, missing_ok=True)
         if digest == self._list:
             return self._withdrawn
-        artifact = fetch_artifact(repository, digest)
-        if artifact.type != WITHDRAWN_TYPE:
-            detail = f"the tag {WITHDRAWN_TAG} has {artifact.type!r}, and no list"
-            raise SourceUnavailableError(self.label, detail)
-        layer = artifact.layers[0]
-        data = self._blob(layer.digest, min(layer.size, self._limits.release_bytes))
-        reasons = parse_withdrawn(data, f"{self.label}, {WITHDRAWN_TAG}", self._limits)
+        reasons = fetch_withdrawn(repository, digest)
         self._list = digest
         return self._withdrawn | reasons
 

@@ -112,7 +112,9 @@ def _left_out(catalog: Catalog, errors: Iterable[Finding]) -> list[dict[str, str
     inside = re.compile(rf"(?<![\w./-])(?:{'|'.join(texts)})")
     why: tuple[str, str] = ("duplicate-skill", "another pack has this id too")
     origins = ((pack.id, origin) for pack in contested for origin in pack.origins)
-    rows = {(origin.key, skill_id, *why) for skill_id, origin in origins}
+    rows: set[tuple[str, str, str, str]] = {
+        (origin.key, skill_id, *why) for skill_id, origin in origins
+    }
     for finding in errors:
         place = finding.path
         while place and place not in ids:
