@@ -20,6 +20,8 @@ from tests.adapters.test_contract_scripts import (
 )
 from tests.functional.library import run, write_pack
 
+pytestmark = pytest.mark.row("U16", "N10")
+
 GUIDE = "Each field of FORM-7719 takes one line.\n"
 STEPS: list[Say] = [
     [load("forms")],

@@ -39,6 +39,8 @@ from tests.install.signing import (
     statement_of,
 )
 
+pytestmark = pytest.mark.row("U16", "N10")
+
 REFUSALS = (DigestMismatchError, ChangedSinceSyncError, SkillExcludedError)
 SCAN = "https://example.com/scan-result/v1"
 

@@ -14,7 +14,10 @@ from satchel_install.verification import LOOK_S
 from tests.functional.library import run
 from tests.install.conftest import Upstream
 
-pytestmark = pytest.mark.usefixtures("verifying")
+pytestmark = [
+    pytest.mark.usefixtures("verifying"),
+    pytest.mark.row("U16", "N10"),
+]
 
 
 @pytest.fixture(autouse=True)

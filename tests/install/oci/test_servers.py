@@ -27,7 +27,7 @@ from tests.install.oci.conftest import (
 )
 from tests.install.test_verified_servers import asked
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.row("U16")]
 
 EVERY_S = 0.5
 

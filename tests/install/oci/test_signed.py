@@ -13,6 +13,8 @@ from tests.install.oci.conftest import FakeRegistry, edit, opened, pushed
 from tests.install.oci.test_bundles import attach
 from tests.install.signing import IDENTITY, ISSUER, Keyless, statement
 
+pytestmark = pytest.mark.row("U16", "N10")
+
 
 @pytest.fixture
 def keyless(tmp_path: Path) -> Keyless:
