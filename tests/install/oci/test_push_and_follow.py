@@ -59,6 +59,24 @@ def test_an_equal_release_is_not_pushed_twice(
     )
 
 
+def test_a_push_goes_on_from_what_its_user_has_seen(
+    registry: Registry, library: Path
+) -> None:
+    """Somebody has moved the tag back: what is pushed then must not be refused."""
+    pushed(registry, library)
+    old = registry.manifest("prod")
+    for number in range(2):
+        edit(library, "sql", f"Change {number}.")
+        assert run("push", registry.address(), "--skills", str(library)).exit_code == 0
+    with opened(registry) as skills:
+        registry.move("prod", old)
+        edit(library, "sql", "More.")
+        result = run("push", registry.address(), "--skills", str(library), "--json")
+        assert json.loads(result.stdout)["number"] == 4
+        skills.sync()
+        assert skills.load("sql").data.endswith(b"More.\n")
+
+
 def test_a_tag_is_followed_without_a_restart(registry: Registry, library: Path) -> None:
     pushed(registry, library)
     with opened(registry) as skills:
