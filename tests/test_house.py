@@ -95,7 +95,7 @@ SHARED_VERBS = {
     **dict.fromkeys(
         (
             *("begin", "count", "forget", "load_for"),
-            *("packs", "rank", "recall", "run", "stage"),
+            *("packs", "problem_of", "rank", "recall", "run", "stage", "verify"),
         ),
         "a protocol or base, and those who have what it asks for",
     ),

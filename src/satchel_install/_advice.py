@@ -10,8 +10,9 @@ from satchel.errors import SkillError
 from satchel.model import DEFAULT_LIMITS, Catalog
 from satchel.products import import_product
 from satchel.sources import LocalSource, MemorySource
+from satchel_install._lock import stored_files
 from satchel_install._project import Project
-from satchel_install._resolve import Library, catalog_of, fetch_locked, stored_files
+from satchel_install._resolve import Library, catalog_of, fetch_locked
 from satchel_install._sync import SyncPlan
 from satchel_store.content import ContentStore
 
@@ -30,8 +31,6 @@ def advice_on(
     """
     advice: dict[str, Any] = {"review": None, "routing": None, "not_advised": ""}
     changes = {i: kind for i, kind in plan.changes.items() if kind != "restore"}
-    if not changes:
-        return advice | {"review": [], "routing": []}, []
     new = {i: plan.after.skills[i] for i, kind in changes.items() if kind != "remove"}
     lines: list[str] = []
     try:

@@ -19,10 +19,8 @@ from satchel.files import digest_bytes
 from satchel.text import plural
 from satchel_install._entries import SkillsEntry, Upstream
 from satchel_install._execution import Execution, Output
-from satchel_install._foreign_lock import differences, read_foreign_lock
 from satchel_install._lock import LOCK_FILE, parse_lock
 from satchel_install._project import Project, relative_place
-from satchel_install._resolve import opened_upstream
 from satchel_install._sync import SyncOptions, plan_sync
 from satchel_install._trust import approve, is_approved
 from satchel_store.content import ContentStore
@@ -47,6 +45,8 @@ def add(
 
 def add_from(start: Path, file: Path, output: Output) -> int:
     """Add what another tool's lock file lists; see ``satchel add --help``."""
+    from satchel_install._foreign_lock import differences, read_foreign_lock
+
     project, store = Project.nearest(start), ContentStore()
     with project.changing(store):
         entries = project.entries()
@@ -71,6 +71,8 @@ def _new_entries(
     if names and not name and not any(_PATTERN & {*one} for one in names):
         paths: dict[str, str] = {}
         if upstream.kind == "git":
+            from satchel_install._resolve import opened_upstream  # 0.1 s
+
             with opened_upstream(upstream, project.folder) as opened:
                 library = opened.library(upstream.path)
                 paths = {e.id: library.path_of(e) for e in library.entries}

@@ -19,7 +19,6 @@ from satchel.files import digest_bytes, write_file
 from satchel.model import SKILL_FILE
 from satchel.skill_md import parse
 from satchel.text import plural
-from satchel_install._advice import advice_on
 from satchel_install._lock import EMPTY, LockedSkill
 from satchel_install._project import Project
 from satchel_install._sync import SIGNS, SyncPlan, apply_plan
@@ -60,7 +59,12 @@ class Execution:
             for name, entry in plan.entries.items()
         )
         dry_run, as_json = self.output.dry_run, self.output.as_json
-        advice, lines = advice_on(plan, project, store, routing=dry_run)
+        advice: dict[str, object] = {"review": [], "routing": [], "not_advised": ""}
+        lines: list[str] = []
+        if {*plan.changes.values()} - {"restore"}:
+            from satchel_install._advice import advice_on  # 0.1 s
+
+            advice, lines = advice_on(plan, project, store, routing=dry_run)
         for line in () if as_json else lines:
             echo_error(line)
         if not dry_run:

@@ -17,9 +17,8 @@ from satchel.errors import ConfigError, SkillError, echo
 from satchel.files import digest_bytes, folder_problem
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE
 from satchel_install._entries import FORGE, SkillsEntry, Upstream, checked
-from satchel_install._lock import Lock, check_merged
+from satchel_install._lock import Lock, check_merged, is_stored, stored_files
 from satchel_install._project import Project, relative_place
-from satchel_install._resolve import stored_files
 from satchel_install._trust import is_outside
 from satchel_store.content import ContentStore
 from satchel_store.release import DocumentParser
@@ -136,7 +135,7 @@ def differences(foreign: ForeignLock, lock: Lock, store: ContentStore) -> list[s
         f"{skill.id}: what {skill.source} has differs from {foreign.where}"
         for name, digest in foreign.digests.items()
         if (skill := lock.skills.get(name)) is not None
-        and all(store.has(file.digest) for file in skill.files)
+        and is_stored(skill, store)
         and _differs(stored_files(skill, store), digest)
     ]
 

@@ -11,10 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from satchel.errors import ConfigError
-from satchel.files import folder_problem, is_digest, path_problem, tree_digest
+from satchel.errors import ConfigError, SkillError
+from satchel.files import (
+    digest_bytes,
+    folder_problem,
+    is_digest,
+    path_problem,
+    tree_digest,
+)
 from satchel.model import DEFAULT_LIMITS, SKILL_FILE, Resource
 from satchel_install._entries import KINDS, Kind, SkillsEntry, Upstream, checked
+from satchel_store.content import ContentStore
 from satchel_store.release import DocumentParser, canonical_json, resource_to_json
 
 LOCK_FILE: Final = "satchel.lock"
@@ -198,3 +205,19 @@ class _LockParser(DocumentParser):
         if self._text(fields, "digest", at) != skill.digest:
             raise self._error(f"{at}digest", "it is not that of the files listed")
         return skill
+
+
+def is_stored(skill: LockedSkill, store: ContentStore) -> bool:
+    """Tell whether the store has something for each file of a skill."""
+    return all(store.has(file.digest) for file in skill.files)
+
+
+def stored_files(skill: LockedSkill, store: ContentStore) -> dict[str, bytes]:
+    """Return the bytes of a locked skill by path, each checked as it is read."""
+    files: dict[str, bytes] = {}
+    for file in skill.files:
+        data = store.get(file.digest)
+        if len(data) != file.size or digest_bytes(data) != file.digest:
+            raise SkillError(f"{skill.id}/{file.path} is not what satchel.lock says")
+        files[file.path] = data
+    return files

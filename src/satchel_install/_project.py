@@ -24,8 +24,8 @@ from satchel_install._lock import (
     LockedSkill,
     parse_lock,
     read_lock,
+    stored_files,
 )
-from satchel_install._resolve import fetch_locked, stored_files
 from satchel_install._trust import check_places
 from satchel_store.content import ContentStore
 
@@ -255,6 +255,8 @@ class Project:
             for skill in missing
         ]
         check_places(self.folder, requested, after)
+        from satchel_install._resolve import fetch_locked  # it seldom happens
+
         fetch_locked(missing, self.folder, store)
         self._finish(change, store)
 

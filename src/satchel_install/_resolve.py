@@ -13,10 +13,9 @@ from satchel.config import own_config
 from satchel.errors import (
     ConfigError,
     ExtraMissingError,
-    SkillError,
     SourceUnavailableError,
 )
-from satchel.files import digest_bytes, folded_name, folder_problem, path_problem
+from satchel.files import folded_name, folder_problem, path_problem
 from satchel.load import STILL_LOADS, fetch
 from satchel.model import (
     DEFAULT_LIMITS,
@@ -31,7 +30,7 @@ from satchel.runtime import SystemClock, open_inputs
 from satchel.text import nearest
 from satchel_install._entries import SkillsEntry, Upstream
 from satchel_install._git import Repository, fetched
-from satchel_install._lock import LockedSkill
+from satchel_install._lock import LockedSkill, is_stored
 from satchel_store.archives import TreeSource, archive_size_limit, open_library
 from satchel_store.content import ContentStore
 
@@ -324,7 +323,7 @@ def fetch_locked(
     """
     groups: dict[tuple[Upstream, str], list[LockedSkill]] = {}
     for skill in skills:
-        if not all(store.has(file.digest) for file in skill.files):
+        if not is_stored(skill, store):
             groups.setdefault((skill.upstream, skill.commit), []).append(skill)
     for (of, commit), missing in groups.items():
         with opened_upstream(of, base, commit) as upstream:
@@ -344,14 +343,3 @@ def _fetch_one(skill: LockedSkill, upstream: OpenUpstream, store: ContentStore) 
             there = digests.get(file.path, "no such file")
             detail = f"{skill.id}/{file.path} was {file.digest}, and now there is "
             raise SourceUnavailableError(skill.source, f"{detail}{there}")
-
-
-def stored_files(skill: LockedSkill, store: ContentStore) -> dict[str, bytes]:
-    """Return the bytes of a locked skill by path, each checked as it is read."""
-    files: dict[str, bytes] = {}
-    for file in skill.files:
-        data = store.get(file.digest)
-        if len(data) != file.size or digest_bytes(data) != file.digest:
-            raise SkillError(f"{skill.id}/{file.path} is not what satchel.lock says")
-        files[file.path] = data
-    return files

@@ -13,10 +13,8 @@ from satchel.errors import (
 from satchel.files import folded_name
 from satchel.model import Finding
 from satchel_install._entries import SkillsEntry
-from satchel_install._git import current_commit
-from satchel_install._lock import Lock, LockedSkill
+from satchel_install._lock import Lock, LockedSkill, is_stored
 from satchel_install._project import Journal, Project
-from satchel_install._resolve import fetch_locked, resolve
 from satchel_install._trust import check_places
 from satchel_store.content import ContentStore
 
@@ -102,7 +100,10 @@ def apply_plan(
     change = Journal(plan.before, plan.after, config, frozenset(plan.edited))
     # What is damaged in the store goes as it is read, and is fetched again.
     for attempt in range(_ATTEMPTS):
-        fetch_locked(needed, project.folder, store)
+        if not all(is_stored(skill, store) for skill in needed):
+            from satchel_install._resolve import fetch_locked  # 0.1 s
+
+            fetch_locked(needed, project.folder, store)
         try:
             project.apply(change, store)
         except (DigestMismatchError, ReferenceNotFoundError):
@@ -131,6 +132,8 @@ def _resolve_all(
         if before.resolves(entry) and not (is_asked and _has_moved(entry, before)):
             resolved = before.of_entry(name)
         else:
+            from satchel_install._resolve import resolve  # 0.1 s
+
             result = resolve(entry, project.folder, store)
             plan.findings += result.findings
             plan.warnings += result.warnings
@@ -148,6 +151,8 @@ def _has_moved(entry: SkillsEntry, lock: Lock) -> bool:
     """Tell whether an entry may come to something else now, without fetching it."""
     if entry.upstream.kind != "git":
         return True
+    from satchel_install._git import current_commit
+
     return current_commit(entry.upstream) != lock.of_entry(entry.name)[0].commit
 
 

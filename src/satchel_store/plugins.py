@@ -179,7 +179,7 @@ def _list(value: object) -> list[object]:
 _Item = TypeVar("_Item", bound=Found | Finding)
 
 
-class PluginSource(SourceWrapper):
+class PluginNamesSource(SourceWrapper):
     """The packs of a source, and the plugin of each.
 
     It is in the stamp of the pack, too, so that a new name is seen.

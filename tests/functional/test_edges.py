@@ -27,8 +27,8 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_commands_are_these() -> None:
     assert " ".join(COMMANDS) == (
         "list find show prompt role doctor why check predict eval explain diff new "
-        "convert pack retire add remove sync verify trust store build publish serve "
-        "connect cost usage completion"
+        "convert pack retire add remove sync verify trust store build publish push "
+        "withdraw serve connect cost usage completion"
     )
 
 

@@ -14,7 +14,7 @@ PACK = "---\nname: {0}\ndescription: Use {0} when testing.\n---\n# {0}\n"
 # a block in the form of a client, a script for a shell.
 WITHOUT = {"new", "connect", "serve", "completion"}
 # What needs a project with a lock: tests/install.
-WITHOUT |= {"remove", "store", "sync", "trust", "verify"}
+WITHOUT |= {"push", "remove", "store", "sync", "trust", "verify", "withdraw"}
 
 LINES = {
     "list": "list one",

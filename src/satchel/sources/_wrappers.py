@@ -105,7 +105,7 @@ class PrefixedSource(SourceWrapper):
         if _PLUGIN in prefix:
             # Without what reads them no pack would have a prefix, unsaid.
             room = import_product("satchel_store.plugins", f"the prefix {_PLUGIN}")
-            source = room.PluginSource(source)
+            source = room.PluginNamesSource(source)
         super().__init__(source)
         unknown = [word for word in _BRACES.findall(prefix) if word not in _WORDS]
         if unknown:

@@ -1,6 +1,7 @@
 """What the commands for registries do: push, withdraw, and take an older release."""
 
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 from satchel.cli import (
@@ -43,12 +44,10 @@ def push(
             source = release_folder(folder, None, None, DEFAULT_LIMITS)
             pushed = push_release(source, reference, repository)
     counts = f"{plural(pushed.skills, 'skill')}, {plural(pushed.files, 'file')}"
-    state = "" if pushed.is_new else ", there already"
+    state = "" if pushed.new else ", there already"
     echo_error(f"{reference}: release {pushed.number}, {counts}{state}")
     if as_json:
-        fields: dict[str, object] = {"digest": pushed.digest, "number": pushed.number}
-        fields |= {"skills": pushed.skills, "files": pushed.files}
-        echo_json(fields | {"reference": str(reference), "new": pushed.is_new})
+        echo_json(asdict(pushed) | {"reference": str(reference)})
     else:
         echo(pushed.digest)
     return 0

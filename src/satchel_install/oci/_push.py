@@ -37,13 +37,13 @@ _TREE: Final = "sha256-tree-v1:"
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """What a tag names now; ``number`` only grows, and ``is_new`` is whether it did."""
+    """What a tag names now; ``number`` only grows, and ``new`` is whether it did."""
 
     digest: str
     number: int
     skills: int
     files: int
-    is_new: bool
+    new: bool
 
 
 def push_release(
@@ -65,7 +65,7 @@ def push_release(
     if before is not None and before.type == RELEASE_TYPE:
         same = (layer.digest for layer in before.layers if layer.path == RELEASE_FILE)
         if document in same:
-            return Pushed(before.digest, before.number, *counts, is_new=False)
+            return Pushed(before.digest, before.number, *counts, new=False)
     # Above what this user has seen there, too, or others would refuse it.
     last = max(before.number if before else 0, noted_number(reference))
 
@@ -78,7 +78,7 @@ def push_release(
     notes = {NUMBER: str(last + 1)}
     digest = _put(repository, reference.tag, RELEASE_TYPE, layers, notes)
     note_number(reference, last + 1)
-    return Pushed(digest, last + 1, *counts, is_new=True)
+    return Pushed(digest, last + 1, *counts, new=True)
 
 
 def withdraw_from(

@@ -4,7 +4,7 @@ Source: the OCI distribution specification 1.1, "Pulling manifests".
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
 
@@ -51,10 +51,6 @@ class OciReference:
         host = _MOVED.get(self.host, self.host)
         name = host.rpartition(":")[0] if re.search(r":\d+$", host) else host
         return f"{'http' if _is_loopback(name.strip('[]')) else 'https'}://{host}/"
-
-    def tagged(self, tag: str) -> "OciReference":
-        """Return what another tag of the repository names."""
-        return replace(self, tag=tag, digest="")
 
 
 def _is_loopback(name: str) -> bool:

@@ -7,6 +7,7 @@ Every byte is compared with its digest here. Source: the OCI distribution specif
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, cast
 from urllib.parse import urlencode
 
@@ -44,7 +45,7 @@ _ATTEMPTS: Final = 3
 _TIMEOUT_S: Final = 60.0
 _PARAMETER: Final = re.compile(r'([a-z_]+)="([^"]*)"')
 _RANGE: Final = re.compile(r"(?:bytes=)?0-(\d+)")
-_FOUND, _UNAUTHORIZED, _MISSING = 200, 401, 404
+_FOUND, _UNAUTHORIZED, _FORBIDDEN, _MISSING = 200, 401, 403, 404
 
 
 class OciRepository:
@@ -77,10 +78,10 @@ class OciRepository:
 
         ``missing_ok`` is for one that may not be there: then it is empty.
         """
-        answer = self._ask("HEAD", f"manifests/{which}", accept=True)
+        answer = self._ask("HEAD", f"manifests/{which}")
         if missing_ok and answer.status == _MISSING:
             return ""
-        self._check_there(answer, which)
+        self._checked(answer, which)
         digest = answer.headers.get("docker-content-digest", "")
         return digest if is_digest(digest) else self.manifest(which)[0]
 
@@ -91,8 +92,8 @@ class OciRepository:
             SourceUnavailableError: The registry does not answer, or has none.
             DigestMismatchError: It is not the one of the digest.
         """
-        answer = self._ask("GET", f"manifests/{which}", MANIFEST_BYTES, accept=True)
-        self._check_there(answer, which)
+        answer = self._ask("GET", f"manifests/{which}", MANIFEST_BYTES)
+        self._checked(answer, which)
         digest = digest_bytes(answer.body)
         if is_digest(which) and digest != which:
             detail = f"the manifest is {digest}, and not {which}"
@@ -113,7 +114,7 @@ class OciRepository:
             raise DigestMismatchError(self.label, digest, detail=detail) from error
         if answer.status == _MISSING:
             raise ReferenceNotFoundError(self.label, digest)
-        self._check_there(answer, digest)
+        self._checked(answer, digest)
         data = answer.body
         if len(data) != size or digest_bytes(data) != digest:
             came = f"{len(data):,} bytes, {digest_bytes(data)}"
@@ -128,7 +129,7 @@ class OciRepository:
         (specification, "Referrers Tag Schema").
         """
         for path in (f"referrers/{digest}", f"manifests/{digest.replace(':', '-')}"):
-            answer = self._ask("GET", path, MANIFEST_BYTES, accept=True)
+            answer = self._ask("GET", path, MANIFEST_BYTES)
             if answer.status == _FOUND:
                 return answer.body
         return b""
@@ -145,15 +146,16 @@ class OciRepository:
             place, start = self._send_chunks(data, place)
         mark = "&" if "?" in place else "?"
         last = f"{place}{mark}{urlencode({'digest': digest})}"
-        self._send("PUT", last, data[start:], "application/octet-stream")
+        self._send("PUT", last, data[start:])
         return digest
 
-    def put_manifest(self, which: str, data: bytes, media_type: str = MANIFEST) -> str:
+    def put_manifest(self, which: str, data: bytes) -> str:
         """Put a manifest under a tag or its digest, and return its digest."""
         if len(data) > MANIFEST_BYTES:
             most, of = MANIFEST_BYTES, "the manifest"
             raise LimitExceededError("release_bytes", most, len(data), "bytes", of)
-        self._send("PUT", self._url(f"manifests/{which}"), data, media_type)
+        kind = {"Content-Type": MANIFEST}
+        self._send("PUT", self._url(f"manifests/{which}"), data, kind)
         return digest_bytes(data)
 
     def _send_chunks(self, data: bytes, place: str) -> tuple[str, int]:
@@ -161,10 +163,9 @@ class OciRepository:
         start = attempts = 0
         while start < len(data):
             chunk = data[start : start + _CHUNK_BYTES]
-            extra = {"Content-Range": f"{start}-{start + len(chunk) - 1}"}
-            kind = "application/octet-stream"
+            part = {"Content-Range": f"{start}-{start + len(chunk) - 1}"}
             try:
-                answer = self._send("PATCH", place, chunk, kind, extra, attempts=1)
+                answer = self._send("PATCH", place, chunk, part, attempts=1)
             except SourceUnavailableError:
                 attempts += 1
                 if attempts == _ATTEMPTS:
@@ -184,38 +185,32 @@ class OciRepository:
         try:
             url = parse_url(place or last, answer.url)
         except ValueError as error:
-            detail = f"it names no place to send to: {error}"
-            raise SourceUnavailableError(self.label, detail) from None
+            raise self._away(f"it names no place to send to: {error}") from None
         if url.origin != self._client.home.origin:
-            detail = f"it wants what is sent at another server: {url.authority}"
-            raise SourceUnavailableError(self.label, detail)
+            raise self._away(
+                f"it wants what is sent at another server: {url.authority}"
+            )
         return f"{url}?{url.query}" if url.query else str(url)
 
     def _url(self, path: str) -> str:
         return f"{self._of.home}v2/{self._of.repository}/{path}"
 
-    def _ask(
-        self, method: str, path: str, most: int = 0, *, accept: bool = False
-    ) -> HttpResponse:
-        extra = {"Accept": ", ".join(_TYPES)} if accept else {}
-        return self._request(method, self._url(path), extra, most)
+    def _ask(self, method: str, path: str, most: int = 0) -> HttpResponse:
+        headers = {"Accept": ", ".join(_TYPES)} if "blobs" not in path else {}
+        return self._request(method, self._url(path), headers, most)
 
-    def _send(  # noqa: PLR0913 - the parts of a request
+    def _send(
         self,
         method: str,
         url: str,
         body: bytes = b"",
-        media_type: str = "",
-        extra: Mapping[str, str] | None = None,
-        *,
+        headers: Mapping[str, str] | None = None,
         attempts: int = _ATTEMPTS,
     ) -> HttpResponse:
-        headers = {**(extra or {})}
-        if media_type:
-            headers["Content-Type"] = media_type
-        answer = self._request(method, url, headers, _TOKEN_BYTES, body, attempts)
-        self._check_there(answer, method)
-        return answer
+        kind = {"Content-Type": "application/octet-stream"} if body else {}
+        more = {**kind, **(headers or {})}
+        answer = self._request(method, url, more, _TOKEN_BYTES, body, attempts)
+        return self._checked(answer, method)
 
     def _request(  # noqa: PLR0913, PLR0917 - the parts of a request
         self,
@@ -227,25 +222,25 @@ class OciRepository:
         attempts: int = _ATTEMPTS,
     ) -> HttpResponse:
         """Make a request; if it is not authorized, again with a new token."""
-        parsed = parse_url(url)
-        ours = parsed.origin == self._client.home.origin
+        request = HttpRequest(
+            *(parse_url(url), "release_bytes", most),
+            method=method,
+            body=body,
+            attempts=attempts,
+            may_be_empty=True,
+        )
+        home = self._client.home.origin
 
         def once() -> HttpResponse:
-            key = {"Authorization": self._authorization} if self._authorization else {}
-            request = HttpRequest(
-                parsed,
-                "release_bytes",
-                most,
-                method=method,
-                headers={**headers, **(key if ours else {})},
-                body=body,
-                attempts=attempts,
-                may_be_empty=True,
+            more = {"Authorization": self._authorization} if self._authorization else {}
+            ours = request.url.origin == home
+            return self._client.get(
+                replace(request, headers={**headers, **(more if ours else {})})
             )
-            return self._client.get(request)
 
         answer = once()
-        if answer.status == _UNAUTHORIZED and ours:
+        # What another server asks for, after a redirect, it does not get.
+        if answer.status == _UNAUTHORIZED and answer.url.origin == home:
             asked = answer.headers.get("www-authenticate", "")
             self._authorization = self._authorized(asked)
             answer = once()
@@ -258,8 +253,9 @@ class OciRepository:
         if kind.lower() == "basic":
             return f"Basic {credential.basic}" if credential else ""
         if kind.lower() != "bearer":
-            detail = f"it asks for {kind[:40]!r}, which is neither Basic nor Bearer"
-            raise SourceUnavailableError(self.label, detail)
+            raise self._away(
+                f"it asks for {kind[:40]!r}, which is neither Basic nor Bearer"
+            )
         token = self._token(dict(_PARAMETER.findall(rest)), credential)
         return f"Bearer {token}"
 
@@ -280,8 +276,9 @@ class OciRepository:
         try:
             url = parse_url(realm)
         except ValueError as error:
-            detail = f"the address for its tokens: {error}"
-            raise SourceUnavailableError(self.label, detail) from None
+            raise self._away(f"the address for its tokens: {error}") from None
+        if url.scheme != self._client.home.scheme == "https":
+            raise self._away("the address for its tokens is without TLS")
         request = HttpRequest(
             url, "index_bytes", _TOKEN_BYTES, method=method, headers=headers, body=body
         )
@@ -290,28 +287,28 @@ class OciRepository:
             document: object = json.loads(answer.body or b"null")
         except (ValueError, RecursionError):
             document = None
-        fields = (
-            cast("dict[str, object]", document) if isinstance(document, dict) else {}
-        )
+        is_table = isinstance(document, dict)
+        fields = cast("dict[str, object]", document) if is_table else {}
         token = fields.get("token") or fields.get("access_token")
         if not isinstance(token, str) or not (token.isascii() and token.isprintable()):
             detail = f"no token came from {url}, which answers {answer.status}"
-            raise SourceUnavailableError(self.label, f"{detail}; {self._advice()}")
+            raise self._away(f"{detail}; {self._advice()}")
         return token
 
-    def _check_there(self, answer: HttpResponse, which: str) -> None:
-        """Raise what is wrong with an answer, and what to do about it."""
-        if answer.encoding_problem:
-            raise SourceUnavailableError(self.label, answer.encoding_problem)
-        if answer.status == _MISSING:
-            detail = f"the registry has no {which} in {self._of.repository}"
-            raise SourceUnavailableError(self.label, detail)
-        if answer.status in {_UNAUTHORIZED, 403}:
-            detail = f"it is not allowed (status {answer.status}); {self._advice()}"
-            raise SourceUnavailableError(self.label, detail)
+    def _checked(self, answer: HttpResponse, which: str) -> HttpResponse:
+        """Return an answer that is one; raise what is wrong, and what to do."""
+        refused = f"it is not allowed (status {answer.status}); {self._advice()}"
+        reasons = {_MISSING: f"the registry has no {which} in {self._of.repository}"}
+        reasons |= {_UNAUTHORIZED: refused, _FORBIDDEN: refused}
+        other = f"the registry answers {answer.status}"
         if answer.status not in range(200, 300):
-            detail = f"the registry answers {answer.status}"
-            raise SourceUnavailableError(self.label, detail)
+            raise self._away(reasons.get(answer.status, other))
+        if answer.encoding_problem:
+            raise self._away(answer.encoding_problem)
+        return answer
+
+    def _away(self, detail: str) -> SourceUnavailableError:
+        return SourceUnavailableError(self.label, detail)
 
     def _advice(self) -> str:
         return f"log in with: docker login {self._of.host}"

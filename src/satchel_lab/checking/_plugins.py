@@ -38,10 +38,13 @@ def plugin_findings(catalog: Catalog, *, whole: bool = False) -> Iterator[Findin
 def _left_out(plugins: PluginTree, keys: list[str]) -> dict[str, list[str]]:
     """Return the packs that no plugin has, by the marketplace above them."""
     packs: dict[str, list[str]] = defaultdict(list)
-    for key in [key for key in keys if plugins.owner_of(key) is None]:
+    left = [key for key in keys if plugins.owner_of(key) is None]
+    # One that lists nothing of this folder leaves nothing out.
+    listing = {plugin.file for plugin in _every(plugins)}
+    for key in left:
         above = folders_around(key)
         files = (f"{at}/{name}".lstrip("/") for at in above for name in MARKETPLACES)
-        if file := next((file for file in files if file in plugins.texts), ""):
+        if file := next((file for file in files if file in listing), ""):
             packs[file].append(escape_name(key))
     return packs
 

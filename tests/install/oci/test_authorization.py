@@ -231,6 +231,35 @@ def test_no_other_host_gets_the_credentials(
     other.close()
 
 
+def test_another_server_may_not_ask_for_the_credentials(
+    docker: Path, library: Path, fake: FakeRegistry
+) -> None:
+    pushed(fake, library)
+    docker_config(docker, {"auths": {fake.host: {"auth": basic()}}})
+    other = FakeRegistry()
+    seen: list[str | None] = []
+
+    def elsewhere(request: Request) -> bool:
+        if request.command == "GET" and "/blobs/" in request.path:
+            request.answer(307, Location=f"http://{other.host}{request.path}")
+            return True
+        return False
+
+    def asking(request: Request) -> bool:
+        seen.append(request.headers.get("Authorization"))
+        realm = f"http://{other.host}/token"
+        request.answer(401, WWW_Authenticate=f'Bearer realm="{realm}",service="a"')
+        return True
+
+    fake.fault, other.fault = elsewhere, asking
+    with opened(fake) as skills:
+        (problem,) = skills.registry.health().problems
+        assert "not allowed" in problem
+    assert set(seen) == {None}
+    assert not any("/token" in line for line in other.requests)
+    other.close()
+
+
 HELPER = """#!/bin/sh
 read server
 test "$server" = "{host}" || exit 1
