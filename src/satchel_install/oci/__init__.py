@@ -34,4 +34,4 @@ def open_address(
         raise ConfigError("pin", detail)
     reference = parse_reference(url)
     repository = OciRepository(reference, allow_private=allow_private)
-    return OciSource(repository, reference, limits=limits)
+    return OciSource(repository, reference, limits)

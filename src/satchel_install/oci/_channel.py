@@ -68,10 +68,9 @@ def noted_number(reference: OciReference) -> int:
 
 def note_number(reference: OciReference, number: int) -> None:
     """Note which release a channel is at, as far as this machine can keep it."""
-    noted = _noted()
-    if noted.get(str(reference)) == number:
+    if noted_number(reference) == number:
         return
-    noted[str(reference)] = number
+    noted = _noted() | {str(reference): number}
     text = json.dumps(dict(sorted(noted.items())), indent=1)
     # A server on a disk that is read-only goes by what it has seen itself.
     with suppress(OSError):

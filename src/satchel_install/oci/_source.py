@@ -67,7 +67,6 @@ class OciSource(SourceAbilities):
         self,
         repository: OciRepository,
         reference: OciReference,
-        *,
         limits: Limits,
     ) -> None:
         """Ask the registry nothing yet; the repository is closed with the source."""
@@ -89,9 +88,6 @@ class OciSource(SourceAbilities):
         self._number = noted_number(reference)
         self._answered = time.monotonic()
         self._fetching: threading.Thread | None = None
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.label!r})"
 
     @property
     def release(self) -> str:
