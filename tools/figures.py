@@ -39,7 +39,7 @@ MAX_FUNCTION_LINES: Final = 71
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
     "satchel": 28_800,
-    "satchel_store": 3_780,
+    "satchel_store": 3_860,
     "satchel_server": 10_010,
     "satchel_lab": 18_900,
     "satchel_compat": 2_150,

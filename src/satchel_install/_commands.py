@@ -15,7 +15,7 @@ from satchel.cli import (
     progress,
 )
 from satchel.errors import ConfigError, NotInstalledError
-from satchel.files import digest_bytes
+from satchel.files import digest_bytes, folder_problem
 from satchel.text import plural
 from satchel_install._entries import SkillsEntry, Upstream
 from satchel_install._execution import Execution, Output
@@ -32,6 +32,8 @@ def add(
     start: Path, upstream: Upstream, names: Collection[str], name: str, output: Output
 ) -> int:
     """Add a source's skills to the project; see ``satchel add --help``."""
+    if name and (problem := folder_problem(name)):
+        raise ConfigError("--name", problem)
     project, store = Project.nearest(start), ContentStore()
     upstream = relative_place(upstream, project, start)
     with project.changing(store):

@@ -86,7 +86,7 @@ def _entry(name: str, value: object, file: str) -> SkillsEntry:
         text = entry.get(key, "")
         if not isinstance(text, str) or (key == kinds[0] and not text):
             raise ConfigError(file, f"{shown}.{key}: expected a text")
-        texts[key] = text
+        texts[key] = text.removeprefix("oci://") if kinds[0] == "oci" else text
     patterns = entry.get("skills", [])
     items = cast("list[object]", patterns) if isinstance(patterns, list) else [None]
     skills = tuple(item for item in items if isinstance(item, str))

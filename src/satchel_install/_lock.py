@@ -58,7 +58,7 @@ class LockedSkill:
     def source(self) -> str:
         """Where it came from, for a message."""
         short = self.commit if self.upstream.kind == "oci" else self.commit[:12]
-        at = f"@{short}" if short else ""
+        at = f"@{short}" if short and short not in self.upstream.place else ""
         return f"{self.upstream.place}{at}"
 
 

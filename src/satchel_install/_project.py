@@ -140,7 +140,7 @@ class Project:
         folder = self.skills / skill.id
         if folder.is_symlink() or not folder.is_dir():
             return [f"{skill.id} is no folder, or a link"]
-        paths = dict(_files_below(folder))
+        paths = dict(files_below(folder))
         texts: list[str] = []
         for file in skill.files:
             path = paths.pop(file.path, None)
@@ -338,7 +338,7 @@ def _table_in(file: Path) -> dict[str, object] | None:
     return cast("dict[str, object]", table)
 
 
-def _files_below(folder: Path) -> Iterator[tuple[str, Path]]:
+def files_below(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield all that is in a folder and is no folder, by its path there."""
     folders = [(folder, "")]
     while folders:

@@ -140,6 +140,8 @@ class OpenUpstream:
         reader = library.catalog.readers[entry.source]
         refusal_of = getattr(reader, "refusal_of", None)
         refusal = refusal_of(entry.origin.key) if refusal_of else ""
+        advice = "take another release, or type: satchel remove"
+        refusal = f"{refusal}; {advice}" if refusal else ""
         if problem := folder_problem(entry.id) or refusal:
             raise ConfigError(entry.id, problem)
         files: list[Resource] = []
@@ -260,6 +262,9 @@ def resolve(request: SkillsEntry, base: Path, store: ContentStore) -> Resolved:
                 result.warnings.append(f"{entry.id} is left out: {error}")
             else:
                 result.skills.append(skill)
+                if entry.name != entry.id:
+                    text = f"{entry.id} is called {entry.name} in its SKILL.md, and is "
+                    result.warnings.append(f"{text}listed so in this project")
     return result
 
 

@@ -17,6 +17,7 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from math import inf
 from pathlib import Path
+from string import hexdigits
 from typing import Any, Final, NamedTuple, cast
 
 from satchel.config import Config
@@ -66,6 +67,9 @@ class Signer:
         if not self.skills or tuple(map(bool, texts)) not in _FORMS:
             detail = "a signer has skills, and issuer and identity, certificate or key"
             raise ConfigError("[trust] signers", detail)
+        file = self.certificate or self.key
+        if file and not Path(file).is_file():
+            raise ConfigError("[trust] signers", f"{file}: no such file")
 
     @property
     def kind(self) -> str:
@@ -105,6 +109,9 @@ class SignatureReader:
             detail = "name who may sign, in `signers` of [trust] in your own file"
             raise ConfigError("[trust] verify", detail)
         self._revoked = {one.replace(":", "").lower() for one in config.revoked}
+        for one in self._revoked:
+            if not one or set(one) - set(hexdigits):
+                raise ConfigError("[trust] revoked", f"{one!r} is not in hex digits")
         self._cache: dict[tuple[str, str], SignedFiles] = {}
         try:
             self._keyless_verifier = _keyless_verifier(config.root, self._signers)

@@ -7,6 +7,7 @@ wants it. What counts is the digest of its bytes, noted for the project's real f
 import json
 import os
 from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, cast
 
@@ -80,7 +81,18 @@ def is_outside(entry: SkillsEntry, folder: Path) -> bool:
     kind, place = entry.upstream.kind, entry.upstream.place
     is_local = "://" not in place and kind in {"folder", "archive"}
     outside = is_local and not _is_inside(folder / place, folder)
-    return outside or (kind == "git" and place.startswith(_UNSAFE))
+    return outside or (kind == "git" and (place.startswith(_UNSAFE) or _is_near(place)))
+
+
+def _is_near(place: str) -> bool:
+    """Tell whether an address of git names this machine, or one of its network."""
+    rest = place.partition("://")[2] or place
+    host = rest.partition("/")[0].rpartition("@")[2]
+    host = host[1:].partition("]")[0] if host[:1] == "[" else host.partition(":")[0]
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def approve(folder: Path, *digests: str) -> None:

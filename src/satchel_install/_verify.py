@@ -7,14 +7,19 @@ from typing import Final, TypeAlias, cast
 
 from satchel.cli import echo, echo_error, echo_json, echo_rows, one_line
 from satchel.config import Config, load_config, own_config
-from satchel.errors import ConfigError, NotInstalledError, SkillError
+from satchel.errors import (
+    ConfigError,
+    MissingPathError,
+    NotInstalledError,
+    SkillError,
+)
 from satchel.model import SKILL_FILE
 from satchel.protocols import with_abilities
 from satchel.runtime import open_inputs
 from satchel.sources import CLIENT_FOLDERS
 from satchel.text import nearest, plural, slug
 from satchel_install._lock import LOCK_FILE, Lock, parse_lock
-from satchel_install._project import Project
+from satchel_install._project import Project, files_below
 from satchel_install._resolve import catalog_of
 from satchel_install._signatures import SignatureReader
 from satchel_install._signed import NO_SIGNATURE, SignatureVerifier
@@ -32,17 +37,19 @@ def _row(skill_id: str, state: str, detail: str) -> _Row:
 
 def verify(place: str, client: str, *, as_json: bool) -> int:
     """Verify a project, packs, a release or a registry; see ``satchel verify``."""
-    if client:
-        project = _of_client(Project.nearest(Path(place).absolute()), client)
-        return _against_lock(project, None, as_json=as_json, whole=False)
-    if place.startswith("oci://"):
+    if place.startswith("oci://") and not client:
         return _shown(place, _registry_rows(place), as_json=as_json)
-    folder = Path(place).absolute()
-    project = Project.nearest(folder)
-    if is_release(str(folder)):
-        return _shown(folder, _release_rows(folder), as_json=as_json)
-    has_lock, own = project.lock_file.is_file(), own_config(os.environ)
-    if own.signers and not (has_lock and folder in {project.folder, project.skills}):
+    folder = Path(os.path.abspath(place))  # noqa: PTH100 - without any ".."
+    if not folder.is_dir():
+        raise MissingPathError(place)
+    project, own = Project.nearest(folder), own_config(os.environ)
+    if client:
+        project = _of_client(project, client)
+    elif is_release(str(folder)):
+        return _shown(folder, _release_rows(folder, own), as_json=as_json)
+    has_lock = project.lock_file.is_file()
+    whole = folder in {project.folder, project.skills}
+    if own.signers and not client and not (has_lock and whole):
         rows = _signature_rows(folder, own)
         if rows or not has_lock:
             return _shown(folder, rows, as_json=as_json)
@@ -52,9 +59,13 @@ def verify(place: str, client: str, *, as_json: bool) -> int:
         raise NotInstalledError(str(folder), detail)
     file = project.config_file
     config = load_config(file) if file.is_file() else own
-    is_signed = config.verify in {"signed", "both"}
-    signed = _signature_rows(project.skills, config) if is_signed else None
-    return _against_lock(project, signed, as_json=as_json)
+    signed = _signature_rows(project.skills, config) if _asks(config) else None
+    return _against_lock(project, signed, as_json=as_json, whole=not client)
+
+
+def _asks(config: Config) -> bool:
+    """Tell whether signatures are asked for."""
+    return config.verify in {"signed", "both"}
 
 
 def _signature_rows(folder: Path, config: Config) -> list[_Row]:
@@ -99,10 +110,15 @@ def _registry_rows(address: str) -> list[_Row]:
     return rows
 
 
-def _release_rows(folder: Path) -> list[_Row]:
+def _release_rows(folder: Path, own: Config) -> list[_Row]:
     """Return what is wrong with a release, as its release.json has it."""
     source = cast("ReleaseSource", open_inputs((str(folder),)).sources[0])
     rows = [_row(one.path, "failed", one.message) for one in source.damage()]
+    listed = {file.path for file in source.open().files}
+    for path, _ in files_below(folder):
+        if path not in listed:
+            rows.append(_row(path, "failed", "it is not a file of this release"))
+    rows += _signature_rows(folder, own) if _asks(own) else ()
     return rows or [_row(source.label, "as released", source.open().id)]
 
 

@@ -92,8 +92,10 @@ class LockVerifier:
         locks = self._locks()
         expected = named = ""
         for lock in locks:
-            # A prefix may be in front of the id, which no lock knows.
-            for skill_id in (skill.id, skill.name):
+            # A prefix may be in front of the id, which no lock knows; or there was one
+            # when it was locked, so that only its folder is called so.
+            folder = skill.origin.key.rpartition("/")[2]
+            for skill_id in dict.fromkeys((skill.id, skill.name, folder)):
                 if skill_id not in lock.skills:
                     continue
                 files, who = lock.skills[skill_id]

@@ -480,7 +480,7 @@ def test_a_project_may_ask_for_more(
             {"signers": [{"skills": ["*"], "issuer": "x"}]},
             "a signer has skills, and issuer",
         ),
-        ({"signers": [{"skills": ["*"], "certificate": "none"}]}, "No such file"),
+        ({"signers": [{"skills": ["*"], "certificate": "none"}]}, "no such file"),
         ({"signers": [{"skills": ["*"], "key": "x", "identity": "y"}]}, "a signer has"),
         ({"signers": [{"skills": ["*"], "isuer": "x"}]}, "did you mean 'issuer'"),
         ({"signers": "acme"}, "signers: expected a table"),
@@ -603,7 +603,48 @@ def test_an_installed_project_is_as_locked_and_as_signed(
     assert json.loads(run("verify", "--json").stdout)["packs"][0]["state"] == "unsigned"
 
 
+def test_copies_for_a_client_are_as_signed(world: World, project: Path) -> None:
+    (project / "shared").mkdir()
+    world.pack.rename(project / "shared/acme-pdf")
+    world.pack.parent.rmdir()
+    make_pack(project / "shared", "acme-none")
+    assert run("add", "shared").exit_code == 0
+    shutil.copytree(project / "skills", project / ".claude/skills")
+    result = run("verify", "--for", "claude-code")
+    assert result.exit_code == 1
+    assert "acme-none  unsigned" in result.stdout
+    assert "acme-pdf   signed" in result.stdout
+
+
+def test_an_unsigned_release_is_said_to_be_one(world: World, project: Path) -> None:
+    make_pack(project / "plain", "acme-none")
+    world.configure(verify="warn")
+    assert run("build", "release", "plain").exit_code == 0
+    assert run("verify", "release").exit_code == 0
+    world.configure()
+    result = run("verify", "release")
+    assert (result.exit_code, "acme-none  unsigned" in result.stdout) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ({"revoked": ["zz"]}, "'zz' is not in hex digits"),
+        ({"revoked": [""]}, "not in hex digits"),
+        ({"signers": [{"skills": ["*"], "key": "gone.pub"}]}, "no such file"),
+        ({"signers": [{"skills": ["*"], "certificate": "gone"}]}, "no such file"),
+    ],
+)
+def test_settings_that_cannot_be(
+    world: World, table: dict[str, object], reason: str
+) -> None:
+    world.configure(**table)
+    result = run("list", "skills")
+    assert (result.exit_code, reason in result.stderr) == (2, True)
+
+
 def test_a_release_is_compared_with_its_document(world: World, project: Path) -> None:
+    world.configure(verify="warn")
     assert run("build", "release", "skills").exit_code == 0
     result = run("verify", "release")
     assert (result.exit_code, "as released" in result.stdout) == (0, True)

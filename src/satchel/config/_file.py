@@ -445,9 +445,11 @@ def load_config(path: "Path", environ: Mapping[str, str] | None = None) -> Confi
         value = getattr(whole.limits, limit) if limit else getattr(whole, name)
         value = _toml(dict(value) if key == "layers" else value)
         line = echo(f"{key} = {value}", 500)  # it may be huge
-        detail = f"{problem}; delete it here, or write {line} below {section} in "
+        detail = f"{problem}; delete it here"
+        if key not in _SIGNING:  # nobody should copy the signers of a stranger
+            detail += f", or write {line} below {section} in {own.path}"
         where = _line(file.text, key, text)
-        raise ConfigError(str(path), f"{key}: {detail}{own.path}", where)
+        raise ConfigError(str(path), f"{key}: {detail}", where)
     values = {key: getattr(theirs, key) for key in file.table}
     values["disabled"] = mine.disabled + theirs.disabled
     values["limits"] = replace(mine.limits, **file.table.get("limits", {}))

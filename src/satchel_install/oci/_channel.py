@@ -78,15 +78,15 @@ def note_number(reference: OciReference, number: int) -> None:
         write_file(_file(), f"{text}\n".encode(), _MODE)
 
 
-def check_number(reference: OciReference, artifact: OciArtifact, last: int) -> None:
-    """Refuse a release that is older than the last one of its channel.
+def checked_number(reference: OciReference, artifact: OciArtifact, last: int) -> int:
+    """Return which number is the least from now on, and refuse a lower one.
 
     Raises:
-        SourceUnavailableError: It is, and no operator has named it.
+        SourceUnavailableError: It is lower, and no operator has named this release.
     """
     accepted = {one.strip() for one in os.environ.get(VARIABLE, "").split(",")}
     if reference.digest or artifact.digest in accepted:
-        return
+        return max(artifact.number, last)
     if artifact.number < last:
         # What the user has accepted since, in another process, counts too.
         last = noted_number(reference)
@@ -96,6 +96,7 @@ def check_number(reference: OciReference, artifact: OciArtifact, last: int) -> N
             f"not taken by accident; if you mean it, type: satchel trust {reference}"
         )
         raise SourceUnavailableError(str(reference), detail)
+    return artifact.number
 
 
 def _file() -> Path:
@@ -107,7 +108,10 @@ def _file() -> Path:
 def _noted() -> dict[str, int]:
     try:
         document: object = json.loads(_file().read_bytes())
-    except (OSError, ValueError):
+    except FileNotFoundError:
         return {}
+    except (OSError, ValueError) as error:
+        detail = f"it is damaged, so that no release is known to be the last: {error}"
+        raise ConfigError(str(_file()), f"{detail}; repair it, or delete it") from error
     rows = cast("dict[str, object]", document) if isinstance(document, dict) else {}
     return {key: value for key, value in rows.items() if isinstance(value, int)}

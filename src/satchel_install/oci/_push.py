@@ -1,5 +1,7 @@
 """Put a release into a registry, and withdraw what is in one."""
 
+import random
+import time
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -31,7 +33,9 @@ from satchel_store.release import ReleaseSource, canonical_json
 _EMPTY: Final = b"{}"
 _AT_ONCE: Final = 8
 # So often the list is written again if another one got between.
-_ATTEMPTS: Final = 3
+_ATTEMPTS: Final = 20
+# So often it is there before it counts as kept.
+_LOOKS: Final = 2
 _TREE: Final = "sha256-tree-v1:"
 
 
@@ -78,6 +82,9 @@ def push_release(
     notes = {NUMBER: str(last + 1)}
     digest = _put(repository, reference.tag, RELEASE_TYPE, layers, notes)
     note_number(reference, last + 1)
+    if repository.digest_of(reference.tag) != digest:
+        detail = "somebody else has pushed at the same time, and theirs is used"
+        raise SourceUnavailableError(str(reference), detail)
     return Pushed(digest, last + 1, *counts, new=True)
 
 
@@ -95,12 +102,20 @@ def withdraw_from(
         ConfigError: A name is neither.
     """
     digests = [_digest_of(name, reference, repository) for name in names]
-    for _ in range(_ATTEMPTS):
+    kept = 0
+    for attempt in range(_ATTEMPTS):
+        # Another one may write at the same time, and not know of this one.
+        time.sleep(random.uniform(0.2, 0.8) if attempt else 0)  # noqa: S311
         listed = repository.digest_of(WITHDRAWN_TAG, missing_ok=True)
         reasons = fetch_withdrawn(repository, listed) if listed else {}
-        missing = {one: reason for one in digests if one not in reasons}
-        if not missing:
-            return reasons
+        lacks = [one for one in digests if one not in reasons]
+        lacks += [one for one in digests if reason and not reasons.get(one)]
+        if not lacks:
+            kept += 1
+            if kept == _LOOKS:
+                return reasons
+            continue
+        kept, missing = 0, dict.fromkeys(lacks, reason)
         data = render_withdrawn(reasons | missing)
         layer = _descriptor(repository.keep_blob(data), len(data), "withdrawn.json")
         _put(repository, WITHDRAWN_TAG, WITHDRAWN_TYPE, [layer], {})

@@ -15,6 +15,7 @@ SCHEME: Final = "oci://"
 _NAME: Final = re.compile(
     r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*"
 )
+_LAST_PORT: Final = 65_535
 _TAG: Final = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}")
 _HOST: Final = re.compile(
     r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?|\[[0-9a-fA-F:]+\](?::[0-9]{1,5})?"
@@ -67,12 +68,16 @@ def parse_reference(text: str) -> OciReference:
         ConfigError: It is no such address; says what is expected.
     """
     host, mark, rest = text.removeprefix(SCHEME).partition("/")
+    if "@" in host:  # a secret may be in it, so nothing of it is shown
+        detail = "an address has no user or password; log in with: docker login"
+        raise ConfigError("oci://", detail)
     rest, pinned, digest = rest.partition("@")
     name, tagged, tag = rest.partition(":")
     fits = (
         text.startswith(SCHEME)
         and mark
         and _HOST.fullmatch(host)
+        and int(re.sub(r".*:|.*\D", "", host) or 0) <= _LAST_PORT
         and _NAME.fullmatch(name)
         and (not tagged or _TAG.fullmatch(tag))
         and (not pinned or is_digest(digest))

@@ -19,11 +19,17 @@ from satchel.errors import (
     SourceUnavailableError,
 )
 from satchel.files import digest_bytes, is_digest
-from satchel_install.oci._credentials import Credential, credential_of
 from satchel_install.oci._reference import OciReference
 
 try:
-    from satchel_store.http import HttpClient, HttpRequest, HttpResponse, parse_url
+    from satchel_store.http import (
+        Credential,
+        HttpClient,
+        HttpRequest,
+        HttpResponse,
+        credential_of,
+        parse_url,
+    )
 except ImportError as error:
     raise ExtraMissingError("a registry", "http") from error
 

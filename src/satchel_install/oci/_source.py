@@ -25,7 +25,7 @@ from satchel_install.oci._artifact import (
 )
 from satchel_install.oci._channel import (
     WITHDRAWN_TAG,
-    check_number,
+    checked_number,
     fetch_withdrawn,
     note_number,
     noted_number,
@@ -126,7 +126,8 @@ class OciSource(SourceAbilities):
         current = self._current
         age = time.monotonic() - self._answered
         if age > self._max_age_s:
-            return f"{self.label} was last reached {age:.0f} s ago, more than --max-age"
+            most = f"--max-age of {self._max_age_s:g} s"
+            return f"{self.label} has been away for longer than the {most}"
         if current is None:
             return ""
         names = (current.digests.get(key, ""), current.artifact.digest, current.release)
@@ -172,8 +173,7 @@ class OciSource(SourceAbilities):
         current = self._current
         if current is None or current.artifact.digest != which:
             current = self._opened(fetch_artifact(repository, which))
-        check_number(reference, current.artifact, self._number)
-        self._number = current.artifact.number
+        self._number = checked_number(reference, current.artifact, self._number)
         if self._number and not reference.digest:
             note_number(reference, self._number)
         return current

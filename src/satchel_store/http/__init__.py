@@ -21,6 +21,10 @@ if TYPE_CHECKING:
         HttpResponse as HttpResponse,
         retry_after_s as retry_after_s,
     )
+    from satchel_store.http._credentials import (
+        Credential as Credential,
+        credential_of as credential_of,
+    )
     from satchel_store.http._headers import checked_headers as checked_headers
     from satchel_store.http._source import (
         HttpSource as HttpSource,
@@ -32,6 +36,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_client": "HttpClient HttpRequest HttpResponse retry_after_s",
+        "_credentials": "Credential credential_of",
         "_headers": "checked_headers",
         "_addresses": "CheckedBackend RequestRefusedError request_deadline"
         " resolve_host",

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from satchel_install.oci._credentials import credential_of
+from satchel_store.http import credential_of
 from tests.functional.library import run
 from tests.install.oci.conftest import (
     FakeRegistry,

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,12 +11,15 @@ import pytest
 
 from satchel import Satchel
 from satchel.errors import SkillError
+from satchel_install._lock import read_lock
 from satchel_install.oci._channel import note_number
 from satchel_install.oci._reference import parse_reference
 from tests.functional.library import run
+from tests.install.conftest import PACK
 from tests.install.oci.conftest import (
     MANIFEST,
     Registry,
+    channels_file,
     edit,
     opened,
     pushed,
@@ -173,6 +178,117 @@ def test_what_is_withdrawn_is_refused_at_the_next_refresh(
     added = run("add", registry.address(), "--skill", "pdf")
     assert added.exit_code == 1
     assert not Path("skills").exists()
+
+
+def test_withdrawals_at_the_same_time_are_all_kept(
+    registry: Registry, library: Path
+) -> None:
+    for name in ("a", "b", "c"):
+        (library / name).mkdir()
+        (library / name / "SKILL.md").write_text(PACK.format(name))
+    pushed(registry, library)
+    command = [sys.executable, "-m", "satchel", "withdraw", registry.address()]
+    names = ("a", "b", "c", "pdf")
+    running = [
+        subprocess.Popen([*command, name, "--reason", name], stdout=subprocess.DEVNULL)
+        for name in names
+    ]
+    assert [one.wait() for one in running] == [0] * len(names)
+    with opened(registry) as skills:
+        assert [entry.id for entry in skills.catalog.entries] == ["sql"]
+
+
+def test_a_reason_may_come_later(registry: Registry, library: Path) -> None:
+    pushed(registry, library)
+    assert run("withdraw", registry.address(), "pdf").exit_code == 0
+    assert (
+        run("withdraw", registry.address(), "pdf", "--reason", "Leaks").exit_code == 0
+    )
+    with opened(registry) as skills, pytest.raises(SkillError, match="Leaks"):
+        skills.load("pdf")
+
+
+def test_damaged_numbers_are_no_reason_to_go_back(
+    registry: Registry, library: Path
+) -> None:
+    pushed(registry, library)
+    old = registry.manifest("prod")
+    edit(library, "sql", "More.")
+    pushed(registry, library)
+    with opened(registry):
+        registry.move("prod", old)
+    channels_file().write_text("x")
+    with pytest.raises(SkillError, match=r"channels\.json: it is damaged"):
+        opened(registry)
+
+
+def test_one_release_that_is_taken_does_not_lower_the_number(
+    registry: Registry, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = pushed(registry, library)
+    old = registry.manifest("prod")
+    edit(library, "sql", "More.")
+    pushed(registry, library)
+    with opened(registry):
+        registry.move("prod", old)
+    monkeypatch.setenv("SATCHEL_TRUSTED_RELEASE", first)
+    with opened(registry) as skills:
+        assert skills.catalog.release == first
+    monkeypatch.delenv("SATCHEL_TRUSTED_RELEASE")
+    with opened(registry) as skills:
+        assert not skills.catalog.entries
+
+
+def test_what_had_a_prefix_loads_as_locked(
+    registry: Registry, library: Path, project: Path
+) -> None:
+    """Its folder has the id of the release, and its SKILL.md the name before it."""
+    settings = project.parent / "xdg_config_home/satchel/satchel.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("allow_private = true\n")
+    line = ("build", "dist", str(library), "--prefix", "team-")
+    assert run(*line).exit_code == 0
+    assert run("push", registry.address(), "dist").exit_code == 0
+    added = run("add", registry.address(), "--skill", "team-pdf")
+    assert added.exit_code == 0, added.output
+    assert "team-pdf is called pdf in its SKILL.md" in added.stderr
+    settings.write_text('[trust]\nverify = "locked"\n')
+    with Satchel("skills") as skills:
+        assert "satchel.lock" in skills.load("pdf").vouched
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("oci://ada:hidden-1@a.example/b:c", "docker login"),
+        ("oci://hidden-1@a.example/b:c", "docker login"),
+        ("oci://a.example:99999/b:c", "no address of a registry"),
+        ("oci://a.example/B:c", "no address of a registry"),
+        ("oci://a.example/b: c", "no address of a registry"),
+        ("oci://a.example", "no address of a registry"),
+    ],
+)
+def test_addresses_that_are_none(address: str, reason: str) -> None:
+    for line in (("add", address), ("list", address), ("push", address, "x")):
+        result = run(*line)
+        assert result.exit_code != 0
+        assert reason in result.output
+        assert "hidden-1" not in result.output
+
+
+def test_an_address_with_its_scheme_is_understood(
+    registry: Registry, library: Path, project: Path
+) -> None:
+    settings = project.parent / "xdg_config_home/satchel/satchel.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("allow_private = true\n")
+    digest = pushed(registry, library)
+    address = registry.address(f"@{digest}")
+    Path("satchel.toml").write_text(f'[skills]\nall = {{oci = "{address}"}}\n')
+    result = run("sync")
+    assert result.exit_code == 0, result.output
+    locked = read_lock(Path("satchel.lock")).skills["pdf"]
+    assert locked.source == f"{registry.host}/team/skills@{digest}"
 
 
 def test_a_reason_is_one_line_of_text(registry: Registry, library: Path) -> None:

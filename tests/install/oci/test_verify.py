@@ -59,6 +59,32 @@ def test_what_was_copied_for_a_client(project: Path, upstream: Upstream) -> None
     assert run("verify").exit_code == 0
 
 
+def test_a_place_is_the_one_that_was_named(project: Path, upstream: Upstream) -> None:
+    assert run("add", upstream.address).exit_code == 0
+    (project.parent / "other/packs").mkdir(parents=True)
+    for line in (
+        ("verify", "../other/packs"),
+        ("verify", "--for", "codex", "../other"),
+    ):
+        result = run(*line)
+        assert result.exit_code != 0
+        assert "as locked" not in result.output
+    result = run("verify", "nothing-here")
+    assert (result.exit_code, "no such file or folder" in result.output) == (2, True)
+
+
+def test_a_file_that_a_release_does_not_list(project: Path, library: Path) -> None:
+    assert run("build", "dist", str(library)).exit_code == 0
+    assert run("verify", "dist").exit_code == 0
+    (project / "dist/skills/pdf/more.md").write_text("More.\n")
+    (project / "dist/skills/new").mkdir()
+    (project / "dist/skills/new/SKILL.md").write_text("x")
+    result = run("verify", "dist")
+    assert result.exit_code == 1
+    assert "skills/pdf/more.md   failed  it is not a file" in result.stdout
+    assert "skills/new/SKILL.md" in result.stdout
+
+
 @pytest.mark.parametrize(("name", "close"), [("claude", "claude-code"), ("x", "codex")])
 def test_a_client_that_nobody_knows(
     name: str, close: str, project: Path, upstream: Upstream
