@@ -171,7 +171,10 @@ def test_what_is_the_users_to_say_is_refused_in_one_line(
     line += form is pyproject
     assert f"{path.name}:{line}: " in message
     assert says in message
-    assert f'below [projects."{clone.resolve()}"] in {own}' in message
+    # Nobody should copy from a stranger who may sign.
+    is_signing = any(f": {key}: " in message for key in ("signers", "root", "revoked"))
+    advice = f'below [projects."{clone.resolve()}"] in {own}'
+    assert (advice in message) is not is_signing
     assert message.count("\n") == 0
     assert tree(clone.parent) == before
 

@@ -34,7 +34,7 @@ _EMPTY: Final = b"{}"
 _AT_ONCE: Final = 8
 # So often the list is written again if another one got between.
 _ATTEMPTS: Final = 20
-# So often it is there before it counts as kept.
+# So often it is there before it counts as looks.
 _LOOKS: Final = 2
 _TREE: Final = "sha256-tree-v1:"
 
@@ -102,7 +102,7 @@ def withdraw_from(
         ConfigError: A name is neither.
     """
     digests = [_digest_of(name, reference, repository) for name in names]
-    kept = 0
+    looks = 0
     for attempt in range(_ATTEMPTS):
         # Another one may write at the same time, and not know of this one.
         time.sleep(random.uniform(0.2, 0.8) if attempt else 0)  # noqa: S311
@@ -111,11 +111,11 @@ def withdraw_from(
         lacks = [one for one in digests if one not in reasons]
         lacks += [one for one in digests if reason and not reasons.get(one)]
         if not lacks:
-            kept += 1
-            if kept == _LOOKS:
+            looks += 1
+            if looks == _LOOKS:
                 return reasons
             continue
-        kept, missing = 0, dict.fromkeys(lacks, reason)
+        looks, missing = 0, dict.fromkeys(lacks, reason)
         data = render_withdrawn(reasons | missing)
         layer = _descriptor(repository.keep_blob(data), len(data), "withdrawn.json")
         _put(repository, WITHDRAWN_TAG, WITHDRAWN_TYPE, [layer], {})
