@@ -9,6 +9,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tools.plain_pins import with_plain_pins
+
 LOCKS = sorted(Path(__file__).parents[1].glob("requirements/**/*.txt"))
 _PIN = re.compile(r"([a-z0-9-]+(?:\[[a-z0-9, -]+\])?)==([\w.]+)( ; [^\\]+)? \\")
 
@@ -33,10 +35,8 @@ def test_development_uses_what_users_run() -> None:
         pins(lock) for name in ("run", "dev") for lock in LOCKS if lock.stem == name
     )
 
-    # What develops may need an extra of a package as well.
-    plain = {name.partition("[")[0]: version for name, version in dev.items()}
     assert run
-    assert run.items() <= plain.items()
+    assert run.items() <= dev.items()
 
 
 def needed(lock: Path) -> Iterator[str]:
@@ -80,3 +80,11 @@ def test_ci_installs_the_lock_files_with_the_oldest_pip() -> None:
 
     assert loop is not None
     assert "locks" in loop[1].split()
+
+
+def test_what_users_run_is_pinned_without_its_extra_too() -> None:
+    """An old pip takes neither line for the other."""
+    lines = "a[b]==1 \\\n    --hash=sha256:0\n    # via c\nd[e]==2 \\\n    --hash=sha256:1\n"
+    doubled = with_plain_pins(lines, "a==1 \\\n    --hash=sha256:0\n")
+
+    assert doubled == f"a==1 \\\n    --hash=sha256:0\n{lines}"

@@ -139,7 +139,7 @@ def _of_client(project: Project, client: str) -> Project:
     """Return a project whose skills are the copies in a client's folder."""
     folders = {slug(one.name): one.project for one in CLIENT_FOLDERS if one.project}
     if client not in folders:
-        close = ", ".join(nearest(client, [*folders], 3)) or ", ".join(folders)
+        close = ", ".join(nearest(client, [*folders], 3) or [*folders][:5])
         detail = f"no client is called {client!r}; did you mean {close}?"
         raise ConfigError("--for", detail)
     there = [one for one in folders[client] if (project.folder / one).is_dir()]

@@ -153,6 +153,18 @@ def test_what_was_edited_by_hand_is_named_and_left(
     assert "no skill 'x' is locked" in run("sync", "--discard", "x").stderr
 
 
+def test_a_clone_without_its_skills_says_what_brings_them(
+    project: Path, upstream: Upstream
+) -> None:
+    assert run("add", upstream.address).exit_code == 0
+    shutil.rmtree(project / "skills")
+    result = run("list")
+    assert result.exit_code == 2
+    assert result.stderr.rstrip().endswith("type: satchel sync")
+    assert run("sync").exit_code == 0
+    assert run("list").exit_code == 0
+
+
 def test_frozen_refuses_a_lock_that_does_not_fit(
     project: Path, upstream: Upstream
 ) -> None:

@@ -143,6 +143,9 @@ def line_to_type(*paths: str) -> str:
     """Return the command line that was typed, with these paths at its end."""
     ctx = click.get_current_context(silent=True)
     typed = () if ctx is None else ctx.meta.get(f"{_CONTEXT_KEY}.line", ())
+    names = {"paths"} if ctx is None else {p.name for p in ctx.command.params}
+    if "paths" not in names:  # its arguments are something else
+        paths = tuple(part for path in paths for part in ("--skills", path))
     return shlex.join(("satchel", *typed, *paths))
 
 

@@ -214,12 +214,18 @@ def open_config(path: "Path", options: Options = DEFAULT_OPTIONS) -> OpenedInput
     if options.limits is not None:
         config = replace(config, limits=options.limits)
     limits = config.limits
-    opened = open_inputs(
-        config.skills,
-        limits=limits,
-        allow_private=options.allow_private or config.allow_private,
-        prefix=config.prefix if options.prefix is None else options.prefix,
-    )
+    try:
+        opened = open_inputs(
+            config.skills,
+            limits=limits,
+            allow_private=options.allow_private or config.allow_private,
+            prefix=config.prefix if options.prefix is None else options.prefix,
+        )
+    except MissingPathError as error:
+        if error.path != str(path.parent / "skills"):
+            raise
+        detail = "there is no folder skills; if [skills] says what is in it, type: "
+        raise ConfigError(str(path), f"{detail}satchel sync") from error
     more: list[SkillSource] = []
     if config.packages:
         names = config.packages if isinstance(config.packages, tuple) else None

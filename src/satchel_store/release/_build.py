@@ -86,7 +86,9 @@ def build_release(
     away = any(item.code == "source-unavailable" for item in errors)
     if errors and (away or not allow_findings):
         raise RefusedReleaseError(
-            tuple(f"{e}; fix: {e.fix}" if e.fix else str(e) for e in errors)
+            tuple(
+                f"{e}; fix: {e.fix}" * (e.fix not in str(e)) or str(e) for e in errors
+            )
         )
     if left_out := _left_out(skills.registry.latest, errors):
         builder.add_file("left-out.json", canonical_json({"left_out": left_out}))

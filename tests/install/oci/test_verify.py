@@ -95,6 +95,17 @@ def test_a_client_that_nobody_knows(
     assert close in result.output
 
 
+def test_a_push_says_how_skills_are_named(
+    fake: FakeRegistry, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(library)
+    result = run("push", fake.address())
+    assert result.exit_code == 2
+    line = f"satchel push {fake.address()} --skills ."
+    assert line in result.output
+    assert run(*line.split()[1:]).exit_code == 0
+
+
 def test_a_push_may_leave_out_what_is_bad(fake: FakeRegistry, library: Path) -> None:
     (library / "bad").mkdir()
     (library / "bad/SKILL.md").write_text("---\nname: [\n---\n")
