@@ -84,7 +84,8 @@ def test_ci_installs_the_lock_files_with_the_oldest_pip() -> None:
 
 def test_what_users_run_is_pinned_without_its_extra_too() -> None:
     """An old pip takes neither line for the other."""
-    lines = "a[b]==1 \\\n    --hash=sha256:0\n    # via c\nd[e]==2 \\\n    --hash=sha256:1\n"
+    lines = "a[b]==1 \\\n    --hash=sha256:0\n    # via c\n"
+    lines += "d[e]==2 \\\n    --hash=sha256:1\n"
     doubled = with_plain_pins(lines, "a==1 \\\n    --hash=sha256:0\n")
 
     assert doubled == f"a==1 \\\n    --hash=sha256:0\n{lines}"

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 _BLOCK = re.compile(
-    r"^(?P<name>[a-z0-9-]+)\[[a-z0-9,-]+\](?P<rest>==[^\n]*\\\n(?:    --hash[^\n]*\n)+)",
+    r"^(?P<name>[a-z0-9-]+)\[[a-z0-9,-]+\]"
+    r"(?P<rest>==[^\n]*\\\n(?:    --hash[^\n]*\n)+)",
     re.MULTILINE,
 )
 
