@@ -84,3 +84,33 @@ def test_a_source_is_understood(source: str, expected: Place) -> None:
 def test_a_revision_is_for_git_only() -> None:
     with pytest.raises(ConfigError, match="--rev is for git only"):
         parse_source("https://h.example/a.zip", "v1")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "https://127.0.0.1:1/x.git",
+        "https://localhost:1/x.git",
+        "https://[::1]:1/x.git",
+        "ssh://git@10.0.0.1/x.git",
+        "git@localhost:x.git",
+        "https://169.254.169.254/x.git",
+    ],
+)
+def test_no_entry_of_others_asks_a_repository_of_this_network(
+    place: str, project: Path
+) -> None:
+    (project / "satchel.toml").write_text(f'[skills]\na = {{git = "{place}"}}\n')
+    result = run("sync")
+
+    assert result.exit_code == 1
+    assert "outside of this project, whose lock you have not approved" in result.stderr
+
+
+def test_a_name_of_an_entry_is_one_that_can_be_read(
+    project: Path, upstream: Upstream
+) -> None:
+    result = run("add", upstream.address, "--name", "a\033b")
+
+    assert result.exit_code == 2
+    assert not (project / "satchel.toml").exists()
