@@ -207,7 +207,7 @@ class OciSource(SourceAbilities):
         """
         repository = self._repository
         digest = repository.digest_of(WITHDRAWN_TAG, missing_ok=True)
-        if digest == self._list:
+        if digest in {"", self._list}:
             return self._withdrawn
         reasons = fetch_withdrawn(repository, digest)
         self._list = digest

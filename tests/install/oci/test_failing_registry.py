@@ -305,6 +305,22 @@ def test_a_registry_that_says_no_digest(fake: FakeRegistry, library: Path) -> No
         skills.load("pdf")
 
 
+def test_a_list_that_is_gone_takes_nothing_back(
+    fake: FakeRegistry, library: Path
+) -> None:
+    pushed(fake, library)
+    run("withdraw", fake.address(), "pdf")
+    with opened(fake) as skills:
+        del fake.manifests["withdrawn"]
+        edit(library, "sql", "More.")
+        pushed(fake, library)
+        skills.sync()
+        assert not skills.registry.health().problems
+        assert skills.load("sql").data.endswith(b"More.\n")
+        with pytest.raises(SkillError, match="withdrawn"):
+            skills.load("pdf")
+
+
 def test_a_release_is_refused_once_it_is_too_old(
     fake: FakeRegistry, library: Path
 ) -> None:
