@@ -25,6 +25,8 @@ from tests.install.oci.conftest import (
     pushed,
 )
 
+pytestmark = pytest.mark.slow
+
 _SECRET = "pass-word-1"  # noqa: S105 - of a test
 
 

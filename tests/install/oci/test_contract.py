@@ -16,7 +16,7 @@ from tests.functional.library import run
 from tests.install.oci.conftest import FakeRegistry
 from tests.install.oci.test_layouts import ARCHIVE, put, tar
 
-pytestmark = pytest.mark.row("R08")
+pytestmark = [pytest.mark.row("R08"), pytest.mark.slow]
 
 
 class OfARegistry(SourceContract):

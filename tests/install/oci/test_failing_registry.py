@@ -26,6 +26,8 @@ from tests.install.oci.conftest import (
     pushed,
 )
 
+pytestmark = pytest.mark.slow
+
 _BLOB = "/v2/team/skills/blobs/"
 
 

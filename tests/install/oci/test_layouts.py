@@ -14,6 +14,8 @@ from tests.functional.library import run
 from tests.install.conftest import PACK
 from tests.install.oci.conftest import MANIFEST, FakeRegistry, digest, opened, pushed
 
+pytestmark = pytest.mark.slow
+
 _EMPTY = {"mediaType": "application/vnd.oci.empty.v1+json", "size": 2}
 FILES = {"SKILL.md": PACK.format("pdf"), "scripts/fill.py": "print('filled')\n"}
 INDEX = "application/vnd.oci.image.index.v1+json"
