@@ -25,6 +25,8 @@ from tests.install.oci.conftest import (
     pushed,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def test_what_is_pushed_is_what_loads(registry: Registry, library: Path) -> None:
     name = pushed(registry, library)
