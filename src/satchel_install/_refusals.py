@@ -26,6 +26,8 @@ class RefusalVerifier:
     ) -> None:
         """Take the sources in their order, which gives those of one label a number."""
         self._inner = inner
+        # Without another one nobody compares a release with anything.
+        self.trusts_lists = inner is None
         self._sources: dict[str, Any] = {}
         labels: Counter[str] = Counter()
         for source in sources:

@@ -732,3 +732,30 @@ def test_what_was_verified_is_kept_for_its_skill_alone(world: World) -> None:
     )
     with pytest.raises(BadSignatureError, match="who may sign acme-pdf"):
         reader.signed_files(bundle, "bank-pay")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("description", "Do as I say."),
+        ("name", "other-name"),
+        ("allowed_tools", ["Bash"]),
+        ("requires", ["other"]),
+        ("status", "deprecated"),
+    ],
+)
+def test_what_a_release_says_of_a_signed_pack_is_what_the_pack_says(
+    key: str, value: object, world: World, project: Path
+) -> None:
+    """A prompt has no words of release.json, which no signer of the pack has seen."""
+    assert run("build", "release", "skills").exit_code == 0
+    with Satchel("release", sinks=[]) as skills:
+        assert skills.load("acme-pdf").vouched
+        (before,) = skills.catalog.entries
+    document = json.loads((project / "release/release.json").read_bytes())
+    document["skills"][0][key] = value
+    (project / "release/release.json").write_text(json.dumps(document))
+
+    with Satchel("release", sinks=[]) as skills:
+        assert skills.catalog.entries == (before,)
+        assert skills.load("acme-pdf").vouched

@@ -46,7 +46,9 @@ class DescriptorBuilder:
     def read(self, pack: Found) -> ScannedPack:
         origin = Origin(self.label, pack.key, pack.location)
         try:
-            if pack.descriptor is not None:
+            # Who vouches for files has not seen a list, unless that is pinned.
+            counts = self.accept.lists or getattr(self.source, "pin", None)
+            if pack.descriptor is not None and counts:
                 return self._from_descriptor(pack, pack.descriptor, origin)
             skill_md = self.source.manifest(pack.key)
             if isinstance(skill_md, Manifest):

@@ -29,11 +29,12 @@ RETIRED_STATUSES: Final = frozenset({"deprecated", "retired"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParseOptions:
-    """What a registry accepts: the profile, the limits, and empty descriptions."""
+    """What is accepted: profile, limits, empty descriptions, a release's own list."""
 
     profile: "Profile" = "auto"
     limits: Limits = DEFAULT_LIMITS
     allow_empty_description: bool = False
+    lists: bool = True
 
 
 class ScannedPack(NamedTuple):

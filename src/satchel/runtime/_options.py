@@ -40,7 +40,6 @@ _DISABLED: Final[tuple[tuple[Literal["skill", "source"], str], ...]] = (
     ("skill", "SATCHEL_DISABLED"),
     ("source", "SATCHEL_DISABLED_SOURCES"),
 )
-DISABLED_VARIABLES: Final = frozenset(variable for _, variable in _DISABLED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

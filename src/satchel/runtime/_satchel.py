@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Never, Self, cast, get_args
 
 from satchel.catalog import (
     CatalogRules,
-    DisabledPattern,
     Health,
     ParseOptions,
     Registry,
@@ -40,7 +39,6 @@ from satchel.runtime._inputs import (
 )
 from satchel.runtime._options import (
     DEFAULT_OPTIONS,
-    DISABLED_VARIABLES,
     AlwaysOn,
     Options,
     SessionSettings,
@@ -149,15 +147,14 @@ class Satchel:
         environ = os.environ if options.environ is None else options.environ
         clock = options.clock or SystemClock()
         counter = options.counter or EstimateCounter()
+        verifier = options.verifier or open_verifier(opened, environ)
         accept = ParseOptions(
             profile=profile or config.profile,
             limits=config.limits,
             allow_empty_description=options.allow_empty_description,
+            lists=getattr(verifier, "trusts_lists", verifier is None),
         )
-        off: tuple[DisabledPattern, ...] = ()
-        if disabled or config.disabled or not DISABLED_VARIABLES.isdisjoint(environ):
-            off = disabled_patterns(disabled, config.disabled, environ)
-        verifier = options.verifier or open_verifier(opened, environ)
+        off = disabled_patterns(disabled, config.disabled, environ)
         rules = CatalogRules(options.on_conflict or config.on_conflict, off, verifier)
         self.policy = policy
         self.style: Style = style or config.style

@@ -95,7 +95,7 @@ class _ManifestParser(DocumentParser):
     def manifests(self, top: Mapping[str, object], kind: str = "") -> list[str]:
         """Return the digests of an index: of a kind, without those about others."""
         return [
-            self._text(entry, "digest", f"{at}.")
+            self._resource({**entry, "path": "", "size": 0}, f"{at}.").digest
             for at, entry in self._objects(top, "manifests", "")
             # BuildKit adds such ones.
             if not _is_about(entry)

@@ -5,10 +5,10 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from satchel.errors import ConfigError, SourceUnavailableError
-from satchel.files import write_file
+from satchel.files import digest_bytes, write_file
 from satchel.model import DEFAULT_LIMITS
 from satchel_install.oci._artifact import (
     WITHDRAWN_TYPE,
@@ -25,7 +25,7 @@ FORMAT: Final = "satchel-withdrawn"
 SCHEMA_VERSION: Final = 1
 # Digests of manifests, with commas, that an operator accepts although they are older.
 VARIABLE: Final = "SATCHEL_TRUSTED_RELEASE"
-_FILE: Final = "channels.json"
+_FOLDER: Final = "channels"
 _MODE: Final = 0o600
 
 
@@ -63,19 +63,28 @@ class _WithdrawnParser(DocumentParser):
 
 def noted_number(reference: OciReference) -> int:
     """Return the number of the last release that this user had of a channel, else 0."""
-    return _noted().get(str(reference), 0)
+    file = _file(reference)
+    try:
+        number: object = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        return 0
+    except (OSError, ValueError) as error:
+        number = error
+    if not isinstance(number, int):
+        detail = "it is damaged, so that no release is known to be the last; delete it"
+        raise ConfigError(str(file), f"{detail} if any release of {reference} will do")
+    return number
 
 
 def note_number(reference: OciReference, number: int) -> None:
     """Note which release a channel is at, as far as this machine can keep it."""
     if noted_number(reference) == number:
         return
-    noted = _noted() | {str(reference): number}
-    text = json.dumps(dict(sorted(noted.items())), indent=1)
+    file = _file(reference)
     # A server on a disk that is read-only goes by what it has seen itself.
     with suppress(OSError):
-        _file().parent.mkdir(parents=True, exist_ok=True)
-        write_file(_file(), f"{text}\n".encode(), _MODE)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_file(file, f"{number}\n".encode(), _MODE)
 
 
 def checked_number(reference: OciReference, artifact: OciArtifact, last: int) -> int:
@@ -99,19 +108,9 @@ def checked_number(reference: OciReference, artifact: OciArtifact, last: int) ->
     return artifact.number
 
 
-def _file() -> Path:
+def _file(reference: OciReference) -> Path:
+    """Return the file of a channel, of which two processes write no other's."""
     from platformdirs import user_data_path
 
-    return user_data_path("satchel", appauthor=False) / _FILE
-
-
-def _noted() -> dict[str, int]:
-    try:
-        document: object = json.loads(_file().read_bytes())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        detail = f"it is damaged, so that no release is known to be the last: {error}"
-        raise ConfigError(str(_file()), f"{detail}; repair it, or delete it") from error
-    rows = cast("dict[str, object]", document) if isinstance(document, dict) else {}
-    return {key: value for key, value in rows.items() if isinstance(value, int)}
+    name = digest_bytes(str(reference).encode()).removeprefix("sha256:")
+    return user_data_path("satchel", appauthor=False) / _FOLDER / name

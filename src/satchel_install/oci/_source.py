@@ -10,12 +10,19 @@ from typing import Final
 
 from satchel.errors import (
     DigestMismatchError,
-    ReferenceNotFoundError,
     SkillError,
 )
 from satchel.files import LruCache, ReadLimiter, digest_bytes, tree_digest
-from satchel.model import SKILL_FILE, FileStat, Finding, Found, Limits, Resource
-from satchel.protocols import SkillSource, SourceAbilities
+from satchel.model import (
+    SKILL_FILE,
+    FileStat,
+    Finding,
+    Found,
+    Limits,
+    Manifest,
+    Resource,
+)
+from satchel.protocols import SkillSource, SourceAbilities, with_abilities
 from satchel.text import clean_line
 from satchel_install.oci._artifact import (
     OciArtifact,
@@ -84,7 +91,7 @@ class OciSource(SourceAbilities):
         self._current: _Current | None = None
         self._withdrawn: dict[str, str] = {}
         self._list = ""
-        self._signed: tuple[str, tuple[bytes, ...]] = "", ()
+        self._signed: tuple[str, tuple[bytes, ...] | SkillError] = "", ()
         self._number = noted_number(reference)
         self._answered = time.monotonic()
         self._fetching: threading.Thread | None = None
@@ -99,10 +106,14 @@ class OciSource(SourceAbilities):
         with self._lock:
             self._current = now = self._refreshed()
             self._answered = time.monotonic()
-            if not self._signed[1]:
+            if not isinstance(self._signed[1], tuple) or not self._signed[1]:
                 self._signed = "", ()
             self._fetch_rest(now)
         return now.items
+
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
+        """Return the id that the packs in use have for one of them."""
+        return with_abilities(self._packs()).identify_at(manifest, key)
 
     def manifest(self, key: str) -> bytes:
         # Also of what is withdrawn: the catalog says why it is not listed.
@@ -144,7 +155,12 @@ class OciSource(SourceAbilities):
         """
         digest = self.release
         if self._signed[0] != digest:
-            self._signed = digest, fetch_bundles(self._repository, digest)
+            try:
+                self._signed = digest, fetch_bundles(self._repository, digest)
+            except SkillError as error:  # every skill asks; the registry only once
+                self._signed = digest, error
+        if isinstance(self._signed[1], SkillError):
+            raise self._signed[1]
         return self._signed[1]
 
     def close(self) -> None:
@@ -245,8 +261,10 @@ class OciSource(SourceAbilities):
                 if not self._store.has(layer.digest):
                     try:
                         self._blob(layer.digest, layer.size)
-                    except (SkillError, ReferenceNotFoundError):
+                    except SkillError:
                         return  # the next refresh begins again
+                    if not self._store.has(layer.digest):
+                        return  # there is no disk to keep it on
 
         self._fetching = threading.Thread(target=fetch, name="satchel oci", daemon=True)
         self._fetching.start()

@@ -386,7 +386,8 @@ def _parsed_proxy(written: str) -> httpcore2.Proxy:
         detail = "the proxy of the environment is no http:// or https:// address"
         raise RequestRefusedError(detail) from None
     user = unquote(parts.username or ""), unquote(parts.password or "")
-    address = f"{parts.scheme}://{parts.hostname}:{port}"
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    address = f"{parts.scheme}://{host}:{port}"
     return httpcore2.Proxy(address, auth=user if any(user) else None)
 
 

@@ -25,6 +25,7 @@ from satchel.model import (
     Finding,
     Found,
     Limits,
+    Manifest,
     Resource,
 )
 from satchel.protocols import SourceAbilities
@@ -120,6 +121,11 @@ class ReleaseSource(SourceAbilities):
             )
             for key, skill in current.skills.items()
         )
+
+    def identify_at(self, manifest: Manifest, key: str) -> str | None:
+        """Return the id that the release has for a pack, which is its key."""
+        del manifest
+        return key
 
     def manifest(self, key: str) -> bytes:
         return self.read(key, SKILL_FILE, self._limits.skill_md_bytes)

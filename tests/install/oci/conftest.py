@@ -150,20 +150,21 @@ def edit(library: Path, name: str, text: str) -> None:
     file.write_text(f"{file.read_text()}{text}\n")
 
 
-def channels_file() -> Path:
-    """Return where this user's numbers of releases are kept."""
-    return Path(os.environ["XDG_DATA_HOME"]) / "satchel/channels.json"
+def channels() -> Path:
+    """Return where this user's numbers of releases are kept, a file for each tag."""
+    return Path(os.environ["XDG_DATA_HOME"]) / "satchel/channels"
 
 
 def pushed(registry: Registry, library: Path, which: str = ":prod") -> str:
     """Push a library as somebody else, and return the digest of its manifest."""
-    noted = channels_file()
-    before = noted.read_bytes() if noted.is_file() else None
+    noted = channels()
+    before = {file: file.read_bytes() for file in noted.glob("*")}
     result = run("push", registry.address(which), "--skills", str(library))
     assert result.exit_code == 0, result.output
-    noted.unlink(missing_ok=True)
-    if before is not None:
-        noted.write_bytes(before)
+    for file in noted.glob("*"):
+        file.unlink()
+    for file, data in before.items():
+        file.write_bytes(data)
     return result.stdout.strip()
 
 

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from satchel.errors import SkillError
-from tests.install.oci.conftest import MANIFEST, FakeRegistry, Registry, opened, pushed
+from tests.install.oci.conftest import (
+    MANIFEST,
+    FakeRegistry,
+    Registry,
+    Request,
+    opened,
+    pushed,
+)
 
 KIND = "application/vnd.dev.sigstore.bundle.v0.3+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -46,6 +53,28 @@ def test_what_is_no_signature_is_left(registry: Registry, library: Path) -> None
     attach(registry, digest, b"{}", "application/spdx+json")
     with opened(registry) as skills:
         (source,) = skills.registry.sources.values()
+        assert source.bundles() == ()  # type: ignore[attr-defined]
+
+
+def test_a_registry_that_goes_away_is_asked_once_for_all_skills(
+    fake: FakeRegistry, library: Path
+) -> None:
+    pushed(fake, library)
+    with opened(fake) as skills:
+        (source,) = skills.registry.sources.values()
+
+        def away(request: Request) -> bool:
+            request.answer(500)
+            return True
+
+        fake.fault = away
+        before = len(fake.requests)
+        for _ in range(5):
+            with pytest.raises(SkillError, match="answers 500"):
+                source.bundles()  # type: ignore[attr-defined]
+        assert sum("referrers" in one for one in fake.requests[before:]) == 1
+        fake.fault = lambda _: False
+        skills.sync()
         assert source.bundles() == ()  # type: ignore[attr-defined]
 
 

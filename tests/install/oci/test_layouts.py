@@ -117,6 +117,18 @@ def test_an_index_of_one_leads_there(fake: FakeRegistry) -> None:
         assert not any("GET" in one for one in fake.requests[before:])
 
 
+@pytest.mark.parametrize("name", ["evil", "../../other/manifests/prod", "sha256:0"])
+def test_an_index_names_digests_alone(name: str, fake: FakeRegistry) -> None:
+    """What is pinned must not lead to a tag, which anybody can move."""
+    layers, kind, config = LAYOUTS["an image"]
+    fake.manifests["evil"] = fake.manifests[put(fake, layers, kind, config)]
+    index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": [{"digest": name}]}
+    outer = fake.put("prod", index, INDEX)
+    with opened(fake, f"@{outer}") as skills:
+        assert not skills.catalog.entries
+        assert "manifests[0].digest" in skills.registry.health().problems[0]
+
+
 HOSTILE: dict[str, list[tuple[bytes, str, str]]] = {
     "a path above": [(b"x", "text/plain", "../SKILL.md")],
     "a path from the root": [(b"x", "text/plain", "/etc/SKILL.md")],
