@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
-from satchel.errors import ConfigError, SourceUnavailableError
+from satchel.errors import ConfigError, NotWrittenError
 from satchel.files import is_digest
 from satchel.model import DEFAULT_LIMITS, RELEASE_FILE, Resource
 from satchel_install.oci._artifact import (
@@ -84,7 +84,7 @@ def push_release(
     note_number(reference, last + 1)
     if repository.digest_of(reference.tag) != digest:
         detail = "somebody else has pushed at the same time, and theirs is used"
-        raise SourceUnavailableError(str(reference), detail)
+        raise NotWrittenError(str(reference), detail)
     return Pushed(digest, last + 1, *counts, new=True)
 
 
@@ -119,7 +119,8 @@ def withdraw_from(
         data = render_withdrawn(reasons | missing)
         layer = _descriptor(repository.keep_blob(data), len(data), "withdrawn.json")
         _put(repository, WITHDRAWN_TAG, WITHDRAWN_TYPE, [layer], {})
-    raise SourceUnavailableError(repository.label, "others write its list all the time")
+    detail = "others write its list all the time; try it again"
+    raise NotWrittenError(repository.label, detail)
 
 
 def _check_tag(reference: OciReference) -> None:

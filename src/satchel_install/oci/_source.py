@@ -103,13 +103,16 @@ class OciSource(SourceAbilities):
         return current.artifact.digest if current else ""
 
     def scan(self) -> tuple[Found | Finding, ...]:
+        return self._scanned().items
+
+    def _scanned(self) -> _Current:
         with self._lock:
             self._current = now = self._refreshed()
             self._answered = time.monotonic()
             if not isinstance(self._signed[1], tuple) or not self._signed[1]:
                 self._signed = "", ()
             self._fetch_rest(now)
-        return now.items
+        return now
 
     def identify_at(self, manifest: Manifest, key: str) -> str | None:
         """Return the id that the packs in use have for one of them."""
@@ -169,10 +172,7 @@ class OciSource(SourceAbilities):
         self._repository.close()
 
     def _packs(self) -> SkillSource:
-        if self._current is None:
-            self.scan()
-        assert self._current is not None  # noqa: S101 - a scan sets it or raises
-        return self._current.source
+        return (self._current or self._scanned()).source
 
     def _refreshed(self) -> _Current:
         """Return what the reference names now; nothing changes where it is refused."""
