@@ -168,7 +168,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --upgrade --no-strip-extras \
 lock: | $(BIN)/python ## resolve requirements/*.txt again from pyproject.toml
 	@$(PIP) install --require-hashes -r requirements/lock.txt
 	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
-	$(COMPILE) pyproject.toml --group dev --extra watch --extra serve --extra mcp --extra http --extra otel --extra search -c requirements/run.txt -o requirements/dev.txt
+	$(COMPILE) pyproject.toml --group dev --extra watch --extra serve --extra postgres --extra mcp --extra http --extra otel --extra search -c requirements/run.txt -o requirements/dev.txt
 	$(BIN)/python -m tools.plain_pins requirements/dev.txt requirements/run.txt
 	$(COMPILE) --group site -c requirements/dev.txt -o requirements/site.txt
 	$(COMPILE) --group lock -o requirements/lock.txt

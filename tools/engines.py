@@ -43,8 +43,10 @@ class Engine:
 ENGINES: Final = (
     Engine("bwrap", "bubblewrap", "tests/unit/scripts, tests/functional/test_sandbox*"),
     Engine("bash", "bash", "tests/unit/packs, tests/unit/lint/test_programs.py"),
+    Engine("chromium", "chromium", "tests/page"),
     Engine("dash", "dash", "tests/unit/packs"),
     Engine("docker-registry", "docker-registry", "tests/install/oci"),
+    Engine("haproxy", "haproxy", "tests/fleet"),
     Engine("git", "git", "tests/unit/checking, tests/functional/test_check_since.py"),
     Engine("numpy", "numpy", "tests/property/test_search.py", is_module=True),
     Engine(
