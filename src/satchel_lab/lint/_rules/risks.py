@@ -130,6 +130,11 @@ _WITH_COMMENTS: Final = (*PAGES, ".html", ".htm", ".svg", ".xml")
 _AS: Final = lazy_pattern(r"\bas\s+(\w+)\s*:")
 _BRACKETS: Final = lazy_pattern(r"[()\[\]{}\n]|\\\r?\n")
 _WORD: Final = lazy_pattern(r"\w+")
+# Turns each byte that is not of an ASCII word into a space.
+_SPACES: Final = bytes(
+    byte if byte < 128 and (chr(byte).isalnum() or byte == ord("_")) else ord(" ")
+    for byte in range(256)
+)
 # A text in which no value is filled in: its words are no names.
 _PLAIN: Final = lazy_pattern(r"'[^'\n${]*'|\"[^\"\n${]*\"")
 # Where a command ends, and the next one begins; the end of a line that goes on below.
@@ -149,7 +154,7 @@ def risky_code(pack: LintContext) -> Iterator[Finding]:
     """Yield each act of the table that is not only shown, or warned of."""
     for path in (SKILL_FILE, *pack.descriptor.resources):
         text = text_of(pack, path)
-        words = {*_WORD.findall(text), ":()" if ":()" in text else ""}
+        words = {*_ascii_words(text), ":()" if ":()" in text else ""}
         seen: set[tuple[str, int]] = set()
         for act in review_table()["act"]:
             code, pieces = act["code"], act.get("more", ("",))
@@ -167,6 +172,13 @@ def risky_code(pack: LintContext) -> Iterator[Finding]:
                         about=act["about"],
                         text=short,
                     )
+
+
+def _ascii_words(text: str) -> list[str]:
+    """Return the words of ASCII letters, digits and ``_``; other letters end a word."""
+    # Four times as fast as a pattern, and every file of every pack is looked at.
+    data = text.encode("utf-8", "surrogatepass").translate(_SPACES)
+    return data.decode("ascii").split()
 
 
 def _counts(
