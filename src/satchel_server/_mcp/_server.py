@@ -54,6 +54,7 @@ from satchel_server._mcp._request import (
     run_handler,
 )
 from satchel_server._mcp._scripts import ScriptHandlers, is_isolated
+from satchel_server._mcp._sessions import SharedSessions
 from satchel_server._mcp._short_way import ShortWay
 from satchel_server._mcp._skills import ExtensionCatalog, skill_in
 from satchel_server._mcp._subscriptions import (
@@ -312,7 +313,7 @@ def streamable_http(
         max_request_body_size=max_body_bytes,
         max_sessions=max_sessions,
     )
-    app = ShortWay(StreamableHTTPASGIApp(manager), library)
+    app = ShortWay(SharedSessions(StreamableHTTPASGIApp(manager)), library)
     return StreamableHttp(app, manager.run, server, server.streams.close)
 
 

@@ -132,8 +132,8 @@ _BRACKETS: Final = lazy_pattern(r"[()\[\]{}\n]|\\\r?\n")
 _WORD: Final = lazy_pattern(r"\w+")
 # Turns each byte that is not of an ASCII word into a space.
 _SPACES: Final = bytes(
-    byte if byte < 128 and (chr(byte).isalnum() or byte == ord("_")) else ord(" ")
-    for byte in range(256)
+    ord(char if char.isascii() and (char.isalnum() or char == "_") else " ")
+    for char in map(chr, range(256))
 )
 # A text in which no value is filled in: its words are no names.
 _PLAIN: Final = lazy_pattern(r"'[^'\n${]*'|\"[^\"\n${]*\"")

@@ -1,0 +1,247 @@
+"""Sessions of MCP's earlier era that any server of the same skills can answer.
+
+A client of that era names its session in each request, and the package answers only
+for sessions that it began itself: behind a balancer most requests would be refused, and
+all of them after a restart. The id that clients get here holds what the client sent as
+it began, so a server that does not have the session begins it, too, and then answers.
+"""
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from hashlib import sha256
+from http import HTTPStatus
+from secrets import token_hex
+from typing import Any, Final, NamedTuple, cast
+
+import anyio
+from mcp.server.auth.middleware.bearer_auth import (
+    AuthenticatedUser,
+    authorization_context,
+)
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from satchel.files import LruCache
+from satchel.text import clip
+
+_HEADER: Final = b"mcp-session-id"
+_PREFIX: Final = "s1."
+_MAX_ID_BYTES: Final = 1_024
+# A client names itself; longer names are cut.
+_MAX_CHARS: Final = 64
+# Ids that a server remembers; one that it forgets is begun again.
+_MAX_IDS: Final = 4_096
+_NO_BODY: Final[Message] = {"type": "http.request", "body": b"", "more_body": False}
+
+
+class _Client(NamedTuple):
+    """What a session's id holds: who began it, and how."""
+
+    owner: str
+    protocol: str
+    name: str
+    version: str
+    # Two sessions of one program differ in it.
+    number: str
+
+
+class SharedSessions:
+    """Wraps the package's application for HTTP."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        # The package's own id of each session that it has here; empty once it ended.
+        self._here: LruCache[str, str | None] = LruCache(_MAX_IDS)
+        self._beginning = anyio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = [v for k, v in scope["headers"] if k == _HEADER]
+        if not asked:
+            await self._begun(scope, receive, send)
+            return
+        name = asked[0].decode("latin-1")
+        client = _read_id(name) if len(asked) == 1 else None
+        if client is None or client.owner != _owner_of(scope):
+            await self._app(scope, receive, send)
+            return
+        read = _Replay(receive)
+        # The package ends a session that was idle, and has not said so.
+        for last in (False, True):
+            own = self._here.find(name)
+            if own is None:
+                async with self._beginning:
+                    own = self._here.find(name)
+                    if own is None:
+                        own = await self._begin(scope, name, client, send)
+                if own is None:
+                    return
+            answer = _Answer(send, name, is_held=not last and bool(own))
+            here = _with_session(scope, own.encode() if own else asked[0])
+            await self._app(here, read.again(), answer)
+            if not answer.is_refused:
+                break
+            self._here.put(name, None)
+        if scope["method"] == "DELETE" and answer.status == HTTPStatus.OK:
+            self._here.put(name, "")
+
+    async def _begun(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request without a session; if it begins one, give it an id."""
+        read = _Replay(receive)
+
+        async def named(message: Message) -> None:
+            headers = message.get("headers") or ()
+            own = dict(headers).get(_HEADER)
+            if own is not None:
+                name = _make_id(_owner_of(scope), read.body)
+                self._here.put(name, own.decode("ascii"))
+                message = {**message, "headers": _renamed(headers, name)}
+            await send(message)
+
+        await self._app(scope, read, named)
+
+    async def _begin(
+        self, scope: Scope, name: str, client: _Client, send: Send
+    ) -> str | None:
+        """Begin a session as its client did; pass on why it cannot be begun."""
+        about = {"name": client.name, "version": client.version}
+        params = {"protocolVersion": client.protocol, "clientInfo": about}
+        first = _request("initialize", {**params, "capabilities": {}}, {"id": 0})
+        refused: list[Message] = []
+        own = b""
+
+        async def take(message: Message) -> None:
+            nonlocal own
+            own = dict(message.get("headers") or ()).get(_HEADER, own)
+            refused.append(message)
+
+        post = {**scope, "method": "POST", "headers": _headers_of(scope)}
+        await self._app(post, _Replay.of(first), take)
+        if not own:
+            for message in refused:
+                await send(message)
+            return None
+        ready = _request("notifications/initialized", {}, {})
+        await self._app(_with_session(post, own), _Replay.of(ready), _ignore)
+        self._here.put(name, own.decode("ascii"))
+        return own.decode("ascii")
+
+
+class _Replay:
+    """The body of a request, which may be read again."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._messages: list[Message] = []
+        self._at = 0
+
+    @staticmethod
+    def of(body: bytes) -> Receive:
+        messages = [{**_NO_BODY, "body": body}]
+
+        async def receive() -> Message:
+            if messages:
+                return messages.pop()
+            await anyio.sleep_forever()
+            return _NO_BODY
+
+        return receive
+
+    def again(self) -> Receive:
+        """Return it from its beginning."""
+        self._at = 0
+        return self
+
+    @property
+    def body(self) -> bytes:
+        """All of it that was read."""
+        return b"".join(message.get("body", b"") for message in self._messages)
+
+    async def __call__(self) -> Message:
+        if self._at == len(self._messages):
+            message = await self._receive()
+            if message["type"] != "http.request":
+                return message
+            self._messages.append(message)
+        self._at += 1
+        return self._messages[self._at - 1]
+
+
+class _Answer:
+    """Sends an answer with the client's name of the session; holds back a refusal."""
+
+    def __init__(self, send: Send, name: str, *, is_held: bool) -> None:
+        self._send = send
+        self._name = name
+        self._is_held = is_held
+        self.is_refused = False
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.is_refused = self._is_held and self.status == HTTPStatus.NOT_FOUND
+            headers = message.get("headers") or ()
+            message = {**message, "headers": _renamed(headers, self._name)}
+        if not self.is_refused:
+            await self._send(message)
+
+
+def _owner_of(scope: Scope) -> str:
+    """Return a mark of the credential of a request: no other uses its sessions."""
+    user = scope.get("user")
+    if not isinstance(user, AuthenticatedUser):
+        return ""
+    return sha256(repr(authorization_context(user)).encode()).hexdigest()[:16]
+
+
+def _make_id(owner: str, body: bytes) -> str:
+    """Return the id of the session that a request began, which was answered."""
+    params: Any = cast("dict[str, Any]", json.loads(body)).get("params") or {}
+    about = params.get("clientInfo") or {}
+    client = _Client(
+        owner,
+        clip(str(params.get("protocolVersion", "")), _MAX_CHARS),
+        clip(str(about.get("name", "")), _MAX_CHARS),
+        clip(str(about.get("version", "")), _MAX_CHARS),
+        token_hex(8),
+    )
+    return _PREFIX + urlsafe_b64encode(json.dumps(client).encode()).decode()
+
+
+def _read_id(name: str) -> _Client | None:
+    """Return what an id holds; None if it is none of ours."""
+    if not name.startswith(_PREFIX) or len(name) > _MAX_ID_BYTES:
+        return None
+    try:
+        parts: Any = json.loads(urlsafe_b64decode(name.removeprefix(_PREFIX)))
+        client = _Client(*parts)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return client if all(isinstance(part, str) for part in client) else None
+
+
+def _request(method: str, params: dict[str, Any], more: dict[str, Any]) -> bytes:
+    message = {"jsonrpc": "2.0", "method": method, "params": params, **more}
+    return json.dumps(message).encode()
+
+
+def _headers_of(scope: Scope) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a request that begins a session."""
+    host = [pair for pair in scope["headers"] if pair[0] in (b"host", b"origin")]
+    accepted = b"application/json, text/event-stream"
+    return [*host, (b"content-type", b"application/json"), (b"accept", accepted)]
+
+
+def _with_session(scope: Scope, own: bytes) -> Scope:
+    others = [pair for pair in scope["headers"] if pair[0] != _HEADER]
+    return {**scope, "headers": [*others, (_HEADER, own)]}
+
+
+def _renamed(headers: Any, name: str) -> list[tuple[bytes, bytes]]:  # noqa: ANN401
+    return [
+        (key, name.encode("ascii") if key.lower() == _HEADER else value)
+        for key, value in headers
+    ]
+
+
+async def _ignore(message: Message) -> None:
+    """Drop an answer that nobody waits for."""
