@@ -38,10 +38,10 @@ MAX_FUNCTION_LINES: Final = 71
 # Lines of code that each product may have. To raise one is a decision page that says
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
-    "satchel": 28_800,
+    "satchel": 28_850,
     "satchel_store": 3_860,
-    "satchel_server": 10_010,
-    "satchel_lab": 18_900,
+    "satchel_server": 12_710,
+    "satchel_lab": 19_600,
     "satchel_compat": 2_150,
     "satchel_scripts": 1_900,
     "satchel_install": 3_600,
@@ -210,13 +210,16 @@ print(*{getattr(sys.modules[name], "__file__", None) for name in names} - {None}
 
 def default_run() -> tuple[int, int]:
     """Return how many lines and files of ours the default run of an agent imports."""
-    done = subprocess.run(
-        [sys.executable, "-c", _DEFAULT_RUN],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-        check=True,
-    )
+    # Without the index that the user may have, which is imported where it is there.
+    with tempfile.TemporaryDirectory() as cache:
+        done = subprocess.run(
+            [sys.executable, "-c", _DEFAULT_RUN],
+            cwd=ROOT,
+            env={**os.environ, "XDG_CACHE_HOME": cache},
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            check=True,
+        )
     files = [Path(name) for name in done.stdout.split()]
     return _lines(files)[0], len(files)
 

@@ -74,7 +74,7 @@ class SharedSessions:
                         own = await self._begin(scope, name, client, send)
                 if own is None:
                     return
-            answer = _Answer(send, name, is_held=not last and bool(own))
+            answer = _HeldAnswer(send, name, is_held=not last and bool(own))
             here = _with_session(scope, own.encode() if own else asked[0])
             await self._app(here, read.again(), answer)
             if not answer.is_refused:
@@ -165,7 +165,7 @@ class _Replay:
         return self._messages[self._at - 1]
 
 
-class _Answer:
+class _HeldAnswer:
     """Sends an answer with the client's name of the session; holds back a refusal."""
 
     def __init__(self, send: Send, name: str, *, is_held: bool) -> None:
