@@ -90,15 +90,19 @@ class Caller:
 
     ``name`` is that of its token, empty where no token is needed. ``only`` are shell
     patterns over ids, None for every skill, and ``scripts`` those of the skills whose
-    scripts it may run. The secret is not in it.
+    scripts it may run. ``rate_per_s`` are the requests a second that it may send, None
+    for the server's own limit. The secret is not in it.
     """
 
     name: str = ""
     only: tuple[str, ...] | None = None
     scripts: tuple[str, ...] = ()
+    rate_per_s: float | None = None
 
 
 ANYONE: Final = Caller()
+# Where the guard notes the caller's name for what is around it.
+CALLER_NAME: Final = "satchel.caller"
 
 
 def caller_of(scope: Mapping[str, object]) -> Caller:

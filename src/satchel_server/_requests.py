@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from satchel.text import clip
+from satchel_server._library import CALLER_NAME
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -37,6 +38,9 @@ def log_requests(app: "ASGIApp", add: Callable[[str], object]) -> "ASGIApp":
 
 def _asked(scope: "Scope") -> str:
     host = scope["client"][0] if scope.get("client") else "-"
+    # The guard has let it in by now, and says who it is.
+    caller = scope.get(CALLER_NAME)
+    host = f"{host} {caller}" if caller else host
     headers = dict(scope["headers"])
     named = [
         headers[name].decode("latin-1") for name in _MCP_HEADERS if name in headers

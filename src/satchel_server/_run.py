@@ -3,6 +3,7 @@
 import asyncio
 import ctypes
 import errno
+import math
 import signal
 import socket
 import struct
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-# How long connections that clients keep open are answered before they are closed.
-DRAIN_S: Final = 1.0
 _STEP_S: Final = 0.02
 # How long clients whose connection is being made are waited for.
 _HANDSHAKE_S: Final = 0.1
@@ -105,7 +104,7 @@ def serve_http(
         access_log=False,  # it would contain what people search for
         lifespan="on",
     )
-    server = _Server(config, started, shutdown)
+    server = _Server(config, started, shutdown, settings.drain_s)
     try:
         server.run(sockets=[at])
     except SystemExit as error:  # how uvicorn reports it
@@ -177,8 +176,10 @@ class _Server(uvicorn.Server):
         config: uvicorn.Config,
         started: Callable[[], object],
         shutdown: GracefulShutdown,
+        drain_s: float,
     ) -> None:
         super().__init__(config)
+        self._drain_s = drain_s
         self._on_start = started
         self._shutdown = shutdown
 
@@ -199,7 +200,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def _drain(self) -> None:
-        """Go on for `DRAIN_S` if a connection is open; another signal ends that.
+        """Go on for ``drain_s`` if a connection is open; another signal ends that.
 
         A client that asks again and again has none open in between, and is to read in
         `/readyz` that it should go elsewhere.
@@ -208,7 +209,7 @@ class _Server(uvicorn.Server):
             await self._wait(lambda: True)
 
     async def _wait(self, waits: Callable[[], object]) -> None:
-        with anyio.move_on_after(DRAIN_S):
+        with anyio.move_on_after(self._drain_s):
             while waits() and not self.force_exit:  # noqa: ASYNC110 - uvicorn has no event
                 await anyio.sleep(_STEP_S)
 
@@ -263,7 +264,7 @@ def uvicorn_options(settings: GuardSettings) -> dict[str, Any]:
         "ws": "none",
         "h11_max_incomplete_event_size": _MAX_HEAD_BYTES,
         "timeout_keep_alive": 15,
-        "timeout_graceful_shutdown": 5,
+        "timeout_graceful_shutdown": math.ceil(settings.finish_s),
         "server_header": False,
         # What a proxy says of the client is not believed: anyone may send its headers.
         "proxy_headers": False,

@@ -38,6 +38,44 @@ def request_lines(served: Served) -> list[str]:
     return [match[1] for match in map(REQUEST.fullmatch, served.said) if match]
 
 
+def test_a_line_names_its_caller(skills: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SATCHEL_TOKEN", token := "a-token-of-this-test-alone")
+    with serving("skills", cwd=skills.parent) as served:
+        bearer = {"Authorization": f"Bearer {token}"}
+        httpx2.get(f"{served.url}/v1/catalog", timeout=WAIT_S, headers=bearer)
+        httpx2.get(f"{served.url}/v1/catalog", timeout=WAIT_S)
+        lines = request_lines(served)
+
+    assert lines == ["token GET /v1/catalog: 200", "GET /v1/catalog: 401"]
+    assert token not in "".join(served.said)
+
+
+@pytest.mark.parametrize(
+    ("limit", "problem"),
+    [
+        ("max_request=1", "no such limit; there are body_timeout_s, burst, "),
+        ("host=1", "no such limit"),
+        ("burst", "expected a whole number"),
+        ("burst=1.5", "expected a whole number"),
+        ("drain_s=soon", "expected a number"),
+        ("drain_s=0", "expected a number above 0"),
+    ],
+)
+def test_a_limit_that_is_none_stops_it(skills: Path, limit: str, problem: str) -> None:
+    done = run("serve", str(skills), "--limit", limit)
+
+    assert done.exit_code == 2
+    assert problem in done.stderr
+
+
+def test_a_limit_holds(skills: Path) -> None:
+    with serving("skills", "--limit", "max_body_bytes=10", cwd=skills.parent) as served:
+        sent = httpx2.post(f"{served.url}/mcp", content=b"x" * 11, timeout=WAIT_S)
+        assert served.stop() == 0
+
+    assert sent.status_code == 413
+
+
 @pytest.mark.row("F45")
 def test_each_request_is_one_line_without_what_people_search_for(skills: Path) -> None:
     with serving("skills", cwd=skills.parent) as served:

@@ -48,24 +48,29 @@ _TOO_MANY_STREAMS: Final = ErrorAnswer(
 
 
 class RateLimiter:
-    """Token buckets by key: ``size`` at once, ``rate_per_s`` in the long run."""
+    """Token buckets by key: ``size`` at once, ``rate_per_s`` in the long run.
+
+    A key with a rate of its own has as many times its rate at once.
+    """
 
     def __init__(
         self, rate_per_s: float, size: int, clock: Callable[[], float]
     ) -> None:
         self._rate = rate_per_s
-        self._size = float(size)
+        self._seconds = size / rate_per_s
         self._clock = clock
         # Of too many, the least recently used goes: most likely full, as a new one is.
         self._levels: LruCache[str, tuple[float, float]] = LruCache(_MAX_BUCKETS)
 
-    def take(self, key: str) -> int:
+    def take(self, key: str, rate_per_s: float | None = None) -> int:
         """Take one token; return 0, or the seconds until there is one."""
         now = self._clock()
-        level, at = self._levels.find(key) or (self._size, now)
-        level = min(self._size, level + (now - at) * self._rate)
+        rate = rate_per_s or self._rate
+        size = max(1.0, rate * self._seconds)
+        level, at = self._levels.find(key) or (size, now)
+        level = min(size, level + (now - at) * rate)
         # 0 means allowed, so a refusal waits at least 1 second.
-        wait = 0 if level >= 1 else max(1, math.ceil((1 - level) / self._rate))
+        wait = 0 if level >= 1 else max(1, math.ceil((1 - level) / rate))
         # A refused request takes no token, so a client that insists keeps its rate.
         self._levels.put(key, ((level if wait else level - 1), now))
         return wait

@@ -42,7 +42,7 @@ from satchel_server._guard._settings import (
     rate_key,
 )
 from satchel_server._guard._tokens import CHECK_S
-from satchel_server._library import Caller
+from satchel_server._library import CALLER_NAME, Caller
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -172,7 +172,7 @@ class _Guard:
         # A wrong token counts for its address, so that guessing there locks out no
         # caller with a good one.
         if isinstance(caller, AuthenticatedCaller):
-            wait = self._rates.take(caller.principal)
+            wait = self._rates.take(caller.principal, caller.caller.rate_per_s)
         else:
             wait = self._rates.take(rate_key(request.peer))
         if not wait:
@@ -188,6 +188,8 @@ class _Guard:
         self, caller: AuthenticatedCaller, receive: "Receive", response: GuardedResponse
     ) -> ErrorAnswer | None:
         app, request = self._app, response.request
+        # For the line of the log, which is written outside of the guard.
+        request.scope[CALLER_NAME] = caller.caller.name
         if self._metadata is not None and request.path in (
             METADATA_PATH,  # where clients look that do not know the resource's path
             self._metadata.path,

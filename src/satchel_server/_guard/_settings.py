@@ -111,6 +111,11 @@ class GuardSettings:
     long run. Loopback addresses have no limit on a server that needs no token."""
     burst: int = 500
     """Requests that one caller may send at once, after a pause."""
+    drain_s: float = 1.0
+    """How long a server that ends goes on for connections that are open, so that a
+    balancer reads in ``/readyz`` that it should ask another one."""
+    finish_s: float = 20.0
+    """How long it then waits for the answers that it has begun."""
 
     def __post_init__(self) -> None:
         """Refuse a limit that would let nothing through."""

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import logging
+import math
 import os
 import re
 import stat
@@ -30,7 +31,7 @@ CHECK_S: Final = 1.0
 _MAX_BYTES: Final = 1024 * 1024
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEX: Final = re.compile(r"(?:sha256:)?([0-9a-fA-F]{64})")
-_KEYS: Final = ("name", "token", "sha256", "only", "scripts")
+_KEYS: Final = ("name", "token", "sha256", "only", "scripts", "rate")
 
 _log = logging.getLogger("satchel.server")
 
@@ -204,9 +205,12 @@ def read_several(text: str, where: str) -> tuple[Token, ...]:
         _token(table, f"{where}: token {number}")
         for number, table in enumerate(cast("list[object]", tables), 1)
     )
-    # Rates and sessions are counted by name: two callers must not share one.
-    if len({token.caller.name for token in tokens}) < len(tokens):
-        raise ConfigError(where, "two tokens have one name")
+    # Rates and sessions are counted by name, so its tokens are of one caller: the one
+    # that goes, and the one that comes.
+    callers = {token.caller for token in tokens}
+    if len({caller.name for caller in callers}) < len(callers):
+        detail = "tokens of one name have the same only, scripts and rate"
+        raise ConfigError(where, detail)
     if len({token.digest for token in tokens}) < len(tokens):
         raise ConfigError(where, "two names have one token")
     return tokens
@@ -223,8 +227,13 @@ def _token(table: object, where: str) -> Token:
         detail = "name: expected 1 to 64 of A-Z, a-z, 0-9, '.', '_', '-'"
         raise ConfigError(where, detail)
     only = _patterns(values, "only", where)
+    rate = values.get("rate")
+    is_rate = isinstance(rate, int | float) and rate > 0 and math.isfinite(rate)
+    if rate is not None and (not is_rate or isinstance(rate, bool)):
+        raise ConfigError(where, "rate: expected requests a second, above 0")
+    scripts = _patterns(values, "scripts", where) or ()
     return Token(
-        Caller(name, only, _patterns(values, "scripts", where) or ()),
+        Caller(name, only, scripts, cast("float | None", rate)),
         _digest(values.get("token"), values.get("sha256"), where),
     )
 

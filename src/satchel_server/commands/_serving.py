@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib.util import find_spec
 from pathlib import Path
 from queue import Full, Queue
@@ -138,6 +138,7 @@ class ServeOptions(TypedDict):
     stdio: bool
     style: "Style"
     rate: int
+    limits: tuple[str, ...]
     budget: int | str | None
     name: str
     refresh: float
@@ -297,13 +298,33 @@ def guard_settings(options: ServeOptions) -> "GuardSettings":
             tokens_file=Path(several) if several else None,
         ),
         oauth=_oauth(options),
-        rate_per_s=options["rate"],
-        burst=5 * options["rate"],
         allowed_hosts=options["hosts"],
         allowed_origins=options["origins"],
+        **{"rate_per_s": options["rate"], "burst": 5 * options["rate"]}
+        | _limits(options["limits"]),
     )
     check_bind(settings.host, settings)
     return settings
+
+
+def _limits(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Return the limits of ``--limit``, by their names."""
+    from satchel_server import GuardSettings
+
+    types = {field.name: field.type for field in fields(GuardSettings)}
+    numbers = {name: kind for name, kind in types.items() if kind in {int, float}}
+    limits: dict[str, Any] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        if name not in numbers:
+            detail = f"no such limit; there are {', '.join(sorted(numbers))}"
+            raise ConfigError(f"--limit {text}", detail)
+        try:
+            limits[name] = numbers[name](number)
+        except ValueError:
+            kind = "a whole number" if numbers[name] is int else "a number"
+            raise ConfigError(f"--limit {text}", f"expected {kind}") from None
+    return limits
 
 
 def script_runner(options: ServeOptions, guarding: "GuardSettings") -> "Runner | None":

@@ -79,7 +79,14 @@ PORT = 8321
     default=100,
     show_default=True,
     metavar="N",
-    help="Requests a second of one token; five times as many at once.",
+    help="Requests a second of one caller; five times as many at once.",
+)
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="NAME=N",
+    help="Another limit of the server, such as max_requests=128; repeatable.",
 )
 @click.option(
     "--runner",

@@ -70,11 +70,8 @@ def test_a_signal_ends_it_and_not_the_process(number: signal.Signals) -> None:
 
 @posix
 @pytest.mark.row("F45")
-def test_a_client_that_keeps_its_connection_is_answered_and_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_client_that_keeps_its_connection_is_answered_and_told() -> None:
     """While it ends, which this test holds on to until it has seen enough."""
-    monkeypatch.setattr(running, "DRAIN_S", WAIT_S)
     seen: list[object] = []
 
     def ask(url: str) -> None:
@@ -93,18 +90,15 @@ def test_a_client_that_keeps_its_connection_is_answered_and_told(
         stored.close()
         os.kill(os.getpid(), signal.SIGINT)  # the second signal ends it
 
-    _serve(_app, ask)
+    _serve(_app, ask, drain_s=WAIT_S)
 
     assert seen == [(200, None), (200, "close", b"hello")]
 
 
 @posix
 @pytest.mark.row("F45", "F93")
-def test_clients_that_connect_again_each_time_are_told_as_well(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_clients_that_connect_again_each_time_are_told_as_well() -> None:
     """Between two of their requests no connection is open."""
-    monkeypatch.setattr(running, "DRAIN_S", WAIT_S)
     seen: list[int] = []
 
     def ask(url: str) -> None:
@@ -119,7 +113,7 @@ def test_clients_that_connect_again_each_time_are_told_as_well(
         seen.extend(httpx2.get(f"{url}readyz").status_code for _ in range(5))
         os.kill(os.getpid(), signal.SIGINT)  # the second signal ends it
 
-    _serve(_app, ask)
+    _serve(_app, ask, drain_s=WAIT_S)
 
     assert seen == [503] * 5
 
@@ -224,13 +218,16 @@ def test_what_does_not_start_is_told() -> None:
 
 
 def _serve(
-    app: ASGIApp, client: Callable[[str], None], at: socket.socket | None = None
+    app: ASGIApp,
+    client: Callable[[str], None],
+    at: socket.socket | None = None,
+    drain_s: float = 1.0,
 ) -> None:
     """Serve until ``client``, which gets the URL, sends a signal and ends."""
     at = at or listen("127.0.0.1", 0)
     url = f"http://127.0.0.1:{at.getsockname()[1]}/"
     thread = threading.Thread(target=client, args=(url,))
-    serve_http(app, at, GuardSettings(), started=thread.start)
+    serve_http(app, at, GuardSettings(drain_s=drain_s), started=thread.start)
     thread.join(WAIT_S)
 
 

@@ -21,6 +21,17 @@ def test_a_burst_and_then_the_rate() -> None:
     assert [buckets.take("a") for _ in range(4)] == [0, 0, 0, 2]
 
 
+def test_a_caller_may_have_a_rate_of_its_own() -> None:
+    clock = Clock()
+    buckets = RateLimiter(1, 2, clock)
+
+    assert [buckets.take("slow") for _ in range(3)] == [0, 0, 1]
+    assert [buckets.take("fast", 3.0) for _ in range(7)] == [0] * 6 + [1]
+    clock.now += 1
+    assert [buckets.take("fast", 3.0) for _ in range(4)] == [0, 0, 0, 1]
+    assert [buckets.take("rare", 0.1) for _ in range(2)] == [0, 10]
+
+
 def test_no_number_of_callers_takes_more_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

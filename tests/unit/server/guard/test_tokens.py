@@ -215,6 +215,10 @@ def test_a_file_has_to_be_there_and_a_folder_of_a_mount_is_none(
         (f"[[token]]\nname='a'\nsha256='{ANOTHER}'\nonly='pdf'", "only"),
         (f"[[token]]\nname='a'\nsha256='{ANOTHER}'\nonly=[1]", "only"),
         (SEVERAL + f"[[token]]\nname='ci'\ntoken='{TWO}'", "one name"),
+        *(
+            (f"[[token]]\nname='a'\nsha256='{ANOTHER}'\nrate={rate}", "rate")
+            for rate in ("0", "-1", "true", "'5'", "nan", "inf", "[]")
+        ),
         (SEVERAL + f"[[token]]\nname='other'\ntoken='{ONE}'", "one token"),
     ],
 )
@@ -224,6 +228,16 @@ def test_several_tokens_are_checked(text: str, detail: str) -> None:
 
     assert "hidden" not in str(caught.value)
     assert ONE not in str(caught.value)
+
+
+def test_a_caller_may_have_two_tokens_while_one_replaces_the_other() -> None:
+    """Its rate is its own, with either."""
+    table = "[[token]]\nname='a'\nonly=['x']\nrate=5\ntoken='{}'\n"
+
+    tokens = JoinedTokens(read_several(table.format(ONE) + table.format(TWO), "t"))
+
+    assert tokens.find(digest_of(ONE)) == tokens.find(digest_of(TWO))
+    assert tokens.find(digest_of(ONE)) == Caller("a", ("x",), (), 5)
 
 
 def test_no_pattern_is_no_skill() -> None:
