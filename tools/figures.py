@@ -39,7 +39,7 @@ MAX_FUNCTION_LINES: Final = 71
 # what was removed: CONTRIBUTING.md.
 BUDGETS: Final = {
     "satchel": 28_850,
-    "satchel_store": 3_860,
+    "satchel_store": 3_890,
     "satchel_server": 12_710,
     "satchel_lab": 19_600,
     "satchel_compat": 2_150,

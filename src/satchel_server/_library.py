@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from secrets import token_bytes
-from threading import Event
+from threading import Event, Lock
 from typing import Any, Final, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
@@ -49,6 +49,8 @@ STUCK_S: Final = 1.0
 # Seconds for scripts to end, once the server does.
 END_S: Final = 5.0
 END_STEP_S: Final = 0.02
+# Seconds between two times that callers have the sources asked.
+CATCH_UP_S: Final = 1.0
 # Names the threads of work that reads skills of all sources, such as a list.
 ALL_SOURCES: Final = "\0all"
 # Names no thread: for work that waits for nothing.
@@ -220,6 +222,10 @@ class ServedLibrary:
         self._answers = IdentityCache(1, lambda: self.catalog)
         self._listeners: list[Callable[[SyncReport], None]] = []
         self._excluded = skills.catalog.excluded
+        self.is_polled = False
+        """Whether somebody asks the sources again and again, so that a caller may."""
+        self._catching_up = Lock()
+        self._next_s = 0.0
         skills.listen(self._synced)
 
     @property
@@ -329,6 +335,18 @@ class ServedLibrary:
         Excluded packs count, too: a hidden one is still a prompt.
         """
         return self.skills.sync()
+
+    def catch_up(self) -> None:
+        """Ask the sources now: another server of the same skills has other ones.
+
+        At most once a second, and for a twentieth of the time, whoever asks.
+        """
+        with self._catching_up:
+            begun = time.monotonic()
+            if self.is_polled and begun >= self._next_s:
+                self.refresh()
+                took = time.monotonic() - begun
+                self._next_s = time.monotonic() + max(CATCH_UP_S, 20 * took)
 
     def _synced(self, report: SyncReport) -> None:
         """Call the listeners; a sync may also run in the background, after an edit."""

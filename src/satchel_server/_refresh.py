@@ -68,7 +68,7 @@ class LibraryRefresher:
             self._library, lambda: _run_safely(refresh)
         )
         self.watches = watch is not None
-        self.polls = is_unwatched and self._every_s > 0
+        self.polls = self._library.is_polled = is_unwatched and self._every_s > 0
         self.begun.set()
         if self.watches:
             _run_safely(refresh)  # what changed since the last sync was not seen

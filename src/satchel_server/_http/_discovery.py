@@ -18,6 +18,7 @@ from satchel.errors import SkillError
 from satchel.files import LruCache, digest_bytes
 from satchel.model import RELEASE_FILE, SKILL_FILE, Catalog, Descriptor, Resource
 from satchel.runtime import View
+from satchel_server._errors import ErrorAnswer
 from satchel_server._http._endpoints import (
     ARCHIVE_SUFFIX,
     NOT_FOUND,
@@ -29,6 +30,7 @@ from satchel_server._http._endpoints import (
 from satchel_server._http._responses import JSON, error_response, json_bytes
 from satchel_server._library import Caller
 from satchel_store.release import (
+    DIGEST_HEADER,
     INDEX_V1,
     INDEX_V2,
     Artifact,
@@ -49,6 +51,9 @@ MAX_INDEXES: Final = 64
 _V2: Final = f"/{INDEX_V2}".removesuffix("index.json")
 _V1: Final = f"/{INDEX_V1}".removesuffix("index.json")
 _RELEASES: Final = "/releases/"
+_OTHER_RELEASE: Final = ErrorAnswer(
+    503, "other-release", "this server has other bytes of it now; read the index again"
+)
 
 
 class Indexes:
@@ -128,17 +133,36 @@ def discovery_routes(http: HttpContext) -> list[Route]:
 
 
 def _artifact_response(http: HttpContext, request: Request) -> Response:
+    """Answer with an artifact: of the digest that its index announced, if any.
+
+    Of several servers behind one address, another may have another release.
+    """
     path = "/".join(path_segments(request, _V2) or ())
+    announced = request.headers.get(DIGEST_HEADER, "")
+    artifact, data = _artifact(http, request, path)
+    if announced and (data is None or digest_bytes(data) != announced):
+        http.library.catch_up()
+        artifact, data = _artifact(http, request, path)
+        if data is not None and digest_bytes(data) != announced:
+            return error_response(request, _OTHER_RELEASE, {"Retry-After": "1"})
     view = http.view(request)
-    artifact = _planned(view, path.removesuffix(f"/{SKILL_FILE}"), path)
-    if artifact is None:
+    if artifact is None or data is None:
         name, _, file = path.removesuffix(ARCHIVE_SUFFIX).partition("/")
         record_missing(view, request, name, file)
         return error_response(request, NOT_FOUND)
     if request.method != "HEAD":
         view.load(artifact.id, as_="copy")  # one sync, however many files it has
-    data = artifact_bytes(artifact, _reader(view, artifact))
     return http.responses.bytes(request, data, media_type=artifact.media_type)
+
+
+def _artifact(
+    http: HttpContext, request: Request, path: str
+) -> tuple[Artifact | None, bytes | None]:
+    view = http.view(request)
+    artifact = _planned(view, path.removesuffix(f"/{SKILL_FILE}"), path)
+    if artifact is None:
+        return None, None
+    return artifact, artifact_bytes(artifact, _reader(view, artifact))
 
 
 def _old_file_response(http: HttpContext, request: Request) -> Response:
@@ -221,6 +245,8 @@ def releases_routes(http: HttpContext) -> list[Route]:
 
 def _release_response(http: HttpContext, request: Request) -> Response:
     digits, *path = path_segments(request, _RELEASES) or ("",)
+    if not http.library.catalog.release.endswith(f":{digits}"):
+        http.library.catch_up()
     for source in http.library.skills.registry.sources.values():
         if isinstance(source, ReleaseSource) and source.release.endswith(f":{digits}"):
             match path:

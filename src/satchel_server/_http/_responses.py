@@ -122,9 +122,9 @@ def error_response(
 ) -> Response:
     data = json_bytes(error.as_dict())
     response = uncached_response(request, data, status=error.status)
-    response.headers.update(headers)
     if error.status == HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["Retry-After"] = _RETRY_S
+    response.headers.update(headers)
     return response
 
 

@@ -43,7 +43,7 @@ _NO_CONTENT: Final = 204
 _NOT_MODIFIED: Final = 304
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # Statuses that another attempt may change soon.
-_BUSY: Final = frozenset({429, 502, 503, 504})
+_BUSY: Final = frozenset({429, 500, 502, 503, 504})
 _PORTS: Final = {"http": 80, "https": 443}
 _SENDING: Final = frozenset({"PATCH", "POST", "PUT"})
 

@@ -27,7 +27,7 @@ from satchel_store.archives import ArchiveTree, archive_size_limit, unpack
 from satchel_store.http._cache import DiskCache
 from satchel_store.http._client import OK, HttpClient, HttpRequest
 from satchel_store.http._urls import AllowedHosts, Url, parse_url
-from satchel_store.release import IndexEntry
+from satchel_store.release import DIGEST_HEADER, IndexEntry
 
 CACHED_PACKS_BYTES: Final = 64 * 1024 * 1024
 # Bytes of packs, and of SKILL.md files, that stay in memory. The two are separate
@@ -202,7 +202,11 @@ class PackStore:
         if cached is not None:
             return cached
         url = self._resolve(listed, entry.url)
-        request = HttpRequest(url, limit, most, listed.hosts, until=until)
+        # Of several servers, one that has another release says that it is busy.
+        headers = {DIGEST_HEADER: entry.digest}
+        request = HttpRequest(
+            url, limit, most, listed.hosts, until=until, headers=headers
+        )
         data = self._get(request, entry.name)
         digest = digest_bytes(data)
         if digest != entry.digest:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         is_refused as is_refused,
     )
     from satchel_store.release._discovery_index import (
+        DIGEST_HEADER as DIGEST_HEADER,
         INDEX_V1 as INDEX_V1,
         INDEX_V2 as INDEX_V2,
         DiscoveryIndex as DiscoveryIndex,
@@ -56,7 +57,7 @@ __getattr__ = lazy_door(
     __name__,
     {
         "_build": "BuiltRelease build_release UNFINISHED_CODE is_refused",
-        "_discovery_index": "INDEX_V1 INDEX_V2 DiscoveryIndex IndexEntry "
+        "_discovery_index": "DIGEST_HEADER INDEX_V1 INDEX_V2 DiscoveryIndex IndexEntry "
         "NotAnIndexError index_v1 index_v2 parse_index",
         "_document": "DocumentParser canonical_json resource_to_json",
         "_format": "FORMAT SITE_FORMAT check_release_id "

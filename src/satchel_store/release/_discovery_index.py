@@ -28,6 +28,8 @@ from satchel.model import (
 from satchel_store.release._document import DuplicateMemberError, unique_members
 
 INDEX_V2: Final = ".well-known/agent-skills/index.json"
+# The header of a request for an artifact that has the digest its index announced.
+DIGEST_HEADER: Final = "satchel-digest"
 INDEX_V1: Final = ".well-known/skills/index.json"
 SCHEMA_V2: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 

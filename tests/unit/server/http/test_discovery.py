@@ -49,6 +49,45 @@ def test_what_the_index_names_is_there_and_is_what_it_says(
     assert len(names) == 7
 
 
+def test_a_server_that_is_behind_catches_up_for_a_caller(
+    library: ServedLibrary, client: TestClient, pack_folder: Path
+) -> None:
+    """Another server has shown the index of what is on the disk by now."""
+    other = client_for(write_pack(pack_folder, "beta", "Use for more.").parent)
+    (item,) = [i for i in other.get(V2).json()["skills"] if i["name"] == "beta"]
+    headers = {"Satchel-Digest": item["digest"]}
+
+    # Nobody asks the sources of this one.
+    behind = client.get("/.well-known/agent-skills/beta/SKILL.md", headers=headers)
+    assert behind.status_code == 404
+    library.is_polled = True
+    caught_up = client.get(item["url"], headers=headers)
+
+    assert caught_up.status_code == 200
+    assert sha256(caught_up.content).hexdigest() in item["digest"]
+
+
+def test_a_server_that_is_ahead_says_that_it_has_other_bytes(
+    library: ServedLibrary, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And does not ask its sources for each such caller."""
+    library.is_polled = True
+    syncs: list[object] = []
+    sync = library.skills.sync
+    monkeypatch.setattr(library.skills, "sync", lambda: (syncs.append(1), sync())[1])
+    headers = {"Satchel-Digest": f"sha256:{'0' * 64}"}
+
+    answers = [
+        client.get("/.well-known/agent-skills/beta.tar.gz", headers=headers)
+        for _ in range(5)
+    ]
+
+    assert {answer.status_code for answer in answers} == {503}
+    assert answers[0].headers["retry-after"] == "1"
+    assert answers[0].json()["error"]["code"] == "other-release"
+    assert len(syncs) == 1
+
+
 def test_what_it_does_not_name_is_not_there(client: TestClient) -> None:
     """Beta is an archive, and alpha a file."""
     for path in (

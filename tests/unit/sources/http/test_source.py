@@ -91,6 +91,24 @@ def test_what_a_sync_fetches(site: Site) -> None:
         assert skills.sync().removed == ("two",)
 
 
+def test_servers_that_have_two_releases_for_a_moment(site: Site) -> None:
+    """One answers with the old index, and the next with what is in use by now."""
+    newer = {"SKILL.md": skill_md("one", "Do it better.")}
+    indexes: list[Reply | bytes] = []
+    for packs_then in ({"one": ONE, "two": TWO}, {"one": newer, "two": TWO}):
+        site.put_skills(packs_then)
+        indexes.append(site.reply(INDEX))
+    site.put(INDEX, *indexes)
+
+    with Satchel(of(site)) as skills:
+        assert "better" in skills.load("one").text
+        assert not [f for f in skills.findings if f.code == "digest-mismatch"]
+    # What had come by then is not fetched again.
+    assert site.count()[f"{HOME}/two.tar.gz"] == 1
+    asked = [headers for path, headers in site.asked if path.endswith("two.tar.gz")]
+    assert asked[0]["satchel-digest"].startswith("sha256:")
+
+
 # --- where an index is
 
 

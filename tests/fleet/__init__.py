@@ -1,0 +1,1 @@
+"""Several servers behind a balancer, on one registry and one database."""
