@@ -21,7 +21,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test hostile locks lint format types layers docs readme site record replay coverage figures fuzz bench breaks adapters clients newest generate lock engines all long clean
+.PHONY: help run test hostile locks lint format types layers docs readme site record replay coverage figures fuzz bench breaks fleet adapters clients newest generate lock engines all long clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -93,6 +93,9 @@ breaks: $(VENV)/.dev ## try 60 one-line breaks, each on the tests that reach it;
 
 bench: $(VENV)/.dev ## the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
+
+fleet: $(VENV)/.dev ## three servers, a balancer that pins nobody, PostgreSQL and a registry, and tests on them; ARGS=up only starts them
+	@$(BIN)/python -m tests.fleet $(ARGS)
 
 clients: $(VENV)/.dev ## the server, and what reads others, with the real clients; ARGS="NAME" for one
 	@$(BIN)/python -m tools.clients run $(ARGS)

@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from satchel import Policy, deny
+from satchel.model import SyncReport
 from satchel.testing import write_pack
 from satchel.usage import ListSink
 from satchel_server import Caller, HttpSettings, ServedLibrary, create_app
@@ -74,7 +75,12 @@ def test_a_server_that_is_ahead_says_that_it_has_other_bytes(
     library.is_polled = True
     syncs: list[object] = []
     sync = library.skills.sync
-    monkeypatch.setattr(library.skills, "sync", lambda: (syncs.append(1), sync())[1])
+
+    def noted() -> SyncReport:
+        syncs.append(1)
+        return sync()
+
+    monkeypatch.setattr(library.skills, "sync", noted)
     headers = {"Satchel-Digest": f"sha256:{'0' * 64}"}
 
     answers = [

@@ -1,0 +1,81 @@
+"""What `deploy` has is what this Satchel takes: options, variables, paths."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from satchel_server.commands.serve import command
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+
+
+def parsed(arguments: list[str]) -> dict[str, Any]:
+    """Return the options of ``satchel serve`` with these arguments."""
+    with click.Context(command) as context:
+        command.parse_args(context, arguments)
+        return context.params
+
+
+def containers() -> dict[str, dict[str, Any]]:
+    """Return the containers of the server, by where they are declared."""
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    kinds = {
+        document["kind"]: document
+        for document in yaml.safe_load_all(
+            (DEPLOY / "kubernetes/satchel.yaml").read_text()
+        )
+    }
+    spec = kinds["Deployment"]["spec"]["template"]["spec"]
+    return {"compose": compose["services"]["satchel"], "pod": spec["containers"][0]}
+
+
+@pytest.mark.parametrize("where", ["compose", "pod"])
+def test_each_line_is_one_that_serve_takes(where: str) -> None:
+    container = containers()[where]
+    options = parsed([*(container.get("args") or container["command"])])
+
+    assert options["paths"][0].startswith("oci://")
+    assert options["max_age"]
+    assert any(limit.startswith("drain_s=") for limit in options["limits"])
+
+
+def test_the_image_has_the_extras_that_the_lines_need() -> None:
+    text = (DEPLOY / "Containerfile").read_text()
+    (extras,) = [part for part in text.split('"') if part.startswith(".[")]
+    pyproject = (DEPLOY.parent / "pyproject.toml").read_text()
+
+    for extra in extras[2:-1].split(","):
+        assert f"\n{extra} = [" in pyproject
+    assert {"serve", "http", "install", "postgres"} <= {*extras[2:-1].split(",")}
+
+
+def test_the_pause_at_the_end_has_room_for_what_is_in_flight() -> None:
+    from satchel_server import GuardSettings
+
+    text = (DEPLOY / "kubernetes/satchel.yaml").read_text()
+    spec = yaml.safe_load(text.split("---")[0])["spec"]["template"]["spec"]
+    (drain,) = [a for a in spec["containers"][0]["args"] if "drain_s" in a]
+
+    needed = float(drain.rpartition("=")[2]) + GuardSettings().finish_s
+    assert spec["terminationGracePeriodSeconds"] > needed
+
+
+def test_kubernetes_takes_the_folder_together() -> None:
+    program = shutil.which("kubectl")
+    if program is None:
+        pytest.skip("kubectl is not installed; it reads deploy/kubernetes offline")
+    done = subprocess.run(
+        [program, "kustomize", str(DEPLOY / "kubernetes")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    kinds = [document["kind"] for document in yaml.safe_load_all(done.stdout)]
+    assert sorted(kinds) == ["Deployment", "PodDisruptionBudget", "Service"]
