@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     )
     from satchel_server.usage._store import EventStore as EventStore
     from satchel_server.usage._tracing import TracingSink
+    from satchel_server.usage._upkeep import (
+        erase_caller as erase_caller,
+        merge_file as merge_file,
+        open_tables as open_tables,
+        prune_events as prune_events,
+    )
 
 __all__ = ["MetricsSink", "TracingSink", "report_to"]
 
@@ -54,5 +60,6 @@ __getattr__ = lazy_door(
         ),
         "_store": "EventStore",
         "_tracing": "TracingSink",
+        "_upkeep": "erase_caller merge_file open_tables prune_events",
     },
 )
