@@ -57,6 +57,9 @@ def _checked_reasons(
 
 
 _UPKEEP = "satchel_server.commands._usage_upkeep"
+_DIMENSIONS = (
+    *("skill", "owner", "team", "caller", "client", "agent", "release", "day"),
+)
 # The commands of the group, their modules, and what they are called there.
 _COMMANDS = {
     "import": ("satchel_lab.commands.usage_import", "command"),
@@ -117,8 +120,8 @@ class _ReportCommand(click.Command):
 )
 @click.option(
     "--by",
-    type=click.Choice(("owner", "team", "caller", "client", "agent", "release", "day")),
-    help="Show the loads by this, rather than by skill; --json has all of them.",
+    type=click.Choice(_DIMENSIONS),
+    help="Show loads and their trend by this instead; --json has all of it.",
 )
 @click.option(
     "--fail-on",
@@ -324,7 +327,11 @@ def _verify(chain: str, head: str | None, *, as_json: bool) -> int:
 
 def _lines(report: "UsageReport", by: str | None = None) -> Iterator[str]:
     fields = report.as_dict()
-    yield f"{fields['from']} to {fields['until']}, UTC: {plural(report.loads, 'load')}"
+    title = (
+        f"{fields['from']} to {fields['until']}, UTC: {plural(report.loads, 'load')}"
+    )
+    trend = _trend(report.loads, report.before) if report.before else ""
+    yield f"{title}, {trend} on the {report.days} days before" if trend else title
     table = [_HEAD, *_rows(report)] if by is None else [*_shares(report, by)]
     if len(table) > 1:
         yield ""
@@ -339,7 +346,7 @@ def _lines(report: "UsageReport", by: str | None = None) -> Iterator[str]:
             yield from (f"  {clip(one_line(x), room, at_words=True)}" for x in lines)
 
 
-_HEAD = ("SKILL", "LOADS", "TREND", "FILES", "TOKENS", "BY HAND", "LAST", "OWNER")
+_HEAD = ("SKILL", "LOADS", "FILES", "TOKENS", "BY HAND", "LAST", "OWNER")
 
 
 def _rows(report: "UsageReport") -> Iterator[tuple[str, ...]]:
@@ -348,7 +355,6 @@ def _rows(report: "UsageReport") -> Iterator[tuple[str, ...]]:
         yield (
             one_line(skill.name),
             f"{skill.loads:,}",
-            _trend(skill.loads, skill.before),
             f"{skill.files:,}",
             f"{skill.tokens:,}",
             f"{skill.by_hand:,}" if skill.by_hand else "-",
@@ -366,7 +372,9 @@ def _shares(report: "UsageReport", by: str) -> Iterator[tuple[str, ...]]:
             yield day, f"{count:,}"
         return
     yield by.upper(), "LOADS", "TREND"
-    for value, (loads, before) in report.by[by].items():
+    skills = {skill.name: (skill.loads, skill.before) for skill in report.skills}
+    shares = skills if by == "skill" else report.by[by]
+    for value, (loads, before) in shares.items():
         yield one_line(value), f"{loads:,}", _trend(loads, before)
 
 

@@ -81,6 +81,12 @@ CREATE TABLE offers (
     real="DOUBLE PRECISION",
 )
 _STEPS: Final = (_TABLES,)
+# What is raised for a wrong value, on this side or by the server.
+_VALUE_ERRORS: Final = (
+    psycopg.DataError,
+    psycopg.errors.CheckViolation,
+    psycopg.errors.NotNullViolation,
+)
 
 
 class PostgresBase:
@@ -111,8 +117,12 @@ class PostgresBase:
             cursor.copy(_sql(f"COPY {table} ({names}) FROM STDIN")) as copy,
         ):
             write = copy.write_row
-            for row in rows:
-                write(row)
+            try:
+                for row in rows:
+                    write(row)
+            except psycopg.ProgrammingError as error:
+                # On this side: the type of a value is none that can be stored.
+                raise TypeError(table) from error
 
 
 class PostgresStore(TableStore):
@@ -187,7 +197,7 @@ class PostgresStore(TableStore):
         if self.connection.closed:
             self._reconnect()
         try:
-            with row_errors(psycopg.DataError, psycopg.IntegrityError):
+            with row_errors(*_VALUE_ERRORS):
                 self._store(rows, dropped, now)
         except psycopg.errors.UniqueViolation:
             # These rows are stored: ask again which ones.

@@ -217,6 +217,7 @@ class TableStore:
     """
 
     # All since `open`.
+    connection: Any
     _number: int
     _replica: str
 

@@ -21,6 +21,7 @@ from satchel_server.usage import read_report
 from satchel_server.usage._file_store import LineStore
 from satchel_server.usage._records import OfferedDays
 from satchel_server.usage._store import InvalidRowError
+from satchel_server.usage._tables import TableStore
 from tests.unit.usage.library import (
     DAY,
     EVERY_KIND,
@@ -163,6 +164,8 @@ def test_what_was_dropped_is_on_record(kind: str, tmp_path: Path) -> None:
     first.write([(1, load("a"))], 3, NOON)
     second.open(writer("w2"))
     second.close(4, NOON)
+    if isinstance(first, TableStore):
+        first.connection.close()  # as a process that ends does
 
     records = read(place(kind, tmp_path))
 
@@ -465,7 +468,8 @@ def test_the_version_before_reads_no_copy_as_a_load(tmp_path: Path) -> None:
     file = tmp_path / "usage.sqlite"
     keep("sqlite", tmp_path, [load("a")])
     with closing(sqlite3.connect(file)) as base:
-        base.execute("DROP TABLE copies")  # as that version made it
+        for table in ("copies", "imports", "keys", "sums", "talks", "again"):
+            base.execute(f"DROP TABLE {table}")  # as that version made it
     assert counts(read(file)) == {"a": 1}
     stored = store("sqlite", tmp_path)
     stored.open(writer("w2"))
